@@ -1,0 +1,28 @@
+# Compiler settings: `liedyn_options` is what every user of the libraries must share (the processor decides the alignment
+# of Eigen's types), `liedyn_compile_options(target)` adds what only our own code is compiled with.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND PROJECT_IS_TOP_LEVEL)
+  # Without these settings ccache keeps nothing that was compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+endif()
+
+add_library(liedyn_options INTERFACE)
+set_target_properties(liedyn_options PROPERTIES EXPORT_NAME options)
+target_compile_features(liedyn_options INTERFACE cxx_std_20)
+if(LIEDYN_NATIVE)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    target_compile_options(liedyn_options INTERFACE -mcpu=native)
+  else()
+    target_compile_options(liedyn_options INTERFACE -march=native)
+  endif()
+endif()
+
+function(liedyn_compile_options target)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  target_compile_options(${target} PRIVATE -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+endfunction()

@@ -1,0 +1,14 @@
+# liedyn_test(name SOURCES file... PACKAGES target...): Google Test files as one program `<name>_test`, one test of ctest.
+function(liedyn_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PACKAGES")
+  add_executable(${name}_test ${arg_SOURCES})
+  target_link_libraries(${name}_test PRIVATE ${arg_PACKAGES} liedyn_allocation_counter GTest::gmock_main)
+  liedyn_compile_options(${name}_test)
+  add_test(NAME ${name} COMMAND ${name}_test)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT GTEST_BRIEF=1)
+endfunction()
+
+if(LIEDYN_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+endif()

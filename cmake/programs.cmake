@@ -1,0 +1,75 @@
+# What is built on the libraries: the command line, the Python package, tests across folders, benchmarks.
+# Each exists as soon as its folder holds a file.
+
+# Only executables link this: a library must not replace malloc in somebody else's program.
+add_library(liedyn_allocation_counter OBJECT src/base/allocation_counter.cpp)
+target_include_directories(liedyn_allocation_counter PRIVATE src)
+target_link_libraries(liedyn_allocation_counter PRIVATE liedyn_options)
+liedyn_compile_options(liedyn_allocation_counter)
+
+# Programs look for shipped models in share/liedyn/models above their own place, here as in an installation.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/liedyn)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models ${PROJECT_BINARY_DIR}/share/liedyn/models SYMBOLIC)
+
+file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.cpp)
+if(cli_sources)
+  find_package(CLI11 REQUIRED)
+  add_executable(liedyn_cli ${cli_sources})
+  set_target_properties(liedyn_cli PROPERTIES OUTPUT_NAME liedyn RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  target_link_libraries(liedyn_cli PRIVATE liedyn liedyn_allocation_counter CLI11::CLI11)
+  liedyn_compile_options(liedyn_cli)
+endif()
+
+file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
+if(LIEDYN_PYTHON)
+  set(PYBIND11_FINDPYTHON ON)
+  find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+  find_package(pybind11 REQUIRED)
+  # The package in the build tree: links to the Python files, next to the compiled module.
+  set(package ${PROJECT_BINARY_DIR}/python/liedyn)
+  file(MAKE_DIRECTORY ${package})
+  file(GLOB old_links ${package}/*)
+  foreach(link IN LISTS old_links)
+    if(IS_SYMLINK ${link})
+      file(REMOVE ${link})
+    endif()
+  endforeach()
+  file(GLOB entries CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/liedyn python/liedyn/*)
+  list(REMOVE_ITEM entries __pycache__)
+  foreach(entry IN LISTS entries)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/liedyn/${entry} ${package}/${entry} SYMBOLIC)
+  endforeach()
+  if(python_sources)
+    pybind11_add_module(liedyn_python ${python_sources})
+    set_target_properties(liedyn_python PROPERTIES OUTPUT_NAME _liedyn LIBRARY_OUTPUT_DIRECTORY ${package})
+    target_link_libraries(liedyn_python PRIVATE liedyn)
+    liedyn_compile_options(liedyn_python)
+  endif()
+endif()
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*.cpp)
+if(LIEDYN_TESTS AND test_sources)
+  liedyn_test(end_to_end SOURCES ${test_sources} PACKAGES liedyn)
+  get_property(folders GLOBAL PROPERTY LIEDYN_FOLDERS)
+  list(JOIN folders " " folders)
+  target_compile_definitions(end_to_end_test
+    PRIVATE LIEDYN_SOURCE="${PROJECT_SOURCE_DIR}" LIEDYN_PROGRAM="${PROJECT_BINARY_DIR}/bin/liedyn" LIEDYN_FOLDERS="${folders}")
+  if(TARGET liedyn_cli)
+    add_dependencies(end_to_end_test liedyn_cli)
+  endif()
+endif()
+
+file(GLOB python_tests CONFIGURE_DEPENDS python/tests/*_test.py python/tests/test_*.py)
+if(LIEDYN_TESTS AND LIEDYN_PYTHON AND python_tests)
+  add_test(NAME python COMMAND Python::Interpreter -m pytest -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/python/tests)
+  set_tests_properties(python PROPERTIES TIMEOUT 300
+    ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPLBACKEND=Agg;PYTHONDONTWRITEBYTECODE=1;PATH=${PROJECT_BINARY_DIR}/bin:$ENV{PATH}")
+endif()
+
+file(GLOB benchmark_sources CONFIGURE_DEPENDS benchmarks/speed/*.cpp)
+if(LIEDYN_BENCHMARKS AND benchmark_sources)
+  find_package(benchmark REQUIRED)
+  add_executable(speed_benchmark ${benchmark_sources})
+  target_link_libraries(speed_benchmark PRIVATE liedyn liedyn_allocation_counter benchmark::benchmark_main)
+  liedyn_compile_options(speed_benchmark)
+endif()

@@ -1,0 +1,71 @@
+#include "base/paths.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+namespace liedyn {
+namespace fs = std::filesystem;
+namespace {
+
+// The program or shared library that this code is part of.
+fs::path own_file() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&own_file), &info);
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  // For a program the loader gives back what was typed, which need not be a path.
+  const fs::path loaded = info.dli_fname == nullptr ? fs::path() : fs::path(info.dli_fname);
+  if (loaded.extension() == ".so") return fs::absolute(loaded);
+  return program.empty() ? fs::absolute(loaded) : program;
+}
+
+std::optional<fs::path> shipped_models() {
+  fs::path directory = own_file();
+  while (directory.has_relative_path()) {
+    directory = directory.parent_path();
+    fs::path models = directory / "share" / "liedyn" / "models";
+    std::error_code error;
+    if (fs::is_directory(models, error)) return models;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<fs::path> model_directories() {
+  std::vector<fs::path> directories;
+  if (const char* const list = std::getenv("LIEDYN_MODELS")) {
+    std::istringstream entries(list);
+    for (std::string entry; std::getline(entries, entry, ':');) {
+      if (!entry.empty()) directories.emplace_back(entry);
+    }
+  }
+  if (auto shipped = shipped_models()) directories.push_back(*std::move(shipped));
+  return directories;
+}
+
+std::optional<fs::path> find_model(std::string_view name) {
+  for (const fs::path& directory : model_directories()) {
+    fs::path file = directory / name / "model.json";
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) return file;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> model_names() {
+  std::set<std::string> names;
+  for (const fs::path& directory : model_directories()) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+      if (fs::is_regular_file(entry.path() / "model.json", error))
+        names.insert(entry.path().filename().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace liedyn

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace liedyn {
+
+// Where models are looked up by name: the directories in the environment variable LIEDYN_MODELS (separated by colons, like
+// PATH), then the shipped models, share/liedyn/models in the nearest directory above this program or Python module.
+std::vector<std::filesystem::path> model_directories();
+
+// The file <directory>/<name>/model.json in the first directory that has it.
+std::optional<std::filesystem::path> find_model(std::string_view name);
+
+// Names that find_model knows, sorted.
+std::vector<std::string> model_names();
+
+}  // namespace liedyn

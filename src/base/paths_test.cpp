@@ -1,0 +1,56 @@
+#include "base/paths.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace liedyn {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Paths : public testing::Test {
+ protected:
+  void SetUp() override { fs::remove_all(root_); }
+  void TearDown() override {
+    unsetenv("LIEDYN_MODELS");
+    fs::remove_all(root_);
+  }
+
+  fs::path make_model(const fs::path& directory, const std::string& name) const {
+    const fs::path file = root_ / directory / name / "model.json";
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << "{}";
+    return file;
+  }
+
+  const fs::path root_ = fs::path(testing::TempDir()) / "liedyn_paths_test";
+};
+
+TEST_F(Paths, FindsShippedModelsFromTheBuildTree) {
+  const auto directories = model_directories();
+  ASSERT_EQ(directories.size(), 1U);
+  EXPECT_EQ(directories[0].filename(), "models");
+}
+
+TEST_F(Paths, LooksIntoTheEnvironmentFirstAndInOrder) {
+  const fs::path first = make_model("a", "wheel");
+  make_model("b", "wheel");
+  const fs::path second = make_model("b", "crank");
+  setenv("LIEDYN_MODELS", ((root_ / "a").string() + "::" + (root_ / "b").string()).c_str(), 1);
+  EXPECT_EQ(find_model("wheel"), first);
+  EXPECT_EQ(find_model("crank"), second);
+  EXPECT_EQ(find_model("no_such_model"), std::nullopt);
+  EXPECT_THAT(model_names(), testing::IsSupersetOf({"crank", "wheel"}));
+}
+
+TEST_F(Paths, IgnoresDirectoriesThatDoNotExist) {
+  setenv("LIEDYN_MODELS", (root_ / "missing").c_str(), 1);
+  EXPECT_EQ(find_model("wheel"), std::nullopt);
+  EXPECT_THAT(model_names(), testing::Not(testing::Contains("wheel")));
+}
+
+}  // namespace
+}  // namespace liedyn
