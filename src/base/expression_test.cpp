@@ -1,0 +1,172 @@
+#include "base/expression.h"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/dual.h"
+
+namespace liedyn {
+namespace {
+
+const std::vector<std::string> kNames = {"x", "y", "spin", "position[2]", "t"};
+constexpr std::array<double, 5> kValues = {0.7, -1.3, 150, 2.5, 0.25};
+
+double value_of(const std::string& text) { return Expression::parse(text, kNames).evaluate<double>(kValues); }
+
+struct Example {
+  const char* text;
+  double value;
+};
+void PrintTo(const Example& example, std::ostream* out) { *out << example.text; }
+
+class Examples : public testing::TestWithParam<Example> {};
+
+TEST_P(Examples, HaveTheirValue) {
+  const double value = value_of(GetParam().text);
+  EXPECT_NEAR(value, GetParam().value, 1e-14 * std::max(1.0, std::abs(value))) << GetParam().text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Expression, Examples,
+                         testing::Values(Example{"1", 1}, Example{" .5 ", 0.5}, Example{"2e-3", 2e-3},
+                                         Example{"1.5E+2", 150}, Example{"1+2*3", 7}, Example{"(1+2)*3", 9},
+                                         Example{"8/2/2", 2}, Example{"5-3-1", 1}, Example{"-2^2", -4},
+                                         Example{"2^3^2", 512}, Example{"2^-1", 0.5}, Example{"--3", 3},
+                                         Example{"+-+3", -3}, Example{"2*-3", -6}, Example{"y^2", 1.69},
+                                         Example{"y^3", -2.197}, Example{"x^y", std::pow(0.7, -1.3)},
+                                         Example{"2*spin", 300}, Example{"position[2]/5", 0.5},
+                                         Example{"pi", std::numbers::pi}, Example{"cos(pi)", -1}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Functions, Examples,
+    testing::Values(Example{"sin(x)", std::sin(0.7)}, Example{"cos(x)", std::cos(0.7)},
+                    Example{"tan(x)", std::tan(0.7)}, Example{"asin(x)", std::asin(0.7)},
+                    Example{"acos(x)", std::acos(0.7)}, Example{"atan(x)", std::atan(0.7)},
+                    Example{"atan2(y, x)", std::atan2(-1.3, 0.7)}, Example{"sinh(x)", std::sinh(0.7)},
+                    Example{"cosh(x)", std::cosh(0.7)}, Example{"tanh(x)", std::tanh(0.7)},
+                    Example{"exp(x)", std::exp(0.7)}, Example{"log(x)", std::log(0.7)},
+                    Example{"sqrt(x)", std::sqrt(0.7)}, Example{"abs(y)", 1.3}, Example{"sign(y)", -1},
+                    Example{"sign(x)", 1}, Example{"sign(x-x)", 0}, Example{"min(x, y)", -1.3},
+                    Example{"max(x, y)", 0.7}, Example{"step(t, 0, 0.5)", 0.5}, Example{"step(t, 1, 2)", 0},
+                    Example{"step(t, 0, 0.2)", 1}, Example{"step(t, 0.25, 0.25)", 1},
+                    Example{"step(t, 0.5, 0)", 0.5}, Example{"step(t, 0.2, 0.1)", 0}));
+
+TEST(Expression, StepHasContinuousSecondDerivative) {
+  using Second = Dual<Dual<double, 1>, 1>;
+  const Expression step = Expression::parse("step(t, 0.1, 0.5)", std::vector<std::string>{"t"});
+  const auto at = [&](double time) {
+    const Second t = seed<1>(seed<1>(time, 0), 0);
+    return step.evaluate<Second>(std::span(&t, 1));
+  };
+  for (double edge : {0.1, 0.5}) {
+    EXPECT_NEAR(at(edge - 1e-9).d[0].v, at(edge + 1e-9).d[0].v, 1e-12) << "first derivative at " << edge;
+    EXPECT_NEAR(at(edge - 1e-9).d[0].d[0], at(edge + 1e-9).d[0].d[0], 1e-5)
+        << "second derivative at " << edge;
+  }
+}
+
+TEST(Expression, DerivativesByDualNumbersAgreeWithDifferences) {
+  const std::vector<std::string> names = {"x", "y"};
+  constexpr double x = 0.6, y = 1.7, h = 1e-6;
+  for (const char* text :
+       {"x*y - x/y",         "x^3",           "(x-y)^3",    "x^y",      "sin(x)*cos(y)", "tan(x)",
+        "asin(x)+acos(x*x)", "atan(y)",       "atan2(x,y)", "sinh(x)",  "cosh(x)",       "tanh(x)",
+        "exp(x*y)",          "log(y)",        "sqrt(x)",    "abs(x-y)", "sign(x)*y",     "min(x,y)*y",
+        "max(x,y)*x",        "step(x, 0, y)", "-(-x)"}) {
+    const Expression expression = Expression::parse(text, names);
+    const std::array<Dual<double, 2>, 2> duals = {seed<2>(x, 0), seed<2>(y, 1)};
+    const Dual<double, 2> result = expression.evaluate<Dual<double, 2>>(duals);
+    const auto at = [&](double x1, double y1) { return expression.evaluate<double>(std::array{x1, y1}); };
+    EXPECT_DOUBLE_EQ(result.v, at(x, y)) << text;
+    EXPECT_NEAR(result.d[0], (at(x + h, y) - at(x - h, y)) / (2 * h), 1e-8) << "d/dx of " << text;
+    EXPECT_NEAR(result.d[1], (at(x, y + h) - at(x, y - h)) / (2 * h), 1e-8) << "d/dy of " << text;
+  }
+}
+
+TEST(Expression, PowerOfANegativeNumberHasADerivative) {
+  const std::array<Dual<double, 1>, 1> x = {seed<1>(-2.0, 0)};
+  const Dual<double, 1> cube =
+      Expression::parse("x^3", std::vector<std::string>{"x"}).evaluate<Dual<double, 1>>(x);
+  EXPECT_DOUBLE_EQ(cube.v, -8);
+  EXPECT_DOUBLE_EQ(cube.d[0], 12);
+}
+
+TEST(Expression, KnowsWhatItUses) {
+  const Expression expression = Expression::parse("2*x + sin(t)", kNames);
+  EXPECT_TRUE(expression.uses(0));
+  EXPECT_FALSE(expression.uses(1));
+  EXPECT_TRUE(expression.uses(4));
+}
+
+struct Mistake {
+  std::string text;
+  std::size_t position;
+  std::string message;
+  std::string hint = "";
+};
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.text.substr(0, 40); }
+
+class Mistakes : public testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreNamedAtTheirPlace) {
+  const Mistake& expected = GetParam();
+  try {
+    Expression::parse(expected.text, kNames);
+    FAIL() << "accepted '" << expected.text.substr(0, 40) << "'";
+  } catch (const ExpressionError& error) {
+    EXPECT_EQ(error.position(), expected.position) << error.what();
+    EXPECT_NE(std::string(error.what()).find(expected.message), std::string::npos) << error.what();
+    EXPECT_EQ(error.hint(), expected.hint);
+    EXPECT_LT(std::string(error.what()).size(), 200u);
+  }
+}
+
+std::string repeat(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Expression, Mistakes,
+    testing::Values(
+        Mistake{"", 0, "found the end"}, Mistake{"1 +", 3, "found the end"}, Mistake{"(1", 2, "expected ')'"},
+        Mistake{"1)", 1, "expected an operator"}, Mistake{"2 x", 2, "expected an operator"},
+        Mistake{"2**3", 2, "powers are written with ^"},
+        Mistake{"spni*2", 0, "unknown name 'spni'", "did you mean 'spin'?"},
+        Mistake{"1+sine(x)", 2, "unknown name 'sine'", "did you mean 'sin'?"},
+        Mistake{"nan", 0, "unknown name 'nan'", "did you mean 'tan'?"},
+        Mistake{"inf", 0, "unknown name 'inf'"}, Mistake{"e", 0, "unknown name 'e'"},
+        Mistake{"1e999", 0, "out of range"},
+        Mistake{"position[1]", 0, "unknown name", "did you mean 'position[2]'?"},
+        Mistake{"position[", 9, "expected a whole number"},
+        Mistake{"position[-1]", 9, "expected a whole number"},
+        Mistake{"sin()", 0, "sin takes 1 argument, got 0"},
+        Mistake{"atan2(x)", 0, "atan2 takes 2 arguments, got 1"},
+        Mistake{"min(1,2,3)", 0, "min takes 2 arguments, got 3"}, Mistake{"sin(x", 5, "expected ',' or ')'"},
+        Mistake{"sin x", 4, "sin is a function: expected '('"}, Mistake{"x $ y", 2, "found '$ y'"},
+        Mistake{std::string("x\0y", 3), 1, "expected an operator"}));
+
+INSTANTIATE_TEST_SUITE_P(Hostile, Mistakes,
+                         testing::Values(Mistake{repeat("(", 1000000), 201, "nested more than 200"},
+                                         Mistake{repeat("sin(", 1000000), 804, "nested more than 200"},
+                                         Mistake{repeat("x^", 1000000), 129, "too many intermediate values"},
+                                         Mistake{repeat("x+(", 100) + "x" + repeat(")", 100), 193,
+                                                 "too many intermediate values"},
+                                         Mistake{repeat("x", 1000000), 0, "unknown name 'xxx"}));
+
+TEST(Expression, LongInputIsParsedInLinearTime) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(value_of(repeat("-", 1000000) + "1"), 1);
+  EXPECT_EQ(value_of(repeat("1+", 500000) + "1"), 500001);
+  EXPECT_NEAR(value_of(repeat("x+", 500000) + "x"), 500001 * 0.7, 1e-4);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 5);
+}
+
+}  // namespace
+}  // namespace liedyn
