@@ -114,8 +114,11 @@ class SO3 {
     return {stumpff<0>(half2), (S(0.5) * stumpff<1>(half2)) * x};
   }
 
-  // x = t n with t = 2 atan2(|v|, w) in [0, pi]. Of the two quaternions of a rotation the one with w > 0 is taken; at
-  // t = pi, where w = 0 and both axes are right, the one whose first nonzero component of v is positive.
+  // Of the two quaternions of this rotation the one with w > 0; at a half turn, where w = 0 and both axes are right, the
+  // one whose first nonzero component of v is positive.
+  SO3 canonical() const { return is_canonical() ? *this : SO3(-w_, -v_); }
+
+  // x = t n with t = 2 atan2(|v|, w) in [0, pi], from the canonical quaternion
   Tangent log() const {
     if constexpr (is_dual<S>) {
       return log_of_dual();
