@@ -5,10 +5,13 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Kind of build" FORCE)
 endif()
 
+set(CMAKE_CXX_EXTENSIONS OFF)
+
 find_program(CCACHE ccache)
 if(CCACHE AND PROJECT_IS_TOP_LEVEL)
   # Without these settings ccache keeps nothing that was compiled with a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>)
 endif()
 
 add_library(liedyn_options INTERFACE)
@@ -23,6 +26,17 @@ if(LIEDYN_NATIVE)
 endif()
 
 function(liedyn_compile_options target)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 endfunction()
+
+# liedyn_precompile(target owner header...): `owner`, the first of its kind, compiles the headers; the others share them.
+# Libraries and test programs need one owner each, for their code is placed differently (-fPIC, -fPIE).
+function(liedyn_precompile target owner)
+  if(target STREQUAL owner)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  endif()
+endfunction()
+set(liedyn_common_headers <Eigen/Dense> <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <cmath> <functional> <memory>
+  <optional> <span> <string> <string_view> <variant> <vector>)

@@ -35,10 +35,12 @@ long allocation_count() { return allocations.load(std::memory_order_relaxed); }
 // glibc lets a program replace these and reach the originals under their internal names.
 extern "C" {
 
+// NOLINTBEGIN(bugprone-reserved-identifier)
 void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t count, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void* malloc(std::size_t size) noexcept {
   count();

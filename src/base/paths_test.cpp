@@ -20,7 +20,7 @@ class Paths : public testing::Test {
   }
 
   fs::path make_model(const fs::path& directory, const std::string& name) const {
-    const fs::path file = root_ / directory / name / "model.json";
+    fs::path file = root_ / directory / name / "model.json";
     fs::create_directories(file.parent_path());
     std::ofstream(file) << "{}";
     return file;

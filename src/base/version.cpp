@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace liedyn {
+
+std::string_view version() { return LIEDYN_VERSION; }
+
+}  // namespace liedyn
