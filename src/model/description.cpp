@@ -1,0 +1,434 @@
+#include "model/description.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <ranges>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/expression.h"
+#include "base/suggest.h"
+#include "model/number_paths.h"
+
+namespace liedyn {
+namespace {
+
+// More findings than this help nobody; the rest are counted.
+constexpr std::size_t kMaxFindings = 100;
+
+constexpr double kUnknown =
+    std::numeric_limits<double>::quiet_NaN();  // of a value whose mistake was reported before
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Parameters stand in expressions, where a hyphen would be a minus sign.
+bool is_parameter_name(std::string_view text) {
+  return is_name(text) && text.find('-') == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+  return !text.empty() && is_letter(text[0]) && std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter(c) || is_digit(c) || c == '-';
+  });
+}
+
+// A hash set of the indices of the entries: their names are not stored a second time.
+class DescriptionBuilder::Names {
+ public:
+  explicit Names(const std::vector<Entry>& entries) : set_(16, Hash{&entries}, Equal{&entries}) {}
+  void reserve(std::size_t n) { set_.reserve(n); }
+  bool insert(std::size_t entry) { return set_.insert(static_cast<std::int32_t>(entry)).second; }
+  bool contains(std::string_view name) const { return set_.contains(name); }
+
+ private:
+  using Index = std::int32_t;
+  struct Hash {
+    using is_transparent = void;
+    const std::vector<Entry>* entries;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+    std::size_t operator()(Index i) const { return (*this)((*entries)[static_cast<std::size_t>(i)].name); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    const std::vector<Entry>* entries;
+    std::string_view name(std::string_view n) const { return n; }
+    std::string_view name(Index i) const { return (*entries)[static_cast<std::size_t>(i)].name; }
+    bool operator()(auto a, auto b) const { return name(a) == name(b); }
+  };
+  std::unordered_set<Index, Hash, Equal> set_;
+};
+
+DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
+                                       const std::vector<Parameter>& parameters,
+                                       std::array<double, 3> gravity) {
+  description_.name = std::move(model_name);
+  description_.file = std::move(file);
+  for (Section section : kSections)
+    names_[static_cast<std::size_t>(section)] = std::make_unique<Names>(description_.entries(section));
+
+  for (const Parameter& parameter : parameters) {
+    description_.parameter_names.push_back(parameter.name);
+    variables_.push_back(parameter.name);
+  }
+  variables_.push_back("t");
+
+  for (const Parameter& parameter : parameters) {
+    const std::string path = "parameters." + excerpt(parameter.name);
+    const std::size_t index = description_.numbers.size();
+    if (!is_parameter_name(parameter.name))
+      finding(path, "expected a name of letters, digits and underscores that does not begin with a digit", {},
+              parameter.line);
+    else if (parameter.name == "t" || parameter.name == "pi")
+      finding(path, fmt::format("'{}' already has a meaning in expressions", parameter.name),
+              "choose another name", parameter.line);
+    else if (std::find(variables_.begin(), variables_.begin() + static_cast<std::ptrdiff_t>(index),
+                       parameter.name) != variables_.begin() + static_cast<std::ptrdiff_t>(index))
+      finding(path, "is defined twice", {}, parameter.line);
+
+    if (parameter.expression.empty()) {
+      description_.numbers.push_back(parameter.value);
+      const std::string mistake = value_mistake(nullptr, parameter.value);
+      if (!mistake.empty()) finding(path, mistake, {}, parameter.line);
+    } else {
+      description_.expressions.push_back(
+          {static_cast<std::int32_t>(index), parameter.line, parameter.expression});
+      description_.numbers.push_back(evaluate(parameter.expression, false, index, path, parameter.line));
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    description_.numbers.push_back(gravity[i]);
+    const std::string mistake = value_mistake(nullptr, gravity[i]);
+    if (!mistake.empty()) finding(fmt::format("gravity[{}]", i), mistake);
+  }
+}
+
+DescriptionBuilder::~DescriptionBuilder() = default;
+
+double DescriptionBuilder::evaluate(std::string_view text, const std::string& path, int line) {
+  return evaluate(text, false, description_.parameter_names.size(), path, line);
+}
+
+double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::size_t parameters,
+                                    const std::string& path, int line) {
+  Expression expression;
+  try {
+    expression = Expression::parse(text, variables_);
+  } catch (const ExpressionError& error) {
+    finding(path,
+            fmt::format("in the expression '{}', at character {}: {}", excerpt(text), error.position() + 1,
+                        error.what()),
+            error.hint(), line);
+    return kUnknown;
+  }
+  const std::size_t time = variables_.size() - 1;
+  std::vector<double> values(variables_.size(), kUnknown);
+  std::copy_n(description_.numbers.begin(), parameters, values.begin());
+  if (with_time) values[time] = description_.simulation.start;
+  bool known = true;
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    if (!expression.uses(static_cast<int>(i))) continue;
+    if (i == time && !with_time)
+      finding(path,
+              fmt::format("the expression '{}' uses the time t, but this number cannot vary with time",
+                          excerpt(text)),
+              {}, line);
+    else if (i != time && i >= parameters)
+      finding(
+          path,
+          fmt::format("the expression '{}' uses '{}', which is defined later", excerpt(text), variables_[i]),
+          "parameters may use those before them", line);
+    known = known && std::isfinite(values[i]);
+  }
+  if (!known) return kUnknown;
+  const double value = expression.evaluate<double>(values);
+  if (std::isfinite(value)) return value;
+  finding(path,
+          fmt::format("expected a finite number, but the expression '{}' gives {}", excerpt(text), value), {},
+          line);
+  return kUnknown;
+}
+
+void DescriptionBuilder::gravity_expression(int i, std::string text, int line) {
+  const int number = description_.gravity() + i;
+  description_.numbers[static_cast<std::size_t>(number)] =
+      evaluate(text, fmt::format("gravity[{}]", i), line);
+  description_.expressions.push_back({number, line, std::move(text)});
+}
+
+void DescriptionBuilder::reserve(Section section, std::size_t entries) {
+  description_.entries(section).reserve(entries);
+  names_[static_cast<std::size_t>(section)]->reserve(entries);
+}
+
+bool DescriptionBuilder::begin(Section section, std::string name, std::string_view type, int line) {
+  section_ = section;
+  entry_ = nullptr;
+  given_.clear();
+  std::vector<Entry>& entries = description_.entries(section);
+
+  if (!is_name(name))
+    finding(entry_path(section, name),
+            "expected a name of letters, digits, underscores and hyphens that begins with a letter", {},
+            line);
+  else if (section == Section::Bodies && name == "ground")
+    finding(entry_path(section, name), "'ground' is the name of the inertial frame", "choose another name",
+            line);
+
+  const Kind* kind = find_kind(section, type);
+  if (kind == nullptr) {
+    const auto types =
+        kinds(section) | std::views::transform([](const Kind& k) -> std::string_view { return k.type; });
+    const std::string expected = fmt::format("{}", fmt::join(types, ", "));
+    finding(entry_path(section, name) + ".type",
+            type.empty() ? fmt::format("missing, expected one of {}", expected)
+                         : fmt::format("expected one of {}, got '{}'", expected, excerpt(type)),
+            did_you_mean(type, types), line);
+    if (failed_names_.size() < kMaxFindings) failed_names_.push_back(std::move(name));
+    return false;
+  }
+
+  entries.push_back({std::move(name), kind, line, static_cast<std::int32_t>(description_.numbers.size()),
+                     std::vector<FieldValue>(kind->fields.size())});
+  if (!names_[static_cast<std::size_t>(section)]->insert(entries.size() - 1)) {
+    finding(entry_path(section, entries.back().name), "this name is given twice",
+            "names are unique in a section", line);
+    entries.pop_back();
+    return false;
+  }
+  entry_ = &entries.back();
+  return true;
+}
+
+std::string DescriptionBuilder::entry_path(Section section, std::string_view name) const {
+  return fmt::format("{}.{}", section_name(section), excerpt(name, 80));
+}
+
+std::string DescriptionBuilder::field_path(std::string_view field) const {
+  return fmt::format("{}.{}", entry_path(section_, entry_->name), excerpt(field, 80));
+}
+
+const Field* DescriptionBuilder::field(std::string_view name, int line) {
+  if (entry_ == nullptr) return nullptr;
+  const int index = entry_->kind->field(name);
+  if (index < 0) {
+    const auto known = entry_->kind->fields |
+                       std::views::transform([](const Field& f) -> std::string_view { return f.name; });
+    finding(field_path(name),
+            fmt::format("unknown key '{}' for the type {}", excerpt(name), entry_->kind->type),
+            did_you_mean(name, known), line);
+    return nullptr;
+  }
+  const FieldValue& value = entry_->fields[static_cast<std::size_t>(index)];
+  if (value.given) {
+    finding(field_path(name), "is given twice", {}, line);
+    return nullptr;
+  }
+  return &entry_->kind->fields[static_cast<std::size_t>(index)];
+}
+
+FieldValue* DescriptionBuilder::open_field(std::string_view name, int line, const Field** out) {
+  *out = field(name, line);
+  if (*out == nullptr) return nullptr;
+  const auto index = *out - entry_->kind->fields.data();
+  FieldValue& value = entry_->fields[static_cast<std::size_t>(index)];
+  value.given = true;
+  given_.push_back({static_cast<std::int32_t>(index), line});
+  return &value;
+}
+
+void DescriptionBuilder::numbers(std::string_view name, std::span<const double> values, int line,
+                                 RotationForm form) {
+  const Field* kind_field = nullptr;
+  FieldValue* value = open_field(name, line, &kind_field);
+  if (value == nullptr) return;
+  const auto expected = static_cast<std::size_t>(number_count(kind_field->type, form));
+  if (expected == 0) return field_finding(name, "expected words, got numbers", {}, line);
+  const bool principal_moments = kind_field->type == FieldType::Inertia && values.size() == 3;
+  if (values.size() != expected && !principal_moments) {
+    const std::string wanted =
+        kind_field->type == FieldType::Inertia ? "3 or 6" : fmt::format("{}", expected);
+    return field_finding(
+        name, fmt::format("expected {} number{}, got {}", wanted, wanted == "1" ? "" : "s", values.size()),
+        {}, line);
+  }
+  value->first = static_cast<std::int32_t>(description_.numbers.size());
+  value->count = static_cast<std::uint8_t>(expected);
+  value->form = form;
+  description_.numbers.insert(description_.numbers.end(), values.begin(), values.end());
+  description_.numbers.resize(description_.numbers.size() + expected - values.size(), 0.0);
+  for (double number : values)
+    if (!std::isfinite(number)) field_finding(name, value_mistake(kind_field, number), {}, line);
+}
+
+void DescriptionBuilder::expression(std::string_view name, int i, std::string text, int line) {
+  if (entry_ == nullptr) return;
+  const int index = entry_->kind->field(name);
+  if (index < 0) return;  // numbers() has said so
+  const FieldValue& value = entry_->fields[static_cast<std::size_t>(index)];
+  if (value.first < 0) return;
+  const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(index)];
+  const std::int32_t number = value.first + i;
+  description_.numbers[static_cast<std::size_t>(number)] = evaluate(
+      text, kind_field.may_depend_on_time, description_.parameter_names.size(), field_path(name), line);
+  description_.expressions.push_back({number, line, std::move(text)});
+}
+
+void DescriptionBuilder::word(std::string_view name, std::string text, int line) {
+  const Field* kind_field = nullptr;
+  FieldValue* value = open_field(name, line, &kind_field);
+  if (value == nullptr) return;
+  switch (kind_field->type) {
+    case FieldType::Choice: {
+      const std::vector<std::string>& choices = kind_field->choices;
+      if (std::find(choices.begin(), choices.end(), text) == choices.end())
+        return field_finding(
+            name, fmt::format("expected one of {}, got '{}'", fmt::join(choices, ", "), excerpt(text)),
+            did_you_mean(text, choices), line);
+      break;
+    }
+    case FieldType::Text:
+    case FieldType::Body:
+    case FieldType::Joint: break;
+    case FieldType::Bodies:
+      return field_finding(name, fmt::format("expected two names, got '{}'", excerpt(text)),
+                           "write [\"ground\", \"body\"]", line);
+    default:
+      return field_finding(
+          name,
+          fmt::format("expected {}, got '{}'", number_count(kind_field->type) == 1 ? "a number" : "numbers",
+                      excerpt(text)),
+          {}, line);
+  }
+  value->word = static_cast<std::int32_t>(description_.words.size());
+  description_.words.push_back(std::move(text));
+}
+
+void DescriptionBuilder::words(std::string_view name, std::string first, std::string second, int line) {
+  const Field* kind_field = nullptr;
+  FieldValue* value = open_field(name, line, &kind_field);
+  if (value == nullptr) return;
+  if (kind_field->type != FieldType::Bodies)
+    return field_finding(name, "expected one value, got two names", {}, line);
+  if (first == second)
+    return field_finding(name, fmt::format("expected two different bodies, got '{}' twice", excerpt(first)),
+                         {}, line);
+  value->word = static_cast<std::int32_t>(description_.words.size());
+  description_.words.push_back(std::move(first));
+  description_.words.push_back(std::move(second));
+}
+
+void DescriptionBuilder::consistent(std::string_view name, int line) {
+  const Field* kind_field = nullptr;
+  FieldValue* value = open_field(name, line, &kind_field);
+  if (value == nullptr) return;
+  if (!kind_field->may_be_consistent)
+    return field_finding(name, "\"consistent\" is not allowed here: assembly cannot find this value",
+                         "give numbers", line);
+  value->consistent = true;
+}
+
+void DescriptionBuilder::check_given(const Given& given) {
+  const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(given.field)];
+  const FieldValue& value = entry_->fields[static_cast<std::size_t>(given.field)];
+  if (value.first < 0) return;
+  const double* numbers = description_.numbers.data() + value.first;
+  for (int i = 0; i < value.count; ++i) {
+    if (!std::isfinite(numbers[i])) return;  // reported before
+    const std::string mistake = value_mistake(&kind_field, numbers[i]);
+    if (!mistake.empty()) finding(number_path(description_, value.first + i), mistake, {}, given.line);
+  }
+  if (kind_field.type == FieldType::Rotation) {
+    const std::string mistake = rotation_mistake(value.form, numbers);
+    if (!mistake.empty()) field_finding(kind_field.name, mistake, {}, given.line);
+  }
+}
+
+void DescriptionBuilder::end() {
+  if (entry_ == nullptr) return;
+  for (const Given& given : given_) check_given(given);
+  for (std::size_t i = 0; i < entry_->fields.size(); ++i) {
+    FieldValue& value = entry_->fields[i];
+    const Field& kind_field = entry_->kind->fields[i];
+    if (value.given) continue;
+    if (kind_field.required) {
+      field_finding(kind_field.name, fmt::format("missing: {}", kind_field.summary), {}, entry_->line);
+    } else if (!kind_field.defaults.empty()) {
+      value.first = static_cast<std::int32_t>(description_.numbers.size());
+      value.count = static_cast<std::uint8_t>(kind_field.defaults.size());
+      description_.numbers.insert(description_.numbers.end(), kind_field.defaults.begin(),
+                                  kind_field.defaults.end());
+    }
+  }
+  entry_ = nullptr;
+}
+
+void DescriptionBuilder::finding(std::string path, std::string message, std::string hint, int line) {
+  if (findings_.size() < kMaxFindings)
+    findings_.push_back({description_.file, line, std::move(path), std::move(message), std::move(hint)});
+  else
+    ++suppressed_findings_;
+}
+
+void DescriptionBuilder::field_finding(std::string_view name, std::string message, std::string hint,
+                                       int line) {
+  if (entry_ != nullptr) finding(field_path(name), std::move(message), std::move(hint), line);
+}
+
+void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, const std::string& word) {
+  const Section target = kind_field.type == FieldType::Joint ? Section::Joints : Section::Bodies;
+  if (target == Section::Bodies && word == "ground") return;
+  if (names_[static_cast<std::size_t>(target)]->contains(word)) return;
+  if (std::find(failed_names_.begin(), failed_names_.end(), word) != failed_names_.end()) return;
+  const Entry& entry = description_.entries(section_)[index];
+  std::string hint;
+  if (findings_.size() < kMaxFindings) {  // looking through all names is slow, for a model with many mistakes
+    Suggestion suggestion(word);
+    if (target == Section::Bodies) suggestion.consider("ground");
+    for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
+    hint = did_you_mean(suggestion.name());
+  }
+  finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name),
+          fmt::format("there is no {} '{}'", target == Section::Joints ? "joint" : "body", excerpt(word)),
+          hint, entry.line);
+}
+
+void DescriptionBuilder::resolve_references(Section section) {
+  section_ = section;
+  const std::vector<Entry>& entries = description_.entries(section);
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    for (std::size_t f = 0; f < entries[e].fields.size(); ++f) {
+      const Field& kind_field = entries[e].kind->fields[f];
+      const std::int32_t word = entries[e].fields[f].word;
+      if (word < 0) continue;
+      const bool pair = kind_field.type == FieldType::Bodies;
+      if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint) continue;
+      for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
+        resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
+    }
+  }
+}
+
+Description DescriptionBuilder::finish() {
+  for (Section section : kSections) resolve_references(section);
+  if (!findings_.empty()) {
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });
+    if (suppressed_findings_ > 0)
+      findings_.push_back({description_.file, 0, "",
+                           fmt::format("{} more findings are not shown", suppressed_findings_), ""});
+    throw InputError(std::move(findings_));
+  }
+  for (auto& names : names_) names.reset();
+  for (Section section : kSections) description_.entries(section).shrink_to_fit();
+  description_.numbers.shrink_to_fit();
+  description_.words.shrink_to_fit();
+  return std::move(description_);
+}
+
+}  // namespace liedyn

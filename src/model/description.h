@@ -1,0 +1,159 @@
+// What a user wrote, checked against the kinds but not yet turned into equations: the common product of the JSON
+// reader, of the generators of shipped models and of Python. `compile` (model/model.h) makes a Model of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "model/field.h"
+
+namespace liedyn {
+
+enum class Section : std::uint8_t { Bodies, Joints, Forces, Sensors };
+inline constexpr Section kSections[] = {Section::Bodies, Section::Joints, Section::Forces, Section::Sensors};
+std::string_view section_name(Section section);   // "bodies"
+const std::vector<Kind>& kinds(Section section);  // every kind of the section, from the families' lists
+const Kind* find_kind(Section section, std::string_view type);
+
+// One field of one entry. Numbers live in Description::numbers, words in Description::words.
+struct FieldValue {
+  std::int32_t first = -1;  // index of the first number; -1: none stored
+  std::int32_t word = -1;   // index of the (first) word; -1: none
+  std::uint8_t count = 0;   // how many numbers
+  RotationForm form = RotationForm::RotationVector;
+  bool given = false;       // typed by the user (otherwise the default)
+  bool consistent = false;  // the word "consistent" stands here
+};
+
+struct Entry {
+  std::string name;
+  const Kind* kind = nullptr;
+  std::int32_t line = 0;           // where it stands in the file; 0 if unknown
+  std::int32_t first_number = 0;   // its numbers follow from here
+  std::vector<FieldValue> fields;  // parallel to kind->fields
+};
+
+// A number given as an expression of `parameters` (and of t where the field allows it).
+struct NumberExpression {
+  std::int32_t number;
+  std::int32_t line;
+  std::string text;
+};
+
+struct SimulationSettings {
+  double start = 0;
+  double end = 1;
+  double step = 1e-3;
+  std::string integrator = "generalized-alpha";
+  std::string formulation = "r3so3";
+  std::string initial = "check";  // check: inconsistent values are an error; project: they are projected
+};
+
+struct Description {
+  std::string name;                          // of the model: its file's stem or the shipped model's name
+  std::string file;                          // for messages; empty if built in code
+  std::vector<std::string> parameter_names;  // their values are the first numbers
+  std::array<std::vector<Entry>, 4> sections;
+  std::vector<double>
+      numbers;  // parameters, gravity (3), then the fields of the entries: the values of Params
+  std::vector<std::string> words;
+  std::vector<NumberExpression> expressions;
+  SimulationSettings simulation;
+
+  std::vector<Entry>& entries(Section s) { return sections[static_cast<std::size_t>(s)]; }
+  const std::vector<Entry>& entries(Section s) const { return sections[static_cast<std::size_t>(s)]; }
+  int gravity() const { return static_cast<int>(parameter_names.size()); }  // index of its first number
+};
+
+// Names of bodies, joints, forces and sensors: a letter or underscore, then letters, digits, underscores and hyphens.
+bool is_name(std::string_view text);
+
+// Writes a Description, field by field. The reader and the generators use the same one, so that the same checks
+// (unknown names, ranges, required fields, duplicate names, dangling references) are made in one place. Findings are
+// collected, never thrown, until finish(). What they say about an entry that could not begin is left out.
+class DescriptionBuilder {
+ public:
+  // Parameters and gravity come first, since their numbers do. A value may be an expression of earlier parameters.
+  struct Parameter {
+    std::string name;
+    double value = 0;
+    std::string expression = {};
+    int line = 0;
+  };
+  DescriptionBuilder(std::string model_name, std::string file, const std::vector<Parameter>& parameters,
+                     std::array<double, 3> gravity);
+  DescriptionBuilder(const DescriptionBuilder&) = delete;
+  DescriptionBuilder& operator=(const DescriptionBuilder&) = delete;
+  ~DescriptionBuilder();
+
+  // Component i of gravity is this expression of parameters. Before the first entry.
+  void gravity_expression(int i, std::string text, int line = 0);
+
+  void reserve(Section section, std::size_t entries);
+
+  // Starts an entry; the following calls fill it. False (with a finding) if the type is unknown or the name taken.
+  bool begin(Section section, std::string name, std::string_view type, int line = 0);
+  // The field of the current entry with this name; null (with a finding) if its kind has none, or if it was set before.
+  const Field* field(std::string_view name, int line = 0);
+  void numbers(std::string_view field, std::span<const double> values, int line = 0,
+               RotationForm form = RotationForm::RotationVector);
+  // The i-th number of the field last set by numbers() is this expression. What it gives at the start is its value.
+  void expression(std::string_view field, int i, std::string text, int line = 0);
+  void word(std::string_view field, std::string text, int line = 0);
+  void words(std::string_view field, std::string first, std::string second, int line = 0);
+  void consistent(std::string_view field, int line = 0);
+  void end();  // defaults for what was not given, a finding for what was required
+
+  void finding(std::string path, std::string message, std::string hint = {}, int line = 0);
+  // The same, about a field of the current entry.
+  void field_finding(std::string_view field, std::string message, std::string hint = {}, int line = 0);
+  const std::vector<Diagnostic>& findings() const { return findings_; }
+
+  // The value of an expression of parameters that is no number of the model (the end of the simulation, say); NaN with
+  // a finding if there is none.
+  double evaluate(std::string_view text, const std::string& path, int line = 0);
+
+  // Set these before the entries: expressions of t are evaluated at the start.
+  SimulationSettings& simulation() { return description_.simulation; }
+  Description& description() { return description_; }
+
+  // Checks references between entries; throws InputError with all findings, by line, if there are any.
+  Description finish();
+
+ private:
+  class Names;  // of the entries of one section
+
+  struct Given {
+    std::int32_t field;
+    std::int32_t line;
+  };
+
+  double evaluate(std::string_view text, bool with_time, std::size_t parameters, const std::string& path,
+                  int line);
+  std::string entry_path(Section section, std::string_view name) const;
+  std::string field_path(std::string_view field) const;
+  int find_field(std::string_view name) const;
+  FieldValue* open_field(std::string_view name, int line, const Field** field);
+  void check_given(const Given& given);
+  void resolve_references(Section section);
+  void resolve(std::size_t entry, const Field& field, const std::string& word);
+
+  Description description_;
+  std::vector<Diagnostic> findings_;
+  std::size_t suppressed_findings_ = 0;
+  std::array<std::unique_ptr<Names>, 4> names_;
+  std::vector<std::string>
+      failed_names_;                    // entries that could not begin: references to them are not dangling
+  std::vector<std::string> variables_;  // parameters and t: what expressions may name
+  Section section_ = Section::Bodies;
+  Entry* entry_ = nullptr;    // the one being filled; null between entries and in one that could not begin
+  std::vector<Given> given_;  // its fields set so far
+};
+
+}  // namespace liedyn

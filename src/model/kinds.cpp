@@ -1,0 +1,37 @@
+#include "model/bodies/list.h"
+#include "model/description.h"
+#include "model/forces/list.h"
+#include "model/joints/list.h"
+#include "model/sensors/list.h"
+
+namespace liedyn {
+namespace {
+
+template <class Listed>
+std::vector<Kind> only_kinds(const std::vector<Listed>& list) {
+  std::vector<Kind> out;
+  out.reserve(list.size());
+  for (const Listed& listed : list) out.push_back(listed.kind);
+  return out;
+}
+
+}  // namespace
+
+std::string_view section_name(Section section) {
+  constexpr std::string_view names[] = {"bodies", "joints", "forces", "sensors"};
+  return names[static_cast<std::size_t>(section)];
+}
+
+const std::vector<Kind>& kinds(Section section) {
+  static const std::array<std::vector<Kind>, 4> all = {only_kinds(body_kinds()), only_kinds(joint_kinds()),
+                                                       only_kinds(force_kinds()), only_kinds(sensor_kinds())};
+  return all[static_cast<std::size_t>(section)];
+}
+
+const Kind* find_kind(Section section, std::string_view type) {
+  for (const Kind& kind : kinds(section))
+    if (kind.type == type) return &kind;
+  return nullptr;
+}
+
+}  // namespace liedyn

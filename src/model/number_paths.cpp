@@ -1,0 +1,196 @@
+#include "model/number_paths.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <Eigen/Core>
+#include <Eigen/LU>
+
+#include "base/suggest.h"
+
+namespace liedyn {
+namespace {
+
+// What follows the name of the field: "", "[2]", "[1][0]", ".axis[2]", ".angle".
+std::string component_suffix(const Field& field, const FieldValue& value, int i) {
+  const auto row_and_column = [i] { return fmt::format("[{}][{}]", i / 3, i % 3); };
+  switch (field.type) {
+    case FieldType::Vector:
+    case FieldType::Inertia: return fmt::format("[{}]", i);
+    case FieldType::Points: return row_and_column();
+    case FieldType::Rotation: {
+      if (value.form == RotationForm::AxisAngle && i == 3) return ".angle";
+      const std::string_view key = kRotationNames[static_cast<std::size_t>(value.form)];
+      return fmt::format(".{}{}", key,
+                         value.form == RotationForm::Matrix ? row_and_column() : fmt::format("[{}]", i));
+    }
+    default: return "";
+  }
+}
+
+[[noreturn]] void no_such(std::string_view path, std::string message, std::string hint = {}) {
+  throw InputError(std::string(excerpt(path, 200)), std::move(message), std::move(hint));
+}
+
+std::string_view take_key(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find_first_of(".["), rest.size());
+  const std::string_view key = rest.substr(0, end);
+  rest.remove_prefix(end);
+  return key;
+}
+
+bool take_dot(std::string_view& rest) {
+  if (!rest.starts_with('.')) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+int find_component(const Entry& entry, std::size_t field, std::string_view suffix, std::string_view path) {
+  const Field& kind_field = entry.kind->fields[field];
+  const FieldValue& value = entry.fields[field];
+  if (number_count(kind_field.type) == 0) no_such(path, fmt::format("'{}' is not a number", kind_field.name));
+  if (value.first < 0)
+    no_such(path, value.consistent
+                      ? "stands as \"consistent\" in the model, so there is no number to refer to"
+                      : "is not given in the model and has no default, so there is no number to refer to");
+  for (int i = 0; i < value.count; ++i)
+    if (component_suffix(kind_field, value, i) == suffix) return value.first + i;
+  no_such(path,
+          fmt::format("no such component, expected {}{}{}", kind_field.name,
+                      component_suffix(kind_field, value, 0),
+                      value.count > 1 ? fmt::format(" ... {}{}", kind_field.name,
+                                                    component_suffix(kind_field, value, value.count - 1))
+                                      : ""));
+}
+
+int find_in_section(const Description& description, Section section, std::string_view rest,
+                    std::string_view path) {
+  if (!take_dot(rest)) no_such(path, fmt::format("expected {}.NAME.FIELD", section_name(section)));
+  const std::string_view name = take_key(rest);
+  const std::vector<Entry>& entries = description.entries(section);
+  const auto entry =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  if (entry == entries.end()) {
+    Suggestion suggestion(name);
+    for (const Entry& e : entries) suggestion.consider(e.name);
+    no_such(path, fmt::format("there is no '{}' among the {}", excerpt(name), section_name(section)),
+            did_you_mean(suggestion.name()));
+  }
+  if (!take_dot(rest)) no_such(path, fmt::format("expected {}.{}.FIELD", section_name(section), name));
+  const std::string_view field_name = take_key(rest);
+  const int field = entry->kind->field(field_name);
+  if (field < 0) {
+    Suggestion suggestion(field_name);
+    for (const Field& f : entry->kind->fields)
+      if (number_count(f.type) > 0) suggestion.consider(f.name);
+    no_such(path, fmt::format("'{}' has no field '{}'", entry->name, excerpt(field_name)),
+            did_you_mean(suggestion.name()));
+  }
+  return find_component(*entry, static_cast<std::size_t>(field), rest, path);
+}
+
+int find_parameter(const Description& description, std::string_view name, std::string_view path) {
+  const std::vector<std::string>& names = description.parameter_names;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    Suggestion suggestion(name);
+    for (const std::string& known : names) suggestion.consider(known);
+    const std::string hint =
+        suggestion.name().empty() && !names.empty()
+            ? fmt::format("the parameters are {}", excerpt(fmt::format("{}", fmt::join(names, ", ")), 200))
+            : did_you_mean(suggestion.name());
+    no_such(path, fmt::format("there is no parameter '{}'", excerpt(name)), hint);
+  }
+  return static_cast<int>(found - names.begin());
+}
+
+}  // namespace
+
+NumberPlace locate_number(const Description& description, int number) {
+  for (Section section : kSections) {
+    const std::vector<Entry>& entries = description.entries(section);
+    auto after = std::upper_bound(entries.begin(), entries.end(), number,
+                                  [](int n, const Entry& entry) { return n < entry.first_number; });
+    if (after == entries.begin()) continue;
+    const Entry& entry = *--after;
+    for (std::size_t f = 0; f < entry.fields.size(); ++f) {
+      const FieldValue& value = entry.fields[f];
+      if (value.first >= 0 && number >= value.first && number < value.first + value.count)
+        return {section, &entry, static_cast<int>(f), number - value.first};
+    }
+  }
+  return {};
+}
+
+std::string number_path(const Description& description, int number) {
+  if (number < description.gravity())
+    return "parameters." + description.parameter_names[static_cast<std::size_t>(number)];
+  if (number < description.gravity() + 3) return fmt::format("gravity[{}]", number - description.gravity());
+  const NumberPlace place = locate_number(description, number);
+  if (place.entry == nullptr) return fmt::format("number {}", number);
+  const Field& field = *place.kind_field();
+  return fmt::format(
+      "{}.{}.{}{}", section_name(place.section), place.entry->name, field.name,
+      component_suffix(field, place.entry->fields[static_cast<std::size_t>(place.field)], place.component));
+}
+
+int find_number(const Description& description, std::string_view path) {
+  std::string_view rest = path;
+  const std::string_view first = take_key(rest);
+  for (Section section : kSections)
+    if (first == section_name(section)) return find_in_section(description, section, rest, path);
+  if (first == "gravity") {
+    for (int i = 0; i < 3; ++i)
+      if (rest == fmt::format("[{}]", i)) return description.gravity() + i;
+    no_such(path, "expected gravity[0], gravity[1] or gravity[2]");
+  }
+  if (first == "parameters" && take_dot(rest)) return find_parameter(description, rest, path);
+  if (rest.empty()) return find_parameter(description, first, path);
+  Suggestion suggestion(first);
+  for (Section section : kSections) suggestion.consider(section_name(section));
+  for (const char* other : {"parameters", "gravity"}) suggestion.consider(other);
+  no_such(
+      path,
+      fmt::format(
+          "expected a path that begins with bodies, joints, forces, sensors, gravity or parameters, got '{}'",
+          excerpt(first)),
+      did_you_mean(suggestion.name()));
+}
+
+std::string value_mistake(const Field* field, double value) {
+  if (!std::isfinite(value)) return fmt::format("expected a finite number, got {}", value);
+  if (field == nullptr) return {};
+  if (field->range == Range::Positive && !(value > 0))
+    return fmt::format("expected a positive number, got {}", value);
+  if (field->range == Range::NonNegative && !(value >= 0))
+    return fmt::format("expected a number >= 0, got {}", value);
+  if (field->type == FieldType::Integer && value != std::floor(value))
+    return fmt::format("expected a whole number, got {}", value);
+  return {};
+}
+
+std::string rotation_mistake(RotationForm form, const double* numbers) {
+  switch (form) {
+    case RotationForm::RotationVector:
+    case RotationForm::Cardan: return {};
+    case RotationForm::Quaternion:
+      if (Eigen::Map<const Eigen::Vector4d>(numbers).norm() > 0) return {};
+      return "expected a quaternion (w, x, y, z) that is not zero";
+    case RotationForm::AxisAngle:
+      if (Eigen::Map<const Eigen::Vector3d>(numbers).norm() > 0) return {};
+      return "expected an axis that is not zero";
+    case RotationForm::Matrix: {
+      constexpr double tolerance = 1e-6;  // typed with six digits or more
+      const Eigen::Matrix3d R = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(numbers);
+      const double off = (R.transpose() * R - Eigen::Matrix3d::Identity()).cwiseAbs().maxCoeff();
+      if (!(off < tolerance))
+        return fmt::format("expected a rotation matrix, but R^T R differs from the identity by {:.2g}", off);
+      if (R.determinant() < 0) return "expected a rotation matrix, got a reflection (its determinant is -1)";
+      return {};
+    }
+  }
+  return {};
+}
+
+}  // namespace liedyn

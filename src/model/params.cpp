@@ -1,0 +1,72 @@
+#include "model/params.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/number_paths.h"
+
+namespace liedyn {
+
+Params::Params(std::shared_ptr<const Description> description)
+    : description_(std::move(description)), values_(description_->numbers) {
+  if (description_->expressions.empty()) return;
+  std::vector<std::string> variables = description_->parameter_names;
+  variables.push_back("t");
+  for (const NumberExpression& written : description_->expressions) {
+    Expression expression = Expression::parse(written.text, variables);
+    std::vector<Bound>& list = expression.uses(parameter_count()) ? timed_ : bound_;
+    list.push_back({written.number, std::move(expression)});
+  }
+  // Parameters have the first numbers and use only those before them; the rest use only parameters.
+  std::sort(bound_.begin(), bound_.end(), [](const Bound& a, const Bound& b) { return a.number < b.number; });
+}
+
+int Params::find(std::string_view path) const { return find_number(*description_, path); }
+
+std::string Params::path(int index) const { return number_path(*description_, index); }
+
+void Params::set(std::string_view path, double value) { set(find(path), value); }
+
+void Params::set(int index, double value) {
+  const std::string mistake = value_mistake(locate_number(*description_, index).kind_field(), value);
+  if (!mistake.empty()) throw InputError(path(index), mistake);
+
+  const auto is_this = [index](const Bound& b) { return b.number == index; };
+  const bool was_expression = std::any_of(bound_.begin(), bound_.end(), is_this) ||
+                              std::any_of(timed_.begin(), timed_.end(), is_this);
+  const bool others_follow = index < parameter_count() && !(bound_.empty() && timed_.empty());
+  if (!was_expression && !others_follow) {
+    values_[static_cast<std::size_t>(index)] = value;
+    return;
+  }
+
+  Params changed = *this;
+  std::erase_if(changed.bound_, is_this);
+  std::erase_if(changed.timed_, is_this);
+  changed.values_[static_cast<std::size_t>(index)] = value;
+  changed.follow(path(index));
+  *this = std::move(changed);
+}
+
+// Evaluates the expressions anew; `changed_path` is what they follow.
+void Params::follow(const std::string& changed_path) {
+  const auto parameters = static_cast<std::size_t>(parameter_count());
+  std::vector<double> variables(values_.begin(), values_.begin() + parameter_count());
+  variables.push_back(description_->simulation.start);
+  for (const std::vector<Bound>* list : {&bound_, &timed_}) {
+    for (const Bound& bound : *list) {
+      const auto number = static_cast<std::size_t>(bound.number);
+      values_[number] = bound.expression.evaluate<double>(variables);
+      if (number < parameters) variables[number] = values_[number];
+      const std::string mistake =
+          value_mistake(locate_number(*description_, bound.number).kind_field(), values_[number]);
+      if (!mistake.empty())
+        throw InputError(path(bound.number),
+                         fmt::format("{}, since it depends on {}", mistake, changed_path));
+    }
+  }
+}
+
+}  // namespace liedyn
