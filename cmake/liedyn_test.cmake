@@ -4,6 +4,7 @@ function(liedyn_test name)
   add_executable(${name}_test ${arg_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${arg_PACKAGES} liedyn_allocation_counter GTest::gmock_main)
   liedyn_compile_options(${name}_test)
+  target_compile_options(${name}_test PRIVATE -Wno-shadow)  # a typed test repeats the names of its fixture to use them
   liedyn_precompile(${name}_test base_test ${liedyn_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${LIEDYN_TEST_TIMEOUT} ENVIRONMENT GTEST_BRIEF=1)
