@@ -1,0 +1,141 @@
+#include "analyses/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/suggest.h"
+#include "integrators/driver.h"
+#include "system/initial.h"
+
+namespace liedyn {
+namespace {
+
+InitialPolicy policy_named(const std::string& name) {
+  if (name == "check") return InitialPolicy::Check;
+  if (name == "project") return InitialPolicy::Project;
+  throw InputError("initial", fmt::format("expected check or project, got '{}'", excerpt(name)));
+}
+
+void check(const SimulateOptions& o) {
+  std::vector<Diagnostic> findings;
+  const auto add = [&](const char* path, std::string message) { findings.push_back({"", 0, path, std::move(message), ""}); };
+  if (!std::isfinite(o.start)) add("simulation.start", fmt::format("must be a finite time, got {}", o.start));
+  if (!std::isfinite(o.end) || o.end <= o.start) add("simulation.end", fmt::format("must be a time after the start ({}), got {}", o.start, o.end));
+  if (!std::isfinite(o.step) || o.step <= 0) add("simulation.step", fmt::format("must be positive, got {}", o.step));
+  if (o.output_every < 0) add("output_every", fmt::format("must not be negative, got {}", o.output_every));
+  if (findings.empty() && (o.end - o.start) / o.step > 1e12)
+    add("simulation.step", fmt::format("{} steps are too many; the step is too small for the interval", (o.end - o.start) / o.step));
+  if (!findings.empty()) throw InputError(findings);
+}
+
+double largest(const std::vector<double>& values) {
+  double out = 0;
+  for (const double x : values) out = std::max(out, std::abs(x));
+  return out;
+}
+
+// Keeps the sensors at the output times and the maxima of the summary.
+class Recorder {
+ public:
+  Recorder(const System& system, Work& work, Result& result, std::size_t rows) : system_(&system), work_(&work), result_(&result) {
+    const Model& model = system.model();
+    Trajectory& out = result.trajectory;
+    for (const Sensor& sensor : model.sensors) {
+      out.channels.push_back({sensor.name, sensor.listed->unit, out.columns, sensor.components});
+      out.columns += sensor.components;
+    }
+    out.data.reserve(rows * static_cast<std::size_t>(out.columns));
+    variables_.resize(static_cast<std::size_t>(1 + model.sensor_values));
+  }
+
+  void record(const State& state) {
+    Trajectory& out = result_->trajectory;
+    const std::size_t first = out.data.size();
+    out.data.resize(first + static_cast<std::size_t>(out.columns));
+    out.data[first] = state.t;
+    system_->sense(state, *work_, variables_, out.data.data() + first + 1);
+  }
+
+  void watch(const State& state) {
+    Summary& s = result_->summary;
+    const Energy e = system_->energy(state, *work_);
+    s.energy_final = e.kinetic + e.potential;
+    if (first_) s.energy_initial = s.energy_final;
+    first_ = false;
+    s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
+    system_->residual(state, *work_, {true, true, false});
+    s.residual_position = std::max(s.residual_position, largest(work_->phi));
+    s.residual_velocity = std::max(s.residual_velocity, largest(work_->rate));
+    s.end = state.t;
+  }
+
+ private:
+  const System* system_;
+  Work* work_;
+  Result* result_;
+  std::vector<double> variables_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+SimulateOptions default_options(const Description& d) {
+  SimulateOptions out;
+  out.start = d.simulation.start;
+  out.end = d.simulation.end;
+  out.step = d.simulation.step;
+  out.integrator = d.simulation.integrator;
+  out.initial = d.simulation.initial;
+  return out;
+}
+
+Result simulate(const System& system, const SimulateOptions& options) {
+  check(options);
+  const Model& model = system.model();
+  Result result;
+  Summary& s = result.summary;
+  const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
+  Work work(system, options.solver);
+  State state = consistent_state(system, options.start, policy_named(options.initial), work);
+
+  s.model = model.description().name;
+  s.integrator = integrator->describe();
+  s.formulation = model.formulation();
+  s.start = options.start;
+  s.unknowns = system.unknowns();
+  s.degrees_of_freedom = model.nv - model.rows;
+  s.solver = work.solver->name();
+  s.warnings = integrator->warnings();
+
+  const long steps = step_count(options.start, options.end, options.step);
+  const long every = options.output_every == 0 ? steps : options.output_every;
+  Recorder recorder(system, work, result, static_cast<std::size_t>(steps / every + 2));
+  recorder.record(state);
+  recorder.watch(state);
+  const auto observe = [&](const State& now, long step) {
+    if (step % every == 0 || step == steps) {
+      recorder.record(now);
+      recorder.watch(now);
+    }
+    return !options.progress || options.progress(static_cast<double>(step) / static_cast<double>(steps));
+  };
+  const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
+  if (!report.completed && result.trajectory.data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] != state.t) {
+    recorder.record(state);
+    recorder.watch(state);
+  }
+
+  s.step = report.step;
+  s.steps = report.steps;
+  s.newton_iterations = report.newton_iterations;
+  s.jacobian_updates = report.jacobian_updates;
+  s.wall_seconds = report.seconds;
+  s.allocations_in_loop = report.allocations;
+  s.completed = report.completed;
+  s.failure = report.failure;
+  return result;
+}
+
+}  // namespace liedyn

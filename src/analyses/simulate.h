@@ -1,0 +1,30 @@
+// Simulation in time: consistent initial values, the integrator's steps, sensors recorded, and the figures of the summary.
+#pragma once
+
+#include <functional>
+
+#include "analyses/result.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+struct SimulateOptions {
+  double start = 0;
+  double end = 1;
+  double step = 1e-3;
+  std::string integrator = "generalized-alpha";
+  std::string initial = "check";  // or "project"
+  long output_every = 1;          // record every n-th step; 0: only the start and the end
+  std::string solver = "auto";    // "dense" or "klu"
+  // Called now and then with the fraction done; returning false stops the run. May be empty.
+  std::function<bool(double fraction)> progress = {};
+};
+
+// The settings in the model's description.
+SimulateOptions default_options(const Description& description);
+
+// Throws InputError if the input is wrong. A numerical failure is in the result: summary.completed is false, and the
+// trajectory is complete up to there.
+Result simulate(const System& system, const SimulateOptions& options);
+
+}  // namespace liedyn

@@ -1,0 +1,76 @@
+// The seam of time integration methods: one attempted step. The driver owns retries, output, events and counters, so that a
+// method is its formula and little else. `from` is never written: to reject a step is to forget `to`.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "system/corrector.h"
+#include "system/state.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+struct Attempt {
+  CorrectorOutcome corrector;
+  double error = 0;  // estimate in the weighted norm; 0 if the method has none
+  bool converged() const { return corrector.converged(); }
+};
+
+class Integrator {
+ public:
+  virtual ~Integrator() = default;
+  // The state holds consistent q, v, vdot, lambda; the method adds what it remembers.
+  virtual void start(State& state, double h) = 0;
+  virtual Attempt step(const State& from, double h, State& to, Work& work) = 0;
+  // A careful second try at the same step: fresh matrices, damped iterations.
+  virtual Attempt step_carefully(const State& from, double h, State& to, Work& work) = 0;
+  // Every option with the value in force: "generalized-alpha,form=geometric,sigma=0,...".
+  virtual std::string describe() const = 0;
+  virtual std::vector<std::string> warnings() const { return {}; }
+};
+
+// One option of a method: "rho" with its default, range or choices, and a sentence.
+struct IntegratorOption {
+  std::string name;
+  std::string fallback;              // as a user would type it
+  std::string summary;
+  std::vector<std::string> choices;  // empty: a number
+  double least = 0, most = 0;        // for numbers
+};
+
+// Options as typed, checked against the method's list.
+class IntegratorOptions {
+ public:
+  IntegratorOptions(std::string method, const std::vector<IntegratorOption>& known);
+  void set(const std::string& name, const std::string& value);  // throws InputError
+  bool given(std::string_view name) const;
+  double number(std::string_view name) const;
+  const std::string& word(std::string_view name) const;
+  std::string text() const;  // "method,name=value,..."
+
+ private:
+  const IntegratorOption& option(std::string_view name) const;
+  std::string method_;
+  const std::vector<IntegratorOption>* known_;
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+struct ListedIntegrator {
+  std::string name;
+  std::string summary;
+  std::string source;  // where the equations are
+  std::vector<IntegratorOption> options;
+  std::unique_ptr<Integrator> (*make)(const System&, const IntegratorOptions&);
+};
+
+// Every integrator.
+const std::vector<ListedIntegrator>& integrators();
+
+// "generalized-alpha,rho=0.8": the method by name, its options by key=value. Throws InputError.
+std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification);
+
+}  // namespace liedyn

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/suggest.h"
+#include "integrators/generalized_alpha.h"
+
+namespace liedyn {
+
+const std::vector<ListedIntegrator>& integrators() {
+  static const std::vector<ListedIntegrator> list = {generalized_alpha()};
+  return list;
+}
+
+IntegratorOptions::IntegratorOptions(std::string method, const std::vector<IntegratorOption>& known)
+    : method_(std::move(method)), known_(&known) {}
+
+const IntegratorOption& IntegratorOptions::option(std::string_view name) const {
+  return *std::find_if(known_->begin(), known_->end(), [&](const IntegratorOption& o) { return o.name == name; });
+}
+
+void IntegratorOptions::set(const std::string& name, const std::string& value) {
+  const std::string path = "integrator " + method_;
+  const auto found = std::find_if(known_->begin(), known_->end(), [&](const IntegratorOption& o) { return o.name == name; });
+  if (found == known_->end()) {
+    std::vector<std::string> names;
+    for (const IntegratorOption& o : *known_) names.push_back(o.name);
+    std::string hint = did_you_mean(name, names);
+    if (hint.empty()) hint = fmt::format("its options are {}", fmt::join(names, ", "));
+    throw InputError(path, fmt::format("unknown option '{}'", excerpt(name)), hint);
+  }
+  if (!found->choices.empty()) {
+    if (std::find(found->choices.begin(), found->choices.end(), value) == found->choices.end())
+      throw InputError(path, fmt::format("{} must be one of {}, got '{}'", name, fmt::join(found->choices, ", "), excerpt(value)),
+                       did_you_mean(value, found->choices));
+  } else {
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (error != std::errc() || end != value.data() + value.size())
+      throw InputError(path, fmt::format("{} must be a number, got '{}'", name, excerpt(value)));
+    if (!(number >= found->least && number <= found->most))
+      throw InputError(path, fmt::format("{} must be between {} and {}, got {}", name, found->least, found->most, excerpt(value)));
+  }
+  values_[name] = value;
+}
+
+bool IntegratorOptions::given(std::string_view name) const { return values_.find(name) != values_.end(); }
+
+const std::string& IntegratorOptions::word(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found != values_.end() ? found->second : option(name).fallback;
+}
+
+double IntegratorOptions::number(std::string_view name) const { return std::stod(word(name)); }
+
+std::string IntegratorOptions::text() const {
+  std::string out = method_;
+  for (const IntegratorOption& o : *known_) out += fmt::format(",{}={}", o.name, word(o.name));
+  return out;
+}
+
+std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification) {
+  const std::string_view name = specification.substr(0, specification.find(','));
+  const auto& list = integrators();
+  const auto found = std::find_if(list.begin(), list.end(), [&](const ListedIntegrator& i) { return i.name == name; });
+  if (found == list.end()) {
+    std::vector<std::string> names;
+    for (const ListedIntegrator& i : list) names.push_back(i.name);
+    throw InputError("integrator", fmt::format("unknown integrator '{}', expected one of {}", excerpt(name), fmt::join(names, ", ")),
+                     did_you_mean(name, names));
+  }
+  IntegratorOptions options(found->name, found->options);
+  for (std::string_view rest = specification.substr(name.size()); !rest.empty();) {
+    rest.remove_prefix(1);
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(item.size());
+    const auto equals = item.find('=');
+    if (equals == std::string_view::npos)
+      throw InputError("integrator " + found->name, fmt::format("expected key=value, got '{}'", excerpt(item)));
+    options.set(std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)));
+  }
+  return found->make(system, options);
+}
+
+}  // namespace liedyn

@@ -1,0 +1,170 @@
+// The seam of bodies, joints, forces and beams. An element is written once, as plain functions of the motion of its
+// frames; all elements of a kind in a model form a Batch, and the hot loop makes one virtual call per batch. An element
+// never sees the step size, the method, or a global index.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/matrix.h"
+#include "model/description.h"
+#include "model/frame.h"
+
+namespace liedyn {
+
+// What all elements share.
+template <class S>
+struct World {
+  Vec3T<S> gravity = Vec3T<S>::Zero();
+  S time = S(0);
+};
+
+struct Energy {
+  double kinetic = 0;
+  double potential = 0;
+  Energy& operator+=(const Energy& other) {
+    kinetic += other.kinetic;
+    potential += other.potential;
+    return *this;
+  }
+};
+
+// Constraint rows have a level: position rows hold Phi(q, t) = 0, velocity rows (nonholonomic) only their rate.
+enum class RowLevel : std::uint8_t { Position, Velocity, Acceleration };
+
+// Where a block of the matrix stands: entry (r, c) at values[offset + r + c * stride].
+struct BlockRef {
+  std::int32_t offset = -1;
+  std::int32_t stride = 0;
+};
+
+// What batches read and where they add.
+struct Evaluation {
+  const Frame* frames = nullptr;
+  const Node* nodes = nullptr;
+  const Motion<double>* motions = nullptr;  // per node
+  const double* numbers = nullptr;
+  World<double> world;
+  const double* lambda = nullptr;  // per row
+  Vec6* wrench = nullptr;          // per node, in its body axes
+  // Per row; null where not asked for.
+  double* phi = nullptr;           // Phi
+  double* rate = nullptr;          // B v + Phi_t
+  double* acceleration = nullptr;  // B vdot + Z(v, v) + 2 Phi_tq v + Phi_tt
+};
+
+// The matrix to add to, and how its columns move the nodes.
+struct JacobianTarget {
+  double* values = nullptr;
+  const BlockRef* blocks = nullptr;  // of the batch, see Batch::blocks_per_element
+  const double* tangent = nullptr;  // E of the nodes; null: identity
+  Seeding force;                    // of the columns in the rows of the nodes (with the scale of those rows)
+  Seeding row;                      // of the columns in the constraint rows
+  RowLevel level = RowLevel::Position;
+};
+
+// How a kind fills the matrix: asked once, fixes the sparsity.
+struct Coupling {
+  int frames = 0;
+  int rows = 0;
+  bool diagonal = true;  // blocks (frame, same frame)
+  bool across = false;   // blocks (frame, other frame)
+};
+
+// Values of an entry's fields and its frames in the initial configuration, for the numbers an element derives from them.
+template <class S>
+class Inputs {
+ public:
+  Inputs(const Description& description, const Entry& entry, const S* params, const Pose<S>* frames)
+      : description_(&description), entry_(&entry), params_(params), frames_(frames) {}
+
+  bool given(int field) const { return value(field).given; }
+  bool stored(int field) const { return value(field).first >= 0; }
+  S number(int field, int i = 0) const { return params_[value(field).first + i]; }
+  Vec3T<S> vector(int field, int i = 0) const {
+    return Eigen::Map<const Vec3T<S>>(params_ + value(field).first + 3 * i);
+  }
+  RotationForm form(int field) const { return value(field).form; }
+  const S* numbers(int field) const { return params_ + value(field).first; }
+  // Index of the chosen word among Field::choices; the first if not given.
+  int choice(int field) const {
+    const FieldValue& v = value(field);
+    if (v.word < 0) return 0;
+    const auto& choices = entry_->kind->fields[static_cast<std::size_t>(field)].choices;
+    const std::string& word = description_->words[static_cast<std::size_t>(v.word)];
+    for (std::size_t i = 0; i < choices.size(); ++i)
+      if (choices[i] == word) return static_cast<int>(i);
+    return 0;
+  }
+  const Pose<S>& frame(int i) const { return frames_[i]; }
+
+ private:
+  const FieldValue& value(int field) const { return entry_->fields[static_cast<std::size_t>(field)]; }
+  const Description* description_;
+  const Entry* entry_;
+  const S* params_;
+  const Pose<S>* frames_;
+};
+
+// Where one of an element's frames is attached, in the words of its fields.
+struct Attachment {
+  enum class Place : std::uint8_t { Point, CenterOfMass, Reference };
+  int body_field;      // a Body or Bodies field
+  int body_index = 0;  // which of the two
+  Place place = Place::Reference;
+  int point_field = -1;  // for Point: the field with the inertial place in the initial configuration
+  int point_index = 0;
+  Place otherwise = Place::Reference;  // if the point was not given
+};
+
+class Batch {
+ public:
+  virtual ~Batch() = default;
+
+  virtual Coupling coupling() const = 0;
+  virtual int numbers_per_element() const = 0;
+  virtual std::vector<Attachment> attachments() const = 0;
+  virtual void derive_numbers(const Inputs<double>& in, double* out) const = 0;
+  virtual std::string row_name(int row) const = 0;  // "x", "axis y": of the rows of one element
+  virtual void check(const Inputs<double>& in, std::string& message, std::string& hint) const = 0;
+
+  virtual void residual(const Evaluation& at) const = 0;
+  virtual void jacobian(const Evaluation& at, const JacobianTarget& to) const = 0;  // residual and matrix
+  virtual Energy energy(const Evaluation& at) const = 0;
+  // What element e adds to the residual of its i-th frame, in that frame's body axes.
+  virtual Vec6 wrench_on(const Evaluation& at, int e, int i) const = 0;
+
+  // The structure, filled by compile().
+  std::vector<std::int32_t> entries;   // index of each element's entry in its section
+  std::vector<std::int32_t> frames;    // coupling().frames per element
+  std::int32_t first_row = 0;          // rows of element e start at first_row + e * rows
+  std::int32_t first_number = 0;       // numbers of element e start at first_number + e * numbers_per_element()
+  int size() const { return static_cast<int>(entries.size()); }
+
+  // Blocks of one element, in this order: (frame i, frame j) with j fastest, for the pairs that coupling() names;
+  // then (rows, frame i); then (frame i, rows).
+  static int blocks_per_element(const Coupling& c) {
+    const int pairs = c.across ? c.frames * c.frames : (c.diagonal ? c.frames : 0);
+    return pairs + (c.rows > 0 ? 2 * c.frames : 0);
+  }
+};
+
+// A kind with its maker: one line of a family's list.
+struct ListedKind {
+  Kind kind;
+  std::unique_ptr<Batch> (*make)();
+};
+
+// Bodies bring their node.
+struct BodyKind {
+  Kind kind;
+  std::unique_ptr<Batch> (*make)();
+  bool has_formulation;      // the node follows --formulation; otherwise it is `node`
+  NodeType node;
+};
+
+}  // namespace liedyn

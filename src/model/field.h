@@ -1,0 +1,59 @@
+// What users may type for a kind of body, joint, force or sensor. The JSON reader, the schema, the help text, the
+// Python keywords, the documentation tables and the names of the parameters are all made from these descriptions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace liedyn {
+
+enum class FieldType {
+  Number,    // one real number
+  Vector,    // three numbers
+  Points,    // two points, each three numbers: [[x, y, z], [x, y, z]]
+  Inertia,   // three principal moments, six numbers (xx, yy, zz, yz, xz, xy) or a symmetric 3x3 matrix
+  Rotation,  // {"rotation_vector": [3]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": 3x3}
+  Choice,    // one of a list of words
+  Text,      // any text, for example an expression of sensors
+  Body,      // name of a body, or "ground"
+  Bodies,    // two of these: [first, second]
+  Joint,     // name of a joint
+  Integer,   // a whole number
+};
+
+enum class Range { Any, Positive, NonNegative };
+
+// How a Rotation was written; its numbers are stored as typed so that each of them is a parameter.
+enum class RotationForm : unsigned char { RotationVector, Cardan, Quaternion, AxisAngle, Matrix };
+inline constexpr int kRotationNumbers[] = {3, 3, 4, 4, 9};
+inline constexpr std::string_view kRotationNames[] = {"rotation_vector", "cardan", "quaternion", "axis", "matrix"};
+
+struct Field {
+  std::string name;
+  FieldType type = FieldType::Number;
+  std::string unit;      // "kg", "m", "rad/s", "" for none
+  std::string summary;   // one sentence for help, schema and documentation
+  bool required = false;
+  // Default numbers (empty: not given means "the kind decides", as its summary says).
+  std::vector<double> defaults = {};
+  Range range = Range::Any;
+  bool may_be_consistent = false;        // the word "consistent" instead of numbers: assembly finds the value
+  bool may_depend_on_time = false;       // expressions of its numbers may use t
+  std::vector<std::string> choices = {};  // for Choice; the first is the default
+};
+
+// Numbers a field stores when given (Rotation: by its form).
+int number_count(FieldType type, RotationForm form = RotationForm::RotationVector);
+
+// One kind, as its family's list gives it.
+struct Kind {
+  std::string type;     // what users type
+  std::string summary;  // one sentence
+  std::vector<Field> fields;
+
+  // Index of a field by name, -1 if there is none.
+  int field(std::string_view name) const;
+};
+
+}  // namespace liedyn

@@ -1,0 +1,70 @@
+#include "model/forces/spring_damper.h"
+
+namespace liedyn {
+namespace {
+enum Fields { kBetween, kPoints, kStiffness, kDamping, kFreeLength };
+}
+
+std::vector<Attachment> SpringDamper::attachments() {
+  using Place = Attachment::Place;
+  return {{kBetween, 0, Place::Point, kPoints, 0}, {kBetween, 1, Place::Point, kPoints, 1}};
+}
+
+template <class S>
+void SpringDamper::derive(const Inputs<S>& in, S* p) {
+  p[0] = in.number(kStiffness);
+  p[1] = in.number(kDamping);
+  p[2] = in.stored(kFreeLength) ? in.number(kFreeLength) : S((in.frame(0).p - in.frame(1).p).norm());
+}
+template void SpringDamper::derive<double>(const Inputs<double>&, double*);
+
+void SpringDamper::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                            ForcePartials<2>& d) {
+  const Vec3 span = f[0].p - f[1].p, rate = f[0].velocity() - f[1].velocity();
+  const double length = span.norm();
+  Vec3 F = Vec3::Zero();
+  Mat3 F_span = Mat3::Zero(), F_rate = Mat3::Zero();
+  if (length > 0) {
+    const Vec3 n = span / length;
+    const Vec3 across = (rate - n * n.dot(rate)) / length;  // d(n.rate)/d(span)
+    const double force = p[0] * (length - p[2]) + p[1] * n.dot(rate);
+    F = force * n;
+    F_span = n * (p[0] * n + p[1] * across).transpose() + (force / length) * (Mat3::Identity() - n * n.transpose());
+    F_rate = p[1] * n * n.transpose();
+  }
+  for (int i = 0; i < 2; ++i) {
+    const double si = i == 0 ? 1 : -1;
+    const Mat3 Rt = si * f[static_cast<std::size_t>(i)].R.transpose();
+    for (int j = 0; j < 2; ++j) {
+      const Motion<double>& m = f[static_cast<std::size_t>(j)];
+      const Mat3 R = (j == 0 ? 1.0 : -1.0) * m.R;
+      // d(span) = R d_t, d(rate) = R dV_t - R u~ d_r
+      d.K[i][j].setZero();
+      d.K[i][j].topLeftCorner<3, 3>() = Rt * F_span * R;
+      d.K[i][j].topRightCorner<3, 3>() = -(Rt * F_rate * R * skew(Vec3(m.V.head<3>())));
+      d.C[i][j].setZero();
+      d.C[i][j].topLeftCorner<3, 3>() = Rt * F_rate * R;
+    }
+    d.K[i][i].topRightCorner<3, 3>() += skew(Vec3(Rt * F));
+  }
+}
+
+Energy SpringDamper::energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p) {
+  const double extension = (f[0].p - f[1].p).norm() - p[2];
+  return {0, 0.5 * p[0] * extension * extension};
+}
+
+ListedKind spring_damper() {
+  return {{"spring_damper",
+           "Linear spring and damper along the line between two points.",
+           {{.name = "between", .type = FieldType::Bodies, .unit = "", .summary = "The two bodies.", .required = true},
+            {.name = "points", .type = FieldType::Points, .unit = "m",
+             .summary = "The two points in the initial configuration, inertial axes.", .required = true},
+            {.name = "stiffness", .type = FieldType::Number, .unit = "N/m", .summary = "Spring constant.", .defaults = {0}},
+            {.name = "damping", .type = FieldType::Number, .unit = "N s/m", .summary = "Damping constant.", .defaults = {0}},
+            {.name = "free_length", .type = FieldType::Number, .unit = "m",
+             .summary = "Length of the relaxed spring; the initial length if not given.", .range = Range::NonNegative}}},
+          &make_batch<SpringDamper>};
+}
+
+}  // namespace liedyn

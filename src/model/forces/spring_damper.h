@@ -1,0 +1,40 @@
+// Spring and damper along the line between two points. With d = p_1 - p_2, l = |d|, n = d/l, the residual has
+//   R_1^T F on the first body and -R_2^T F on the second,   F = (k (l - l_0) + c n.d') n.
+#pragma once
+
+#include <cmath>
+
+#include "model/batch_of.h"
+
+namespace liedyn {
+
+struct SpringDamper {
+  static constexpr int frames = 2, rows = 0, numbers = 3;  // k, c, l_0
+  static constexpr bool stiffness = true, damping = true, inertia = false;
+
+  static std::vector<Attachment> attachments();
+  template <class S>
+  static void derive(const Inputs<S>& in, S* p);
+
+  // At l = 0 the line has no direction; the force is zero there.
+  template <class S>
+  static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p, std::array<Vec6T<S>, 2>& W) {
+    using std::sqrt;
+    const Vec3T<S> span = f[0].p - f[1].p, rate = f[0].velocity() - f[1].velocity();
+    const S square = span.squaredNorm();
+    Vec3T<S> F = Vec3T<S>::Zero();
+    if (square > S(0)) {
+      const S length = sqrt(square);
+      const Vec3T<S> n = span / length;
+      F = (p[0] * (length - p[2]) + p[1] * n.dot(rate)) * n;
+    }
+    W[0] << f[0].R.transpose() * F, Vec3T<S>::Zero();
+    W[1] << -(f[1].R.transpose() * F), Vec3T<S>::Zero();
+  }
+  static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p, ForcePartials<2>& d);
+  static Energy energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p);
+};
+
+ListedKind spring_damper();
+
+}  // namespace liedyn

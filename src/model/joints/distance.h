@@ -1,0 +1,29 @@
+// Distance joint (massless rod): two points keep their distance,
+//   Phi = (d.d - L^2)/2   with d = p_1 - p_2
+#pragma once
+
+#include "model/batch_of.h"
+
+namespace liedyn {
+
+struct Distance {
+  static constexpr int frames = 2, rows = 1, numbers = 1;  // L
+  static constexpr bool across = true;
+
+  static std::vector<Attachment> attachments();
+  template <class S>
+  static void derive(const Inputs<S>& in, S* p);
+  static void check(const Inputs<double>& in, std::string& message, std::string& hint);
+  static std::string row_name(int row);
+
+  template <class S>
+  static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
+    return Eigen::Matrix<S, 1, 1>(S(0.5) * ((f[0].p - f[1].p).squaredNorm() - p[0] * p[0]));
+  }
+  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                          JointDerivatives<2, 1>& d);
+};
+
+ListedKind distance();
+
+}  // namespace liedyn

@@ -1,0 +1,422 @@
+#include "model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/suggest.h"
+#include "lie/so3.h"
+#include "model/bodies/list.h"
+#include "model/forces/list.h"
+#include "model/joints/list.h"
+#include "model/sensors/list.h"
+
+namespace liedyn {
+namespace {
+
+const NodeType kFormulationNodes[] = {NodeType::R3xSO3, NodeType::SE3};
+
+NodeType node_of(const std::string& formulation) {
+  const auto& names = formulations();
+  return kFormulationNodes[std::find(names.begin(), names.end(), formulation) - names.begin()];
+}
+
+using Lookup = std::unordered_map<std::string_view, int>;
+
+Lookup names_of(const std::vector<Entry>& entries) {
+  Lookup out;
+  out.reserve(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) out.emplace(entries[i].name, static_cast<int>(i));
+  return out;
+}
+
+template <class Listed>
+int position_in(const std::vector<Listed>& list, const Kind* kind) {
+  for (std::size_t i = 0; i < list.size(); ++i)
+    if (list[i].kind.type == kind->type) return static_cast<int>(i);
+  return -1;
+}
+
+const std::string& word(const Description& d, const Entry& entry, int field, int i = 0) {
+  return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word + i)];
+}
+
+// Index of the body's node, -1 for ground.
+int node_named(const Description& d, const Lookup& bodies, const Entry& entry, int field, int i) {
+  const std::string& name = word(d, entry, field, i);
+  return name == "ground" ? -1 : bodies.at(name);
+}
+
+bool is_given(const Entry& entry, int field) {
+  return field >= 0 && entry.fields[static_cast<std::size_t>(field)].given;
+}
+
+// A frame needs no numbers of its own where it is the node's.
+bool at_reference(const Entry& entry, const Attachment& a) {
+  const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
+  const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
+  return !point && place == Attachment::Place::Reference;
+}
+
+}  // namespace
+
+const std::vector<std::string>& formulations() {
+  static const std::vector<std::string> list = {"r3so3", "se3"};
+  return list;
+}
+
+std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description, const std::string& formulation) {
+  const Description& d = *description;
+  auto model = std::make_shared<Model>();
+  Model& m = *model;
+  m.description_ = description;
+  m.formulation_ = formulation.empty() ? d.simulation.formulation : formulation;
+  const auto& known = formulations();
+  if (std::find(known.begin(), known.end(), m.formulation_) == known.end())
+    throw InputError("formulation", fmt::format("unknown formulation '{}', expected one of {}", m.formulation_, fmt::join(known, ", ")),
+                     did_you_mean(m.formulation_, known));
+
+  const auto& bodies = d.entries(Section::Bodies);
+  const Lookup body_names = names_of(bodies);
+  const Lookup joint_names = names_of(d.entries(Section::Joints));
+
+  // Nodes, in the order of the bodies.
+  m.nodes.reserve(bodies.size());
+  for (const Entry& body : bodies) {
+    const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
+    NodeType type = listed.node;
+    if (listed.has_formulation) {
+      const int field = body.kind->field("formulation");
+      const std::string own = body.fields[static_cast<std::size_t>(field)].word >= 0 ? word(d, body, field) : "model";
+      type = node_of(own == "model" ? m.formulation_ : own);
+    }
+    const NodeSize size = node_size(type);
+    m.nodes.push_back({type, m.nq, m.nv, m.tangents});
+    m.nq += size.q;
+    m.nv += size.v;
+    m.tangents += size.tangent;
+  }
+
+  // One batch per kind that occurs; its elements in the order of the entries.
+  const auto add_batches = [&](Section section, const auto& list) {
+    const auto& entries = d.entries(section);
+    std::vector<Batch*> of_kind(list.size(), nullptr);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
+      if (of_kind[k] == nullptr) {
+        m.batches.push_back(list[k].make());
+        m.sections.push_back(section);
+        of_kind[k] = m.batches.back().get();
+      }
+      of_kind[k]->entries.push_back(static_cast<std::int32_t>(i));
+    }
+  };
+  add_batches(Section::Bodies, body_kinds());
+  add_batches(Section::Joints, joint_kinds());
+  add_batches(Section::Forces, force_kinds());
+
+  const auto add_frame = [&](const Entry& entry, const Attachment& a) {
+    Frame frame;
+    frame.node = node_named(d, body_names, entry, a.body_field, a.body_index);
+    if (frame.node < 0 || !at_reference(entry, a)) {
+      frame.numbers = m.numbers;
+      m.numbers += kFrameNumbers;
+    }
+    m.frames.push_back(frame);
+    return static_cast<int>(m.frames.size()) - 1;
+  };
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    Batch& batch = *m.batches[b];
+    const Coupling coupling = batch.coupling();
+    const std::vector<Attachment> attachments = batch.attachments();
+    const auto& entries = d.entries(m.sections[b]);
+    batch.frames.reserve(batch.entries.size() * static_cast<std::size_t>(coupling.frames));
+    for (const std::int32_t e : batch.entries) {
+      if (m.sections[b] == Section::Bodies) {
+        m.frames.push_back({.node = e, .numbers = -1});
+        batch.frames.push_back(static_cast<std::int32_t>(m.frames.size()) - 1);
+        continue;
+      }
+      for (const Attachment& a : attachments) batch.frames.push_back(add_frame(entries[static_cast<std::size_t>(e)], a));
+    }
+    batch.first_row = m.rows;
+    m.rows += coupling.rows * batch.size();
+    batch.first_number = m.numbers;
+    m.numbers += batch.numbers_per_element() * batch.size();
+  }
+
+  // Sensors; an expression may use the values before it, as "name" or "name[i]".
+  std::vector<Diagnostic> findings;
+  std::vector<std::string> variables = {"t"};
+  const auto& sensors = d.entries(Section::Sensors);
+  for (const Entry& entry : sensors) {
+    Sensor sensor;
+    sensor.listed = &sensor_kinds()[static_cast<std::size_t>(position_in(sensor_kinds(), entry.kind))];
+    sensor.name = entry.name;
+    sensor.components = sensor.listed->components;
+    for (std::size_t f = 0; f < entry.kind->fields.size(); ++f) {
+      const Field& field = entry.kind->fields[f];
+      const int index = static_cast<int>(f);
+      if (field.type == FieldType::Body) {
+        const int at = entry.kind->field("at");
+        sensor.frame = add_frame(entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
+      } else if (field.type == FieldType::Joint) {
+        const int joint = joint_names.at(word(d, entry, index));
+        for (std::size_t b = 0; b < m.batches.size(); ++b) {
+          if (m.sections[b] != Section::Joints) continue;
+          const auto& list = m.batches[b]->entries;
+          const auto found = std::lower_bound(list.begin(), list.end(), joint);
+          if (found == list.end() || *found != joint) continue;
+          sensor.batch = static_cast<int>(b);
+          sensor.element = static_cast<int>(found - list.begin());
+        }
+        if (sensor.components == 0) sensor.components = m.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows;
+      } else if (field.type == FieldType::Choice) {
+        sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
+      } else if (field.type == FieldType::Text) {
+        try {
+          sensor.expression = Expression::parse(word(d, entry, index), variables);
+        } catch (const ExpressionError& error) {
+          findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
+                              fmt::format("at character {}: {}", error.position() + 1, error.what()), ""});
+        }
+      }
+    }
+    sensor.first = m.sensor_values;
+    m.sensor_values += sensor.components;
+    if (sensor.components == 1)
+      variables.push_back(sensor.name);
+    else
+      for (int i = 0; i < sensor.components; ++i) variables.push_back(fmt::format("{}[{}]", sensor.name, i));
+    m.sensors.push_back(std::move(sensor));
+  }
+  if (!findings.empty()) throw InputError(findings);
+  return model;
+}
+
+const Entry& Model::entry_of(int batch, int element) const {
+  const auto b = static_cast<std::size_t>(batch);
+  return description_->entries(sections[b])[static_cast<std::size_t>(batches[b]->entries[static_cast<std::size_t>(element)])];
+}
+
+std::string Model::row_name(int row) const {
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    const int per_element = batches[b]->coupling().rows;
+    const int local = row - batches[b]->first_row;
+    if (per_element == 0 || local < 0 || local >= per_element * batches[b]->size()) continue;
+    return fmt::format("{}.{}: {}", section_name(sections[b]), entry_of(static_cast<int>(b), local / per_element).name,
+                       batches[b]->row_name(local % per_element));
+  }
+  return fmt::format("row {}", row);
+}
+
+std::string Model::equation_name(int dof) const {
+  const auto next = std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
+  const auto index = static_cast<std::size_t>(next - nodes.begin()) - 1;
+  const int component = dof - nodes[index].v + first_component(nodes[index].type);
+  return fmt::format("bodies.{}: {} {}", description_->entries(Section::Bodies)[index].name,
+                     component < 3 ? "force" : "torque", "xyz"[component % 3]);
+}
+
+namespace {
+
+template <class S>
+SO3<S> typed_rotation(const Inputs<S>& in, int field) {
+  const S* n = in.numbers(field);
+  using V3 = Vec3T<S>;
+  const Eigen::Map<const V3> first(n);
+  switch (in.form(field)) {
+    case RotationForm::RotationVector:
+      return SO3<S>::exp(first);
+    case RotationForm::Cardan:
+      return SO3<S>::exp(V3(n[0], S(0), S(0))) * SO3<S>::exp(V3(S(0), n[1], S(0))) * SO3<S>::exp(V3(S(0), S(0), n[2]));
+    case RotationForm::Quaternion:
+      return SO3<S>::from_quaternion(n[0], V3(n[1], n[2], n[3]));
+    case RotationForm::AxisAngle:
+      return SO3<S>::exp((n[3] / first.norm()) * first);
+    case RotationForm::Matrix:
+      return SO3<S>::from_matrix(Eigen::Map<const Eigen::Matrix<S, 3, 3, Eigen::RowMajor>>(n));
+  }
+  return {};
+}
+
+// What a body's fields say about its start.
+struct BodyFields {
+  int position, orientation, velocity, angular_velocity, inertial_angular_velocity, reference;
+  explicit BodyFields(const Kind& kind)
+      : position(kind.field("position")),
+        orientation(kind.field("orientation")),
+        velocity(kind.field("velocity")),
+        angular_velocity(kind.field("angular_velocity")),
+        inertial_angular_velocity(kind.field("angular_velocity_inertial")),
+        reference(kind.field("reference")) {}
+};
+
+struct BodyStart {
+  Vec3 position = Vec3::Zero();
+  SO3<double> rotation;
+  Vec3 center = Vec3::Zero();  // centre of mass relative to the reference point, body axes
+};
+
+BodyStart start_of(const Description& d, const Entry& body, const double* params) {
+  const BodyFields f(*body.kind);
+  const Inputs<double> in(d, body, params, nullptr);
+  BodyStart out;
+  out.position = in.vector(f.position);
+  if (f.orientation >= 0) out.rotation = typed_rotation(in, f.orientation);
+  if (f.reference >= 0) out.center = -in.vector(f.reference);
+  return out;
+}
+
+// The frame's pose in the initial configuration, and its offset if it has numbers for one.
+Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a, const double* params,
+                         double* numbers) {
+  const Description& d = m.description();
+  BodyStart body;
+  if (frame.node >= 0) body = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)], params);
+  Pose<double> pose{body.rotation.R(), body.position};
+  const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
+  const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
+  if (point)
+    pose.p = Inputs<double>(d, entry, params, nullptr).vector(a.point_field, a.point_index);
+  else if (place == Attachment::Place::CenterOfMass)
+    pose.p += pose.R * body.center;
+  if (frame.numbers >= 0) {
+    double* out = numbers + frame.numbers;
+    Eigen::Map<Vec3>{out} = frame.node < 0 ? pose.p : Vec3(pose.R.transpose() * (pose.p - body.position));
+    Eigen::Map<Eigen::Vector4d>{out + 3} = Eigen::Vector4d(1, 0, 0, 0);
+  }
+  return pose;
+}
+
+constexpr int kMaxFrames = 4;
+
+Inputs<double> element_inputs(const Model& m, const double* params, int batch, int element, const std::vector<Attachment>& attachments,
+                              Pose<double>* poses, double* numbers) {
+  const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
+  const Entry& entry = m.entry_of(batch, element);
+  for (std::size_t i = 0; i < attachments.size(); ++i) {
+    const auto frame = static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
+    poses[i] = place_frame(m, m.frames[frame], entry, attachments[i], params, numbers);
+  }
+  return Inputs<double>(m.description(), entry, params, poses);
+}
+
+}  // namespace
+
+void derive_element(const Model& m, const double* params, int batch, int element, Numbers& numbers) {
+  const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
+  Pose<double> poses[kMaxFrames];
+  const Inputs<double> in = element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
+  b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
+}
+
+void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
+  numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
+  numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
+  for (std::size_t b = 0; b < m.batches.size(); ++b)
+    for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, params, static_cast<int>(b), e, numbers);
+  const auto& entries = m.description().entries(Section::Sensors);
+  for (std::size_t i = 0; i < m.sensors.size(); ++i) {
+    if (m.sensors[i].frame < 0) continue;
+    const int at = entries[i].kind->field("at");
+    const Attachment a{entries[i].kind->field("of"), 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
+    place_frame(m, m.frames[static_cast<std::size_t>(m.sensors[i].frame)], entries[i], a, params, numbers.data.data());
+  }
+}
+
+Initial initial_values(const Model& m, const double* params) {
+  const Description& d = m.description();
+  Initial out;
+  out.q.assign(static_cast<std::size_t>(m.nq), 0);
+  out.v.assign(static_cast<std::size_t>(m.nv), 0);
+  out.free_position.assign(static_cast<std::size_t>(m.nv), false);
+  out.free_velocity.assign(static_cast<std::size_t>(m.nv), false);
+  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+    const Entry& body = d.entries(Section::Bodies)[i];
+    const BodyFields f(*body.kind);
+    const Inputs<double> in(d, body, params, nullptr);
+    const Node& node = m.nodes[i];
+    const BodyStart start = start_of(d, body, params);
+    const Mat3 R = start.rotation.R();
+    const Vec3 velocity = f.velocity >= 0 ? in.vector(f.velocity) : Vec3::Zero();
+    Vec3 omega = f.angular_velocity >= 0 ? in.vector(f.angular_velocity) : Vec3::Zero();
+    if (is_given(body, f.inertial_angular_velocity)) omega = R.transpose() * in.vector(f.inertial_angular_velocity);
+
+    double* q = out.q.data() + node.q;
+    double* v = out.v.data() + node.v;
+    Eigen::Map<Vec3>{q} = start.position;
+    if (node.type != NodeType::R3) store_rotation(start.rotation, q);
+    switch (node.type) {
+      case NodeType::R3xSO3:
+      case NodeType::R3:
+        Eigen::Map<Vec3>{v} = velocity;
+        break;
+      case NodeType::SE3:
+        Eigen::Map<Vec3>{v} = R.transpose() * velocity;
+        break;
+      case NodeType::SO3:
+        break;
+    }
+    const int rotational = 3 - first_component(node.type);
+    if (node.type != NodeType::R3) Eigen::Map<Vec3>{v + rotational} = omega;
+
+    const auto consistent = [&](int field) { return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent; };
+    const auto mark = [&](std::vector<bool>& flags, int first) {
+      for (int k = 0; k < 3; ++k) flags[static_cast<std::size_t>(node.v + first + k)] = true;
+    };
+    if (node.type != NodeType::SO3 && consistent(f.position)) mark(out.free_position, 0);
+    if (node.type != NodeType::SO3 && consistent(f.velocity)) mark(out.free_velocity, 0);
+    if (node.type != NodeType::R3 && consistent(f.orientation)) mark(out.free_position, rotational);
+    if (node.type != NodeType::R3 && consistent(f.angular_velocity)) mark(out.free_velocity, rotational);
+  }
+  return out;
+}
+
+std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
+  const Description& d = m.description();
+  std::vector<Diagnostic> findings;
+  const auto add = [&](const Entry& entry, Section section, const std::string& message, const std::string& hint) {
+    findings.push_back({d.file, entry.line, fmt::format("{}.{}", section_name(section), entry.name), message, hint});
+  };
+  for (const Entry& body : d.entries(Section::Bodies)) {
+    const BodyFields f(*body.kind);
+    if (f.orientation < 0) continue;
+    const Inputs<double> in(d, body, params, nullptr);
+    const double* n = in.numbers(f.orientation);
+    switch (in.form(f.orientation)) {
+      case RotationForm::Quaternion:
+        if (Eigen::Map<const Eigen::Vector4d>(n).norm() < 1e-12)
+          add(body, Section::Bodies, "orientation: a quaternion must not be zero", "write (w, x, y, z); no rotation is (1, 0, 0, 0)");
+        break;
+      case RotationForm::AxisAngle:
+        if (Eigen::Map<const Vec3>(n).norm() < 1e-12) add(body, Section::Bodies, "orientation: the axis must not be zero", "");
+        break;
+      case RotationForm::Matrix: {
+        const Mat3 R = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(n);
+        const double defect = (R.transpose() * R - Mat3::Identity()).norm();
+        if (defect > 1e-6 || R.determinant() < 0)
+          add(body, Section::Bodies, fmt::format("orientation: the matrix is no rotation (|R^T R - 1| = {:.2g}, det = {:.3g})", defect, R.determinant()),
+              "rows of the matrix are the inertial axes, columns the body axes; give at least 7 digits");
+        break;
+      }
+      case RotationForm::RotationVector:
+      case RotationForm::Cardan:
+        break;
+    }
+  }
+  std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    const std::vector<Attachment> attachments = m.batches[b]->attachments();
+    for (int e = 0; e < m.batches[b]->size(); ++e) {
+      Pose<double> poses[kMaxFrames];
+      std::string message, hint;
+      m.batches[b]->check(element_inputs(m, params, static_cast<int>(b), e, attachments, poses, scratch.data()), message, hint);
+      if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
+    }
+  }
+  return findings;
+}
+
+}  // namespace liedyn

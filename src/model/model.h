@@ -1,0 +1,67 @@
+// The compiled model: nodes, frames, batches of elements, sensors. Built once, then constant and shared between threads;
+// the numbers one may vary are in Params, the state in State, scratch in Work.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/element.h"
+#include "model/params.h"
+#include "model/sensors/sensor.h"
+
+namespace liedyn {
+
+class Model {
+ public:
+  // Throws InputError with every finding. `formulation` empty: the description's own.
+  static std::shared_ptr<const Model> compile(std::shared_ptr<const Description> description, const std::string& formulation = {});
+
+  const Description& description() const { return *description_; }
+  std::shared_ptr<const Description> shared_description() const { return description_; }
+  const std::string& formulation() const { return formulation_; }
+
+  std::vector<Node> nodes;  // one per body, in the order of the bodies
+  std::vector<Frame> frames;
+  std::vector<std::unique_ptr<Batch>> batches;
+  std::vector<Section> sections;  // of the batches
+  std::vector<Sensor> sensors;
+  int nq = 0;        // numbers of q
+  int nv = 0;        // velocities
+  int rows = 0;      // constraint rows
+  int tangents = 0;  // numbers of the nodes' maps E
+  int numbers = 0;   // of Numbers
+  int sensor_values = 0;
+
+  std::string row_name(int row) const;       // "joints.pivot: place x"
+  std::string equation_name(int dof) const;  // "bodies.top: force x"
+  const Entry& entry_of(int batch, int element) const;
+
+ private:
+  std::shared_ptr<const Description> description_;
+  std::string formulation_;
+};
+
+// Formulations by name; the first is the default.
+const std::vector<std::string>& formulations();
+
+// The numbers that elements see, derived from Params: offsets of frames, masses about reference points, free lengths.
+struct Numbers {
+  std::vector<double> data;
+  Vec3 gravity = Vec3::Zero();
+};
+void derive_numbers(const Model& model, const double* params, Numbers& numbers);
+// The same for one element only (its load follows the time, say).
+void derive_element(const Model& model, const double* params, int batch, int element, Numbers& numbers);
+
+// What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
+struct Initial {
+  std::vector<double> q, v;
+  std::vector<bool> free_position, free_velocity;  // per velocity
+};
+Initial initial_values(const Model& model, const double* params);
+
+// Findings that need the numbers: inertias that no body has, points that coincide, rotations that are none.
+std::vector<Diagnostic> check_numbers(const Model& model, const double* params);
+
+}  // namespace liedyn

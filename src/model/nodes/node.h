@@ -1,0 +1,215 @@
+// Nodes: the group elements that carry the unknowns of the mechanics. A node turns its own coordinates into the pose,
+// body twist and body acceleration that elements see, and the wrenches they return into its own equations:
+//
+//   V = H(q) v,   A = H(q) vdot + Hdot v,   r = H^T W
+//
+// and it differentiates these maps, so that an element written once runs on every kind of node.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/matrix.h"
+#include "lie/r3xso3.h"
+#include "lie/rn.h"
+#include "lie/se3.h"
+#include "lie/so3.h"
+#include "model/motion.h"
+
+namespace liedyn {
+
+enum class NodeType : std::uint8_t {
+  R3xSO3,  // inertial velocity of the point, body-frame angular velocity (left-trivialised direct product)
+  SE3,     // body-frame velocity of the point, body-frame angular velocity
+  R3,      // a point
+  SO3,     // a body that turns about a fixed point
+};
+
+struct Node {
+  NodeType type;
+  int q;       // index of its first coordinate in State::q
+  int v;       // index of its first velocity in State::v, and of its first equation
+  int tangent; // index of its first number in Work::tangent: the map E of model/nodes/stage.h
+};
+
+struct NodeSize {
+  int q;        // numbers stored: place (3), then the unit quaternion (w, x, y, z) where there is one
+  int v;        // degrees of freedom
+  int tangent;  // numbers of the map E
+};
+constexpr NodeSize node_size(NodeType type) {
+  switch (type) {
+    case NodeType::R3xSO3: return {7, 6, 10};
+    case NodeType::SE3: return {7, 6, 36};
+    case NodeType::R3: return {3, 3, 1};
+    case NodeType::SO3: return {7, 3, 9};
+  }
+  return {0, 0, 0};
+}
+// Where the node's equations stand among the six of a rigid frame.
+constexpr int first_component(NodeType type) { return type == NodeType::SO3 ? 3 : 0; }
+
+template <class S>
+SO3<S> rotation_of(const S* q) {
+  return SO3<S>::from_coordinates(Eigen::Map<const Eigen::Matrix<S, 4, 1>>(q + 3));
+}
+template <class S>
+void store_rotation(const SO3<S>& rotation, S* q) {
+  Eigen::Map<Eigen::Matrix<S, 4, 1>>(q + 3) = rotation.coordinates();
+}
+
+// Pose, twist and acceleration of the node's frame.
+template <class S>
+Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
+  using V3 = Eigen::Map<const Vec3T<S>>;
+  Motion<S> m;
+  m.p = V3(q);
+  switch (type) {
+    case NodeType::R3xSO3: {
+      m.R = rotation_of(q).R();
+      const Vec3T<S> U = m.R.transpose() * V3(v), Omega = V3(v + 3);
+      m.V << U, Omega;
+      // d/dt (R^T u) = R^T udot - Omega x R^T u
+      m.A << m.R.transpose() * V3(vdot) - Omega.cross(U), V3(vdot + 3);
+      break;
+    }
+    case NodeType::SE3:
+      m.R = rotation_of(q).R();
+      m.V = Eigen::Map<const Vec6T<S>>(v);
+      m.A = Eigen::Map<const Vec6T<S>>(vdot);
+      break;
+    case NodeType::R3:
+      m.V.template head<3>() = V3(v);
+      m.A.template head<3>() = V3(vdot);
+      break;
+    case NodeType::SO3:
+      m.R = rotation_of(q).R();
+      m.V.template tail<3>() = V3(v);
+      m.A.template tail<3>() = V3(vdot);
+      break;
+  }
+  return m;
+}
+
+// r = H^T W, added to the node's equations.
+inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, double* r) {
+  Eigen::Map<Vec3> first(r);
+  switch (type) {
+    case NodeType::R3xSO3:
+      first += pose.R * W.head<3>();
+      Eigen::Map<Vec3>(r + 3) += W.tail<3>();
+      break;
+    case NodeType::SE3:
+      Eigen::Map<Vec6>(r) += W;
+      break;
+    case NodeType::R3:
+      first += W.head<3>();
+      break;
+    case NodeType::SO3:
+      first += W.tail<3>();
+      break;
+  }
+}
+
+// How the node's q, v and vdot follow the unknown d of a linear system:
+//   dq = q d,   dv = v E d,   dvdot = a E d,
+// with E the node's own matrix (identity if there is none). A step of an implicit method, an initial acceleration, a
+// projection and the matrices K, C, M apart differ only in these numbers.
+struct Seeding {
+  double q = 0, v = 0, a = 0;
+};
+
+// d(pose increment), d(V), d(A) of the frame with respect to d: columns as the node's equations, in six padded columns.
+struct Seeds {
+  Mat6 X, V, A;
+};
+
+// E as a 6x6 of which only the node's own rows and columns count. `E` null: identity.
+inline Mat6 tangent_matrix(NodeType type, const double* E) {
+  Mat6 out = Mat6::Identity();
+  if (E == nullptr) return out;
+  switch (type) {
+    case NodeType::R3xSO3:
+      out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
+      out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E + 1);
+      break;
+    case NodeType::SE3:
+      out = Eigen::Map<const Mat6>(E);
+      break;
+    case NodeType::R3:
+      out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
+      break;
+    case NodeType::SO3:
+      out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E);
+      break;
+  }
+  return out;
+}
+
+inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E, const Seeding& s) {
+  Seeds out;
+  out.X.setZero();
+  out.V.setZero();
+  out.A.setZero();
+  switch (type) {
+    case NodeType::R3xSO3: {
+      const double e = E != nullptr ? E[0] : 1;
+      const Mat3 Er = E != nullptr ? Mat3(Eigen::Map<const Mat3>(E + 1)) : Mat3::Identity();
+      const Mat3 Rt = m.R.transpose();
+      const Mat3 U = skew(Vec3(m.V.head<3>())), Omega = skew(Vec3(m.V.tail<3>()));
+      // H = diag(R^T, 1)
+      out.X.topLeftCorner<3, 3>() = s.q * Rt;
+      out.X.bottomRightCorner<3, 3>().diagonal().setConstant(s.q);
+      // d(R^T u) = R^T du + U~ d_r
+      out.V.topLeftCorner<3, 3>() = (s.v * e) * Rt;
+      out.V.topRightCorner<3, 3>() = s.q * U;
+      out.V.bottomRightCorner<3, 3>() = s.v * Er;
+      // d(R^T udot - Omega x U), with R^T udot = A_t + Omega x U
+      const Vec3 Ud = m.A.head<3>() + m.V.tail<3>().cross(m.V.head<3>());
+      out.A.topLeftCorner<3, 3>() = (s.a * e) * Rt - (s.v * e) * (Omega * Rt);
+      out.A.topRightCorner<3, 3>() = s.q * (skew(Ud) - Omega * U) + s.v * (U * Er);
+      out.A.bottomRightCorner<3, 3>() = s.a * Er;
+      break;
+    }
+    case NodeType::SE3: {
+      const Mat6 full = tangent_matrix(type, E);
+      out.X.diagonal().setConstant(s.q);
+      out.V = s.v * full;
+      out.A = s.a * full;
+      break;
+    }
+    case NodeType::R3: {
+      const double e = E != nullptr ? E[0] : 1;
+      out.X.topLeftCorner<3, 3>().diagonal().setConstant(s.q);
+      out.V.topLeftCorner<3, 3>().diagonal().setConstant(s.v * e);
+      out.A.topLeftCorner<3, 3>().diagonal().setConstant(s.a * e);
+      break;
+    }
+    case NodeType::SO3: {
+      const Mat6 full = tangent_matrix(type, E);
+      out.X.bottomRightCorner<3, 3>().diagonal().setConstant(s.q);
+      out.V.bottomRightCorner<3, 3>() = s.v * full.bottomRightCorner<3, 3>();
+      out.A.bottomRightCorner<3, 3>() = s.a * full.bottomRightCorner<3, 3>();
+      break;
+    }
+  }
+  return out;
+}
+
+// H^T times rows of a frame at the node.
+inline void project_rows(NodeType type, const Pose<double>& pose, Mat6& D) {
+  if (type == NodeType::R3xSO3) D.topRows<3>() = (pose.R * D.topRows<3>()).eval();
+}
+// B H: columns of a row at the node, for dq = d.
+template <int Rows>
+void project_columns(NodeType type, const Pose<double>& pose, Eigen::Matrix<double, Rows, 6>& B) {
+  if (type == NodeType::R3xSO3) B.template leftCols<3>() = (B.template leftCols<3>() * pose.R.transpose()).eval();
+}
+
+// d(H^T) W: what the derivative of the node's own map adds, columns as in Seeds with dq = q d.
+inline void add_map_derivative(NodeType type, const Pose<double>& pose, const Vec6& W, double q, Mat6& D) {
+  // d(R W_t) = -R W_t~ d_r
+  if (type == NodeType::R3xSO3) D.topRightCorner<3, 3>() -= q * (pose.R * skew(Vec3(W.head<3>())));
+}
+
+}  // namespace liedyn

@@ -1,0 +1,187 @@
+// The stage relation that every implicit method solves, node by node:
+//
+//   v = V + c_v vdot,   theta = Theta + c_1 vdot + T^-1(theta) (c_2 v + w),   q = q_ref exp(theta)
+//
+// with w = -h B(q_n)^T eta in the stabilised index-2 form and 0 otherwise. Generalised-alpha has c_1 = h^2 beta (1 - sigma)
+// (1 - alpha_f)/(1 - alpha_m) and c_2 = h sigma beta/gamma; LMS, SS and ESDIRK have c_1 = 0, c_2 = c_v.
+//
+// theta is the unknown of the corrector: multiplied by T(theta), with T(theta) theta = theta, the relation is linear
+// in vdot and is met exactly in every iterate,
+//
+//   (c_1 T + c_2 c_v) vdot = theta - T Theta - c_2 V - w.                                        (stage)
+#pragma once
+
+#include "model/nodes/node.h"
+
+namespace liedyn {
+
+struct Stage {
+  double c_1 = 0, c_2 = 0, c_v = 0;
+  double rate() const { return 1 / (c_1 + c_2 * c_v); }  // dvdot/dq where T = 1
+};
+
+// vdot from theta by (stage), on any group.
+template <class G>
+typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta,
+                                       const typename G::Tangent& Theta, const typename G::Tangent& V) {
+  if (s.c_2 == 0) return (theta - Theta) / s.c_1;
+  const typename G::Matrix T = G::T(theta);
+  const typename G::Tangent right = theta - T * Theta - s.c_2 * V;
+  if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
+  return (s.c_1 * T + s.c_2 * s.c_v * G::Matrix::Identity()).partialPivLu().solve(right);
+}
+
+// E = dvdot/dq along the stage, with dq = T dtheta. Differentiating (stage):
+//   (c_1 T + c_2 c_v) dvdot = (1 - d(T(theta) y)/dtheta) T^-1 dq   with y = Theta + c_1 vdot.
+template <class G>
+typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& theta, const typename G::Tangent& Theta,
+                                 const typename G::Tangent& vdot) {
+  using Matrix = typename G::Matrix;
+  if (s.c_2 == 0) return G::Tinv(theta) / s.c_1;
+  const Matrix right = (Matrix::Identity() - G::dT(theta, Theta + s.c_1 * vdot)) * G::Tinv(theta);
+  if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
+  return (s.c_1 * G::T(theta) + s.c_2 * s.c_v * Matrix::Identity()).partialPivLu().solve(right);
+}
+
+// One node's numbers in a stage: its parts of the arrays of the system.
+struct NodeStage {
+  const double* q_ref;
+  const double* Theta;
+  const double* V;
+  const double* theta;
+  double* q;
+  double* v;
+  double* vdot;
+};
+
+// q, v and vdot of the node from its theta.
+inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
+  using C3 = Eigen::Map<const Vec3>;
+  using M3 = Eigen::Map<Vec3>;
+  using Rotation = SO3<double>;
+  const auto linear = [&] {
+    const double rate = s.rate();
+    M3(n.vdot) = rate * (C3(n.theta) - C3(n.Theta) - s.c_2 * C3(n.V));
+    M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
+    M3(n.q) = C3(n.q_ref) + C3(n.theta);
+  };
+  const auto rotational = [&](int i) {
+    const Vec3 theta = C3(n.theta + i);
+    M3(n.vdot + i) = stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i));
+    M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
+    store_rotation(rotation_of(n.q_ref) * Rotation::exp(theta), n.q);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+      linear();
+      rotational(3);
+      break;
+    case NodeType::SE3: {
+      using C6 = Eigen::Map<const Vec6>;
+      using M6 = Eigen::Map<Vec6>;
+      const Vec6 theta = C6(n.theta);
+      M6(n.vdot) = stage_acceleration<SE3<double>>(s, theta, C6(n.Theta), C6(n.V));
+      M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
+      const SE3<double> q = SE3<double>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<double>::exp(theta);
+      M3(n.q) = q.position();
+      store_rotation(q.rotation(), n.q);
+      break;
+    }
+    case NodeType::R3:
+      linear();
+      break;
+    case NodeType::SO3:
+      rotational(0);
+      M3(n.q) = C3(n.q_ref);
+      break;
+  }
+}
+
+// The node's map E (node_size().tangent numbers). `simplified` leaves the tangent operator out (the "simplified
+// Jacobian" of the sigma paper): a Newton matrix only, never the relation itself.
+inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified, double* E) {
+  using C3 = Eigen::Map<const Vec3>;
+  using Rotation = SO3<double>;
+  const auto rotational = [&](int i, double* out) {
+    Eigen::Map<Mat3> Er(out);
+    if (simplified)
+      Er = s.rate() * Mat3::Identity();
+    else
+      Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i));
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+      E[0] = s.rate();
+      rotational(3, E + 1);
+      break;
+    case NodeType::SE3: {
+      using C6 = Eigen::Map<const Vec6>;
+      Eigen::Map<Mat6> full(E);
+      if (simplified)
+        full = s.rate() * Mat6::Identity();
+      else
+        full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot));
+      break;
+    }
+    case NodeType::R3:
+      E[0] = s.rate();
+      break;
+    case NodeType::SO3:
+      rotational(0, E);
+      break;
+  }
+}
+
+// Newton's update: the solution d of the linear system is the increment of q, so theta += T^-1(theta) d.
+inline void increment_theta(NodeType type, const double* d, double* theta) {
+  using C3 = Eigen::Map<const Vec3>;
+  using M3 = Eigen::Map<Vec3>;
+  const auto rotational = [&](int i) {
+    const Vec3 x = C3(theta + i);
+    M3(theta + i) = x + SO3<double>::Tinv(x) * C3(d + i);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+      M3(theta) += C3(d);
+      rotational(3);
+      break;
+    case NodeType::SE3: {
+      const Vec6 x = Eigen::Map<const Vec6>(theta);
+      Eigen::Map<Vec6>{theta} = x + SE3<double>::Tinv(x) * Eigen::Map<const Vec6>(d);
+      break;
+    }
+    case NodeType::R3:
+      M3(theta) += C3(d);
+      break;
+    case NodeType::SO3:
+      rotational(0);
+      break;
+  }
+}
+
+// q = q exp(d), for projections and for differences along the group.
+template <class S>
+void increment_position(NodeType type, const S* d, S* q) {
+  using V3 = Eigen::Map<const Vec3T<S>>;
+  Eigen::Map<Vec3T<S>> place(q);
+  switch (type) {
+    case NodeType::R3xSO3:
+      place += V3(d);
+      store_rotation(rotation_of(q) * SO3<S>::exp(V3(d + 3)), q);
+      break;
+    case NodeType::SE3: {
+      const SE3<S> moved = SE3<S>(place, rotation_of(q)) * SE3<S>::exp(Eigen::Map<const Vec6T<S>>(d));
+      place = moved.position();
+      store_rotation(moved.rotation(), q);
+      break;
+    }
+    case NodeType::R3:
+      place += V3(d);
+      break;
+    case NodeType::SO3:
+      store_rotation(rotation_of(q) * SO3<S>::exp(V3(d)), q);
+      break;
+  }
+}
+
+}  // namespace liedyn

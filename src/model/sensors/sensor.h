@@ -1,0 +1,44 @@
+// Sensors: what a run records. A sensor sees the motion of a frame, the reaction of a joint, the energy, or the values
+// of the sensors before it.
+#pragma once
+
+#include <span>
+
+#include "base/expression.h"
+#include "model/element.h"
+
+namespace liedyn {
+
+struct SensorContext;
+
+struct ListedSensor {
+  Kind kind;
+  std::string unit;
+  int components;  // 0: one per row of the joint
+  void (*evaluate)(const SensorContext&, double* out);
+};
+
+struct Sensor {
+  const ListedSensor* listed = nullptr;
+  std::string name;
+  int frame = -1;                // of the body it looks at
+  int batch = -1, element = -1;  // of the joint it looks at
+  int choice = 0;                // of its "axes" or "part"
+  Expression expression;         // of (time, components of the sensors before it)
+  int first = 0;                 // its first value among all
+  int components = 0;
+};
+
+struct SensorContext {
+  const Sensor& sensor;
+  const Evaluation& at;
+  const Batch* joint;                  // of the joint it looks at
+  const Energy& energy;
+  std::span<const double> variables;   // time, then the values of all sensors so far
+
+  Motion<double> motion() const {
+    return FrameView(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();
+  }
+};
+
+}  // namespace liedyn

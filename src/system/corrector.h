@@ -1,0 +1,83 @@
+// One corrector for all implicit methods. It solves, for theta and lambda at the end of a stage,
+//
+//   r(q, v, vdot, lambda, t) = 0,   Phi(q, t) = 0   with q, v, vdot given by theta through (stage) of model/nodes/stage.h.
+//
+// Newton's linear system has the increments of q as unknowns, so that no tangent operator stands beside B:
+//
+//   | s (M E + c_v C E + K)   B^T | | d              |     | s r |
+//   |          B               0  | | s (d lambda)   | = - | Phi |           s = 1 / (dvdot/dq at T = 1)
+//
+// The scale s on the equations of motion and the multipliers keeps the condition number bounded as h -> 0 (Bottasso et
+// al.; Eqs. (57)-(60) of Arnold, Cardona, Brüls), since s M E tends to M.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/nodes/stage.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+struct CorrectorOptions {
+  // Stop when the residual is below `relative` times the forces at work (and the constraints as precise as that makes
+  // the accelerations), or below `absolute`.
+  double relative = 1e-8;
+  double absolute = 1e-10;
+  int max_iterations = 20;
+  bool modified = false;     // keep the factorised matrix until the contraction is worse than 0.5
+  bool simplified = false;   // leave the tangent operators out of the matrix
+  bool line_search = false;  // Armijo
+};
+
+enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite };
+
+struct CorrectorOutcome {
+  CorrectorFailure failure = CorrectorFailure::None;
+  int iterations = 0;      // linear solves
+  int jacobians = 0;       // assemblies with factorisation
+  int worst = -1;          // unknown whose equation was worst, or that made the matrix singular
+  double residual = 0;     // of that equation
+  bool converged() const { return failure == CorrectorFailure::None; }
+};
+
+class Corrector {
+ public:
+  Corrector(const System& system, CorrectorOptions options);
+
+  // The stage's data, to be filled by the integrator before solve(): one number per velocity.
+  std::vector<double> Theta, V, theta;  // theta: the predictor
+
+  // `to` enters with the predicted lambda and the time, and leaves with q, v, vdot, lambda. q_ref is the reference.
+  CorrectorOutcome solve(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work);
+
+  // The factorised matrix no longer fits (the step size changed, a step was rejected).
+  void forget_matrix() { has_matrix_ = false; }
+  const CorrectorOptions& options() const { return options_; }
+
+ private:
+  struct Measure {
+    double forces = 0;       // largest |r|
+    double constraints = 0;  // largest |Phi|
+    double combined = 0;     // both relative to their scales: what should contract
+    bool finite = true;
+  };
+  void evaluate_stage_of_nodes(const Stage& stage, const std::vector<double>& q_ref, State& to) const;
+  Measure measure(const Stage& stage, const State& to, const Work& work) const;
+  bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
+  bool assemble(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work);
+  void apply(const Stage& stage, const std::vector<double>& q_ref, double factor, State& to, const Work& work);
+  int worst_unknown(const Stage& stage, const Work& work, double* residual) const;
+
+  const System* system_;
+  CorrectorOptions options_;
+  bool has_matrix_ = false;
+  Stage matrix_stage_;
+  int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
+  std::vector<double> base_theta_, base_lambda_;  // where the line search starts
+};
+
+// "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"
+std::string describe(const CorrectorOutcome& outcome, const System& system);
+
+}  // namespace liedyn

@@ -1,0 +1,28 @@
+// Consistent initial values: positions and velocities that meet the constraints, then accelerations and multipliers
+// from the equations of motion and the constraints at acceleration level, Eq. (19) of Arnold, Cardona, Brüls:
+//
+//   | M  B^T | | vdot   |     | g                                |
+//   | B   0  | | lambda | = - | Z(v, v) + 2 Phi_tq v + Phi_tt    |
+#pragma once
+
+#include "system/system.h"
+
+namespace liedyn {
+
+enum class InitialPolicy {
+  Check,    // given values that violate a constraint are an error; values marked "consistent" are found
+  Project,  // all values may move, as little as the mass matrix says
+};
+
+// Throws InputError with every violated row if the given values are inconsistent, or if nothing determines the
+// accelerations (a body without mass that no joint holds).
+State consistent_state(const System& system, double t, InitialPolicy policy, Work& work);
+
+// Only the last step: vdot and lambda of a state whose q, v, t are given. False: the matrix is singular.
+bool solve_accelerations(const System& system, State& state, Work& work);
+
+// Nearest state (in the norm of M) with Phi = 0, or with B v + Phi_t = 0. `free` null: all may move. False: no convergence.
+bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work);
+bool project_velocities(const System& system, State& state, const std::vector<bool>* free, Work& work);
+
+}  // namespace liedyn

@@ -1,0 +1,229 @@
+#include "system/linear.h"
+
+#include <klu.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace liedyn {
+
+void BlockPattern::normalize() {
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+}
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// LU with partial pivoting, column by column. Written out since for the few dozen unknowns it serves, the dynamic-size
+// library routine spends more time on its own set-up than on the arithmetic (docs/decisions.md has the figures).
+class DenseSolver final : public LinearSolver {
+ public:
+  explicit DenseSolver(const BlockPattern& pattern)
+      : start_(pattern.start), n_(pattern.unknowns()), values_(at(n_) * at(n_), 0), pivots_(at(n_), 0) {}
+
+  std::string_view name() const override { return "dense"; }
+  BlockRef block(int row_block, int column_block) const override {
+    return {start_[at(row_block)] + n_ * start_[at(column_block)], n_};
+  }
+  double* values() override { return values_.data(); }
+  void set_zero() override { std::fill(values_.begin(), values_.end(), 0.0); }
+  void hold(const std::vector<bool>& held) override {
+    for (int c = 0; c < n_; ++c)
+      for (int r = 0; r < n_; ++r)
+        if (held[at(r)] || held[at(c)]) values_[at(r + c * n_)] = r == c ? 1 : 0;
+  }
+
+  bool factorize() override {
+    norm_ = one_norm();
+    double* a = values_.data();
+    for (int k = 0; k < n_; ++k) {
+      double* column = a + k * n_;
+      int pivot = k;
+      for (int r = k + 1; r < n_; ++r)
+        if (std::abs(column[r]) > std::abs(column[pivot])) pivot = r;
+      pivots_[at(k)] = pivot;
+      if (!(std::abs(column[pivot]) > 0) || !std::isfinite(column[pivot])) {
+        singular_ = k;
+        return false;
+      }
+      if (pivot != k)
+        for (int c = 0; c < n_; ++c) std::swap(a[k + c * n_], a[pivot + c * n_]);
+      const double inverse = 1 / column[k];
+      for (int r = k + 1; r < n_; ++r) column[r] *= inverse;
+      for (int c = k + 1; c < n_; ++c) {
+        double* other = a + c * n_;
+        const double factor = other[k];
+        if (factor == 0) continue;
+        for (int r = k + 1; r < n_; ++r) other[r] -= factor * column[r];
+      }
+    }
+    singular_ = -1;
+    return true;
+  }
+
+  void solve(double* b) override {
+    const double* a = values_.data();
+    // Whole rows were exchanged, multipliers included, so all exchanges come first.
+    for (int k = 0; k < n_; ++k) std::swap(b[k], b[pivots_[at(k)]]);
+    for (int k = 0; k < n_; ++k) {
+      const double factor = b[k];
+      const double* column = a + k * n_;
+      for (int r = k + 1; r < n_; ++r) b[r] -= factor * column[r];
+    }
+    for (int k = n_ - 1; k >= 0; --k) {
+      const double* column = a + k * n_;
+      b[k] /= column[k];
+      const double factor = b[k];
+      for (int r = 0; r < k; ++r) b[r] -= factor * column[r];
+    }
+  }
+
+  int singular_unknown() const override { return singular_; }
+
+  // Exact: the columns of the inverse one by one. Small systems only come here.
+  double reciprocal_condition() override {
+    double inverse_norm = 0;
+    std::vector<double> column(at(n_));
+    for (int c = 0; c < n_; ++c) {
+      std::fill(column.begin(), column.end(), 0.0);
+      column[at(c)] = 1;
+      solve(column.data());
+      double sum = 0;
+      for (const double x : column) sum += std::abs(x);
+      inverse_norm = std::max(inverse_norm, sum);
+    }
+    return 1 / (norm_ * inverse_norm);
+  }
+
+ private:
+  double one_norm() const {
+    double norm = 0;
+    for (int c = 0; c < n_; ++c) {
+      double sum = 0;
+      for (int r = 0; r < n_; ++r) sum += std::abs(values_[at(r + c * n_)]);
+      norm = std::max(norm, sum);
+    }
+    return norm;
+  }
+
+  std::vector<int> start_;
+  int n_;
+  std::vector<double> values_;
+  std::vector<int> pivots_;
+  double norm_ = 0;
+  int singular_ = -1;
+};
+
+class KluSolver final : public LinearSolver {
+ public:
+  explicit KluSolver(const BlockPattern& pattern) : start_(pattern.start), pairs_(pattern.pairs), n_(pattern.unknowns()) {
+    // Compressed columns: all columns of a block column have the same rows, so a block is a strided rectangle.
+    columns_.reserve(at(n_) + 1);
+    block_offset_.reserve(pairs_.size());
+    columns_.push_back(0);
+    for (std::size_t p = 0; p < pairs_.size();) {
+      const int column_block = pairs_[p].first;
+      while (static_cast<int>(first_pair_.size()) <= column_block) first_pair_.push_back(static_cast<int>(p));
+      std::size_t end = p;
+      int height = 0;
+      for (; end < pairs_.size() && pairs_[end].first == column_block; ++end) {
+        block_offset_.push_back(height);
+        height += size_of(pairs_[end].second);
+      }
+      for (int c = 0; c < size_of(column_block); ++c) {
+        for (std::size_t k = p; k < end; ++k)
+          for (int r = start_[at(pairs_[k].second)]; r < start_[at(pairs_[k].second) + 1]; ++r) rows_.push_back(r);
+        columns_.push_back(static_cast<int>(rows_.size()));
+      }
+      p = end;
+    }
+    while (static_cast<int>(first_pair_.size()) <= pattern.blocks()) first_pair_.push_back(static_cast<int>(pairs_.size()));
+    rows_.shrink_to_fit();
+    values_.assign(rows_.size(), 0);
+    klu_defaults(&common_);
+    // No block triangular form: a mechanism is one block, and the matching would break the symmetric pattern.
+    common_.btf = 0;
+    common_.scale = 2;  // rows by their largest entry: forces and lengths have different units
+    symbolic_ = klu_analyze(n_, columns_.data(), rows_.data(), &common_);
+    if (symbolic_ == nullptr) throw std::runtime_error("KLU: symbolic analysis failed");
+  }
+  ~KluSolver() override {
+    klu_free_numeric(&numeric_, &common_);
+    klu_free_symbolic(&symbolic_, &common_);
+  }
+  KluSolver(const KluSolver&) = delete;
+  KluSolver& operator=(const KluSolver&) = delete;
+
+  std::string_view name() const override { return "klu"; }
+  BlockRef block(int row_block, int column_block) const override {
+    const auto begin = pairs_.begin() + first_pair_[at(column_block)];
+    const auto end = pairs_.begin() + first_pair_[at(column_block) + 1];
+    const auto found = std::lower_bound(begin, end, std::pair<int, int>(column_block, row_block));
+    const int column = start_[at(column_block)];
+    return {columns_[at(column)] + block_offset_[static_cast<std::size_t>(found - pairs_.begin())],
+            columns_[at(column) + 1] - columns_[at(column)]};
+  }
+  double* values() override { return values_.data(); }
+  void set_zero() override { std::fill(values_.begin(), values_.end(), 0.0); }
+  void hold(const std::vector<bool>& held) override {
+    for (int c = 0; c < n_; ++c)
+      for (int k = columns_[at(c)]; k < columns_[at(c) + 1]; ++k) {
+        const int r = rows_[at(k)];
+        if (held[at(r)] || held[at(c)]) values_[at(k)] = r == c ? 1 : 0;
+      }
+  }
+
+  // The pivots of the last full factorisation are used again as long as they stay good.
+  bool factorize() override {
+    if (numeric_ != nullptr) {
+      if (klu_refactor(columns_.data(), rows_.data(), values_.data(), symbolic_, numeric_, &common_) != 0 &&
+          klu_rcond(symbolic_, numeric_, &common_) != 0 && common_.rcond > kWorstPivotRatio * full_rcond_)
+        return true;
+      klu_free_numeric(&numeric_, &common_);
+    }
+    numeric_ = klu_factor(columns_.data(), rows_.data(), values_.data(), symbolic_, &common_);
+    if (numeric_ == nullptr || common_.status != KLU_OK) return false;
+    klu_rcond(symbolic_, numeric_, &common_);
+    full_rcond_ = common_.rcond;
+    return full_rcond_ > 0 && std::isfinite(full_rcond_);
+  }
+  void solve(double* right) override {
+    klu_solve(symbolic_, numeric_, n_, 1, right, &common_);
+  }
+  int singular_unknown() const override { return common_.singular_col < n_ ? common_.singular_col : -1; }
+  double reciprocal_condition() override {
+    klu_condest(columns_.data(), values_.data(), symbolic_, numeric_, &common_);
+    return 1 / common_.condest;
+  }
+
+ private:
+  static constexpr double kWorstPivotRatio = 1e-3;
+  int size_of(int block) const { return start_[at(block) + 1] - start_[at(block)]; }
+
+  std::vector<int> start_;
+  std::vector<std::pair<int, int>> pairs_;
+  std::vector<int> first_pair_;    // per column block
+  std::vector<int> block_offset_;  // per pair: row of the block within its column
+  int n_;
+  std::vector<int> columns_, rows_;
+  std::vector<double> values_;
+  klu_common common_{};
+  klu_symbolic* symbolic_ = nullptr;
+  klu_numeric* numeric_ = nullptr;
+  double full_rcond_ = 0;
+};
+
+constexpr int kLargestDense = 60;
+
+}  // namespace
+
+std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice) {
+  const bool dense = choice == "dense" || (choice == "auto" && pattern.unknowns() <= kLargestDense);
+  if (dense) return std::make_unique<DenseSolver>(pattern);
+  return std::make_unique<KluSolver>(pattern);
+}
+
+}  // namespace liedyn

@@ -1,0 +1,46 @@
+// The linear systems of the corrector: a block pattern fixed once, values written in place, factorised and solved many
+// times. Dense LU for small systems, KLU (sparse, symbolic analysis once) for large ones, behind one interface.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/element.h"
+
+namespace liedyn {
+
+// Which blocks of the matrix may be nonzero.
+struct BlockPattern {
+  std::vector<int> start;                  // first unknown of each block, and the total at the end
+  std::vector<std::pair<int, int>> pairs;  // (column block, row block); sorted and unique after normalize()
+
+  int blocks() const { return static_cast<int>(start.size()) - 1; }
+  int unknowns() const { return start.back(); }
+  void add(int row_block, int column_block) { pairs.emplace_back(column_block, row_block); }
+  void normalize();
+};
+
+class LinearSolver {
+ public:
+  virtual ~LinearSolver() = default;
+
+  virtual std::string_view name() const = 0;
+  virtual BlockRef block(int row_block, int column_block) const = 0;
+  virtual double* values() = 0;
+  virtual void set_zero() = 0;
+  // Decouples unknowns: their rows and columns become those of the identity.
+  virtual void hold(const std::vector<bool>& held) = 0;
+  // False: singular; singular_unknown() then names a suspect.
+  virtual bool factorize() = 0;
+  virtual void solve(double* right) = 0;  // in place
+  virtual int singular_unknown() const = 0;
+  // Reciprocal of the condition number in the 1-norm, estimated from the factors; for reports, not for the hot loop.
+  virtual double reciprocal_condition() = 0;
+};
+
+// `choice`: "auto" by size, "dense" or "klu".
+std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice = "auto");
+
+}  // namespace liedyn

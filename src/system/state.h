@@ -1,0 +1,20 @@
+// The state of a simulation, as a plain value: rejecting a step, a checkpoint and the adjoint are copies of one thing.
+#pragma once
+
+#include <vector>
+
+namespace liedyn {
+
+struct State {
+  double t = 0;
+  std::vector<double> q;       // coordinates of the nodes
+  std::vector<double> v;       // velocities
+  std::vector<double> vdot;    // accelerations that satisfy equilibrium
+  std::vector<double> lambda;  // multipliers
+  std::vector<double> eta;     // multipliers of the stabilised index-2 form
+  std::vector<double> x;       // first-order states
+  std::vector<double> xdot;
+  std::vector<double> memory;  // the integrator's own: its a, past points, auxiliary derivatives
+};
+
+}  // namespace liedyn

@@ -1,0 +1,211 @@
+#include "system/system.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace liedyn {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// The pairs of blocks that one element couples, in the order of Batch::blocks_per_element. `visit(row, column)` gets block
+// indices, or -1 for ground.
+template <class Visit>
+void for_each_block(const Model& model, const Batch& batch, int element, int row_block, Visit&& visit) {
+  const Coupling c = batch.coupling();
+  const auto node = [&](int i) { return model.frames[at(batch.frames[at(element * c.frames + i)])].node; };
+  if (c.across) {
+    for (int i = 0; i < c.frames; ++i)
+      for (int j = 0; j < c.frames; ++j) visit(node(i), node(j));
+  } else if (c.diagonal) {
+    for (int i = 0; i < c.frames; ++i) visit(node(i), node(i));
+  }
+  if (c.rows == 0) return;
+  for (int i = 0; i < c.frames; ++i) visit(row_block, node(i));
+  for (int i = 0; i < c.frames; ++i) visit(node(i), row_block);
+}
+
+template <class Visit>
+void for_each_element(const Model& model, Visit&& visit) {
+  int row_block = static_cast<int>(model.nodes.size());
+  for (std::size_t b = 0; b < model.batches.size(); ++b)
+    for (int e = 0; e < model.batches[b]->size(); ++e) {
+      visit(static_cast<int>(b), e, row_block);
+      if (model.batches[b]->coupling().rows > 0) ++row_block;
+    }
+}
+
+}  // namespace
+
+System::System(std::shared_ptr<const Model> model, Params params) : model_(std::move(model)), params_(std::move(params)) {
+  const Model& m = *model_;
+  body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
+  derive_numbers(m, params_.values().data(), numbers_);
+
+  for (const Node& node : m.nodes) pattern_.start.push_back(node.v);
+  for_each_element(m, [&](int b, int e, int) {
+    const Batch& batch = *m.batches[at(b)];
+    const int rows = batch.coupling().rows;
+    if (rows > 0) pattern_.start.push_back(m.nv + batch.first_row + e * rows);
+  });
+  pattern_.start.push_back(unknowns());
+  for (int i = 0; i < pattern_.blocks(); ++i) pattern_.add(i, i);
+  for_each_element(m, [&](int b, int e, int row_block) {
+    for_each_block(m, *m.batches[at(b)], e, row_block, [&](int row, int column) {
+      if (row >= 0 && column >= 0) pattern_.add(row, column);
+    });
+  });
+  pattern_.normalize();
+
+  // An element is timed if one of its entry's numbers is.
+  for (const Params::Bound& timed : params_.timed()) {
+    for (std::size_t b = 0; b < m.batches.size(); ++b)
+      for (int e = 0; e < m.batches[b]->size(); ++e)
+        for (const FieldValue& field : m.entry_of(static_cast<int>(b), e).fields)
+          if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
+            timed_.push_back({static_cast<int>(b), e});
+  }
+}
+
+Work::Work(const System& system, std::string_view solver_choice)
+    : numbers(system.numbers_),
+      params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
+      variables(system.params_.values().begin(), system.params_.values().begin() + system.params_.parameter_count()),
+      numbers_time(std::numeric_limits<double>::quiet_NaN()),
+      motions(system.model().nodes.size()),
+      wrench(system.model().nodes.size()),
+      r(at(system.model().nv)),
+      phi(at(system.model().rows)),
+      rate(at(system.model().rows)),
+      acceleration(at(system.model().rows)),
+      tangent(at(system.model().tangents)),
+      solver(make_linear_solver(system.pattern(), solver_choice)),
+      right(at(system.unknowns())) {
+  const Model& m = system.model();
+  variables.push_back(0);
+  blocks.resize(m.batches.size());
+  for_each_element(m, [&](int b, int e, int row_block) {
+    for_each_block(m, *m.batches[at(b)], e, row_block, [&](int row, int column) {
+      blocks[at(b)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
+    });
+  });
+  for (int i = 0; i < static_cast<int>(m.nodes.size()); ++i) diagonal.push_back(solver->block(i, i));
+}
+
+State System::empty_state() const {
+  State s;
+  s.q.assign(at(model_->nq), 0);
+  s.v.assign(at(model_->nv), 0);
+  s.vdot.assign(at(model_->nv), 0);
+  s.lambda.assign(at(model_->rows), 0);
+  s.eta.assign(at(model_->rows), 0);
+  return s;
+}
+
+void System::set_time(double t, Work& work) const {
+  if (timed_.empty() || t == work.numbers_time) return;
+  work.numbers_time = t;
+  work.variables.back() = t;
+  for (const Params::Bound& timed : params_.timed())
+    work.params[at(timed.number)] = timed.expression.evaluate<double>(work.variables);
+  for (const TimedElement& e : timed_) derive_element(*model_, work.params.data(), e.batch, e.element, work.numbers);
+}
+
+Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
+  set_time(state.t, work);
+  const Model& m = *model_;
+  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+    const Node& node = m.nodes[i];
+    work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
+    work.wrench[i].setZero();
+  }
+  Evaluation e;
+  e.frames = m.frames.data();
+  e.nodes = m.nodes.data();
+  e.motions = work.motions.data();
+  e.numbers = work.numbers.data.data();
+  e.world.gravity = work.numbers.gravity;
+  e.world.time = state.t;
+  e.lambda = state.lambda.data();
+  e.wrench = work.wrench.data();
+  if (rows.phi) e.phi = work.phi.data();
+  if (rows.rate) e.rate = work.rate.data();
+  if (rows.acceleration) e.acceleration = work.acceleration.data();
+  return e;
+}
+
+void System::note_force_scale(Work& work) {
+  double scale = 0;
+  for (const Vec6& wrench : work.wrench) scale = std::max(scale, wrench.cwiseAbs().maxCoeff());
+  work.force_scale = scale;
+}
+
+void System::finish_residual(Work& work) const {
+  std::fill(work.r.begin(), work.r.end(), 0.0);
+  const Model& m = *model_;
+  for (std::size_t i = 0; i < m.nodes.size(); ++i)
+    add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+}
+
+void System::residual(const State& state, Work& work, const RowRequest& rows) const {
+  const Evaluation e = prepare(state, work, rows);
+  for (std::size_t b = 0; b < model_->batches.size(); ++b) {
+    model_->batches[b]->residual(e);
+    if (b + 1 == body_batches_) note_force_scale(work);
+  }
+  finish_residual(work);
+}
+
+void System::jacobian(const State& state, Work& work, const RowRequest& rows, const MatrixRequest& request) const {
+  const Evaluation e = prepare(state, work, rows);
+  const Model& m = *model_;
+  work.solver->set_zero();
+  JacobianTarget target;
+  target.values = work.solver->values();
+  target.tangent = request.use_tangent ? work.tangent.data() : nullptr;
+  target.force = request.force;
+  target.row = request.row;
+  target.level = request.level;
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    target.blocks = work.blocks[b].data();
+    m.batches[b]->jacobian(e, target);
+    if (b + 1 == body_batches_) note_force_scale(work);
+  }
+  finish_residual(work);
+  // Derivative of the nodes' own maps H^T at the summed wrench.
+  if (request.force.q == 0) return;
+  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+    const NodeType type = m.nodes[i].type;
+    if (type != NodeType::R3xSO3) continue;
+    Mat6 D = Mat6::Zero();
+    add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D);
+    const BlockRef& ref = work.diagonal[i];
+    for (int c = 0; c < 6; ++c)
+      for (int r = 0; r < 6; ++r) target.values[ref.offset + r + c * ref.stride] += D(r, c);
+  }
+}
+
+Energy System::energy(const State& state, Work& work) const {
+  const Evaluation e = prepare(state, work, {});
+  Energy sum;
+  for (const auto& batch : model_->batches) sum += batch->energy(e);
+  return sum;
+}
+
+void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {
+  const Evaluation e = prepare(state, work, {});
+  Energy sum;
+  for (const auto& batch : model_->batches) sum += batch->energy(e);
+  variables[0] = state.t;
+  for (const Sensor& sensor : model_->sensors) {
+    const Batch* joint = sensor.batch >= 0 ? model_->batches[at(sensor.batch)].get() : nullptr;
+    sensor.listed->evaluate({sensor, e, joint, sum, variables}, out + sensor.first);
+    std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + sensor.first);
+  }
+}
+
+std::string System::unknown_name(int unknown) const {
+  return unknown < model_->nv ? model_->equation_name(unknown) : model_->row_name(unknown - model_->nv);
+}
+
+}  // namespace liedyn

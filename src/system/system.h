@@ -1,0 +1,95 @@
+// The equations of a model as the integrators see them: numbering, constant sparsity, residuals and matrices.
+//
+//   r = M(q) vdot + g(q, v, lambda, t) + B(q)^T lambda,    Phi(q, t),    B v + Phi_t,    B vdot + Z(v, v) + ...
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "system/linear.h"
+#include "system/state.h"
+
+namespace liedyn {
+
+class System;
+
+// Scratch of one simulation: everything that is written while it runs, except the states.
+struct Work {
+  explicit Work(const System& system, std::string_view solver_choice = "auto");
+
+  Numbers numbers;              // of the elements, at the time last evaluated
+  std::vector<double> params;   // with the numbers that depend on t; empty if there are none
+  std::vector<double> variables;  // of expressions: parameters, t
+  double numbers_time;
+  std::vector<Motion<double>> motions;  // per node
+  std::vector<Vec6> wrench;             // per node
+  std::vector<double> r;                // nv
+  std::vector<double> phi, rate, acceleration;  // rows
+  std::vector<double> tangent;          // the nodes' maps E
+  double force_scale = 0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
+
+  std::unique_ptr<LinearSolver> solver;
+  std::vector<std::vector<BlockRef>> blocks;  // per batch
+  std::vector<BlockRef> diagonal;             // per node
+  std::vector<double> right;                  // right-hand side and solution
+};
+
+// Which constraint residuals are wanted.
+struct RowRequest {
+  bool phi = true, rate = false, acceleration = false;
+};
+
+// Which matrix: rows of the nodes s (K dq + C dv + M dvdot) with the seeding `force`, B^T beside them, and constraint rows
+// of the given level with the seeding `row`.
+struct MatrixRequest {
+  Seeding force;
+  Seeding row;
+  RowLevel level = RowLevel::Position;
+  bool use_tangent = false;  // E from Work::tangent; otherwise the identity
+};
+
+class System {
+ public:
+  System(std::shared_ptr<const Model> model, Params params);
+
+  const Model& model() const { return *model_; }
+  std::shared_ptr<const Model> shared_model() const { return model_; }
+  const Params& params() const { return params_; }
+  int unknowns() const { return model_->nv + model_->rows; }
+  const BlockPattern& pattern() const { return pattern_; }
+
+  State empty_state() const;
+
+  // Work::r and the requested rows at the state (its q, v, vdot, lambda, t).
+  void residual(const State& at, Work& work, const RowRequest& rows) const;
+  // The same, and the matrix into work.solver, not factorised.
+  void jacobian(const State& at, Work& work, const RowRequest& rows, const MatrixRequest& matrix) const;
+
+  Energy energy(const State& at, Work& work) const;
+  // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of 1 + sensor_values numbers.
+  void sense(const State& at, Work& work, std::vector<double>& variables, double* out) const;
+
+  // "bodies.top: force x" or "joints.pivot: place x": name of an unknown of the linear system and of its equation.
+  std::string unknown_name(int unknown) const;
+
+ private:
+  friend struct Work;
+  void set_time(double t, Work& work) const;
+  Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
+  static void note_force_scale(Work& work);
+  void finish_residual(Work& work) const;
+
+  std::shared_ptr<const Model> model_;
+  Params params_;
+  Numbers numbers_;
+  BlockPattern pattern_;
+  std::size_t body_batches_ = 0;  // the first batches are those of the bodies
+  struct TimedElement {
+    int batch, element;
+  };
+  std::vector<TimedElement> timed_;  // elements with numbers that are functions of time
+};
+
+}  // namespace liedyn
