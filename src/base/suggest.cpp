@@ -24,6 +24,16 @@ int tolerated_distance(std::size_t length) {
   return length < 4 ? 1 : static_cast<int>(std::min<std::size_t>(length / 3 + 1, 4));
 }
 
+// Bytes of the UTF-8 character that the text begins with; 1 for a byte that begins none.
+std::size_t character_length(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 1;
+  if (first > 0xF4 || length > text.size()) return 1;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0u) != 0x80u) return 1;
+  return length;
+}
+
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b, int limit) {
@@ -75,15 +85,18 @@ std::string did_you_mean(std::string_view suggestion) {
 }
 
 std::string excerpt(std::string_view text, std::size_t length) {
-  std::string shown(text.substr(0, length));
-  if (text.size() > length) {
-    // Do not cut a multi-byte character in two.
-    while (!shown.empty() && (static_cast<unsigned char>(text[shown.size()]) & 0xC0u) == 0x80u)
-      shown.pop_back();
-    shown += "...";
+  std::string shown;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const std::size_t bytes = character_length(text.substr(i));
+    if (i + bytes > length) return shown + "...";
+    const auto c = static_cast<unsigned char>(text[i]);
+    if (bytes > 1 || (c >= 0x20 && c < 0x7f))
+      shown += text.substr(i, bytes);
+    else
+      shown += c < 0x80 ? ' ' : '?';
+    i += bytes;
   }
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   return shown;
 }
 

@@ -38,7 +38,8 @@ std::string did_you_mean(std::string_view word, const Range& candidates) {
   return did_you_mean(nearest(word, candidates));
 }
 
-// At most `length` characters of a text, for messages: control characters are replaced, the rest is cut off with "...".
+// At most `length` bytes of a text, for messages: what does not print (or is not UTF-8) is replaced, the rest is cut off
+// with "...".
 std::string excerpt(std::string_view text, std::size_t length = 40);
 
 }  // namespace liedyn

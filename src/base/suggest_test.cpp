@@ -50,11 +50,9 @@ TEST(Excerpt, KeepsMessagesShortAndPrintable) {
   EXPECT_EQ(excerpt("short"), "short");
   EXPECT_EQ(excerpt(std::string(100, 'a'), 5), "aaaaa...");
   EXPECT_EQ(excerpt("a\nb\x01"), "a b ");
-  EXPECT_EQ(excerpt("gr\xc3\xb6\xc3\x9f"
-                    "er",
-                    3),
-            "gr...")
-      << "a multi-byte character is cut in two";
+  EXPECT_EQ(excerpt("gr\xc3\xb6\xc3\x9f", 3), "gr...") << "a multi-byte character is cut in two";
+  EXPECT_EQ(excerpt("gr\xc3\xb6\xc3\x9f"), "gr\xc3\xb6\xc3\x9f");
+  EXPECT_EQ(excerpt("\xff\xc3 \xe2\x82"), "?? ??") << "bytes that are not UTF-8 get into a message";
 }
 
 }  // namespace
