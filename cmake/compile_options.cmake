@@ -29,14 +29,6 @@ function(liedyn_compile_options target)
   target_compile_options(${target} PRIVATE -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 endfunction()
 
-# liedyn_precompile(target owner header...): `owner`, the first of its kind, compiles the headers; the others share them.
-# Libraries and test programs need one owner each, for their code is placed differently (-fPIC, -fPIE).
-function(liedyn_precompile target owner)
-  if(target STREQUAL owner)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  else()
-    target_precompile_headers(${target} REUSE_FROM ${owner})
-  endif()
-endfunction()
+# Compiled once for the libraries (by liedyn_base) and once for the tests (by liedyn_test_main).
 set(liedyn_common_headers <Eigen/Dense> <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <cmath> <functional> <memory>
   <optional> <span> <string> <string_view> <variant> <vector>)

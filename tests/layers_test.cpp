@@ -1,4 +1,5 @@
-// A folder of src/ includes only itself and the folders before it in the list of CMakeLists.txt.
+// What the sources of src/ include: a folder only itself and the folders before it in the list of CMakeLists.txt, a file x.cpp
+// first of all x.h, which shows that the header compiles alone.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const fs::path kSource = fs::path(LIEDYN_SOURCE) / "src";
+
 std::vector<std::string> layers() {
   std::vector<std::string> names;
   std::istringstream list(LIEDYN_FOLDERS);
@@ -22,44 +25,67 @@ std::vector<std::string> layers() {
   return names;
 }
 
-// One line for each include that points to a later layer, or by a path that does not start at src/.
-std::vector<std::string> violations(const std::string& file, const std::string& layer, std::istream& text) {
+struct Include {
+  std::string path;
+  bool quoted;
+};
+
+std::vector<Include> includes(std::istream& text) {
   static const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">].*)re");
-  const auto order = layers();
-  const auto own = std::ranges::find(order, layer);
-  std::vector<std::string> found;
+  std::vector<Include> found;
   std::smatch match;
   for (std::string line; std::getline(text, line);) {
-    if (!std::regex_match(line, match, include)) continue;
-    const std::string path = match[2];
-    const auto target = std::ranges::find(order, path.substr(0, path.find('/')));
-    const bool ours = target != order.end() && path.find('/') != std::string::npos;
-    if (ours && target > own) found.push_back(file + ": '" + layer + "' may not include " + path);
-    if (!ours && match[1] == "\"")
-      found.push_back(file + ": write \"" + path + "\" as a path that starts in src/");
+    if (std::regex_match(line, match, include)) found.push_back({match[2], match[1] == "\""});
   }
   return found;
 }
 
-TEST(Layers, EveryFolderOfTheSourcesIsALayer) {
-  for (const auto& entry : fs::directory_iterator(fs::path(LIEDYN_SOURCE) / "src")) {
-    if (!entry.is_directory()) continue;
-    EXPECT_THAT(layers(), testing::Contains(entry.path().filename().string()));
+// One line for each include that points to a later layer, or by a path that does not start at src/.
+std::vector<std::string> violations(const std::string& file, const std::string& layer, std::istream& text) {
+  const auto order = layers();
+  const auto own = std::ranges::find(order, layer);
+  std::vector<std::string> found;
+  for (const auto& [path, quoted] : includes(text)) {
+    const auto target = std::ranges::find(order, path.substr(0, path.find('/')));
+    const bool ours = target != order.end() && path.find('/') != std::string::npos;
+    if (ours && target > own) found.push_back(file + ": '" + layer + "' may not include " + path);
+    if (!ours && quoted) found.push_back(file + ": write \"" + path + "\" as a path that starts in src/");
   }
+  return found;
+}
+
+// Paths of the sources, from src/ on.
+std::vector<fs::path> sources() {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
+    const fs::path extension = entry.path().extension();
+    if (extension == ".h" || extension == ".cpp") found.push_back(entry.path().lexically_relative(kSource));
+  }
+  EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
+  return found;
+}
+
+TEST(Layers, EveryFolderOfTheSourcesIsALayer) {
+  for (const fs::path& file : sources()) EXPECT_THAT(layers(), testing::Contains(file.begin()->string()));
 }
 
 TEST(Layers, NoIncludePointsToALaterLayer) {
-  const fs::path source = fs::path(LIEDYN_SOURCE) / "src";
-  int files = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(source)) {
-    const fs::path extension = entry.path().extension();
-    if (extension != ".h" && extension != ".cpp") continue;
-    const fs::path relative = entry.path().lexically_relative(source);
-    std::ifstream text(entry.path());
-    EXPECT_THAT(violations(relative.string(), relative.begin()->string(), text), testing::IsEmpty());
-    ++files;
+  for (const fs::path& file : sources()) {
+    std::ifstream text(kSource / file);
+    EXPECT_THAT(violations(file.string(), file.begin()->string(), text), testing::IsEmpty());
   }
-  EXPECT_GT(files, 0);
+}
+
+TEST(Layers, ASourceIncludesItsOwnHeaderFirst) {
+  for (const fs::path& file : sources()) {
+    fs::path header = file;
+    header.replace_extension(".h");
+    if (file == header || !fs::exists(kSource / header)) continue;
+    std::ifstream text(kSource / file);
+    const auto found = includes(text);
+    ASSERT_FALSE(found.empty()) << file;
+    EXPECT_EQ(found.front().path, header.string()) << "in " << file;
+  }
 }
 
 TEST(Layers, AnIncludeToTheRightIsFound) {
