@@ -17,6 +17,7 @@ class GeneralizedAlpha final : public Integrator {
  public:
   GeneralizedAlpha(const System& system, const IntegratorOptions& options)
       : parameters_(AlphaParameters::from_rho(options.number("rho"))),
+        sigma_(sigma_of(options, parameters_)),
         corrector_(system, corrector_options(options)),
         careful_(system, careful_options(corrector_.options())),
         text_(options.text()) {}
@@ -36,12 +37,16 @@ class GeneralizedAlpha final : public Integrator {
   std::string describe() const override { return text_; }
 
  private:
+  static double sigma_of(const IntegratorOptions& options, const AlphaParameters& p) {
+    return options.word("sigma") == "opt" ? p.gamma / (3 * p.beta) : options.number("sigma");
+  }
   static CorrectorOptions corrector_options(const IntegratorOptions& options) {
     CorrectorOptions out;
     out.relative = options.number("newton_tol");
     out.modified = options.word("newton") == "modified";
     out.simplified = options.word("jacobian") == "simplified";
     out.line_search = options.word("line_search") == "true";
+    out.level = options.word("index") == "2" ? RowLevel::Velocity : RowLevel::Position;
     return out;
   }
   static CorrectorOptions careful_options(CorrectorOptions options) {
@@ -57,13 +62,15 @@ class GeneralizedAlpha final : public Integrator {
     const std::vector<double>& a = from.memory;
     // a_{n+1} = known + share vdot_{n+1} by (37d); v and theta follow.
     const double share = (1 - alpha_f) / (1 - alpha_m);
+    const double part = h * sigma_ * beta / gamma;
     Stage stage;
-    stage.c_1 = h * h * beta * share;
+    stage.c_1 = h * h * beta * share * (1 - sigma_);
+    stage.c_2 = part;
     stage.c_v = h * gamma * share;
     for (std::size_t i = 0; i < a.size(); ++i) {
       const double known = (alpha_f * from.vdot[i] - alpha_m * a[i]) / (1 - alpha_m);
       corrector.V[i] = from.v[i] + h * ((1 - gamma) * a[i] + gamma * known);
-      corrector.Theta[i] = h * from.v[i] + h * h * ((0.5 - beta) * a[i] + beta * known);
+      corrector.Theta[i] = h * from.v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
       // Predictor: a_{n+1} = a_n.
       corrector.theta[i] = h * from.v[i] + 0.5 * h * h * a[i];
     }
@@ -76,6 +83,7 @@ class GeneralizedAlpha final : public Integrator {
   }
 
   AlphaParameters parameters_;
+  double sigma_;
   Corrector corrector_;
   Corrector careful_;
   std::string text_;
@@ -88,6 +96,8 @@ ListedIntegrator generalized_alpha() {
           "Generalised-alpha on Lie groups (geom1), index 3: second order, numerical damping by rho.",
           "Arnold, Cardona, Brüls: A Lie algebra approach to Lie group time integration of constrained systems, Eqs. (37)",
           {{"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
+           {"sigma", "0", "Weight of the local coordinates' own rate: 0 is geom1, opt = gamma/(3 beta) removes the group's error term.", {"opt"}, -10, 10},
+           {"index", "3", "Constraints on positions (3) or velocities (2).", {"3", "2"}},
            {"newton", "full", "A new matrix in every iteration, or only when the contraction is worse than 0.5.", {"full", "modified"}},
            {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
            {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},

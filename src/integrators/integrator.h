@@ -38,8 +38,8 @@ struct IntegratorOption {
   std::string name;
   std::string fallback;              // as a user would type it
   std::string summary;
-  std::vector<std::string> choices;  // empty: a number
-  double least = 0, most = 0;        // for numbers
+  std::vector<std::string> choices;  // words it may be
+  double least = 0, most = 0;        // numbers it may be; none if both are the same
 };
 
 // Options as typed, checked against the method's list.

@@ -30,15 +30,18 @@ void IntegratorOptions::set(const std::string& name, const std::string& value) {
     if (hint.empty()) hint = fmt::format("its options are {}", fmt::join(names, ", "));
     throw InputError(path, fmt::format("unknown option '{}'", excerpt(name)), hint);
   }
-  if (!found->choices.empty()) {
-    if (std::find(found->choices.begin(), found->choices.end(), value) == found->choices.end())
+  const bool takes_numbers = found->most > found->least;
+  const bool is_choice = std::find(found->choices.begin(), found->choices.end(), value) != found->choices.end();
+  if (!takes_numbers) {
+    if (!is_choice)
       throw InputError(path, fmt::format("{} must be one of {}, got '{}'", name, fmt::join(found->choices, ", "), excerpt(value)),
                        did_you_mean(value, found->choices));
-  } else {
+  } else if (!is_choice) {
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size())
-      throw InputError(path, fmt::format("{} must be a number, got '{}'", name, excerpt(value)));
+      throw InputError(path, fmt::format("{} must be a number{}{}, got '{}'", name, found->choices.empty() ? "" : " or ",
+                                         fmt::join(found->choices, ", "), excerpt(value)));
     if (!(number >= found->least && number <= found->most))
       throw InputError(path, fmt::format("{} must be between {} and {}, got {}", name, found->least, found->most, excerpt(value)));
   }

@@ -43,22 +43,23 @@ Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
   for (const double x : work.r) m.forces = std::max(m.forces, std::abs(x)), sum += x;
-  for (const double x : work.phi) m.constraints = std::max(m.constraints, std::abs(x)), sum += x;
+  for (const double x : row_residual(work)) m.constraints = std::max(m.constraints, std::abs(x)), sum += x;
   m.finite = std::isfinite(sum);
   const double force_scale = std::max(work.force_scale, options_.absolute / options_.relative);
   const double acceleration_scale = std::max(largest(to.vdot), options_.absolute / options_.relative);
-  m.combined = std::max(m.forces / force_scale, m.constraints * stage.rate() / acceleration_scale);
+  m.combined = std::max(m.forces / force_scale, m.constraints * row_rate(stage) / acceleration_scale);
   return m;
 }
 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
   if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) return false;
   if (now.constraints == 0) return true;
-  // Places are known to round-off only.
+  // Places and velocities are known to round-off only.
   double size = 0;
-  for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+  for (const Motion<double>& m : work.motions)
+    size = std::max(size, velocity_level() ? m.V.cwiseAbs().maxCoeff() : m.p.cwiseAbs().maxCoeff());
   const double reachable = 16 * kEpsilon * size;
-  return now.constraints <= std::max(options_.relative * largest(to.vdot) / stage.rate(), reachable);
+  return now.constraints <= std::max(options_.relative * largest(to.vdot) / row_rate(stage), reachable);
 }
 
 bool Corrector::assemble(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work) {
@@ -68,9 +69,11 @@ bool Corrector::assemble(const Stage& stage, const std::vector<double>& q_ref, S
     evaluate_stage_tangent(node.type, stage, node_stage(node, *this, q_ref, to), options_.simplified, work.tangent.data() + node.tangent);
   MatrixRequest request;
   request.force = {s, s * stage.c_v, s};
-  request.row = {1, 0, 0};
+  const double k = s / stage.c_v;
+  request.row = velocity_level() ? Seeding{k, k * stage.c_v, 0} : Seeding{1, 0, 0};
+  request.level = options_.level;
   request.use_tangent = true;
-  system_->jacobian(to, work, {}, request);
+  system_->jacobian(to, work, rows(), request);
   matrix_stage_ = stage;
   return true;
 }
@@ -95,8 +98,8 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
   const double force_scale = std::max(work.force_scale, options_.absolute / options_.relative);
   for (int i = 0; i < system_->unknowns(); ++i) {
     const bool force = i < nv;
-    const double value = force ? work.r[static_cast<std::size_t>(i)] : work.phi[static_cast<std::size_t>(i - nv)];
-    const double weighted = std::isfinite(value) ? std::abs(value) * (force ? 1 / force_scale : stage.rate()) : std::numeric_limits<double>::infinity();
+    const double value = force ? work.r[static_cast<std::size_t>(i)] : row_residual(work)[static_cast<std::size_t>(i - nv)];
+    const double weighted = std::isfinite(value) ? std::abs(value) * (force ? 1 / force_scale : row_rate(stage)) : std::numeric_limits<double>::infinity();
     if (weighted <= largest_so_far) continue;
     largest_so_far = weighted;
     worst = i;
@@ -128,7 +131,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>&
     if (assembled)
       assemble(stage, q_ref, to, work);
     else
-      system_->residual(to, work, {});
+      system_->residual(to, work, rows());
     const Measure now = measure(stage, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
     if (small(stage, now, to, work)) break;
@@ -145,7 +148,9 @@ CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>&
     refresh = !options_.modified;
 
     for (int i = 0; i < model.nv; ++i) work.right[static_cast<std::size_t>(i)] = -s * work.r[static_cast<std::size_t>(i)];
-    for (int i = 0; i < model.rows; ++i) work.right[static_cast<std::size_t>(model.nv + i)] = -work.phi[static_cast<std::size_t>(i)];
+    const double row_scale = velocity_level() ? s / stage.c_v : 1;
+    for (int i = 0; i < model.rows; ++i)
+      work.right[static_cast<std::size_t>(model.nv + i)] = -row_scale * row_residual(work)[static_cast<std::size_t>(i)];
     work.solver->solve(work.right.data());
     ++out.iterations;
 
@@ -160,7 +165,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>&
       theta = base_theta_;
       to.lambda = base_lambda_;
       apply(stage, q_ref, factor, to, work);
-      system_->residual(to, work, {});
+      system_->residual(to, work, rows());
       const Measure trial = measure(stage, to, work);
       if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;
     }

@@ -1,12 +1,15 @@
 // One corrector for all implicit methods. It solves, for theta and lambda at the end of a stage,
 //
-//   r(q, v, vdot, lambda, t) = 0,   Phi(q, t) = 0   with q, v, vdot given by theta through (stage) of model/nodes/stage.h.
+//   r(q, v, vdot, lambda, t) = 0,   Phi(q, t) = 0 (index 3) or B v + Phi_t = 0 (index 2)
+//
+// with q, v, vdot given by theta through (stage) of model/nodes/stage.h.
 //
 // Newton's linear system has the increments of q as unknowns, so that no tangent operator stands beside B:
 //
 //   | s (M E + c_v C E + K)   B^T | | d              |     | s r |
 //   |          B               0  | | s (d lambda)   | = - | Phi |           s = 1 / (dvdot/dq at T = 1)
 //
+// (index 3; in index 2 the lower row is k (Z + c_v B E) d = -k (B v + Phi_t) with k = s/c_v, which tends to B as well).
 // The scale s on the equations of motion and the multipliers keeps the condition number bounded as h -> 0 (Bottasso et
 // al.; Eqs. (57)-(60) of Arnold, Cardona, Brüls), since s M E tends to M.
 #pragma once
@@ -28,6 +31,7 @@ struct CorrectorOptions {
   bool modified = false;     // keep the factorised matrix until the contraction is worse than 0.5
   bool simplified = false;   // leave the tangent operators out of the matrix
   bool line_search = false;  // Armijo
+  RowLevel level = RowLevel::Position;  // at which the constraints are imposed: index 3 or index 2
 };
 
 enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite };
@@ -58,11 +62,16 @@ class Corrector {
  private:
   struct Measure {
     double forces = 0;       // largest |r|
-    double constraints = 0;  // largest |Phi|
+    double constraints = 0;  // largest |Phi| or |B v + Phi_t|
     double combined = 0;     // both relative to their scales: what should contract
     bool finite = true;
   };
   void evaluate_stage_of_nodes(const Stage& stage, const std::vector<double>& q_ref, State& to) const;
+  RowRequest rows() const { return {!velocity_level(), velocity_level(), false}; }
+  bool velocity_level() const { return options_.level == RowLevel::Velocity; }
+  const std::vector<double>& row_residual(const Work& work) const { return velocity_level() ? work.rate : work.phi; }
+  // Acceleration that a unit of the constraints' residual calls for.
+  double row_rate(const Stage& stage) const { return velocity_level() ? 1 / stage.c_v : stage.rate(); }
   Measure measure(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
   bool assemble(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work);
