@@ -377,7 +377,14 @@ void DescriptionBuilder::finding(std::string path, std::string message, std::str
 
 void DescriptionBuilder::field_finding(std::string_view name, std::string message, std::string hint,
                                        int line) {
-  if (entry_ != nullptr) finding(field_path(name), std::move(message), std::move(hint), line);
+  finding(field_path(name), std::move(message), std::move(hint), line);
+}
+
+void DescriptionBuilder::reject(std::string_view name, std::string_view part, std::string message,
+                                std::string hint, int line) {
+  const Field* kind_field = nullptr;
+  if (open_field(name, line, &kind_field) == nullptr) return;
+  finding(field_path(name) + std::string(part), std::move(message), std::move(hint), line);
 }
 
 void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, const std::string& word) {

@@ -53,6 +53,7 @@ struct SimulationSettings {
   std::string integrator = "generalized-alpha";
   std::string formulation = "r3so3";
   std::string initial = "check";  // check: inconsistent values are an error; project: they are projected
+  long output_every = 1;          // record every n-th step; 0: only the start and the end
 };
 
 struct Description {
@@ -111,8 +112,9 @@ class DescriptionBuilder {
   void end();  // defaults for what was not given, a finding for what was required
 
   void finding(std::string path, std::string message, std::string hint = {}, int line = 0);
-  // The same, about a field of the current entry.
-  void field_finding(std::string_view field, std::string message, std::string hint = {}, int line = 0);
+  // A finding about a field of the current entry (or a part of it, "[2]"), which counts as given from then on.
+  void reject(std::string_view field, std::string_view part, std::string message, std::string hint = {},
+              int line = 0);
   const std::vector<Diagnostic>& findings() const { return findings_; }
 
   // The value of an expression of parameters that is no number of the model (the end of the simulation, say); NaN with
@@ -140,6 +142,7 @@ class DescriptionBuilder {
   std::string field_path(std::string_view field) const;
   int find_field(std::string_view name) const;
   FieldValue* open_field(std::string_view name, int line, const Field** field);
+  void field_finding(std::string_view field, std::string message, std::string hint, int line);
   void check_given(const Given& given);
   void resolve_references(Section section);
   void resolve(std::size_t entry, const Field& field, const std::string& word);

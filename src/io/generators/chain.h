@@ -1,0 +1,11 @@
+#pragma once
+
+#include "io/generators/list.h"
+
+namespace liedyn {
+
+// Links of 1 m along x, joined by spherical joints, the first to the ground at the origin.
+Generator chain();
+Description make_chain(int links);
+
+}  // namespace liedyn

@@ -1,0 +1,52 @@
+#include "io/model_format.h"
+
+#include "model/description.h"
+#include "model/model.h"
+
+namespace liedyn {
+
+const std::vector<Field>& simulation_fields() {
+  static const SimulationSettings defaults;
+  static const std::vector<Field> fields = {
+      {.name = "start",
+       .type = FieldType::Number,
+       .unit = "s",
+       .summary = "Time at the start.",
+       .defaults = {defaults.start}},
+      {.name = "end",
+       .type = FieldType::Number,
+       .unit = "s",
+       .summary = "Time at the end.",
+       .defaults = {defaults.end}},
+      {.name = "step",
+       .type = FieldType::Number,
+       .unit = "s",
+       .summary = "Time step; it is shortened a little where that lets equal steps meet the end.",
+       .defaults = {defaults.step},
+       .range = Range::Positive},
+      {.name = "integrator",
+       .type = FieldType::Text,
+       .unit = "",
+       .summary = "Integrator with its options: \"generalized-alpha,rho=0.9\"."},
+      {.name = "formulation",
+       .type = FieldType::Choice,
+       .unit = "",
+       .summary = "Coordinates of rigid bodies.",
+       .choices = formulations()},
+      {.name = "initial",
+       .type = FieldType::Choice,
+       .unit = "",
+       .summary = "Initial values that violate constraints: an error (check), or moved to the nearest that "
+                  "do not (project).",
+       .choices = {"check", "project"}},
+      {.name = "output_every",
+       .type = FieldType::Integer,
+       .unit = "",
+       .summary = "Record every n-th step; 0: only the start and the end.",
+       .defaults = {static_cast<double>(defaults.output_every)},
+       .range = Range::NonNegative},
+  };
+  return fields;
+}
+
+}  // namespace liedyn

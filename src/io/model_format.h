@@ -1,0 +1,38 @@
+// What may stand in a model file around the entries of its sections. The reader and the schema are made from these lists.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/field.h"
+
+namespace liedyn {
+
+inline constexpr int kFormatVersion = 1;
+
+// The keys of the outermost object.
+struct FormatKey {
+  std::string_view name;
+  std::string_view summary;
+};
+inline constexpr FormatKey kModelKeys[] = {
+    {"liedyn", "Version of this format: 1."},
+    {"name", "Name of the model; that of its file or directory if not given."},
+    {"description", "What the model is, for readers."},
+    {"parameters", "Named numbers (or expressions of those before) that expressions in the model may use."},
+    {"gravity", "Acceleration of free fall in m/s^2, inertial axes; none if not given."},
+    {"generator", "Name of a function that adds entries to the model."},
+    {"arguments", "Arguments of the generator."},
+    {"bodies", "Bodies by name. The inertial frame is called ground."},
+    {"joints", "Joints by name."},
+    {"forces", "Forces by name."},
+    {"states", "First-order states by name."},
+    {"sensors", "Sensors by name: what a run records."},
+    {"simulation", "How to simulate unless the user says otherwise."},
+};
+
+// The keys of "simulation", in the order of SimulationSettings, with its defaults.
+const std::vector<Field>& simulation_fields();
+
+}  // namespace liedyn

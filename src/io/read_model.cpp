@@ -1,0 +1,564 @@
+#include "io/read_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <ranges>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/expression.h"
+#include "base/paths.h"
+#include "base/suggest.h"
+#include "io/generators/list.h"
+#include "io/json.h"
+#include "io/model_format.h"
+#include "model/number_paths.h"
+
+namespace liedyn {
+namespace {
+
+// models/heavy_top/model.json is called heavy_top, my_arm.json is called my_arm.
+std::string default_name(const std::string& file) {
+  const std::filesystem::path path(file);
+  const std::string stem = path.stem().string();
+  const std::string directory = path.parent_path().filename().string();
+  return stem == "model" && !directory.empty() ? directory : stem;
+}
+
+const auto field_name = [](const Field& field) -> std::string_view { return field.name; };
+
+class ModelReader {
+ public:
+  ModelReader(const JsonDocument& document, std::string file, std::vector<Assignment>& assignments)
+      : root_(document.root()),
+        file_(std::move(file)),
+        assignments_(assignments),
+        early_findings_(document.duplicates()) {}
+
+  Description read() {
+    if (!root_.is(JsonType::Object))
+      throw InputError(
+          {{file_, root_.line(), "", fmt::format("expected an object, got {}", root_.describe()), ""}});
+    check_keys();
+    const std::string name = text_of("name", default_name(file_));
+    text_of("description", "");
+    const Generator* generator = read_generator();
+    const std::vector<double> arguments = read_arguments(generator);
+
+    DescriptionBuilder builder(name, file_, read_parameters(), read_gravity(generator));
+    builder_ = &builder;
+    for (Diagnostic& d : early_findings_)
+      builder.finding(std::move(d.path), std::move(d.message), std::move(d.hint), d.line);
+    for (const auto& [component, formula] : formulas_)
+      builder.gravity_expression(component, std::string(formula.text()), formula.line());
+    read_simulation();
+    if (generator != nullptr && !arguments.empty()) generator->generate(arguments, builder);
+    for (Section section : kSections) read_section(section);
+    check_states();
+    check_bare_assignments(generator);
+    return builder.finish();
+  }
+
+ private:
+  // Before there is a builder, findings wait for it.
+  void finding(std::string path, std::string message, std::string hint, int line) {
+    if (builder_ != nullptr)
+      builder_->finding(std::move(path), std::move(message), std::move(hint), line);
+    else
+      early_findings_.push_back({file_, line, std::move(path), std::move(message), std::move(hint)});
+  }
+
+  void expected(std::string path, std::string_view what, JsonValue found, std::string hint = {}) {
+    finding(std::move(path), fmt::format("expected {}, got {}", what, found.describe()), std::move(hint),
+            found.line());
+  }
+
+  // ---- the outermost object
+
+  void check_keys() {
+    const auto known = kModelKeys | std::views::transform([](const FormatKey& key) { return key.name; });
+    for (JsonValue value : root_)
+      if (std::ranges::find(known, value.key()) == known.end())
+        finding(excerpt(value.key()), "unknown key", did_you_mean(value.key(), known), value.line());
+
+    const JsonValue version = root_.find("liedyn");
+    if (!version)
+      finding("liedyn", "missing: the version of the format",
+              fmt::format("begin the file with {{ \"liedyn\": {},", kFormatVersion), root_.line());
+    else if (!version.is(JsonType::Number) || version.number() != kFormatVersion)
+      expected("liedyn", fmt::format("the version {}", kFormatVersion), version,
+               "this program reads no other version");
+  }
+
+  std::string text_of(std::string_view key, std::string otherwise) {
+    const JsonValue value = root_.find(key);
+    if (!value) return otherwise;
+    if (!value.is(JsonType::String)) {
+      expected(std::string(key), "a text", value);
+      return otherwise;
+    }
+    return std::string(value.text());
+  }
+
+  // The object with this key; none (with a finding if something else stands there) otherwise.
+  JsonValue object_of(std::string_view key) {
+    const JsonValue value = root_.find(key);
+    if (!value || value.is(JsonType::Object)) return value;
+    expected(std::string(key), "an object", value);
+    return {};
+  }
+
+  std::vector<DescriptionBuilder::Parameter> read_parameters() {
+    std::vector<DescriptionBuilder::Parameter> parameters;
+    const JsonValue object = object_of("parameters");
+    if (!object) return parameters;
+    for (JsonValue value : object) {
+      DescriptionBuilder::Parameter parameter{.name = std::string(value.key()), .line = value.line()};
+      if (const auto assigned = take_assignment("parameters", parameter.name))
+        parameter.value = *assigned;
+      else if (value.is(JsonType::Number))
+        parameter.value = value.number();
+      else if (value.is(JsonType::String))
+        parameter.expression = value.text();
+      else
+        expected("parameters." + excerpt(value.key()), "a number or an expression", value);
+      parameters.push_back(std::move(parameter));
+    }
+    return parameters;
+  }
+
+  // Its expressions remain in formulas_.
+  std::array<double, 3> read_gravity(const Generator* generator) {
+    const JsonValue value = root_.find("gravity");
+    formulas_.clear();
+    if (!value) return generator != nullptr ? generator->gravity : std::array{0.0, 0.0, 0.0};
+    values_.clear();
+    const std::string mistake = collect_array(value, 3, "");
+    if (!mistake.empty()) {
+      finding("gravity", mistake, {}, value.line());
+      formulas_.clear();
+      return {0, 0, 0};
+    }
+    return {values_[0], values_[1], values_[2]};
+  }
+
+  // ---- generated models
+
+  const Generator* read_generator() {
+    const JsonValue value = root_.find("generator");
+    if (!value) return nullptr;
+    const auto names =
+        generators() | std::views::transform([](const Generator& g) -> std::string_view { return g.name; });
+    const Generator* generator = value.is(JsonType::String) ? find_generator(value.text()) : nullptr;
+    if (generator == nullptr)
+      expected("generator", fmt::format("one of {}", fmt::join(names, ", ")), value,
+               value.is(JsonType::String) ? did_you_mean(value.text(), names) : "");
+    return generator;
+  }
+
+  // Empty, with findings, if they are wrong.
+  std::vector<double> read_arguments(const Generator* generator) {
+    const JsonValue object = object_of("arguments");
+    if (generator == nullptr) {
+      if (object && !root_.find("generator"))
+        finding("arguments", "there is no generator that takes arguments", {}, object.line());
+      return {};
+    }
+    if (object)
+      for (JsonValue value : object)
+        if (std::ranges::find(generator->arguments, value.key(), field_name) == generator->arguments.end())
+          finding("arguments." + excerpt(value.key()),
+                  fmt::format("the generator {} has no such argument", generator->name),
+                  did_you_mean(value.key(), generator->arguments | std::views::transform(field_name)),
+                  value.line());
+
+    std::vector<double> arguments;
+    for (const Field& field : generator->arguments) {
+      const JsonValue value = object ? object.find(field.name) : JsonValue();
+      const std::string path = "arguments." + field.name;
+      double argument = field.defaults[0];
+      if (const auto assigned = take_assignment("arguments", field.name)) {
+        argument = *assigned;
+      } else if (value && !value.is(JsonType::Number)) {
+        expected(path, "a number", value);
+        continue;
+      } else if (value) {
+        argument = value.number();
+      }
+      const std::string mistake = value_mistake(&field, argument);
+      if (mistake.empty())
+        arguments.push_back(argument);
+      else
+        finding(path, mistake, {}, value ? value.line() : 0);
+    }
+    if (arguments.size() < generator->arguments.size()) arguments.clear();
+    return arguments;
+  }
+
+  // ---- numbers that the user set
+
+  // The value set for "name" or "group.name", which is then taken out of the list. The last one holds.
+  std::optional<double> take_assignment(std::string_view group, std::string_view name) {
+    std::optional<double> value;
+    std::erase_if(assignments_, [&](const Assignment& a) {
+      const bool match = a.path == name || a.path == fmt::format("{}.{}", group, name);
+      if (match) value = a.value;
+      return match;
+    });
+    return value;
+  }
+
+  // A bare name that is left is neither a parameter nor an argument.
+  void check_bare_assignments(const Generator* generator) {
+    for (const Assignment& a : assignments_) {
+      if (a.path.find_first_of(".[") != std::string::npos) continue;
+      Suggestion suggestion(a.path);
+      for (const std::string& name : builder_->description().parameter_names) suggestion.consider(name);
+      if (generator != nullptr)
+        for (const Field& field : generator->arguments) suggestion.consider(field.name);
+      finding(excerpt(a.path),
+              generator != nullptr ? "the model has no parameter or argument of this name"
+                                   : "the model has no parameter of this name",
+              did_you_mean(suggestion.name()), 0);
+    }
+  }
+
+  // ---- simulation
+
+  void read_simulation() {
+    const JsonValue object = object_of("simulation");
+    if (!object) return;
+    for (JsonValue value : object) {
+      const std::vector<Field>& fields = simulation_fields();
+      const auto field = std::ranges::find(fields, value.key(), field_name);
+      const std::string path = "simulation." + excerpt(value.key());
+      if (field == fields.end())
+        finding(path, "unknown key", did_you_mean(value.key(), fields | std::views::transform(field_name)),
+                value.line());
+      else if (number_count(field->type) == 1)
+        read_simulation_number(*field, value, path);
+      else
+        read_simulation_word(*field, value, path);
+    }
+    const SimulationSettings& settings = builder_->simulation();
+    if (settings.end <= settings.start) {
+      const JsonValue end = object.find("end");
+      finding("simulation.end",
+              fmt::format("expected a time after the start ({}), got {}", settings.start, settings.end), {},
+              (end ? end : object).line());
+    }
+  }
+
+  void read_simulation_number(const Field& field, JsonValue value, const std::string& path) {
+    double number = 0;
+    if (value.is(JsonType::Number))
+      number = value.number();
+    else if (value.is(JsonType::String))
+      number = builder_->evaluate(value.text(), path, value.line());
+    else
+      return expected(path, "a number or an expression", value);
+    if (std::isnan(number)) return;  // evaluate() has said why
+    const std::string mistake = value_mistake(&field, number);
+    if (!mistake.empty()) return finding(path, mistake, {}, value.line());
+
+    SimulationSettings& settings = builder_->simulation();
+    if (field.name == "start") settings.start = number;
+    if (field.name == "end") settings.end = number;
+    if (field.name == "step") settings.step = number;
+    if (field.name == "output_every") settings.output_every = static_cast<long>(std::min(number, 1e15));
+  }
+
+  void read_simulation_word(const Field& field, JsonValue value, const std::string& path) {
+    if (!value.is(JsonType::String)) return expected(path, "a text", value);
+    const std::vector<std::string>& choices = field.choices;
+    if (!choices.empty() && std::ranges::find(choices, value.text()) == choices.end())
+      return expected(path, fmt::format("one of {}", fmt::join(choices, ", ")), value,
+                      did_you_mean(value.text(), choices));
+
+    SimulationSettings& settings = builder_->simulation();
+    if (field.name == "integrator") settings.integrator = value.text();
+    if (field.name == "formulation") settings.formulation = value.text();
+    if (field.name == "initial") settings.initial = value.text();
+  }
+
+  // ---- entries
+
+  void check_states() {
+    const JsonValue object = object_of("states");
+    if (object && object.size() > 0)
+      finding("states", "there are no types of states yet, expected an empty object", {}, object.line());
+  }
+
+  void read_section(Section section) {
+    const JsonValue object = object_of(section_name(section));
+    if (!object) return;
+    builder_->reserve(section, builder_->description().entries(section).size() + object.size());
+    for (JsonValue value : object) {
+      if (!value.is(JsonType::Object)) {
+        expected(fmt::format("{}.{}", section_name(section), excerpt(value.key(), 80)), "an object", value);
+        continue;
+      }
+      read_entry(section, value);
+    }
+  }
+
+  void read_entry(Section section, JsonValue object) {
+    const JsonValue type = object.find("type");
+    const std::string_view name = object.key();
+    if (type && !type.is(JsonType::String))
+      return expected(fmt::format("{}.{}.type", section_name(section), excerpt(name, 80)), "a text", type);
+    if (!builder_->begin(section, std::string(name), type ? type.text() : "",
+                         type ? type.line() : object.line()))
+      return;
+    for (JsonValue value : object)
+      if (value.key() != "type")
+        if (const Field* field = builder_->field(value.key(), value.line())) read_field(*field, value);
+    builder_->end();
+  }
+
+  void reject(const Field& field, std::string_view what, JsonValue found, std::string hint = {}) {
+    builder_->reject(field.name, "", fmt::format("expected {}, got {}", what, found.describe()),
+                     std::move(hint), found.line());
+  }
+
+  void read_field(const Field& field, JsonValue value) {
+    switch (field.type) {
+      case FieldType::Choice:
+      case FieldType::Text:
+      case FieldType::Body:
+      case FieldType::Joint: return read_word(field, value);
+      case FieldType::Bodies: return read_bodies(field, value);
+      default:
+        if (value.is(JsonType::String) && value.text() == "consistent")
+          return builder_->consistent(field.name, value.line());
+        return field.type == FieldType::Rotation ? read_rotation(field, value) : read_numbers(field, value);
+    }
+  }
+
+  void read_word(const Field& field, JsonValue value) {
+    if (value.is(JsonType::String))
+      return builder_->word(field.name, std::string(value.text()), value.line());
+    const std::string_view what = field.type == FieldType::Body    ? "the name of a body"
+                                  : field.type == FieldType::Joint ? "the name of a joint"
+                                                                   : "a text";
+    reject(field, what, value);
+  }
+
+  void read_bodies(const Field& field, JsonValue value) {
+    std::array<JsonValue, 2> names;
+    std::size_t count = 0;
+    if (value.is(JsonType::Array))
+      for (JsonValue item : value)
+        if (item.is(JsonType::String) && count < 2) names[count++] = item;
+    if (count != 2 || value.size() != 2)
+      return reject(field, "the names of two bodies, [\"first\", \"second\"]", value);
+    builder_->words(field.name, std::string(names[0].text()), std::string(names[1].text()), value.line());
+  }
+
+  // ---- numbers: collected with their expressions, then handed over together
+
+  // What is wrong with a number at this place; empty if it was collected.
+  std::string collect_number(JsonValue value, std::string_view part) {
+    if (value.is(JsonType::String)) {
+      formulas_.push_back({static_cast<int>(values_.size()), value});
+      values_.push_back(0);
+    } else if (value.is(JsonType::Number)) {
+      values_.push_back(value.number());
+    } else {
+      return fmt::format("expected a number or an expression{}, got {}", part, value.describe());
+    }
+    return {};
+  }
+
+  // The same for an array of `count` numbers; `place` says where it stands, for the message: " in row 2".
+  std::string collect_array(JsonValue value, std::size_t count, std::string_view place) {
+    if (!value.is(JsonType::Array) || value.size() != count)
+      return fmt::format("expected {} numbers{}, got {}", count, place, value.describe());
+    std::size_t i = 0;
+    for (JsonValue item : value) {
+      const std::string mistake = collect_number(item, fmt::format(" as number {}{}", ++i, place));
+      if (!mistake.empty()) return mistake;
+    }
+    return {};
+  }
+
+  // An array of `rows` arrays of three numbers.
+  std::string collect_rows(JsonValue value, std::size_t rows, std::string_view row_name) {
+    if (!value.is(JsonType::Array) || value.size() != rows)
+      return fmt::format("expected {} {}s of 3 numbers, got {}", rows, row_name, value.describe());
+    std::size_t i = 0;
+    for (JsonValue row : value) {
+      const std::string mistake = collect_array(row, 3, fmt::format(" in {} {}", row_name, ++i));
+      if (!mistake.empty()) return mistake;
+    }
+    return {};
+  }
+
+  std::string collect_inertia(JsonValue value) {
+    if (!value.is(JsonType::Array) || (value.size() != 3 && value.size() != 6))
+      return fmt::format(
+          "expected 3 principal moments, 6 numbers (xx, yy, zz, yz, xz, xy) or a 3x3 matrix, got {}",
+          value.describe());
+    if (value.size() == 6 || !(*value.begin()).is(JsonType::Array))
+      return collect_array(value, value.size(), "");
+    const std::string mistake = collect_rows(value, 3, "row");
+    return mistake.empty() ? keep_symmetric_part() : mistake;
+  }
+
+  // Turns the nine numbers of a matrix into xx, yy, zz, yz, xz, xy.
+  std::string keep_symmetric_part() {
+    constexpr std::array<std::pair<int, int>, 3> mirrored = {{{1, 3}, {2, 6}, {5, 7}}};
+    const auto same = [this](int a, int b) {
+      return values_[static_cast<std::size_t>(a)] == values_[static_cast<std::size_t>(b)] &&
+             formula_text(a) == formula_text(b);
+    };
+    for (const auto& [above, below] : mirrored)
+      if (!same(above, below))
+        return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", above / 3,
+                           above % 3, below / 3, below % 3);
+
+    constexpr std::array<int, 6> order = {0, 4, 8, 5, 2, 1};
+    std::vector<double> values;
+    std::vector<Formula> formulas;
+    for (int from : order) {
+      for (const Formula& formula : formulas_)
+        if (formula.index == from) formulas.push_back({static_cast<int>(values.size()), formula.value});
+      values.push_back(values_[static_cast<std::size_t>(from)]);
+    }
+    values_ = std::move(values);
+    formulas_ = std::move(formulas);
+    return {};
+  }
+
+  std::string_view formula_text(int index) const {
+    for (const Formula& formula : formulas_)
+      if (formula.index == index) return formula.value.text();
+    return {};
+  }
+
+  void read_numbers(const Field& field, JsonValue value) {
+    values_.clear();
+    formulas_.clear();
+    std::string mistake;
+    switch (field.type) {
+      case FieldType::Vector: mistake = collect_array(value, 3, ""); break;
+      case FieldType::Points: mistake = collect_rows(value, 2, "point"); break;
+      case FieldType::Inertia: mistake = collect_inertia(value); break;
+      default: mistake = collect_number(value, "");
+    }
+    if (!mistake.empty()) return builder_->reject(field.name, "", std::move(mistake), {}, value.line());
+    hand_over(field, value.line(), RotationForm::RotationVector);
+  }
+
+  void read_rotation(const Field& field, JsonValue value) {
+    constexpr std::string_view kForms =
+        "{\"rotation_vector\": [3 numbers]}, {\"cardan\": [3]}, {\"quaternion\": [4]}, "
+        "{\"axis\": [3], \"angle\": a} or {\"matrix\": [3 rows of 3]}";
+    if (!value.is(JsonType::Object) || value.size() == 0) return reject(field, kForms, value);
+
+    const JsonValue first = *value.begin();
+    const std::string_view key = first.key() == "angle" ? "axis" : first.key();
+    const auto* name = std::ranges::find(kRotationNames, key);
+    if (name == std::end(kRotationNames))
+      return builder_->reject(field.name, "." + excerpt(key), fmt::format("unknown key, expected {}", kForms),
+                              did_you_mean(key, kRotationNames), first.line());
+    const auto form = static_cast<RotationForm>(name - std::begin(kRotationNames));
+    const bool with_angle = form == RotationForm::AxisAngle;
+    for (JsonValue other : value)
+      if (other.key() != key && !(with_angle && other.key() == "angle"))
+        return builder_->reject(field.name, "." + excerpt(other.key()),
+                                fmt::format("cannot stand beside '{}'", key), {}, other.line());
+
+    values_.clear();
+    formulas_.clear();
+    const JsonValue numbers = value.find(key);
+    const JsonValue angle = value.find("angle");
+    if (with_angle && !(numbers && angle)) return reject(field, "both \"axis\" and \"angle\"", value);
+    std::string mistake = form == RotationForm::Matrix
+                              ? collect_rows(numbers, 3, "row")
+                              : collect_array(numbers, form == RotationForm::Quaternion ? 4 : 3, "");
+    if (mistake.empty() && with_angle) mistake = collect_number(angle, " as angle");
+    if (!mistake.empty())
+      return builder_->reject(field.name, fmt::format(".{}", key), std::move(mistake), {}, value.line());
+    hand_over(field, value.line(), form);
+  }
+
+  void hand_over(const Field& field, int line, RotationForm form) {
+    builder_->numbers(field.name, values_, line, form);
+    for (const Formula& formula : formulas_)
+      builder_->expression(field.name, formula.index, std::string(formula.value.text()),
+                           formula.value.line());
+  }
+
+  struct Formula {
+    int index;  // in values_
+    JsonValue value;
+  };
+
+  JsonValue root_;
+  std::string file_;
+  std::vector<Assignment>& assignments_;
+  std::vector<Diagnostic> early_findings_;
+  DescriptionBuilder* builder_ = nullptr;
+  std::vector<double> values_;  // the numbers of the field being read; 0 where there is an expression
+  std::vector<Formula> formulas_;
+};
+
+}  // namespace
+
+Assignment parse_assignment(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw InputError("--set", fmt::format("expected PATH=VALUE, got '{}'", excerpt(text)),
+                     "for example --set bodies.top.mass=2");
+  const std::string path(text.substr(0, equals));
+  const std::string_view value = text.substr(equals + 1);
+  try {
+    const double number = Expression::parse(value, {}).evaluate<double>({});
+    if (std::isfinite(number)) return {path, number};
+  } catch (const ExpressionError&) {
+  }
+  throw InputError("--set " + excerpt(path),
+                   fmt::format("expected a finite number, got '{}'", excerpt(value)));
+}
+
+std::string find_model_file(const std::string& model) {
+  std::error_code ignored;
+  const bool looks_like_file = model.find('/') != std::string::npos || model.ends_with(".json");
+  if (looks_like_file || std::filesystem::is_regular_file(model, ignored)) return model;
+  if (const auto file = find_model(model)) return file->string();
+  const std::vector<std::string> names = model_names();
+  std::string hint = did_you_mean(model, names);
+  if (hint.empty())
+    hint = names.empty() ? "give the path of a model file"
+                         : fmt::format("the shipped models are {}", fmt::join(names, ", "));
+  throw InputError(
+      "", fmt::format("there is no model '{}', neither a file nor a shipped model", excerpt(model)), hint);
+}
+
+Description read_model(const std::string& model, std::vector<Assignment>& assignments) {
+  const std::string file = find_model_file(model);
+  return read_model_text(read_text_file(file), file, assignments);
+}
+
+Description read_model(const std::string& model) {
+  std::vector<Assignment> none;
+  return read_model(model, none);
+}
+
+Description read_model_text(std::string_view text, const std::string& file,
+                            std::vector<Assignment>& assignments) {
+  const JsonDocument document = JsonDocument::parse(text, file);
+  return ModelReader(document, file, assignments).read();
+}
+
+Description read_model_text(std::string_view text, const std::string& file) {
+  std::vector<Assignment> none;
+  return read_model_text(text, file, none);
+}
+
+}  // namespace liedyn
