@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cmath>
+#include <numbers>
 
 #include "base/matrix.h"
 #include "lie/cayley.h"
@@ -103,13 +104,19 @@ struct CardanAngles {
 
   static SO3<S> rotation(const Parameters& p) { return about(0, p(0)) * about(1, p(1)) * about(2, p(2)); }
 
-  // b in [-pi/2, pi/2]. Where b = +-pi/2 exactly, only a +- c is determined; then c = 0.
+  // b in [-pi/2, pi/2], a and c in [-pi, pi]. Half the sum and half the difference of a and c are polar angles of
+  //   (w + y, x + z) = (cos b/2 + sin b/2) (cos, sin)((a + c)/2)
+  //   (w - y, x - z) = (cos b/2 - sin b/2) (cos, sin)((a - c)/2)
+  // Towards b = +-pi/2 one of them fades out, and with it what the rotation tells about that combination; the result
+  // still reproduces the rotation, which separate formulas for a and c would not.
   static Parameters from_rotation(const SO3<S>& q) {
-    using std::atan2, std::sqrt;
-    const Mat3T<S> m = q.R();  // first row (cb cc, -cb sc, sb), last column (sb, -sa cb, ca cb)
-    const S cos_b2 = m(0, 0) * m(0, 0) + m(0, 1) * m(0, 1);
-    if (cos_b2 == S(0)) return {atan2(m(2, 1), m(1, 1)), atan2(m(0, 2), S(0)), S(0)};
-    return {atan2(-m(1, 2), m(2, 2)), atan2(m(0, 2), sqrt(cos_b2)), atan2(-m(0, 1), m(0, 0))};
+    using std::atan2, std::hypot;
+    const S x = q.v()(0), y = q.v()(1), z = q.v()(2);
+    const S half_sum = atan2(x + z, q.w() + y);
+    const S half_difference = atan2(x - z, q.w() - y);
+    const S sin_b = S(2) * (x * z + q.w() * y);
+    const S cos_b = hypot(x + z, q.w() + y) * hypot(x - z, q.w() - y);
+    return {wrap(half_sum + half_difference), atan2(sin_b, cos_b), wrap(half_sum - half_difference)};
   }
 
   static Mat3T<S> R(const Parameters& p) {
@@ -168,6 +175,11 @@ struct CardanAngles {
       ca = cos(p(0)), sa = sin(p(0)), cb = cos(p(1)), sb = sin(p(1)), cc = cos(p(2)), sc = sin(p(2));
     }
   };
+  static S wrap(const S& angle) {
+    if (angle > S(std::numbers::pi)) return angle - S(2 * std::numbers::pi);
+    if (angle < S(-std::numbers::pi)) return angle + S(2 * std::numbers::pi);
+    return angle;
+  }
   static SO3<S> about(int axis, const S& angle) { return SO3<S>::exp(angle * Vec3T<S>::Unit(axis)); }
 };
 
