@@ -132,18 +132,6 @@ class BatchOf : public Batch {
     return {view(at, e, static_cast<int>(I))...};
   }
 
-  static void add_block(const JacobianTarget& to, const BlockRef& ref, const Mat6& D, NodeType rows, NodeType cols) {
-    const int nr = node_size(rows).v, nc = node_size(cols).v, r0 = first_component(rows), c0 = first_component(cols);
-    double* out = to.values + ref.offset;
-    if (nr == 6 && nc == 6) {
-      for (int c = 0; c < 6; ++c, out += ref.stride)
-        for (int r = 0; r < 6; ++r) out[r] += D(r, c);
-      return;
-    }
-    for (int c = 0; c < nc; ++c, out += ref.stride)
-      for (int r = 0; r < nr; ++r) out[r] += D(r0 + r, c0 + c);
-  }
-
   static Seeds frame_seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame, const Seeding& s) {
     const double* tangent = to.tangent != nullptr ? to.tangent + at.nodes[frame.node()].tangent : nullptr;
     Seeds seeds = node_seeds(frame.type(), frame.node_motion(), tangent, s);
@@ -180,7 +168,7 @@ class BatchOf : public Batch {
           if constexpr (E::damping) D.noalias() += d.C[i][j] * seeds.V;
           if constexpr (E::inertia) D.noalias() += d.M[i][j] * seeds.A;
           frame[index(i)].to_node_rows(D);
-          add_block(to, refs[i * F + j], D, frame[index(i)].type(), frame[index(j)].type());
+          add_block(to.values, refs[i * F + j], D, frame[index(i)].type(), frame[index(j)].type());
         }
       }
     }
@@ -248,7 +236,7 @@ class BatchOf : public Batch {
           if (frame[index(i)].on_ground() || (!E::across && i != j)) continue;
           Mat6 D = d.G[i][j] * X;
           frame[index(i)].to_node_rows(D);
-          add_block(to, refs[E::across ? i * F + j : j], D, frame[index(i)].type(), type);
+          add_block(to.values, refs[E::across ? i * F + j : j], D, frame[index(i)].type(), type);
         }
       }
     }

@@ -42,6 +42,20 @@ struct BlockRef {
   std::int32_t stride = 0;
 };
 
+// Adds the part of D that belongs to the nodes' own equations and velocities.
+inline void add_block(double* values, const BlockRef& ref, const Mat6& D, NodeType rows, NodeType columns) {
+  const int height = node_size(rows).v, width = node_size(columns).v;
+  const int r0 = first_component(rows), c0 = first_component(columns);
+  double* out = values + ref.offset;
+  if (height == 6 && width == 6) {
+    for (int c = 0; c < 6; ++c, out += ref.stride)
+      for (int r = 0; r < 6; ++r) out[r] += D(r, c);
+    return;
+  }
+  for (int c = 0; c < width; ++c, out += ref.stride)
+    for (int r = 0; r < height; ++r) out[r] += D(r0 + r, c0 + c);
+}
+
 // What batches read and where they add.
 struct Evaluation {
   const Frame* frames = nullptr;
@@ -163,8 +177,7 @@ struct ListedKind {
 struct BodyKind {
   Kind kind;
   std::unique_ptr<Batch> (*make)();
-  bool has_formulation;      // the node follows --formulation; otherwise it is `node`
-  NodeType node;
+  NodeType (*node)(std::string_view formulation);  // its node in a formulation
 };
 
 }  // namespace liedyn

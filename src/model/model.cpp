@@ -15,13 +15,6 @@
 namespace liedyn {
 namespace {
 
-const NodeType kFormulationNodes[] = {NodeType::R3xSO3, NodeType::SE3};
-
-NodeType node_of(const std::string& formulation) {
-  const auto& names = formulations();
-  return kFormulationNodes[std::find(names.begin(), names.end(), formulation) - names.begin()];
-}
-
 using Lookup = std::unordered_map<std::string_view, int>;
 
 Lookup names_of(const std::vector<Entry>& entries) {
@@ -62,7 +55,7 @@ bool at_reference(const Entry& entry, const Attachment& a) {
 }  // namespace
 
 const std::vector<std::string>& formulations() {
-  static const std::vector<std::string> list = {"r3so3", "se3"};
+  static const std::vector<std::string> list = {"r3so3", "r3so3-spatial", "se3"};
   return list;
 }
 
@@ -85,12 +78,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   m.nodes.reserve(bodies.size());
   for (const Entry& body : bodies) {
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
-    NodeType type = listed.node;
-    if (listed.has_formulation) {
-      const int field = body.kind->field("formulation");
-      const std::string own = body.fields[static_cast<std::size_t>(field)].word >= 0 ? word(d, body, field) : "model";
-      type = node_of(own == "model" ? m.formulation_ : own);
-    }
+    const int field = body.kind->field("formulation");
+    const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
+    const NodeType type = listed.node(own ? word(d, body, field) : m.formulation_);
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents});
     m.nq += size.q;
@@ -347,29 +337,20 @@ Initial initial_values(const Model& m, const double* params) {
     double* q = out.q.data() + node.q;
     double* v = out.v.data() + node.v;
     Eigen::Map<Vec3>{q} = start.position;
-    if (node.type != NodeType::R3) store_rotation(start.rotation, q);
-    switch (node.type) {
-      case NodeType::R3xSO3:
-      case NodeType::R3:
-        Eigen::Map<Vec3>{v} = velocity;
-        break;
-      case NodeType::SE3:
-        Eigen::Map<Vec3>{v} = R.transpose() * velocity;
-        break;
-      case NodeType::SO3:
-        break;
-    }
-    const int rotational = 3 - first_component(node.type);
-    if (node.type != NodeType::R3) Eigen::Map<Vec3>{v + rotational} = omega;
+    const bool translates = first_component(node.type) == 0, rotates = node.type != NodeType::R3;
+    const int rotational = translates ? 3 : 0;
+    if (rotates) store_rotation(start.rotation, q);
+    if (translates) Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
+    if (rotates) Eigen::Map<Vec3>{v + rotational} = turns_rotation(node.type) ? Vec3(R * omega) : omega;
 
     const auto consistent = [&](int field) { return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent; };
     const auto mark = [&](std::vector<bool>& flags, int first) {
       for (int k = 0; k < 3; ++k) flags[static_cast<std::size_t>(node.v + first + k)] = true;
     };
-    if (node.type != NodeType::SO3 && consistent(f.position)) mark(out.free_position, 0);
-    if (node.type != NodeType::SO3 && consistent(f.velocity)) mark(out.free_velocity, 0);
-    if (node.type != NodeType::R3 && consistent(f.orientation)) mark(out.free_position, rotational);
-    if (node.type != NodeType::R3 && consistent(f.angular_velocity)) mark(out.free_velocity, rotational);
+    if (translates && consistent(f.position)) mark(out.free_position, 0);
+    if (translates && consistent(f.velocity)) mark(out.free_velocity, 0);
+    if (rotates && consistent(f.orientation)) mark(out.free_position, rotational);
+    if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational);
   }
   return out;
 }

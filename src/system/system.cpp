@@ -176,12 +176,9 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows, co
   if (request.force.q == 0) return;
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
     const NodeType type = m.nodes[i].type;
-    if (type != NodeType::R3xSO3) continue;
     Mat6 D = Mat6::Zero();
-    add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D);
-    const BlockRef& ref = work.diagonal[i];
-    for (int c = 0; c < 6; ++c)
-      for (int r = 0; r < 6; ++r) target.values[ref.offset + r + c * ref.stride] += D(r, c);
+    if (!add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D)) continue;
+    add_block(target.values, work.diagonal[i], D, type, type);
   }
 }
 

@@ -145,10 +145,12 @@ BodyKind rigid() {
             velocity_field("the reference point"), angular_velocity_field(), inertial_angular_velocity_field(),
             {.name = "formulation", .type = FieldType::Choice, .unit = "",
              .summary = "Coordinates of this body; the model's formulation if not given.",
-             .choices = {"model", "r3so3", "se3"}}}},
+             .choices = {"model", "r3so3", "r3so3-spatial", "se3"}}}},
           &make_batch<RigidInertia>,
-          true,
-          NodeType::R3xSO3};
+          [](std::string_view formulation) {
+            if (formulation == "se3") return NodeType::SE3;
+            return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
+          }};
 }
 
 BodyKind rotating() {
@@ -156,18 +158,16 @@ BodyKind rotating() {
            "Rigid body that turns about its reference point, which stays where it is: three degrees of freedom, no constraints.",
            {mass_field(), inertia_field(), reference_field(), position_field("the fixed point"), orientation_field(),
             angular_velocity_field(), inertial_angular_velocity_field()}},
-          &make_batch<RigidInertia>,
-          false,
-          NodeType::SO3};
+          &make_batch<RigidInertia>, [](std::string_view formulation) {
+            return formulation == "r3so3-spatial" ? NodeType::SO3Spatial : NodeType::SO3;
+          }};
 }
 
 BodyKind point() {
   return {{"point",
            "Point mass: three degrees of freedom.",
            {mass_field(), position_field("the point"), velocity_field("the point")}},
-          &make_batch<PointInertia>,
-          false,
-          NodeType::R3};
+          &make_batch<PointInertia>, [](std::string_view) { return NodeType::R3; }};
 }
 
 }  // namespace liedyn

@@ -22,7 +22,9 @@ enum class NodeType : std::uint8_t {
   R3xSO3,  // inertial velocity of the point, body-frame angular velocity (left-trivialised direct product)
   SE3,     // body-frame velocity of the point, body-frame angular velocity
   R3,      // a point
-  SO3,     // a body that turns about a fixed point
+  SO3,     // a body that turns about a fixed point, body-frame angular velocity
+  R3xSO3Spatial,  // as R3xSO3, with inertial-frame angular velocity (right-trivialised): increments turn on the left
+  SO3Spatial,     // as SO3, with inertial-frame angular velocity
 };
 
 struct Node {
@@ -39,15 +41,23 @@ struct NodeSize {
 };
 constexpr NodeSize node_size(NodeType type) {
   switch (type) {
-    case NodeType::R3xSO3: return {7, 6, 10};
-    case NodeType::SE3: return {7, 6, 36};
-    case NodeType::R3: return {3, 3, 1};
-    case NodeType::SO3: return {7, 3, 9};
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      return {7, 6, 10};
+    case NodeType::SE3:
+      return {7, 6, 36};
+    case NodeType::R3:
+      return {3, 3, 1};
+    case NodeType::SO3:
+    case NodeType::SO3Spatial:
+      return {7, 3, 9};
   }
   return {0, 0, 0};
 }
 // Where the node's equations stand among the six of a rigid frame.
-constexpr int first_component(NodeType type) { return type == NodeType::SO3 ? 3 : 0; }
+constexpr int first_component(NodeType type) {
+  return type == NodeType::SO3 || type == NodeType::SO3Spatial ? 3 : 0;
+}
 
 template <class S>
 SO3<S> rotation_of(const S* q) {
@@ -87,6 +97,19 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
       m.V.template tail<3>() = V3(v);
       m.A.template tail<3>() = V3(vdot);
       break;
+    case NodeType::R3xSO3Spatial: {
+      m.R = rotation_of(q).R();
+      // d/dt (R^T u) = R^T (udot - omega x u),  d/dt (R^T omega) = R^T omegadot
+      const Vec3T<S> u = V3(v), omega = V3(v + 3);
+      m.V << m.R.transpose() * u, m.R.transpose() * omega;
+      m.A << m.R.transpose() * (V3(vdot) - omega.cross(u)), m.R.transpose() * V3(vdot + 3);
+      break;
+    }
+    case NodeType::SO3Spatial:
+      m.R = rotation_of(q).R();
+      m.V.template tail<3>() = m.R.transpose() * V3(v);
+      m.A.template tail<3>() = m.R.transpose() * V3(vdot);
+      break;
   }
   return m;
 }
@@ -107,6 +130,13 @@ inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, d
       break;
     case NodeType::SO3:
       first += W.tail<3>();
+      break;
+    case NodeType::R3xSO3Spatial:
+      first += pose.R * W.head<3>();
+      Eigen::Map<Vec3>(r + 3) += pose.R * W.tail<3>();
+      break;
+    case NodeType::SO3Spatial:
+      first += pose.R * W.tail<3>();
       break;
   }
 }
@@ -130,6 +160,7 @@ inline Mat6 tangent_matrix(NodeType type, const double* E) {
   if (E == nullptr) return out;
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
       out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
       out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E + 1);
       break;
@@ -140,6 +171,7 @@ inline Mat6 tangent_matrix(NodeType type, const double* E) {
       out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
       break;
     case NodeType::SO3:
+    case NodeType::SO3Spatial:
       out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E);
       break;
   }
@@ -192,24 +224,63 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
       out.A.bottomRightCorner<3, 3>() = s.a * full.bottomRightCorner<3, 3>();
       break;
     }
+    case NodeType::R3xSO3Spatial: {
+      const double e = E != nullptr ? E[0] : 1;
+      const Mat3 Er = E != nullptr ? Mat3(Eigen::Map<const Mat3>(E + 1)) : Mat3::Identity();
+      const Mat3 Rt = m.R.transpose();
+      const Vec3 u = m.R * m.V.head<3>(), omega = m.R * m.V.tail<3>();
+      const Mat3 ut = skew(u);
+      // d(R^T y) = R^T dy + R^T y~ d_r, for u, omega, udot - omega x u and omegadot
+      out.X.topLeftCorner<3, 3>() = s.q * Rt;
+      out.X.bottomRightCorner<3, 3>() = s.q * Rt;
+      out.V.topLeftCorner<3, 3>() = (s.v * e) * Rt;
+      out.V.topRightCorner<3, 3>() = Rt * (s.q * ut);
+      out.V.bottomRightCorner<3, 3>() = Rt * (s.v * Er + s.q * skew(omega));
+      out.A.topLeftCorner<3, 3>() = Rt * ((s.a * e) * Mat3::Identity() - (s.v * e) * skew(omega));
+      out.A.topRightCorner<3, 3>() = Rt * (s.v * (ut * Er) + s.q * skew(Vec3(m.R * m.A.head<3>())));
+      out.A.bottomRightCorner<3, 3>() = Rt * (s.a * Er + s.q * skew(Vec3(m.R * m.A.tail<3>())));
+      break;
+    }
+    case NodeType::SO3Spatial: {
+      const Mat3 Er = tangent_matrix(type, E).bottomRightCorner<3, 3>();
+      const Mat3 Rt = m.R.transpose();
+      out.X.bottomRightCorner<3, 3>() = s.q * Rt;
+      out.V.bottomRightCorner<3, 3>() = Rt * (s.v * Er + s.q * skew(Vec3(m.R * m.V.tail<3>())));
+      out.A.bottomRightCorner<3, 3>() = Rt * (s.a * Er + s.q * skew(Vec3(m.R * m.A.tail<3>())));
+      break;
+    }
   }
   return out;
 }
 
+// H is block diagonal; these say which of its parts are R^T instead of 1.
+constexpr bool turns_translation(NodeType type) { return type == NodeType::R3xSO3 || type == NodeType::R3xSO3Spatial; }
+constexpr bool turns_rotation(NodeType type) { return type == NodeType::R3xSO3Spatial || type == NodeType::SO3Spatial; }
+
 // H^T times rows of a frame at the node.
 inline void project_rows(NodeType type, const Pose<double>& pose, Mat6& D) {
-  if (type == NodeType::R3xSO3) D.topRows<3>() = (pose.R * D.topRows<3>()).eval();
+  if (turns_translation(type)) D.topRows<3>() = (pose.R * D.topRows<3>()).eval();
+  if (turns_rotation(type)) D.bottomRows<3>() = (pose.R * D.bottomRows<3>()).eval();
 }
 // B H: columns of a row at the node, for dq = d.
 template <int Rows>
 void project_columns(NodeType type, const Pose<double>& pose, Eigen::Matrix<double, Rows, 6>& B) {
-  if (type == NodeType::R3xSO3) B.template leftCols<3>() = (B.template leftCols<3>() * pose.R.transpose()).eval();
+  if (turns_translation(type)) B.template leftCols<3>() = (B.template leftCols<3>() * pose.R.transpose()).eval();
+  if (turns_rotation(type)) B.template rightCols<3>() = (B.template rightCols<3>() * pose.R.transpose()).eval();
 }
 
-// d(H^T) W: what the derivative of the node's own map adds, columns as in Seeds with dq = q d.
-inline void add_map_derivative(NodeType type, const Pose<double>& pose, const Vec6& W, double q, Mat6& D) {
-  // d(R W_t) = -R W_t~ d_r
-  if (type == NodeType::R3xSO3) D.topRightCorner<3, 3>() -= q * (pose.R * skew(Vec3(W.head<3>())));
+// d(H^T) W: what the derivative of the node's own map adds, columns as in Seeds with dq = q d. False: nothing.
+inline bool add_map_derivative(NodeType type, const Pose<double>& pose, const Vec6& W, double q, Mat6& D) {
+  if (!turns_translation(type) && !turns_rotation(type)) return false;
+  if (turns_rotation(type)) {
+    // d(R W) = -(R W)~ d_r, with d_r inertial
+    D.topRightCorner<3, 3>() -= q * skew(Vec3(pose.R * W.head<3>()));
+    D.bottomRightCorner<3, 3>() -= q * skew(Vec3(pose.R * W.tail<3>()));
+  } else {
+    // d(R W_t) = -R W_t~ d_r, with d_r in body axes
+    D.topRightCorner<3, 3>() -= q * (pose.R * skew(Vec3(W.head<3>())));
+  }
+  return true;
 }
 
 }  // namespace liedyn

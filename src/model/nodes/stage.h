@@ -20,6 +20,23 @@ struct Stage {
   double rate() const { return 1 / (c_1 + c_2 * c_v); }  // dvdot/dq where T = 1
 };
 
+// Rotations with increments in inertial axes: R = exp(theta) R_ref, and T(-theta) takes the place of T(theta).
+struct SpatialRotation {
+  using Tangent = Vec3;
+  using Matrix = Mat3;
+  static Mat3 T(const Vec3& x) { return SO3<double>::T(-x); }
+  static Mat3 Tinv(const Vec3& x) { return SO3<double>::Tinv(-x); }
+  static Mat3 dT(const Vec3& x, const Vec3& y) { return -SO3<double>::dT(-x, y); }
+};
+
+constexpr bool is_spatial(NodeType type) { return turns_rotation(type); }
+
+// The rotation moved by x, on the side that the node's increments act.
+template <class S>
+SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
+  return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
+}
+
 // vdot from theta by (stage), on any group.
 template <class G>
 typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta,
@@ -67,12 +84,14 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
   };
   const auto rotational = [&](int i) {
     const Vec3 theta = C3(n.theta + i);
-    M3(n.vdot + i) = stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i));
+    M3(n.vdot + i) = is_spatial(type) ? stage_acceleration<SpatialRotation>(s, theta, C3(n.Theta + i), C3(n.V + i))
+                                      : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i));
     M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
-    store_rotation(rotation_of(n.q_ref) * Rotation::exp(theta), n.q);
+    store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
   };
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
       linear();
       rotational(3);
       break;
@@ -91,6 +110,7 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
       linear();
       break;
     case NodeType::SO3:
+    case NodeType::SO3Spatial:
       rotational(0);
       M3(n.q) = C3(n.q_ref);
       break;
@@ -106,11 +126,14 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
     Eigen::Map<Mat3> Er(out);
     if (simplified)
       Er = s.rate() * Mat3::Identity();
+    else if (is_spatial(type))
+      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i));
     else
       Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i));
   };
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
       E[0] = s.rate();
       rotational(3, E + 1);
       break;
@@ -127,6 +150,7 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
       E[0] = s.rate();
       break;
     case NodeType::SO3:
+    case NodeType::SO3Spatial:
       rotational(0, E);
       break;
   }
@@ -138,10 +162,11 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
   using M3 = Eigen::Map<Vec3>;
   const auto rotational = [&](int i) {
     const Vec3 x = C3(theta + i);
-    M3(theta + i) = x + SO3<double>::Tinv(x) * C3(d + i);
+    M3(theta + i) = x + (is_spatial(type) ? SpatialRotation::Tinv(x) : SO3<double>::Tinv(x)) * C3(d + i);
   };
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
       M3(theta) += C3(d);
       rotational(3);
       break;
@@ -154,20 +179,22 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
       M3(theta) += C3(d);
       break;
     case NodeType::SO3:
+    case NodeType::SO3Spatial:
       rotational(0);
       break;
   }
 }
 
-// q = q exp(d), for projections and for differences along the group.
+// q = q exp(d) (or exp(d) q), for projections and for differences along the group.
 template <class S>
 void increment_position(NodeType type, const S* d, S* q) {
   using V3 = Eigen::Map<const Vec3T<S>>;
   Eigen::Map<Vec3T<S>> place(q);
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
       place += V3(d);
-      store_rotation(rotation_of(q) * SO3<S>::exp(V3(d + 3)), q);
+      store_rotation(moved<S>(type, rotation_of(q), V3(d + 3)), q);
       break;
     case NodeType::SE3: {
       const SE3<S> moved = SE3<S>(place, rotation_of(q)) * SE3<S>::exp(Eigen::Map<const Vec6T<S>>(d));
@@ -179,7 +206,8 @@ void increment_position(NodeType type, const S* d, S* q) {
       place += V3(d);
       break;
     case NodeType::SO3:
-      store_rotation(rotation_of(q) * SO3<S>::exp(V3(d)), q);
+    case NodeType::SO3Spatial:
+      store_rotation(moved<S>(type, rotation_of(q), V3(d)), q);
       break;
   }
 }
