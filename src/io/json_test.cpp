@@ -87,26 +87,28 @@ TEST_P(Mistakes, AreNamedWithTheirLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Json, Mistakes,
-    testing::Values(
-        Mistake{"", "f: is empty", ""}, Mistake{" \n\t", "f: is empty", ""},
-        Mistake{std::string("{\0}", 3), "f: is not a text file", ""},
-        Mistake{"{\n\"a\": NaN}", "f:2: not valid JSON", "no NaN or infinity"},
-        Mistake{"{\"a\": nan}", "f:1:", "no NaN or infinity"},
-        Mistake{"[\n\n-Infinity]", "f:3:", "no NaN or infinity"},
-        Mistake{"[Infinity]", "f:1:", "no NaN or infinity"},
-        Mistake{"[\n1e999\n]", "f:2:", "number overflow"},
-        Mistake{"{\n\"a\": 1,\n}", "f:3:", "remove the comma"},
-        Mistake{"[1,\n2,]", "f:2:", "remove the comma"}, Mistake{"[1\n2]", "f:2:", "is a comma missing"},
-        Mistake{"{\"a\": 1\n\"b\": 2}", "f:2:", "is a comma missing"},
-        Mistake{"{'a': 1}", "f:1:", "double quotation marks"},
-        Mistake{"{\n// text\n\"a\": 1}", "f:2:", "no comments"},
-        Mistake{"{\"a\": 1", "f:1:", "closing bracket"}, Mistake{"{\"a\": \"b", "f:1:", "quot"},
-        Mistake{"{\"a\": 1} x", "f:1:", "end of input"}, Mistake{"[1] [2]", "f:1:", "end of input"},
-        Mistake{"{\"a\" 1}", "f:1:", "':'"}, Mistake{"[01]", "f:1:", ""},
-        Mistake{"[\"\xff\"]", "f:1:", "UTF-8"}, Mistake{"[\"\\u12\"]", "f:1:", "invalid string"},
-        Mistake{"[\"a\nb\"]", "f:1:", "control character"},
-        Mistake{std::string(1000000, '['), "f:1: nested more than 100 levels deep", ""},
-        Mistake{"\"" + std::string(1000000, 'a'), "f:1:", ""}, Mistake{"\x89PNG\r\n\x1a\n", "f:1:", ""}));
+    testing::Values(Mistake{"", "f: is empty", ""}, Mistake{" \n\t", "f: is empty", ""},
+                    Mistake{std::string("{\0}", 3), "f: is not a text file", ""},
+                    Mistake{"{\n\"a\": NaN}", "f:2: not valid JSON", "no NaN or infinity"},
+                    Mistake{"{\"a\": nan}", "f:1:", "no NaN or infinity"},
+                    Mistake{"[\n\n-Infinity]", "f:3:", "no NaN or infinity"},
+                    Mistake{"[Infinity]", "f:1:", "no NaN or infinity"},
+                    Mistake{"[\n1e999\n]", "f:2:", "number overflow"},
+                    Mistake{"{\n\"a\": 1,\n}", "f:3:", "remove the comma"},
+                    Mistake{"[1,\n2,]", "f:2:", "remove the comma"},
+                    Mistake{"[1\n2]", "f:2:", "is a comma missing"},
+                    Mistake{"{\"a\": 1\n\"b\": 2}", "f:2:", "is a comma missing"},
+                    Mistake{"{'a': 1}", "f:1:", "double quotation marks"},
+                    Mistake{"{\n// text\n\"a\": 1}", "f:2:", "no comments"},
+                    Mistake{"{\"a\": 1", "f:1:", "closing bracket"}, Mistake{"{\"a\": \"b", "f:1:", "quot"},
+                    Mistake{"{\"a\": 1} x", "f:1:", "end of input"},
+                    Mistake{"[1] [2]", "f:1:", "end of input"}, Mistake{"{\"a\" 1}", "f:1:", "':'"},
+                    Mistake{"[01]", "f:1:", ""}, Mistake{"[\"\xff\"]", "f:1:", "UTF-8"},
+                    Mistake{"[\"\\u12\"]", "f:1:", "invalid string"},
+                    Mistake{"[\"a\nb\"]", "f:1:", "control character"},
+                    Mistake{std::string(1000000, '['), "f:1: nested more than 100 levels deep", ""},
+                    Mistake{std::string(1, '"').append(1000000, 'a'), "f:1:", ""},
+                    Mistake{"\x89PNG\r\n\x1a\n", "f:1:", ""}));
 
 TEST(Json, ALargeFileIsReadInMilliseconds) {
   std::string text = "{\"bodies\": {";

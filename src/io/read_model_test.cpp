@@ -1,0 +1,288 @@
+#include "io/read_model.h"
+
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/paths.h"
+#include "io/generators/chain.h"
+#include "io/json.h"
+#include "model/model.h"
+#include "model/params.h"
+
+namespace liedyn {
+namespace {
+
+// One of everything the reader can read.
+constexpr const char* kExample = R"json({ "liedyn": 1, "name": "example", "description": "for tests",
+  "parameters": { "m": 2, "length": "m/4" },
+  "gravity": [0, 0, "-m*5"],
+  "bodies": {
+    "a": { "type": "rigid", "mass": "m", "inertia": [[1, 0.1, 0], [0.1, "m", "length"], [0, "length", 1.5]],
+           "orientation": { "axis": [0, 0, 1], "angle": "pi/2" }, "velocity": "consistent" },
+    "b": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1, 0, 0, 0.25], "orientation": { "quaternion": [1, 0, 0, 0] } },
+    "c": { "type": "point", "mass": 3, "position": [1, 2, 3] } },
+  "joints": {
+    "rod": { "type": "distance", "between": ["a", "c"], "points": [[0, 0, 0], ["m", 2, 3]] } },
+  "forces": { "push": { "type": "force", "on": "b", "force": ["m*sin(t)", 0, 0], "axes": "body" } },
+  "states": {},
+  "sensors": { "place": { "type": "position", "of": "a" }, "sum": { "type": "expression", "value": "place[0] + t" } },
+  "simulation": { "start": 1, "end": "1 + m", "step": 0.5, "integrator": "generalized-alpha,rho=0.5",
+                  "formulation": "se3", "initial": "project", "output_every": 10 } })json";
+
+double number(const Description& description, const std::string& path) {
+  const Params params(std::make_shared<const Description>(description));
+  return params.get(params.find(path));
+}
+
+TEST(ReadModel, ReadsEverySection) {
+  const Description d = read_model_text(kExample, "example.json");
+  EXPECT_EQ(d.name, "example");
+  EXPECT_EQ(d.entries(Section::Bodies).size(), 3u);
+  EXPECT_EQ(d.entries(Section::Joints).size(), 1u);
+  EXPECT_EQ(d.entries(Section::Forces).size(), 1u);
+  EXPECT_EQ(d.entries(Section::Sensors).size(), 2u);
+  EXPECT_EQ(d.entries(Section::Bodies)[1].line, 7);
+  EXPECT_EQ(number(d, "gravity[2]"), -10);
+  EXPECT_EQ(number(d, "bodies.a.mass"), 2);
+  EXPECT_EQ(number(d, "bodies.a.orientation.angle"), std::acos(-1.0) / 2);
+  EXPECT_EQ(number(d, "bodies.b.orientation.quaternion[0]"), 1);
+  EXPECT_EQ(number(d, "joints.rod.points[1][0]"), 2);
+  EXPECT_EQ(number(d, "forces.push.force[0]"), 2 * std::sin(1.0)) << "expressions of t hold at the start";
+}
+
+TEST(ReadModel, InertiaIsStoredInOneOrderHoweverItIsWritten) {
+  const Description d = read_model_text(kExample, "");
+  const double matrix[] = {1, 2, 1.5, 0.5, 0, 0.1};
+  const double six[] = {1, 1, 1, 0, 0, 0.25};
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(number(d, fmt::format("bodies.a.inertia[{}]", i)), matrix[i]) << i;
+    EXPECT_EQ(number(d, fmt::format("bodies.b.inertia[{}]", i)), six[i]) << i;
+  }
+  Params params(std::make_shared<const Description>(d));
+  params.set("m", 1);
+  EXPECT_EQ(params.get(params.find("bodies.a.inertia[3]")), 0.25) << "yz is an expression of m";
+}
+
+TEST(ReadModel, ReadsTheSimulationSettings) {
+  const SimulationSettings s = read_model_text(kExample, "").simulation;
+  EXPECT_EQ(s.start, 1);
+  EXPECT_EQ(s.end, 3);
+  EXPECT_EQ(s.step, 0.5);
+  EXPECT_EQ(s.integrator, "generalized-alpha,rho=0.5");
+  EXPECT_EQ(s.formulation, "se3");
+  EXPECT_EQ(s.initial, "project");
+  EXPECT_EQ(s.output_every, 10);
+}
+
+TEST(ReadModel, AssignedParametersReachTheSettings) {
+  std::vector<Assignment> assignments = {{"m", 7}, {"bodies.c.mass", 4}};
+  const Description d = read_model_text(kExample, "", assignments);
+  EXPECT_EQ(d.simulation.end, 8);
+  EXPECT_EQ(number(d, "length"), 7.0 / 4);
+  ASSERT_EQ(assignments.size(), 1u) << "what is left is for Params";
+  EXPECT_EQ(assignments[0].path, "bodies.c.mass");
+}
+
+TEST(ReadModel, NameComesFromTheFile) {
+  constexpr const char* text = R"({"liedyn": 1})";
+  EXPECT_EQ(read_model_text(text, "some/where/arm.json").name, "arm");
+  EXPECT_EQ(read_model_text(text, "models/heavy_top/model.json").name, "heavy_top");
+}
+
+TEST(ReadModel, ShippedModelsAreReadByName) {
+  ASSERT_FALSE(model_names().empty());
+  for (const std::string& name : model_names()) {
+    const Description d = read_model(name);
+    EXPECT_EQ(d.name, name);
+    EXPECT_FALSE(d.entries(Section::Bodies).empty()) << name;
+  }
+}
+
+TEST(ReadModel, AnUnknownNameIsExplained) {
+  try {
+    read_model("heavy_tpo");
+    FAIL() << "found";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "there is no model 'heavy_tpo', neither a file nor a shipped model (hint: did you mean "
+                 "'heavy_top'?)");
+  }
+}
+
+TEST(ReadModel, EveryMistakeOfAFileIsReportedWithLineAndPath) {
+  constexpr const char* text = R"json({ "liedyn": 2,
+  "gravty": [0, 0, -9.81],
+  "parameters": { "spin": true },
+  "bodies": {
+    "top": { "type": "rigid", "mass": "15*", "inertia": [1, 2],
+             "position": [0, null, 0], "orientation": { "euler": [0, 0, 0] } },
+    "top": { "type": "point", "mass": 1 },
+    "ball": 3 },
+  "joints": {
+    "pivot": { "type": "spherical", "between": ["ground", "tip"] } },
+  "simulation": { "end": -1, "stepp": 1, "initial": "projct" } })json";
+  constexpr const char* messages =
+      R"text(m.json:1: liedyn: expected the version 1, got 2 (hint: this program reads no other version)
+m.json:2: gravty: unknown key (hint: did you mean 'gravity'?)
+m.json:3: parameters.spin: expected a number or an expression, got true
+m.json:5: bodies.top.mass: in the expression '15*', at character 4: expected a number, a name or '(', found the end
+m.json:5: bodies.top.inertia: expected 3 principal moments, 6 numbers (xx, yy, zz, yz, xz, xy) or a 3x3 matrix, got an array of 2
+m.json:6: bodies.top.position: expected a number or an expression as number 2, got null
+m.json:6: bodies.top.orientation.euler: unknown key, expected {"rotation_vector": [3 numbers]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": [3 rows of 3]}
+m.json:7: bodies.top: this key is given twice
+m.json:8: bodies.ball: expected an object, got 3
+m.json:10: joints.pivot.at: missing: Place of the joint in the initial configuration, inertial axes.
+m.json:10: joints.pivot.between: there is no body 'tip' (hint: did you mean 'top'?)
+m.json:11: simulation.stepp: unknown key (hint: did you mean 'step'?)
+m.json:11: simulation.initial: expected one of check, project, got 'projct' (hint: did you mean 'project'?)
+m.json:11: simulation.end: expected a time after the start (0), got -1)text";
+  try {
+    read_model_text(text, "m.json");
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), messages);
+  }
+}
+
+TEST(Generators, ChainHasTheLinksOfTheArgument) {
+  const Description d =
+      read_model_text(R"({"liedyn": 1, "generator": "chain", "arguments": {"links": 3}})", "");
+  EXPECT_EQ(d.entries(Section::Bodies).size(), 3u);
+  EXPECT_EQ(d.entries(Section::Joints).size(), 3u);
+  EXPECT_EQ(number(d, "gravity[2]"), -9.81);
+  EXPECT_EQ(number(d, "bodies.link3.position[0]"), 2.5);
+  EXPECT_EQ(number(d, "joints.j1.at[0]"), 0);
+  EXPECT_EQ(number(d, "sensors.tip.at[0]"), 3);
+}
+
+TEST(Generators, EntriesOfTheFileAreAdded) {
+  const Description d = read_model_text(
+      R"({"liedyn": 1, "generator": "chain", "gravity": [0, 0, 1], "sensors": {"first": {"type": "position", "of": "link1"}}})",
+      "");
+  EXPECT_EQ(d.entries(Section::Bodies).size(), 10u) << "the default";
+  EXPECT_EQ(d.entries(Section::Sensors).size(), 3u);
+  EXPECT_EQ(number(d, "gravity[2]"), 1);
+}
+
+TEST(Generators, ArgumentsAreSetFromOutside) {
+  for (const char* path : {"links", "arguments.links"}) {
+    std::vector<Assignment> assignments = {{path, 5}};
+    EXPECT_EQ(read_model_text(R"({"liedyn": 1, "generator": "chain"})", "", assignments)
+                  .entries(Section::Bodies)
+                  .size(),
+              5u)
+        << path;
+    EXPECT_TRUE(assignments.empty()) << path;
+  }
+}
+
+TEST(Generators, ALongChainIsMadeQuickly) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Description d = make_chain(100000);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_EQ(d.entries(Section::Bodies).size(), 100000u);
+  EXPECT_LT(seconds, 5) << "the release build needs about 0.1 s; this bound only finds quadratic time";
+}
+
+struct WrongAssignment {
+  const char* text;
+  const char* message;
+};
+void PrintTo(const WrongAssignment& wrong, std::ostream* out) { *out << wrong.text; }
+class WrongAssignments : public testing::TestWithParam<WrongAssignment> {};
+
+TEST_P(WrongAssignments, AreExplained) {
+  try {
+    std::vector<Assignment> assignments = {parse_assignment(GetParam().text)};
+    read_model_text(R"({"liedyn": 1, "generator": "chain", "parameters": {"spin": 1}})", "", assignments);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ReadModel, WrongAssignments,
+    testing::Values(WrongAssignment{"links", "expected PATH=VALUE, got 'links'"},
+                    WrongAssignment{"=3", "expected PATH=VALUE"},
+                    WrongAssignment{"links=", "expected a finite number, got ''"},
+                    WrongAssignment{"links=ten", "expected a finite number, got 'ten'"},
+                    WrongAssignment{"links=1/0", "expected a finite number"},
+                    WrongAssignment{"links=2.5", "arguments.links: expected a whole number, got 2.5"},
+                    WrongAssignment{"links=0", "arguments.links: expected a positive number, got 0"},
+                    WrongAssignment{"links=1e12", "expected at most 10000000 links"},
+                    WrongAssignment{"link=3", "did you mean 'links'?"},
+                    WrongAssignment{"spni=3", "did you mean 'spin'?"}));
+
+TEST(ParseAssignment, TakesExpressionsOfNumbers) {
+  const Assignment a = parse_assignment("bodies.top.angular_velocity[1]=2*pi*25");
+  EXPECT_EQ(a.path, "bodies.top.angular_velocity[1]");
+  EXPECT_DOUBLE_EQ(a.value, 50 * std::acos(-1.0));
+}
+
+// Reads and, if that works, compiles. Anything but success or an InputError fails the test (or crashes it).
+bool is_accepted(std::string_view text) {
+  try {
+    Model::compile(std::make_shared<const Description>(read_model_text(text, "fuzz.json")));
+    return true;
+  } catch (const InputError& error) {
+    EXPECT_FALSE(error.diagnostics().empty()) << text;
+    for (const Diagnostic& d : error.diagnostics()) EXPECT_LT(to_string(d).size(), 1500u) << to_string(d);
+    return false;
+  }
+}
+
+TEST(Hostile, EveryTruncationIsRefused) {
+  const std::string text = kExample;
+  ASSERT_TRUE(is_accepted(text));
+  for (std::size_t length = 0; length < text.size(); ++length)
+    EXPECT_FALSE(is_accepted(std::string_view(text).substr(0, length))) << "cut after " << length << " bytes";
+}
+
+TEST(Hostile, RandomChangesNeverCrash) {
+  std::mt19937 random(12345);
+  const std::string alphabet = "{}[]\",:.-+*/^()0123456789eatn \n\\\xff\x80\x01";
+  int accepted = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = kExample;
+    const int changes = 1 + static_cast<int>(random() % 4);
+    for (int i = 0; i < changes; ++i) {
+      const std::size_t at = random() % text.size();
+      const char c = alphabet[random() % alphabet.size()];
+      switch (random() % 4) {
+        case 0: text[at] = c; break;
+        case 1: text.insert(at, 1, c); break;
+        case 2: text.erase(at, 1 + random() % 5); break;
+        default:
+          text[at] = static_cast<char>(static_cast<unsigned char>(text[at]) ^ (1u << (random() % 8)));
+          break;
+      }
+    }
+    accepted += is_accepted(text) ? 1 : 0;
+  }
+  EXPECT_GT(accepted, 0) << "no change was harmless, so none got past the parser";
+  EXPECT_LT(accepted, 3000);
+}
+
+TEST(Hostile, ManyMistakesAreReportedInReasonableTime) {
+  std::string text = R"({"liedyn": 1, "bodies": {)";
+  for (int i = 0; i < 20000; ++i)
+    text += fmt::format(R"({}"body{}": {{"type": "point", "mass": 1}})", i > 0 ? "," : "", i);
+  text += R"(}, "joints": {)";
+  for (int i = 0; i < 20000; ++i)
+    text +=
+        fmt::format(R"({}"j{}": {{"type": "spherical", "between": ["ground", "bdy{}"], "at": [0, 0, 0]}})",
+                    i > 0 ? "," : "", i, i);
+  text += "}}";
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(is_accepted(text));
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 10);
+}
+
+}  // namespace
+}  // namespace liedyn
