@@ -88,6 +88,7 @@ SimulateOptions default_options(const Description& d) {
   out.step = d.simulation.step;
   out.integrator = d.simulation.integrator;
   out.initial = d.simulation.initial;
+  out.output_every = d.simulation.output_every;
   return out;
 }
 

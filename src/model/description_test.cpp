@@ -73,8 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                   b.numbers("mass", std::array{-1.0});
                   b.end();
                 },
-                "bodies.top.type: expected one of rigid, rotating, point, got 'rigit' (hint: did you mean "
-                "'rigid'?)"},
+                "got 'rigit' (hint: did you mean 'rigid'?)"},
         Mistake{"missing type",
                 [](B& b) {
                   b.begin(Section::Bodies, "top", "");
