@@ -1,0 +1,326 @@
+// The derivatives that elements give by hand, against dual numbers, for every kind in the families' lists: the forces from
+// wrench() alone, the joints from phi() alone. And what the energies have to do with the wrenches.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/dual.h"
+#include "lie/se3.h"
+#include "model/bodies/list.h"
+#include "model/bodies/rigid.h"
+#include "model/forces/applied.h"
+#include "model/forces/list.h"
+#include "model/forces/spring_damper.h"
+#include "model/joints/distance.h"
+#include "model/joints/list.h"
+#include "model/joints/spherical.h"
+#include "model/model.h"
+#include "model/testing.h"
+
+namespace liedyn {
+namespace {
+
+constexpr double kTolerance = 1e-12;
+constexpr int kSamples = 20;
+
+template <class... E>
+struct ElementList {
+  // Calls visit with the E whose batch this is; false if there is none.
+  template <class Visit>
+  static bool find(const Batch& batch, Visit&& visit) {
+    const auto matches = [&]<class X>(X element) {
+      if (dynamic_cast<const BatchOf<X>*>(&batch) == nullptr) return false;
+      visit(element);
+      return true;
+    };
+    return (matches(E()) || ...);
+  }
+};
+// A kind whose element is missing here fails the tests below.
+using Elements = ElementList<RigidInertia, PointInertia, Applied<0>, Applied<3>, SpringDamper, Spherical, Distance>;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+template <class S>
+Motion<S> cast_motion(const Motion<double>& m) {
+  Motion<S> out;
+  out.R = m.R.template cast<S>();
+  out.p = m.p.template cast<S>();
+  out.V = m.V.template cast<S>();
+  out.A = m.A.template cast<S>();
+  return out;
+}
+
+template <class E>
+std::array<Motion<double>, E::frames> random_motions(Random& random) {
+  std::array<Motion<double>, E::frames> out;
+  for (auto& m : out) m = random.motion();
+  return out;
+}
+
+// One direction at a time: it compiles faster than all at once.
+using D = Dual<double, 1>;
+using DD = Dual<D, 1>;
+
+template <class S, std::size_t N>
+std::array<S, N> cast_numbers(const double* p) {
+  std::array<S, N> out;
+  for (std::size_t i = 0; i < N; ++i) out[i] = S(p[i]);
+  return out;
+}
+
+// Worst relative differences of one kind over all samples, by the name of the derivative.
+class Differences {
+ public:
+  template <class A, class B>
+  void compare(const std::string& name, const A& hand, const B& dual) {
+    double& worst = worst_[name];
+    worst = std::max(worst, relative_difference(hand, dual));
+  }
+  void expect_small(const std::string& kind) const {
+    for (const auto& [name, worst] : worst_) expect_at_most(worst, kTolerance, fmt::format("{}: {}", kind, name));
+  }
+
+ private:
+  std::map<std::string, double> worst_;
+};
+
+template <class E>
+void compare_force(const World<double>& world, const double* numbers, Random& random, Differences& out) {
+  constexpr int F = E::frames;
+  const auto motions = random_motions<E>(random);
+  ForcePartials<F> hand;
+  for (int i = 0; i < F; ++i)
+    for (int j = 0; j < F; ++j) hand.K[i][j].setZero(), hand.C[i][j].setZero(), hand.M[i][j].setZero();
+  E::partials(world, motions, numbers, hand);
+
+  const World<D> world_d{world.gravity.template cast<D>(), D(world.time)};
+  const auto p = cast_numbers<D, E::numbers>(numbers);
+  const auto column = [&](int j, auto&& move) {
+    std::array<Motion<D>, F> m;
+    for (int i = 0; i < F; ++i) m[at(i)] = cast_motion<D>(motions[at(i)]);
+    move(m[at(j)]);
+    std::array<Vec6T<D>, F> W;
+    E::wrench(world_d, m, p.data(), W);
+    return W;
+  };
+  Mat6 K[F][F], C[F][F], M[F][F];
+  for (int j = 0; j < F; ++j)
+    for (int k = 0; k < 6; ++k) {
+      Vec6T<D> direction = Vec6T<D>::Zero();
+      direction[k].d[0] = 1;
+      const auto along_X = column(j, [&](Motion<D>& m) { static_cast<Pose<D>&>(m) = perturbed<D>(m, direction); });
+      const auto along_V = column(j, [&](Motion<D>& m) { m.V += direction; });
+      const auto along_A = column(j, [&](Motion<D>& m) { m.A += direction; });
+      for (int i = 0; i < F; ++i)
+        for (int r = 0; r < 6; ++r) {
+          K[i][j](r, k) = along_X[at(i)][r].d[0];
+          C[i][j](r, k) = along_V[at(i)][r].d[0];
+          M[i][j](r, k) = along_A[at(i)][r].d[0];
+        }
+    }
+  // A partial that the element does not have must be zero.
+  const Mat6 zero = Mat6::Zero();
+  for (int i = 0; i < F; ++i)
+    for (int j = 0; j < F; ++j) {
+      out.compare("dW/dX", E::stiffness ? hand.K[i][j] : zero, K[i][j]);
+      out.compare("dW/dV", E::damping ? hand.C[i][j] : zero, C[i][j]);
+      out.compare("dW/dA", E::inertia ? hand.M[i][j] : zero, M[i][j]);
+    }
+}
+
+template <class E>
+void compare_joint(const double* numbers, Random& random, Differences& out) {
+  constexpr int F = E::frames, R = E::rows;
+  using Rows = Eigen::Matrix<double, R, 1>;
+  const auto motions = random_motions<E>(random);
+  const Rows lambda = random.vector<R>();
+  JointDerivatives<F, R> hand;
+  E::derivatives(motions, numbers, lambda.data(), hand);
+
+  const auto p = cast_numbers<DD, E::numbers>(numbers);
+  // The second derivative of Phi: all frames move by exp(e first) exp(d second), e and d infinitesimal.
+  struct Increments {
+    std::array<Vec6, F> first, second;
+    Increments() {
+      first.fill(Vec6::Zero());
+      second.fill(Vec6::Zero());
+    }
+  };
+  const auto phi_along = [&](const Increments& increments) {
+    std::array<Pose<DD>, F> pose;
+    for (int i = 0; i < F; ++i) {
+      Vec6T<DD> first = Vec6T<DD>::Zero(), second = Vec6T<DD>::Zero();
+      for (int k = 0; k < 6; ++k) {
+        first[k].v.d[0] = increments.first[at(i)][k];
+        second[k].d[0].v = increments.second[at(i)][k];
+      }
+      const Pose<DD> start = cast_motion<DD>(motions[at(i)]);
+      pose[at(i)] = perturbed(perturbed(start, first), second);
+    }
+    return E::phi(pose, p.data());
+  };
+  const auto value_of = [](const DD& x) { return x.v.v; };
+  const auto first_of = [](const DD& x) { return x.v.d[0]; };
+  const auto mixed_of = [](const DD& x) { return x.d[0].d[0]; };
+
+  Increments rest, along_twists;
+  out.compare("Phi", hand.phi, Rows(phi_along(rest).unaryExpr(value_of)));
+  for (int i = 0; i < F; ++i) along_twists.first[at(i)] = along_twists.second[at(i)] = motions[at(i)].V;
+  out.compare("bias", hand.bias, Rows(phi_along(along_twists).unaryExpr(mixed_of)));
+
+  for (int j = 0; j < F; ++j) {
+    Eigen::Matrix<double, R, 6> B, Z;
+    Mat6 G[F];
+    for (int k = 0; k < 6; ++k) {
+      Increments step;
+      step.first[at(j)] = Vec6::Unit(k);
+      B.col(k) = phi_along(step).unaryExpr(first_of);
+      step.second = along_twists.second;
+      Z.col(k) = phi_along(step).unaryExpr(mixed_of);
+      for (int i = 0; i < F; ++i)
+        for (int r = 0; r < 6; ++r) {
+          step.second.fill(Vec6::Zero());
+          step.second[at(i)] = Vec6::Unit(r);
+          G[i](r, k) = lambda.dot(Rows(phi_along(step).unaryExpr(mixed_of)));
+        }
+    }
+    out.compare("B = dPhi/dX", hand.B[j], B);
+    out.compare("Z = d(B V)/dX", hand.Z[j], Z);
+    // Without `across`, the other blocks must be zero.
+    for (int i = 0; i < F; ++i)
+      out.compare("G = d(B^T lambda)/dX", i == j || E::across ? hand.G[i][j] : Mat6(Mat6::Zero()), G[i]);
+  }
+}
+
+// For every listed kind that has an Element: visit(element, kind, numbers of such an element), several times at random.
+template <class Visit>
+void for_each_listed_kind(Visit&& visit) {
+  Random random(1);
+  const auto check = [&](Section section, const auto& list) {
+    for (const auto& listed : list) {
+      for (int sample = 0; sample < kSamples; ++sample) {
+        ModelBuilder builder;
+        std::vector<std::string> bodies = add_every_body(builder, random);
+        if (section != Section::Bodies) add_everywhere(builder, section, listed.kind, bodies, random);
+        const auto model = Model::compile(builder.finish());
+        Numbers numbers;
+        derive_numbers(*model, model->description().numbers.data(), numbers);
+        for (std::size_t b = 0; b < model->batches.size(); ++b) {
+          const Batch& batch = *model->batches[b];
+          if (model->entry_of(static_cast<int>(b), 0).kind->type != listed.kind.type || model->sections[b] != section) continue;
+          const int element = random.below(batch.size());
+          const double* own = numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
+          const bool found = Elements::find(batch, [&](auto e) { visit(e, listed.kind.type, sample, own, random); });
+          ASSERT_TRUE(found) << "the kind '" << listed.kind.type << "' is listed but its element is not in Elements";
+        }
+      }
+    }
+  };
+  check(Section::Bodies, body_kinds());
+  check(Section::Joints, joint_kinds());
+  check(Section::Forces, force_kinds());
+}
+
+TEST(Derivatives, OfEveryListedKindEqualThoseOfDualNumbers) {
+  Differences differences;
+  int kinds_seen = 0;
+  for_each_listed_kind([&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+    if (sample == 0) differences = {};
+    if constexpr (E::rows > 0)
+      compare_joint<E>(numbers, random, differences);
+    else
+      compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences);
+    if (sample + 1 == kSamples) differences.expect_small(kind), ++kinds_seen;
+  });
+  EXPECT_EQ(at(kinds_seen), body_kinds().size() + joint_kinds().size() + force_kinds().size());
+}
+
+template <class E>
+concept HasEnergy = requires(const World<double>& world, const std::array<Motion<double>, E::frames>& m, const double* p) {
+  E::energy(world, m, p);
+};
+
+// The motion after the time dt with constant accelerations, right to second order.
+Motion<double> later(const Motion<double>& m, double dt) {
+  Motion<double> out = m;
+  const Vec6 x = dt * m.V + 0.5 * dt * dt * m.A;
+  const SE3<double> moved = SE3<double>(m.p, SO3<double>::from_matrix(m.R)) * SE3<double>::exp(x);
+  out.R = moved.R();
+  out.p = moved.position();
+  out.V = m.V + dt * m.A;
+  return out;
+}
+
+// (f(x + h) - f(x - h))/2h, extrapolated once.
+template <class F>
+double derivative(const F& f, double h) {
+  const auto central = [&](double step) { return (f(step) - f(-step)) / (2 * step); };
+  return (4 * central(h / 2) - central(h)) / 3;
+}
+
+TEST(Energy, IsThePotentialOfTheWrenchAtRest) {
+  double worst = 0;
+  for_each_listed_kind([&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+    if constexpr (HasEnergy<E>) {
+      if (sample == 0) worst = 0;
+      const World<double> world{5 * random.vector<3>(), 0};
+      auto motions = random_motions<E>(random);
+      for (auto& m : motions) m.V.setZero(), m.A.setZero();
+      std::array<Vec6, E::frames> W;
+      E::wrench(world, motions, numbers, W);
+      for (std::size_t i = 0; i < motions.size(); ++i) {
+        Vec6 slope;
+        for (int k = 0; k < 6; ++k)
+          slope[k] = derivative(
+              [&](double h) {
+                auto moved = motions;
+                moved[i].V = Vec6::Unit(k);
+                moved[i] = later(moved[i], h);
+                moved[i].V.setZero();
+                return E::energy(world, moved, numbers).potential;
+              },
+              1e-3);
+        worst = std::max(worst, relative_difference(W[i], slope));
+      }
+      if (sample + 1 == kSamples) expect_at_most(worst, 1e-9, kind + ": W - dU/dX, relative");
+    }
+  });
+}
+
+// V.W = d(energy)/dt for inertia and weight; forces may dissipate, V.W >= d(energy)/dt.
+TEST(Energy, ChangesByThePowerOfTheWrench) {
+  double worst = 0, dissipated = 0;
+  for_each_listed_kind([&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+    if constexpr (HasEnergy<E>) {
+      if (sample == 0) worst = 0, dissipated = 0;
+      const World<double> world{5 * random.vector<3>(), 0};
+      const auto motions = random_motions<E>(random);
+      std::array<Vec6, E::frames> W;
+      E::wrench(world, motions, numbers, W);
+      double power = 0;
+      for (std::size_t i = 0; i < motions.size(); ++i) power += motions[i].V.dot(W[i]);
+      const double rate = derivative(
+          [&](double h) {
+            auto moved = motions;
+            for (auto& m : moved) m = later(m, h);
+            const Energy e = E::energy(world, moved, numbers);
+            return e.kinetic + e.potential;
+          },
+          1e-3);
+      const double loss = power - rate;
+      constexpr bool may_dissipate = E::damping && !E::inertia;
+      worst = std::max(worst, may_dissipate ? -loss : std::abs(loss));
+      dissipated = std::max(dissipated, loss);
+      if (sample + 1 == kSamples) {
+        expect_at_most(worst, 1e-8, kind + (may_dissipate ? ": d(energy)/dt - V.W" : ": |V.W - d(energy)/dt|"));
+        if (may_dissipate) {
+          EXPECT_GT(dissipated, 0.01) << kind << " has a damper";
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace liedyn

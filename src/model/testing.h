@@ -1,0 +1,243 @@
+// For tests only: models built in a few lines, models at random from the lists of kinds, and checks that print what they
+// compared.
+#pragma once
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <random>
+
+#include "lie/so3.h"
+#include "model/description.h"
+#include "model/motion.h"
+
+namespace liedyn {
+
+// Prints "what: value (at most bound)" and fails if it is larger, or not a number.
+inline void expect_at_most(double value, double bound, const std::string& what) {
+  fmt::print("  {:<66} {:9.2e}  (at most {:.0e})\n", what, value, bound);
+  EXPECT_LE(value, bound) << what;
+}
+inline void expect_between(double value, double least, double most, const std::string& what) {
+  fmt::print("  {:<66} {:9.4g}  ({:g} to {:g})\n", what, value, least, most);
+  EXPECT_GE(value, least) << what;
+  EXPECT_LE(value, most) << what;
+}
+
+// Largest difference of two vectors or matrices, relative to the largest number of the second (absolute if that is zero).
+template <class A, class B>
+double relative_difference(const A& a, const B& b) {
+  if (b.size() == 0) return 0;
+  if (!a.allFinite() || !b.allFinite()) return std::numeric_limits<double>::infinity();
+  const double scale = b.cwiseAbs().maxCoeff(), difference = (a - b).cwiseAbs().maxCoeff();
+  return scale > 0 ? difference / scale : difference;
+}
+
+inline Eigen::Map<const Eigen::VectorXd> as_vector(const std::vector<double>& values) {
+  return {values.data(), static_cast<Eigen::Index>(values.size())};
+}
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : generator_(seed) {}
+  double between(double least, double most) { return std::uniform_real_distribution<double>(least, most)(generator_); }
+  int below(int count) { return std::uniform_int_distribution<int>(0, count - 1)(generator_); }
+  template <int N>
+  Eigen::Matrix<double, N, 1> vector() {
+    return Eigen::Matrix<double, N, 1>::NullaryExpr([this] { return between(-1, 1); });
+  }
+  void fill(std::vector<double>& values) {
+    for (double& x : values) x = between(-1, 1);
+  }
+  SO3<double> rotation() { return SO3<double>::exp(3 * vector<3>()); }
+  Motion<double> motion() {
+    Motion<double> m;
+    m.R = rotation().R();
+    m.p = vector<3>();
+    m.V = vector<6>();
+    m.A = vector<6>();
+    return m;
+  }
+  // Of a body made of a few masses: (xx, yy, zz, yz, xz, xy).
+  std::array<double, 6> inertia() {
+    Mat3 J = Mat3::Zero();
+    for (int i = 0; i < 5; ++i) {
+      const Vec3 x = vector<3>();
+      J += x.squaredNorm() * Mat3::Identity() - x * x.transpose();
+    }
+    return {J(0, 0), J(1, 1), J(2, 2), J(1, 2), J(0, 2), J(0, 1)};
+  }
+
+ private:
+  std::mt19937 generator_;
+};
+
+// A description in chained calls: body("top", "rigid").set("mass", {15})... An entry ends where the next begins.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(std::array<double, 3> gravity = {0, 0, -9.81}) : builder_("test", "", {}, gravity) {}
+
+  ModelBuilder& body(const std::string& name, std::string_view type) { return begin(Section::Bodies, name, type); }
+  ModelBuilder& joint(const std::string& name, std::string_view type) { return begin(Section::Joints, name, type); }
+  ModelBuilder& force(const std::string& name, std::string_view type) { return begin(Section::Forces, name, type); }
+  ModelBuilder& sensor(const std::string& name, std::string_view type) { return begin(Section::Sensors, name, type); }
+  ModelBuilder& begin(Section section, const std::string& name, std::string_view type) {
+    close();
+    open_ = builder_.begin(section, name, type);
+    EXPECT_TRUE(open_) << name << " of type " << type;
+    return *this;
+  }
+  ModelBuilder& set(std::string_view field, std::span<const double> numbers) {
+    builder_.numbers(field, numbers);
+    return *this;
+  }
+  ModelBuilder& set(std::string_view field, std::initializer_list<double> numbers) {
+    return set(field, std::span(numbers.begin(), numbers.size()));
+  }
+  ModelBuilder& set(std::string_view field, const Vec3& v) { return set(field, {v.x(), v.y(), v.z()}); }
+  ModelBuilder& set(std::string_view field, const std::string& word) {
+    builder_.word(field, word);
+    return *this;
+  }
+  ModelBuilder& set(std::string_view field, const std::string& first, const std::string& second) {
+    builder_.words(field, first, second);
+    return *this;
+  }
+  // The i-th number of a field set before, as an expression of t.
+  ModelBuilder& expression(std::string_view field, int i, const std::string& text) {
+    builder_.expression(field, i, text);
+    return *this;
+  }
+  ModelBuilder& consistent(std::string_view field) {
+    builder_.consistent(field);
+    return *this;
+  }
+
+  std::shared_ptr<const Description> finish() {
+    close();
+    return std::make_shared<const Description>(builder_.finish());
+  }
+
+ private:
+  void close() {
+    if (open_) builder_.end();
+    open_ = false;
+  }
+  DescriptionBuilder builder_;
+  bool open_ = false;
+};
+
+// Values for the fields of the entry just begun, at random but such as a user might type; some of the optional ones are
+// left out. Fields that name bodies, joints and formulations are left to the caller.
+inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& random) {
+  const auto numbers = [&](int count, double least, double most) {
+    std::vector<double> out(static_cast<std::size_t>(count));
+    for (double& x : out) x = random.between(least, most);
+    return out;
+  };
+  for (const Field& field : kind.fields) {
+    if (!field.required && random.below(3) == 0) continue;
+    switch (field.type) {
+      case FieldType::Number:
+        builder.set(field.name, numbers(1, 0.5, 1.5));
+        break;
+      case FieldType::Vector:
+      case FieldType::Rotation:
+        // A body has one angular velocity: in body axes here.
+        if (field.name != "angular_velocity_inertial") builder.set(field.name, numbers(3, -1, 1));
+        break;
+      case FieldType::Points:
+        builder.set(field.name, numbers(6, -1, 1));
+        break;
+      case FieldType::Inertia:
+        builder.set(field.name, random.inertia());
+        break;
+      case FieldType::Integer:
+        builder.set(field.name, {1.0 + random.below(3)});
+        break;
+      case FieldType::Choice:
+        if (field.name != "formulation")
+          builder.set(field.name, field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]);
+        break;
+      case FieldType::Text:
+      case FieldType::Body:
+      case FieldType::Bodies:
+      case FieldType::Joint:
+        break;
+    }
+  }
+}
+
+// A body of every kind, in every formulation it may have of its own; their names.
+inline std::vector<std::string> add_every_body(ModelBuilder& builder, Random& random) {
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds(Section::Bodies)) {
+    const int field = kind.field("formulation");
+    const std::vector<std::string> own =
+        field < 0 ? std::vector<std::string>{""} : kind.fields[static_cast<std::size_t>(field)].choices;
+    for (const std::string& formulation : own) {
+      names.push_back(fmt::format("{}{}", kind.type, names.size()));
+      builder.body(names.back(), kind.type);
+      set_random_fields(builder, kind, random);
+      if (!formulation.empty()) builder.set("formulation", formulation);
+    }
+  }
+  return names;
+}
+
+// An element of the kind for each body, or for each pair of different bodies; `bodies` may hold "ground".
+inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind, const std::vector<std::string>& bodies,
+                           Random& random) {
+  for (const Field& field : kind.fields) {
+    if (field.type != FieldType::Body && field.type != FieldType::Bodies) continue;
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      for (std::size_t j = 0; j < bodies.size(); ++j) {
+        const bool pair = field.type == FieldType::Bodies;
+        if (pair ? i == j : (i != j || bodies[i] == "ground")) continue;
+        builder.begin(section, fmt::format("{}_{}_{}", kind.type, i, j), kind.type);
+        set_random_fields(builder, kind, random);
+        if (pair)
+          builder.set(field.name, bodies[i], bodies[j]);
+        else
+          builder.set(field.name, bodies[i]);
+      }
+  }
+}
+
+// Every kind of body, joint and force, joints and forces between all pairs of bodies and ground.
+inline std::shared_ptr<const Description> model_of_everything(Random& random) {
+  const Vec3 gravity = 5 * random.vector<3>();
+  ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
+  std::vector<std::string> bodies = add_every_body(builder, random);
+  bodies.insert(bodies.begin() + 1, "ground");
+  for (const Section section : {Section::Joints, Section::Forces})
+    for (const Kind& kind : kinds(section)) add_everywhere(builder, section, kind, bodies, random);
+  return builder.finish();
+}
+
+// The heavy top of Brüls and Cardona: held at the origin by a spherical joint.
+inline void add_heavy_top(ModelBuilder& builder, double spin = 150) {
+  builder.body("top", "rigid")
+      .set("mass", {15})
+      .set("inertia", {0.234375, 0.46875, 0.234375})
+      .set("position", {0, 1, 0})
+      .consistent("velocity")
+      .set("angular_velocity", {0, spin, -4.61538});
+  builder.joint("pivot", "spherical").set("between", "ground", "top").set("at", {0, 0, 0});
+}
+
+// Links of 1 m along x, hung at the origin, at rest.
+inline void add_chain(ModelBuilder& builder, int links) {
+  const auto link = [](int i) { return fmt::format("link{}", i); };
+  for (int i = 0; i < links; ++i)
+    builder.body(link(i), "rigid").set("mass", {1}).set("inertia", {0.01, 0.1, 0.1}).set("position", {i + 0.5, 0, 0});
+  for (int i = 0; i < links; ++i)
+    builder.joint(fmt::format("joint{}", i), "spherical")
+        .set("between", i == 0 ? "ground" : link(i - 1), link(i))
+        .set("at", {static_cast<double>(i), 0, 0});
+}
+
+}  // namespace liedyn
