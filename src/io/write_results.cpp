@@ -1,0 +1,162 @@
+#include "io/write_results.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/version.h"
+#include "io/hdf5_file.h"
+
+namespace liedyn {
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
+  throw InputError({{file, 0, "", fmt::format("cannot be written: {}", why), ""}});
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+File open_to_write(const std::string& file) {
+  File out(std::fopen(file.c_str(), "wb"), &std::fclose);
+  if (out == nullptr) cannot_write(file, std::strerror(errno));
+  return out;
+}
+
+void write_csv(const Result& result, const std::string& file) {
+  const File out = open_to_write(file);
+  fmt::memory_buffer buffer;
+  const auto flush = [&] {
+    if (std::fwrite(buffer.data(), 1, buffer.size(), out.get()) != buffer.size())
+      cannot_write(file, std::strerror(errno));
+    buffer.clear();
+  };
+  fmt::format_to(std::back_inserter(buffer), "{}\n", fmt::join(column_names(result.trajectory), ","));
+  const Trajectory& t = result.trajectory;
+  for (std::size_t row = 0; row < t.rows(); ++row) {
+    // The shortest text that is read back as the same number.
+    for (int column = 0; column < t.columns; ++column)
+      fmt::format_to(std::back_inserter(buffer), "{}{}", t.at(row, column),
+                     column + 1 < t.columns ? ',' : '\n');
+    constexpr std::size_t enough = 1 << 20;
+    if (buffer.size() > enough) flush();
+  }
+  flush();
+  if (std::fflush(out.get()) != 0) cannot_write(file, std::strerror(errno));
+}
+
+void write_hdf5(const Result& result, const std::string& file) {
+  const Trajectory& t = result.trajectory;
+  Hdf5File out(file);
+  out.attribute("/", "liedyn", std::string(version()));
+  out.attribute("/", "summary", summary_json(result));
+  out.columns("/time", t.data.data(), t.rows(), t.columns, 0, 1);
+  out.attribute("/time", "unit", "s");
+  out.group("/sensors");
+  for (const Channel& channel : t.channels) {
+    const std::string path = "/sensors/" + channel.name;
+    out.columns(path, t.data.data(), t.rows(), t.columns, channel.first, channel.components);
+    out.attribute(path, "unit", channel.unit);
+  }
+  out.close();
+}
+
+struct Format {
+  std::string extension;
+  void (*write)(const Result&, const std::string& file);
+};
+const Format kFormats[] = {{".csv", &write_csv}, {".h5", &write_hdf5}};
+
+const Format& format_of(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  for (const Format& format : kFormats)
+    if (format.extension == extension) return format;
+  throw InputError("--out",
+                   fmt::format("expected a file that ends with .csv or .h5, got '{}'", excerpt(file, 200)));
+}
+
+// Beside the file, so that renaming it is one step.
+std::string unfinished(const std::string& file) { return file + ".part"; }
+
+}  // namespace
+
+void check_output(const std::string& file) {
+  format_of(file);
+  if (std::filesystem::is_directory(file)) cannot_write(file, "it is a directory");
+  try {
+    open_to_write(unfinished(file));
+  } catch (const InputError&) {
+    cannot_write(file, std::strerror(errno));
+  }
+  std::filesystem::remove(unfinished(file));
+}
+
+void write_results(const Result& result, const std::string& file) {
+  const Format& format = format_of(file);
+  const std::string part = unfinished(file);
+  std::error_code error;
+  try {
+    format.write(result, part);
+  } catch (...) {
+    std::filesystem::remove(part, error);
+    throw;
+  }
+  std::filesystem::rename(part, file, error);
+  if (error) cannot_write(file, error.message());
+}
+
+std::vector<std::string> column_names(const Trajectory& trajectory) {
+  std::vector<std::string> names = {"t"};
+  for (const Channel& channel : trajectory.channels)
+    for (int i = 0; i < channel.components; ++i)
+      names.push_back(channel.components == 1 ? channel.name : fmt::format("{}[{}]", channel.name, i));
+  return names;
+}
+
+std::string summary_json(const Result& result) {
+  using Json = nlohmann::ordered_json;
+  const Summary& s = result.summary;
+  const Trajectory& t = result.trajectory;
+  Json sensors = Json::object(), units = Json::object();
+  for (const Channel& channel : t.channels) {
+    Json value = Json::array();
+    for (int i = 0; i < channel.components; ++i) value.push_back(t.at(t.rows() - 1, channel.first + i));
+    sensors[channel.name] = channel.components == 1 ? value[0] : value;
+    units[channel.name] = channel.unit;
+  }
+  const Json json = {
+      {"liedyn", version()},
+      {"model", s.model},
+      {"integrator", s.integrator},
+      {"formulation", s.formulation},
+      {"start", s.start},
+      {"end", s.end},
+      {"step", s.step},
+      {"steps", s.steps},
+      {"newton_iterations", s.newton_iterations},
+      {"jacobian_updates", s.jacobian_updates},
+      {"wall_seconds", s.wall_seconds},
+      {"allocations_in_loop", s.allocations_in_loop},
+      {"unknowns", s.unknowns},
+      {"degrees_of_freedom", s.degrees_of_freedom},
+      {"solver", s.solver},
+      {"sensors", sensors},
+      {"units", units},
+      {"energy",
+       {{"initial", s.energy_initial}, {"final", s.energy_final}, {"max_drift", s.energy_max_drift}}},
+      {"constraint_residual", {{"position", s.residual_position}, {"velocity", s.residual_velocity}}},
+      {"warnings", s.warnings},
+      {"completed", s.completed},
+      {"failure", s.completed ? Json(nullptr) : Json(s.failure)},
+  };
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace liedyn

@@ -1,0 +1,29 @@
+// Results as files and as the summary that `--json` prints.
+//
+//   .csv   one header row "t,position[0],position[1],..."; every number with all its digits.
+//   .h5    HDF5: /time, /sensors/<name> (rows x components) with the attribute "unit", and on the root the attributes
+//          "summary" (the summary as JSON) and "liedyn" (the version of the program).
+//
+// A file appears under its name only when it is complete.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyses/result.h"
+
+namespace liedyn {
+
+// Throws InputError if results cannot be written there: asked before a run, so that none is lost.
+void check_output(const std::string& file);
+
+// Throws InputError if the file cannot be written. The extension decides on the format.
+void write_results(const Result& result, const std::string& file);
+
+// The summary with the final values of the sensors, as a JSON object. Numbers have all their digits.
+std::string summary_json(const Result& result);
+
+// Names of the columns: "t", "position[0]", ..., "energy".
+std::vector<std::string> column_names(const Trajectory& trajectory);
+
+}  // namespace liedyn
