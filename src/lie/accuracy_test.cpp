@@ -28,7 +28,7 @@ using VectorD = Eigen::VectorXd;
 constexpr double bound = 2e-15;
 constexpr double pi = std::numbers::pi;
 
-// ---- references: the algebra -----------------------------------------------------------------------------------------
+// ---- references: the algebra --------------------------------------------------------------------
 
 // The matrix x~ of a rotation vector (3x3) or of a twist (4x4), and back.
 Matrix hat(const Vector& x) {
@@ -65,7 +65,7 @@ Real sign_of(const Eigen::Matrix<Real, 4, 1>& q) {
   return 1;
 }
 
-// ---- references: exponential by power series -------------------------------------------------------------------------
+// ---- references: exponential by power series ----------------------------------------------------
 
 constexpr int series_terms = 50;
 
@@ -118,7 +118,7 @@ struct ExponentialReference {
   }
 };
 
-// ---- references: Cayley map from its definition, C = (I - X/2)^-1 (I + X/2) -------------------------------------------
+// ---- references: Cayley map from its definition, C = (I - X/2)^-1 (I + X/2) ---------------------
 
 struct CayleyReference {
   static Matrix map(const Vector& x) {
@@ -160,7 +160,7 @@ struct CayleyReference {
   }
 };
 
-// ---- references: conformal map as the square of a Cayley map ------------------------------------------------------------
+// ---- references: conformal map as the square of a Cayley map ------------------------------------
 
 struct ConformalReference {
   static Matrix map(const Vector& x) {
@@ -203,7 +203,7 @@ struct ConformalReference {
   }
 };
 
-// ---- the sweep and the table -----------------------------------------------------------------------------------------
+// ---- the sweep and the table --------------------------------------------------------------------
 
 std::vector<double> angles(double end) {
   std::vector<double> t;
@@ -336,7 +336,7 @@ TEST(Accuracy, ConformalOnSO3AndSE3) {
   sweep<Conformal<SE3<double>>, ConformalReference>("SE3 conformal", pi, length);
 }
 
-// ---- rotation parameters that are not local coordinates -----------------------------------------------------------------
+// ---- rotation parameters that are not local coordinates -----------------------------------------
 
 // Elementary rotation about a coordinate axis, derived `order` times: each time the generator appears as a factor.
 Matrix elementary(int axis, Real angle, int order) {

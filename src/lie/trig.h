@@ -9,7 +9,7 @@
 //
 // Evaluation: a polynomial on each of three intervals up to t^2 = 12 (t = 3.46 > pi), closed forms above. The coefficients
 // and the number of terms are computed by the compiler from the series. Increments of a time step have small angles: below
-// 0.1 rad four to six terms suffice. Between 1 rad and pi a polynomial about the middle replaces the closed form, which
+// 0.1 rad five or six terms suffice. Between 1 rad and pi a polynomial about the middle replaces the closed form, which
 // would lose digits in 1/k! - stumpff<k> and is not faster.
 #pragma once
 
