@@ -27,6 +27,10 @@ endif()
 
 function(liedyn_compile_options target)
   target_compile_options(${target} PRIVATE -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # False alarms inside std::string, as for `"text" + string` (GCC bug 105651).
+    target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)
+  endif()
 endfunction()
 
 # Compiled once for the libraries (by liedyn_base) and once for the tests (by liedyn_test_main).
