@@ -39,26 +39,44 @@ double largest(const std::vector<double>& values) {
 // Keeps the sensors at the output times and the maxima of the summary.
 class Recorder {
  public:
-  Recorder(const System& system, Work& work, Result& result, std::size_t rows) : system_(&system), work_(&work), result_(&result) {
+  Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals)
+      : system_(&system), work_(&work), result_(&result), record_residuals_(record_residuals) {
     const Model& model = system.model();
     Trajectory& out = result.trajectory;
-    for (const Sensor& sensor : model.sensors) {
-      out.channels.push_back({sensor.name, sensor.listed->unit, out.columns, sensor.components});
-      out.columns += sensor.components;
+    for (const Sensor& sensor : model.sensors) add_channel(sensor.name, sensor.listed->unit, sensor.components);
+    if (record_residuals) {
+      // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
+      add_channel("constraint_residual.position", "", 1);
+      add_channel("constraint_residual.velocity", "", 1);
     }
     out.data.reserve(rows * static_cast<std::size_t>(out.columns));
     variables_.resize(static_cast<std::size_t>(1 + model.sensor_values));
   }
 
   void record(const State& state) {
+    const Residuals residuals = watch(state);
     Trajectory& out = result_->trajectory;
     const std::size_t first = out.data.size();
     out.data.resize(first + static_cast<std::size_t>(out.columns));
     out.data[first] = state.t;
     system_->sense(state, *work_, variables_, out.data.data() + first + 1);
+    if (!record_residuals_) return;
+    *(out.data.end() - 2) = residuals.position;
+    *(out.data.end() - 1) = residuals.velocity;
   }
 
-  void watch(const State& state) {
+ private:
+  struct Residuals {
+    double position, velocity;
+  };
+
+  void add_channel(const std::string& name, const std::string& unit, int components) {
+    Trajectory& out = result_->trajectory;
+    out.channels.push_back({name, unit, out.columns, components});
+    out.columns += components;
+  }
+
+  Residuals watch(const State& state) {
     Summary& s = result_->summary;
     const Energy e = system_->energy(state, *work_);
     s.energy_final = e.kinetic + e.potential;
@@ -66,15 +84,17 @@ class Recorder {
     first_ = false;
     s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
     system_->residual(state, *work_, {true, true, false});
-    s.residual_position = std::max(s.residual_position, largest(work_->phi));
-    s.residual_velocity = std::max(s.residual_velocity, largest(work_->rate));
+    const Residuals residuals = {largest(work_->phi), largest(work_->rate)};
+    s.residual_position = std::max(s.residual_position, residuals.position);
+    s.residual_velocity = std::max(s.residual_velocity, residuals.velocity);
     s.end = state.t;
+    return residuals;
   }
 
- private:
   const System* system_;
   Work* work_;
   Result* result_;
+  bool record_residuals_;
   std::vector<double> variables_;
   bool first_ = true;
 };
@@ -98,8 +118,11 @@ Result simulate(const System& system, const SimulateOptions& options) {
   Result result;
   Summary& s = result.summary;
   const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
-  Work work(system, options.solver);
-  State state = consistent_state(system, options.start, policy_named(options.initial), work);
+  // Initial values need the plain linear system.
+  auto work_pointer = std::make_unique<Work>(system, options.solver);
+  State state = consistent_state(system, options.start, policy_named(options.initial), *work_pointer);
+  if (integrator->form() == IndexForm::Stabilized) work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
+  Work& work = *work_pointer;
 
   s.model = model.description().name;
   s.integrator = integrator->describe();
@@ -112,21 +135,15 @@ Result simulate(const System& system, const SimulateOptions& options) {
 
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every == 0 ? steps : options.output_every;
-  Recorder recorder(system, work, result, static_cast<std::size_t>(steps / every + 2));
+  Recorder recorder(system, work, result, static_cast<std::size_t>(steps / every + 2), options.record_residuals);
   recorder.record(state);
-  recorder.watch(state);
   const auto observe = [&](const State& now, long step) {
-    if (step % every == 0 || step == steps) {
-      recorder.record(now);
-      recorder.watch(now);
-    }
+    if (step % every == 0 || step == steps) recorder.record(now);
     return !options.progress || options.progress(static_cast<double>(step) / static_cast<double>(steps));
   };
   const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
-  if (!report.completed && result.trajectory.data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] != state.t) {
+  if (!report.completed && result.trajectory.data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] != state.t)
     recorder.record(state);
-    recorder.watch(state);
-  }
 
   s.step = report.step;
   s.steps = report.steps;

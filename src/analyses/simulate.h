@@ -16,6 +16,9 @@ struct SimulateOptions {
   std::string initial = "check";  // or "project"
   long output_every = 1;          // record every n-th step; 0: only the start and the end
   std::string solver = "auto";    // "dense" or "klu"
+  // Also record the largest |Phi| and |B v + Phi_t|, unscaled, as the channels constraint_residual.position and
+  // constraint_residual.velocity.
+  bool record_residuals = false;
   // Called now and then with the fraction done; returning false stops the run. May be empty.
   std::function<bool(double fraction)> progress = {};
 };

@@ -22,7 +22,7 @@ DriveReport drive(Integrator& integrator, const System& system, const DriveOptio
   const long count = step_count(start, options.end, options.step);
   const double h = (options.end - start) / static_cast<double>(count);
   report.step = h;
-  integrator.start(state, h);
+  integrator.start(state, h, work);
   State next = state;
   report.allocations = allocation_count() < 0 ? -1 : 0;
 

@@ -23,9 +23,10 @@ class GeneralizedAlpha final : public Integrator {
         text_(options.text()) {}
 
   // a_0 = vdot_0, the plain start.
-  void start(State& state, double) override {
+  void start(State& state, double, Work& work) override {
     state.memory = state.vdot;
-    corrector_.forget_matrix();
+    corrector_.prepare(work);
+    careful_.prepare(work);
   }
 
   Attempt step(const State& from, double h, State& to, Work& work) override { return attempt(corrector_, from, h, to, work); }
@@ -34,6 +35,7 @@ class GeneralizedAlpha final : public Integrator {
     careful_.forget_matrix();
     return attempt(careful_, from, h, to, work);
   }
+  IndexForm form() const override { return corrector_.options().form; }
   std::string describe() const override { return text_; }
 
  private:
@@ -46,7 +48,8 @@ class GeneralizedAlpha final : public Integrator {
     out.modified = options.word("newton") == "modified";
     out.simplified = options.word("jacobian") == "simplified";
     out.line_search = options.word("line_search") == "true";
-    out.level = options.word("index") == "2" ? RowLevel::Velocity : RowLevel::Position;
+    const std::string& index = options.word("index");
+    out.form = index == "stabilized" ? IndexForm::Stabilized : index == "2" ? IndexForm::Index2 : IndexForm::Index3;
     return out;
   }
   static CorrectorOptions careful_options(CorrectorOptions options) {
@@ -76,7 +79,8 @@ class GeneralizedAlpha final : public Integrator {
     }
     to.t = from.t + h;
     to.lambda = from.lambda;
-    const Attempt out{corrector.solve(stage, from.q, to, work)};
+    to.eta = from.eta;
+    const Attempt out{corrector.solve(stage, h, from, to, work)};
     for (std::size_t i = 0; i < a.size(); ++i)
       to.memory[i] = (alpha_f * from.vdot[i] - alpha_m * a[i]) / (1 - alpha_m) + share * to.vdot[i];
     return out;
@@ -97,7 +101,7 @@ ListedIntegrator generalized_alpha() {
           "Arnold, Cardona, Brüls: A Lie algebra approach to Lie group time integration of constrained systems, Eqs. (37)",
           {{"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
            {"sigma", "0", "Weight of the local coordinates' own rate: 0 is geom1, opt = gamma/(3 beta) removes the group's error term.", {"opt"}, -10, 10},
-           {"index", "3", "Constraints on positions (3) or velocities (2).", {"3", "2"}},
+           {"index", "3", "Constraints on positions (3), velocities (2), or both with a second multiplier (stabilized).", {"3", "2", "stabilized"}},
            {"newton", "full", "A new matrix in every iteration, or only when the contraction is worse than 0.5.", {"full", "modified"}},
            {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
            {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},

@@ -24,10 +24,12 @@ class Integrator {
  public:
   virtual ~Integrator() = default;
   // The state holds consistent q, v, vdot, lambda; the method adds what it remembers.
-  virtual void start(State& state, double h) = 0;
+  virtual void start(State& state, double h, Work& work) = 0;
   virtual Attempt step(const State& from, double h, State& to, Work& work) = 0;
   // A careful second try at the same step: fresh matrices, damped iterations.
   virtual Attempt step_carefully(const State& from, double h, State& to, Work& work) = 0;
+  // The linear system it needs: Work must be made for it.
+  virtual IndexForm form() const { return IndexForm::Index3; }
   // Every option with the value in force: "generalized-alpha,form=geometric,sigma=0,...".
   virtual std::string describe() const = 0;
   virtual std::vector<std::string> warnings() const { return {}; }

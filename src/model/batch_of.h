@@ -73,6 +73,21 @@ class BatchOf : public Batch {
   void residual(const Evaluation& at) const override { loop<false>(at, {}); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { loop<true>(at, to); }
 
+  void constraint_matrices(const Evaluation& at, double* out) const override {
+    if constexpr (R > 0) {
+      for (int e = 0; e < size(); ++e) {
+        const auto frame = views(at, e, std::make_index_sequence<F>());
+        Motions m;
+        for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
+        JointDerivatives<F, R> d;
+        E::derivatives(m, numbers_of(at, e), at.lambda + first_row + e * R, d);
+        for (int i = 0; i < F; ++i, out += 6 * R)
+          if (!frame[index(i)].on_ground())
+            Eigen::Map<Eigen::Matrix<double, R, 6>>{out} = frame[index(i)].template to_node_columns<R>(d.B[i]);
+      }
+    }
+  }
+
   Vec6 wrench_on(const Evaluation& at, int e, int i) const override {
     const auto frame = views(at, e, std::make_index_sequence<F>());
     Motions m;
@@ -221,6 +236,13 @@ class BatchOf : public Batch {
             columns = d.B[j] * seeds.V + d.Z[j] * seeds.X;
           else
             columns = d.B[j] * seeds.A;
+        }
+        if (to.rate_blocks != nullptr) {
+          const Seeds seeds = frame_seeds(at, to, frame_j, to.rate);
+          const Row rate_columns = d.B[j] * seeds.V + d.Z[j] * seeds.X;
+          const BlockRef& ref = to.rate_blocks[e * F + j];
+          for (int c = 0; c < n; ++c)
+            for (int r = 0; r < R; ++r) to.values[ref.offset + r + c * ref.stride] += rate_columns(r, c0 + c);
         }
         const BlockRef& across_rows = refs[kPairs + j];
         const BlockRef& down_columns = refs[kPairs + F + j];

@@ -79,6 +79,9 @@ struct JacobianTarget {
   Seeding force;                    // of the columns in the rows of the nodes (with the scale of those rows)
   Seeding row;                      // of the columns in the constraint rows
   RowLevel level = RowLevel::Position;
+  // The stabilised form has rows at velocity level besides: (rows, frame i) per element, null otherwise.
+  const BlockRef* rate_blocks = nullptr;
+  Seeding rate;
 };
 
 // How a kind fills the matrix: asked once, fixes the sparsity.
@@ -148,6 +151,8 @@ class Batch {
 
   virtual void residual(const Evaluation& at) const = 0;
   virtual void jacobian(const Evaluation& at, const JacobianTarget& to) const = 0;  // residual and matrix
+  // B of each element and frame with respect to the node's own increment, rows x 6 (padded as in Seeds) one after the other.
+  virtual void constraint_matrices(const Evaluation& at, double* out) const = 0;
   virtual Energy energy(const Evaluation& at) const = 0;
   // What element e adds to the residual of its i-th frame, in that frame's body axes.
   virtual Vec6 wrench_on(const Evaluation& at, int e, int i) const = 0;

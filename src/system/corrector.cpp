@@ -12,10 +12,7 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kWorstContraction = 0.5;
 
-NodeStage node_stage(const Node& node, const Corrector& c, const std::vector<double>& q_ref, State& to) {
-  return {q_ref.data() + node.q,        c.Theta.data() + node.v, c.V.data() + node.v, c.theta.data() + node.v,
-          to.q.data() + node.q, to.v.data() + node.v,    to.vdot.data() + node.v};
-}
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 double largest(const std::vector<double>& values) {
   double out = 0;
@@ -23,18 +20,33 @@ double largest(const std::vector<double>& values) {
   return out;
 }
 
+bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
+
 }  // namespace
 
 Corrector::Corrector(const System& system, CorrectorOptions options)
-    : Theta(static_cast<std::size_t>(system.model().nv)), V(Theta), theta(Theta), system_(&system), options_(options) {
+    : Theta(at(system.model().nv)), V(Theta), theta(Theta), system_(&system), options_(options) {
+  if (options_.form == IndexForm::Stabilized) drift_ = theta;
   if (options_.line_search) {
     base_theta_ = theta;
-    base_lambda_.resize(static_cast<std::size_t>(system.model().rows));
+    base_lambda_.resize(at(system.model().rows));
+    base_eta_ = base_lambda_;
   }
 }
 
-void Corrector::evaluate_stage_of_nodes(const Stage& stage, const std::vector<double>& q_ref, State& to) const {
-  for (const Node& node : system_->model().nodes) evaluate_stage(node.type, stage, node_stage(node, *this, q_ref, to));
+void Corrector::prepare(const Work& work) {
+  has_matrix_ = false;
+  if (options_.form == IndexForm::Stabilized) stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
+}
+
+NodeStage Corrector::node_stage(const Node& node, const State& reference, State& to) const {
+  return {reference.q.data() + node.q, Theta.data() + node.v, V.data() + node.v, drift_.empty() ? nullptr : drift_.data() + node.v,
+          theta.data() + node.v,       to.q.data() + node.q,  to.v.data() + node.v, to.vdot.data() + node.v};
+}
+
+void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to) {
+  if (stabilized_) stabilized_->drift(*system_, h, to.eta, drift_);
+  for (const Node& node : system_->model().nodes) evaluate_stage(node.type, stage, node_stage(node, reference, to));
 }
 
 // Residuals relative to what they are made of: forces to the largest inertial force, constraints, as the accelerations
@@ -42,78 +54,104 @@ void Corrector::evaluate_stage_of_nodes(const Stage& stage, const std::vector<do
 Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const Work& work) const {
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
-  for (const double x : work.r) m.forces = std::max(m.forces, std::abs(x)), sum += x;
-  for (const double x : row_residual(work)) m.constraints = std::max(m.constraints, std::abs(x)), sum += x;
+  const auto scan = [&](const std::vector<double>& values, double& most) {
+    for (const double x : values) most = std::max(most, std::abs(x)), sum += x;
+  };
+  scan(work.r, m.forces);
+  if (holds_positions()) scan(work.phi, m.positions);
+  if (holds_velocities()) scan(work.rate, m.velocities);
   m.finite = std::isfinite(sum);
   const double force_scale = std::max(work.force_scale, options_.absolute / options_.relative);
   const double acceleration_scale = std::max(largest(to.vdot), options_.absolute / options_.relative);
-  m.combined = std::max(m.forces / force_scale, m.constraints * row_rate(stage) / acceleration_scale);
+  m.combined = std::max({m.forces / force_scale, m.positions * stage.rate() / acceleration_scale, m.velocities / (stage.c_v * acceleration_scale)});
   return m;
 }
 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
   if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) return false;
-  if (now.constraints == 0) return true;
+  if (now.positions == 0 && now.velocities == 0) return true;
   // Places and velocities are known to round-off only.
-  double size = 0;
-  for (const Motion<double>& m : work.motions)
-    size = std::max(size, velocity_level() ? m.V.cwiseAbs().maxCoeff() : m.p.cwiseAbs().maxCoeff());
-  const double reachable = 16 * kEpsilon * size;
-  return now.constraints <= std::max(options_.relative * largest(to.vdot) / row_rate(stage), reachable);
+  double size = 0, speed = 0;
+  for (const Motion<double>& m : work.motions) {
+    size = std::max(size, m.p.cwiseAbs().maxCoeff());
+    speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
+  }
+  const double acceleration = options_.relative * largest(to.vdot);
+  return now.positions <= std::max(acceleration / stage.rate(), 16 * kEpsilon * size) &&
+         now.velocities <= std::max(acceleration * stage.c_v, 16 * kEpsilon * speed);
 }
 
-bool Corrector::assemble(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work) {
+void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
   const double s = 1 / stage.rate();
+  const double k = s / stage.c_v;
   const Model& model = system_->model();
   for (const Node& node : model.nodes)
-    evaluate_stage_tangent(node.type, stage, node_stage(node, *this, q_ref, to), options_.simplified, work.tangent.data() + node.tangent);
+    evaluate_stage_tangent(node.type, stage, node_stage(node, reference, to), options_.simplified, work.tangent.data() + node.tangent);
+  const Seeding positions{1, 0, 0}, velocities{k, k * stage.c_v, 0};
   MatrixRequest request;
   request.force = {s, s * stage.c_v, s};
-  const double k = s / stage.c_v;
-  request.row = velocity_level() ? Seeding{k, k * stage.c_v, 0} : Seeding{1, 0, 0};
-  request.level = options_.level;
   request.use_tangent = true;
+  request.level = holds_positions() ? RowLevel::Position : RowLevel::Velocity;
+  request.row = holds_positions() ? positions : velocities;
+  if (stabilized_) {
+    request.rate_blocks = &stabilized_->rate_blocks();
+    request.rate = velocities;
+  }
   system_->jacobian(to, work, rows(), request);
+  if (stabilized_)
+    stabilized_->add(*system_, to, stage, [&](int i) { return node_stage(model.nodes[at(i)], reference, to); }, work);
   matrix_stage_ = stage;
-  return true;
 }
 
-// theta and lambda moved by `factor` times the solution of the linear system.
-void Corrector::apply(const Stage& stage, const std::vector<double>& q_ref, double factor, State& to, const Work& work) {
+void Corrector::set_right_side(const Stage& stage, Work& work) const {
+  const Model& model = system_->model();
+  const double s = 1 / stage.rate();
+  double* next = work.right.data();
+  for (int i = 0; i < model.nv; ++i) *next++ = -s * work.r[at(i)];
+  if (holds_positions())
+    for (int i = 0; i < model.rows; ++i) *next++ = -work.phi[at(i)];
+  if (holds_velocities())
+    for (int i = 0; i < model.rows; ++i) *next++ = -(s / stage.c_v) * work.rate[at(i)];
+}
+
+// theta, lambda and eta moved by `factor` times the solution of the linear system.
+void Corrector::apply(const Stage& stage, double h, const State& reference, double factor, State& to, const Work& work) {
   const Model& model = system_->model();
   for (const Node& node : model.nodes) {
     double d[6];
-    for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[static_cast<std::size_t>(node.v + i)];
+    for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
     increment_theta(node.type, d, theta.data() + node.v);
   }
-  const double scale = factor * stage.rate();
-  for (std::size_t i = 0; i < to.lambda.size(); ++i) to.lambda[i] += scale * work.right[static_cast<std::size_t>(model.nv) + i];
-  evaluate_stage_of_nodes(stage, q_ref, to);
+  for (int i = 0; i < model.rows; ++i) to.lambda[at(i)] += factor * stage.rate() * work.right[at(model.nv + i)];
+  if (stabilized_)
+    for (int i = 0; i < model.rows; ++i) to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
+  evaluate_stage_of_nodes(stage, h, reference, to);
 }
 
 int Corrector::worst_unknown(const Stage& stage, const Work& work, double* residual) const {
   int worst = -1;
   double largest_so_far = -1;
-  const int nv = system_->model().nv;
-  const double force_scale = std::max(work.force_scale, options_.absolute / options_.relative);
-  for (int i = 0; i < system_->unknowns(); ++i) {
-    const bool force = i < nv;
-    const double value = force ? work.r[static_cast<std::size_t>(i)] : row_residual(work)[static_cast<std::size_t>(i - nv)];
-    const double weighted = std::isfinite(value) ? std::abs(value) * (force ? 1 / force_scale : row_rate(stage)) : std::numeric_limits<double>::infinity();
-    if (weighted <= largest_so_far) continue;
-    largest_so_far = weighted;
-    worst = i;
-    *residual = value;
-  }
+  const auto scan = [&](const std::vector<double>& values, int first, double weight) {
+    for (int i = 0; i < static_cast<int>(values.size()); ++i) {
+      const double weighted = std::isfinite(values[at(i)]) ? weight * std::abs(values[at(i)]) : std::numeric_limits<double>::infinity();
+      if (weighted <= largest_so_far) continue;
+      largest_so_far = weighted;
+      worst = first + i;
+      *residual = values[at(i)];
+    }
+  };
+  const Model& model = system_->model();
+  scan(work.r, 0, 1 / std::max(work.force_scale, options_.absolute / options_.relative));
+  if (holds_positions()) scan(work.phi, model.nv, stage.rate());
+  if (holds_velocities()) scan(work.rate, model.nv + (holds_positions() ? model.rows : 0), 1 / stage.c_v);
   return worst;
 }
 
-CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work) {
+CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& reference, State& to, Work& work) {
   CorrectorOutcome out;
-  const Model& model = system_->model();
-  const double s = 1 / stage.rate();
-  evaluate_stage_of_nodes(stage, q_ref, to);
-  if (matrix_stage_.c_1 != stage.c_1 || matrix_stage_.c_2 != stage.c_2 || matrix_stage_.c_v != stage.c_v) has_matrix_ = false;
+  if (stabilized_) stabilized_->set_reference(*system_, reference, work);
+  evaluate_stage_of_nodes(stage, h, reference, to);
+  if (!same(matrix_stage_, stage)) has_matrix_ = false;
 
   const auto give_up = [&](CorrectorFailure failure) {
     out.failure = failure;
@@ -123,13 +161,12 @@ CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>&
   };
 
   double before = std::numeric_limits<double>::infinity();
-  bool assembled = false;  // the matrix of this very iterate is in the solver's storage
   bool refresh = !options_.modified || !has_matrix_;
   for (;;) {
     // Residual and matrix together where the matrix is almost surely needed, the residual alone where it may be the last.
-    assembled = refresh && out.iterations < expected_iterations_;
+    bool assembled = refresh && out.iterations < expected_iterations_;
     if (assembled)
-      assemble(stage, q_ref, to, work);
+      assemble(stage, reference, to, work);
     else
       system_->residual(to, work, rows());
     const Measure now = measure(stage, to, work);
@@ -138,7 +175,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>&
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
     const bool slow = options_.modified && now.combined > kWorstContraction * before;
-    if ((refresh || slow) && !assembled) assemble(stage, q_ref, to, work), assembled = true;
+    if ((refresh || slow) && !assembled) assemble(stage, reference, to, work), assembled = true;
     if (assembled) {
       has_matrix_ = work.solver->factorize();
       if (!has_matrix_) return give_up(CorrectorFailure::Singular);
@@ -147,24 +184,23 @@ CorrectorOutcome Corrector::solve(const Stage& stage, const std::vector<double>&
     before = now.combined;
     refresh = !options_.modified;
 
-    for (int i = 0; i < model.nv; ++i) work.right[static_cast<std::size_t>(i)] = -s * work.r[static_cast<std::size_t>(i)];
-    const double row_scale = velocity_level() ? s / stage.c_v : 1;
-    for (int i = 0; i < model.rows; ++i)
-      work.right[static_cast<std::size_t>(model.nv + i)] = -row_scale * row_residual(work)[static_cast<std::size_t>(i)];
+    set_right_side(stage, work);
     work.solver->solve(work.right.data());
     ++out.iterations;
 
     if (!options_.line_search) {
-      apply(stage, q_ref, 1, to, work);
+      apply(stage, h, reference, 1, to, work);
       continue;
     }
     // Armijo: halve until the residual falls by at least a ten-thousandth of what a full step promises.
     base_theta_ = theta;
     base_lambda_ = to.lambda;
+    base_eta_ = to.eta;
     for (double factor = 1; factor > 1e-3; factor /= 2) {
       theta = base_theta_;
       to.lambda = base_lambda_;
-      apply(stage, q_ref, factor, to, work);
+      to.eta = base_eta_;
+      apply(stage, h, reference, factor, to, work);
       system_->residual(to, work, rows());
       const Measure trial = measure(stage, to, work);
       if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;

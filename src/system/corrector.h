@@ -1,6 +1,6 @@
 // One corrector for all implicit methods. It solves, for theta and lambda at the end of a stage,
 //
-//   r(q, v, vdot, lambda, t) = 0,   Phi(q, t) = 0 (index 3) or B v + Phi_t = 0 (index 2)
+//   r(q, v, vdot, lambda, t) = 0,   Phi(q, t) = 0 (index 3) or B v + Phi_t = 0 (index 2), or both (system/stabilized.h)
 //
 // with q, v, vdot given by theta through (stage) of model/nodes/stage.h.
 //
@@ -14,10 +14,12 @@
 // al.; Eqs. (57)-(60) of Arnold, Cardona, Brüls), since s M E tends to M.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "model/nodes/stage.h"
+#include "system/stabilized.h"
 #include "system/system.h"
 
 namespace liedyn {
@@ -31,7 +33,7 @@ struct CorrectorOptions {
   bool modified = false;     // keep the factorised matrix until the contraction is worse than 0.5
   bool simplified = false;   // leave the tangent operators out of the matrix
   bool line_search = false;  // Armijo
-  RowLevel level = RowLevel::Position;  // at which the constraints are imposed: index 3 or index 2
+  IndexForm form = IndexForm::Index3;
 };
 
 enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite };
@@ -52,8 +54,11 @@ class Corrector {
   // The stage's data, to be filled by the integrator before solve(): one number per velocity.
   std::vector<double> Theta, V, theta;  // theta: the predictor
 
-  // `to` enters with the predicted lambda and the time, and leaves with q, v, vdot, lambda. q_ref is the reference.
-  CorrectorOutcome solve(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work);
+  // Makes what depends on the structure of the matrix, and forgets any matrix: before the first step.
+  void prepare(const Work& work);
+  // `to` enters with the predicted lambda (and eta) and the time, and leaves with q, v, vdot, lambda (and eta). `reference`
+  // is the state whose q is q_ref; h scales eta.
+  CorrectorOutcome solve(const Stage& stage, double h, const State& reference, State& to, Work& work);
 
   // The factorised matrix no longer fits (the step size changed, a step was rejected).
   void forget_matrix() { has_matrix_ = false; }
@@ -62,20 +67,22 @@ class Corrector {
  private:
   struct Measure {
     double forces = 0;       // largest |r|
-    double constraints = 0;  // largest |Phi| or |B v + Phi_t|
+    double positions = 0;    // largest |Phi|, if imposed
+    double velocities = 0;   // largest |B v + Phi_t|, if imposed
     double combined = 0;     // both relative to their scales: what should contract
     bool finite = true;
   };
-  void evaluate_stage_of_nodes(const Stage& stage, const std::vector<double>& q_ref, State& to) const;
-  RowRequest rows() const { return {!velocity_level(), velocity_level(), false}; }
-  bool velocity_level() const { return options_.level == RowLevel::Velocity; }
-  const std::vector<double>& row_residual(const Work& work) const { return velocity_level() ? work.rate : work.phi; }
-  // Acceleration that a unit of the constraints' residual calls for.
-  double row_rate(const Stage& stage) const { return velocity_level() ? 1 / stage.c_v : stage.rate(); }
+  bool holds_positions() const { return options_.form != IndexForm::Index2; }
+  bool holds_velocities() const { return options_.form != IndexForm::Index3; }
+  RowRequest rows() const { return {holds_positions(), holds_velocities(), false}; }
+
+  NodeStage node_stage(const Node& node, const State& reference, State& to) const;
+  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
   Measure measure(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
-  bool assemble(const Stage& stage, const std::vector<double>& q_ref, State& to, Work& work);
-  void apply(const Stage& stage, const std::vector<double>& q_ref, double factor, State& to, const Work& work);
+  void assemble(const Stage& stage, const State& reference, State& to, Work& work);
+  void set_right_side(const Stage& stage, Work& work) const;
+  void apply(const Stage& stage, double h, const State& reference, double factor, State& to, const Work& work);
   int worst_unknown(const Stage& stage, const Work& work, double* residual) const;
 
   const System* system_;
@@ -83,7 +90,9 @@ class Corrector {
   bool has_matrix_ = false;
   Stage matrix_stage_;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
-  std::vector<double> base_theta_, base_lambda_;  // where the line search starts
+  std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
+  std::unique_ptr<StabilizedColumns> stabilized_;             // in that form only
+  std::vector<double> drift_;                                 // h B_n^T eta
 };
 
 // "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"

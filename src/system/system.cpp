@@ -8,54 +8,12 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// The pairs of blocks that one element couples, in the order of Batch::blocks_per_element. `visit(row, column)` gets block
-// indices, or -1 for ground.
-template <class Visit>
-void for_each_block(const Model& model, const Batch& batch, int element, int row_block, Visit&& visit) {
-  const Coupling c = batch.coupling();
-  const auto node = [&](int i) { return model.frames[at(batch.frames[at(element * c.frames + i)])].node; };
-  if (c.across) {
-    for (int i = 0; i < c.frames; ++i)
-      for (int j = 0; j < c.frames; ++j) visit(node(i), node(j));
-  } else if (c.diagonal) {
-    for (int i = 0; i < c.frames; ++i) visit(node(i), node(i));
-  }
-  if (c.rows == 0) return;
-  for (int i = 0; i < c.frames; ++i) visit(row_block, node(i));
-  for (int i = 0; i < c.frames; ++i) visit(node(i), row_block);
-}
-
-template <class Visit>
-void for_each_element(const Model& model, Visit&& visit) {
-  int row_block = static_cast<int>(model.nodes.size());
-  for (std::size_t b = 0; b < model.batches.size(); ++b)
-    for (int e = 0; e < model.batches[b]->size(); ++e) {
-      visit(static_cast<int>(b), e, row_block);
-      if (model.batches[b]->coupling().rows > 0) ++row_block;
-    }
-}
-
 }  // namespace
 
 System::System(std::shared_ptr<const Model> model, Params params) : model_(std::move(model)), params_(std::move(params)) {
   const Model& m = *model_;
   body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
   derive_numbers(m, params_.values().data(), numbers_);
-
-  for (const Node& node : m.nodes) pattern_.start.push_back(node.v);
-  for_each_element(m, [&](int b, int e, int) {
-    const Batch& batch = *m.batches[at(b)];
-    const int rows = batch.coupling().rows;
-    if (rows > 0) pattern_.start.push_back(m.nv + batch.first_row + e * rows);
-  });
-  pattern_.start.push_back(unknowns());
-  for (int i = 0; i < pattern_.blocks(); ++i) pattern_.add(i, i);
-  for_each_element(m, [&](int b, int e, int row_block) {
-    for_each_block(m, *m.batches[at(b)], e, row_block, [&](int row, int column) {
-      if (row >= 0 && column >= 0) pattern_.add(row, column);
-    });
-  });
-  pattern_.normalize();
 
   // An element is timed if one of its entry's numbers is.
   for (const Params::Bound& timed : params_.timed()) {
@@ -67,8 +25,9 @@ System::System(std::shared_ptr<const Model> model, Params params) : model_(std::
   }
 }
 
-Work::Work(const System& system, std::string_view solver_choice)
-    : numbers(system.numbers_),
+Work::Work(const System& system, std::string_view solver_choice, IndexForm index_form)
+    : form(index_form),
+      numbers(system.numbers_),
       params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
       variables(system.params_.values().begin(), system.params_.values().begin() + system.params_.parameter_count()),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
@@ -79,17 +38,18 @@ Work::Work(const System& system, std::string_view solver_choice)
       rate(at(system.model().rows)),
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
-      solver(make_linear_solver(system.pattern(), solver_choice)),
-      right(at(system.unknowns())) {
+      solver(make_linear_solver(block_pattern(system.model(), index_form), solver_choice)),
+      right(at(unknown_count(system.model(), index_form))) {
   const Model& m = system.model();
   variables.push_back(0);
   blocks.resize(m.batches.size());
-  for_each_element(m, [&](int b, int e, int row_block) {
-    for_each_block(m, *m.batches[at(b)], e, row_block, [&](int row, int column) {
+  const int nodes = static_cast<int>(m.nodes.size());
+  for_each_element(m, [&](int b, int e, int joint) {
+    for_each_block(m, *m.batches[at(b)], e, nodes + joint, [&](int row, int column) {
       blocks[at(b)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
     });
   });
-  for (int i = 0; i < static_cast<int>(m.nodes.size()); ++i) diagonal.push_back(solver->block(i, i));
+  for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
 }
 
 State System::empty_state() const {
@@ -166,8 +126,10 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows, co
   target.force = request.force;
   target.row = request.row;
   target.level = request.level;
+  target.rate = request.rate;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     target.blocks = work.blocks[b].data();
+    if (request.rate_blocks != nullptr) target.rate_blocks = (*request.rate_blocks)[b].data();
     m.batches[b]->jacobian(e, target);
     if (b + 1 == body_batches_) note_force_scale(work);
   }
@@ -179,6 +141,29 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows, co
     Mat6 D = Mat6::Zero();
     if (!add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D)) continue;
     add_block(target.values, work.diagonal[i], D, type, type);
+  }
+}
+
+void System::inertia_matrix(const State& state, Work& work, const Seeding& seeding, double* values,
+                            const std::vector<std::vector<BlockRef>>& blocks) const {
+  const Evaluation e = prepare(state, work, {false, false, false});
+  JacobianTarget target;
+  target.values = values;
+  target.force = seeding;
+  for (std::size_t b = 0; b < model_->batches.size(); ++b) {
+    if (model_->batches[b]->coupling().rows > 0) continue;
+    target.blocks = blocks[b].data();
+    model_->batches[b]->jacobian(e, target);
+  }
+}
+
+void System::constraint_matrices(const State& state, Work& work, std::vector<double>& out) const {
+  const Evaluation e = prepare(state, work, {false, false, false});
+  double* next = out.data();
+  for (const auto& batch : model_->batches) {
+    batch->constraint_matrices(e, next);
+    const Coupling c = batch->coupling();
+    next += 6 * c.rows * c.frames * batch->size();
   }
 }
 
@@ -202,7 +187,9 @@ void System::sense(const State& state, Work& work, std::vector<double>& variable
 }
 
 std::string System::unknown_name(int unknown) const {
-  return unknown < model_->nv ? model_->equation_name(unknown) : model_->row_name(unknown - model_->nv);
+  if (unknown < model_->nv) return model_->equation_name(unknown);
+  const int row = unknown - model_->nv;
+  return row < model_->rows ? model_->row_name(row) : model_->row_name(row - model_->rows) + " (rate)";
 }
 
 }  // namespace liedyn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "system/layout.h"
 #include "system/linear.h"
 #include "system/state.h"
 
@@ -17,8 +18,9 @@ class System;
 
 // Scratch of one simulation: everything that is written while it runs, except the states.
 struct Work {
-  explicit Work(const System& system, std::string_view solver_choice = "auto");
+  explicit Work(const System& system, std::string_view solver_choice = "auto", IndexForm form = IndexForm::Index3);
 
+  IndexForm form;
   Numbers numbers;              // of the elements, at the time last evaluated
   std::vector<double> params;   // with the numbers that depend on t; empty if there are none
   std::vector<double> variables;  // of expressions: parameters, t
@@ -48,6 +50,9 @@ struct MatrixRequest {
   Seeding row;
   RowLevel level = RowLevel::Position;
   bool use_tangent = false;  // E from Work::tangent; otherwise the identity
+  // Of the stabilised form: velocity rows besides those of position, per batch; null otherwise.
+  const std::vector<std::vector<BlockRef>>* rate_blocks = nullptr;
+  Seeding rate;
 };
 
 class System {
@@ -57,8 +62,7 @@ class System {
   const Model& model() const { return *model_; }
   std::shared_ptr<const Model> shared_model() const { return model_; }
   const Params& params() const { return params_; }
-  int unknowns() const { return model_->nv + model_->rows; }
-  const BlockPattern& pattern() const { return pattern_; }
+  int unknowns() const { return model_->nv + model_->rows; }  // velocities and multipliers
 
   State empty_state() const;
 
@@ -66,6 +70,12 @@ class System {
   void residual(const State& at, Work& work, const RowRequest& rows) const;
   // The same, and the matrix into work.solver, not factorised.
   void jacobian(const State& at, Work& work, const RowRequest& rows, const MatrixRequest& matrix) const;
+
+  // The part of the nodes' rows that bodies and forces give for a seeding (without E), into blocks of the caller.
+  void inertia_matrix(const State& at, Work& work, const Seeding& seeding, double* values,
+                      const std::vector<std::vector<BlockRef>>& blocks) const;
+  // B of every joint and frame, see Batch::constraint_matrices.
+  void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
   Energy energy(const State& at, Work& work) const;
   // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of 1 + sensor_values numbers.
@@ -84,7 +94,6 @@ class System {
   std::shared_ptr<const Model> model_;
   Params params_;
   Numbers numbers_;
-  BlockPattern pattern_;
   std::size_t body_batches_ = 0;  // the first batches are those of the bodies
   struct TimedElement {
     int batch, element;

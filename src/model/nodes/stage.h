@@ -9,6 +9,8 @@
 // in vdot and is met exactly in every iterate,
 //
 //   (c_1 T + c_2 c_v) vdot = theta - T Theta - c_2 V - w.                                        (stage)
+//
+// Arrays called `drift` hold -w, and are null where w = 0.
 #pragma once
 
 #include "model/nodes/node.h"
@@ -37,27 +39,45 @@ SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
   return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
 }
 
+// c_1 T + c_2 c_v, the factor of vdot in (stage), and solutions with it.
+template <class G>
+struct StageFactor {
+  using Matrix = typename G::Matrix;
+  const Stage& s;
+  Matrix T;
+  StageFactor(const Stage& stage, const typename G::Tangent& theta) : s(stage), T(G::T(theta)) {}
+  template <class Right>
+  Right solve(const Right& right) const {
+    if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
+    return (s.c_1 * T + s.c_2 * s.c_v * Matrix::Identity()).partialPivLu().solve(right);
+  }
+};
+
 // vdot from theta by (stage), on any group.
 template <class G>
-typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta,
-                                       const typename G::Tangent& Theta, const typename G::Tangent& V) {
-  if (s.c_2 == 0) return (theta - Theta) / s.c_1;
-  const typename G::Matrix T = G::T(theta);
-  const typename G::Tangent right = theta - T * Theta - s.c_2 * V;
-  if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
-  return (s.c_1 * T + s.c_2 * s.c_v * G::Matrix::Identity()).partialPivLu().solve(right);
+typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta, const typename G::Tangent& Theta,
+                                       const typename G::Tangent& V, const double* drift) {
+  using Tangent = typename G::Tangent;
+  if (s.c_2 == 0) {
+    Tangent right = theta - Theta;
+    if (drift != nullptr) right += G::Tinv(theta) * Eigen::Map<const Tangent>(drift);
+    return right / s.c_1;
+  }
+  const StageFactor<G> factor(s, theta);
+  Tangent right = theta - factor.T * Theta - s.c_2 * V;
+  if (drift != nullptr) right += Eigen::Map<const Tangent>(drift);
+  return factor.solve(right);
 }
 
 // E = dvdot/dq along the stage, with dq = T dtheta. Differentiating (stage):
-//   (c_1 T + c_2 c_v) dvdot = (1 - d(T(theta) y)/dtheta) T^-1 dq   with y = Theta + c_1 vdot.
+//   (c_1 T + c_2 c_v) dvdot = (1 - d(T(theta) y)/dtheta) T^-1 dq - dw   with y = Theta + c_1 vdot.
 template <class G>
 typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& theta, const typename G::Tangent& Theta,
-                                 const typename G::Tangent& vdot) {
+                                 const typename G::Tangent& vdot, bool drifting) {
   using Matrix = typename G::Matrix;
-  if (s.c_2 == 0) return G::Tinv(theta) / s.c_1;
+  if (s.c_2 == 0 && !drifting) return G::Tinv(theta) / s.c_1;  // y = theta, and d(T(theta) y) = (1 - T) dtheta at y = theta
   const Matrix right = (Matrix::Identity() - G::dT(theta, Theta + s.c_1 * vdot)) * G::Tinv(theta);
-  if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
-  return (s.c_1 * G::T(theta) + s.c_2 * s.c_v * Matrix::Identity()).partialPivLu().solve(right);
+  return StageFactor<G>(s, theta).solve(right);
 }
 
 // One node's numbers in a stage: its parts of the arrays of the system.
@@ -65,6 +85,7 @@ struct NodeStage {
   const double* q_ref;
   const double* Theta;
   const double* V;
+  const double* drift;  // may be null
   const double* theta;
   double* q;
   double* v;
@@ -79,13 +100,15 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
   const auto linear = [&] {
     const double rate = s.rate();
     M3(n.vdot) = rate * (C3(n.theta) - C3(n.Theta) - s.c_2 * C3(n.V));
+    if (n.drift != nullptr) M3(n.vdot) += rate * C3(n.drift);
     M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
     M3(n.q) = C3(n.q_ref) + C3(n.theta);
   };
   const auto rotational = [&](int i) {
     const Vec3 theta = C3(n.theta + i);
-    M3(n.vdot + i) = is_spatial(type) ? stage_acceleration<SpatialRotation>(s, theta, C3(n.Theta + i), C3(n.V + i))
-                                      : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i));
+    const double* drift = n.drift != nullptr ? n.drift + i : nullptr;
+    M3(n.vdot + i) = is_spatial(type) ? stage_acceleration<SpatialRotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
+                                      : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
     M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
     store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
   };
@@ -99,7 +122,7 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
       using C6 = Eigen::Map<const Vec6>;
       using M6 = Eigen::Map<Vec6>;
       const Vec6 theta = C6(n.theta);
-      M6(n.vdot) = stage_acceleration<SE3<double>>(s, theta, C6(n.Theta), C6(n.V));
+      M6(n.vdot) = stage_acceleration<SE3<double>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
       M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
       const SE3<double> q = SE3<double>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<double>::exp(theta);
       M3(n.q) = q.position();
@@ -127,9 +150,9 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
     if (simplified)
       Er = s.rate() * Mat3::Identity();
     else if (is_spatial(type))
-      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i));
+      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i), n.drift != nullptr);
     else
-      Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i));
+      Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i), n.drift != nullptr);
   };
   switch (type) {
     case NodeType::R3xSO3:
@@ -143,7 +166,7 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
       if (simplified)
         full = s.rate() * Mat6::Identity();
       else
-        full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot));
+        full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot), n.drift != nullptr);
       break;
     }
     case NodeType::R3:
@@ -154,6 +177,17 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
       rotational(0, E);
       break;
   }
+}
+
+// dvdot = (c_1 T + c_2 c_v)^-1 y for a change y of the drift: six padded rows, as in Seeds.
+inline Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage& n, const Vec6& y) {
+  using C3 = Eigen::Map<const Vec3>;
+  if (type == NodeType::SE3) return StageFactor<SE3<double>>(s, Eigen::Map<const Vec6>(n.theta)).solve(y);
+  Vec6 out = s.rate() * y;
+  if (type == NodeType::R3) return out;
+  const Vec3 theta = C3(n.theta + 3 - first_component(type)), right = y.tail<3>();
+  out.tail<3>() = is_spatial(type) ? StageFactor<SpatialRotation>(s, theta).solve(right) : StageFactor<SO3<double>>(s, theta).solve(right);
+  return out;
 }
 
 // Newton's update: the solution d of the linear system is the increment of q, so theta += T^-1(theta) d.

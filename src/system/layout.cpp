@@ -1,0 +1,70 @@
+#include "system/layout.h"
+
+#include <vector>
+
+namespace liedyn {
+
+int joint_count(const Model& model) {
+  int count = 0;
+  for (const auto& batch : model.batches)
+    if (batch->coupling().rows > 0) count += batch->size();
+  return count;
+}
+
+int unknown_count(const Model& model, IndexForm form) {
+  return model.nv + (form == IndexForm::Stabilized ? 2 : 1) * model.rows;
+}
+
+BlockPattern block_pattern(const Model& m, IndexForm form) {
+  const int nodes = static_cast<int>(m.nodes.size()), joints = joint_count(m);
+  BlockPattern pattern;
+  const auto add_row_blocks = [&](int first) {
+    for_each_element(m, [&](int b, int e, int) {
+      const Batch& batch = *m.batches[static_cast<std::size_t>(b)];
+      const int rows = batch.coupling().rows;
+      if (rows > 0) pattern.start.push_back(first + batch.first_row + e * rows);
+    });
+  };
+  for (const Node& node : m.nodes) pattern.start.push_back(node.v);
+  add_row_blocks(m.nv);
+  if (form == IndexForm::Stabilized) add_row_blocks(m.nv + m.rows);
+  pattern.start.push_back(unknown_count(m, form));
+
+  for (int i = 0; i < pattern.blocks(); ++i) pattern.add(i, i);
+  const auto add = [&](int row, int column) {
+    if (row >= 0 && column >= 0) pattern.add(row, column);
+  };
+  for_each_element(m, [&](int b, int e, int joint) { for_each_block(m, *m.batches[static_cast<std::size_t>(b)], e, nodes + joint, add); });
+  if (form != IndexForm::Stabilized) {
+    pattern.normalize();
+    return pattern;
+  }
+
+  // eta of a joint moves its nodes: it enters the equations of every node that their inertia or damping couples to them,
+  // and the velocity rows of every joint on them.
+  std::vector<std::vector<int>> joints_on(m.nodes.size()), coupled_to(m.nodes.size());
+  for_each_element(m, [&](int b, int e, int joint) {
+    const Batch& batch = *m.batches[static_cast<std::size_t>(b)];
+    if (batch.coupling().rows == 0) {
+      for_each_force_block(m, batch, e, [&](int row, int column) {
+        if (row >= 0 && column >= 0) coupled_to[static_cast<std::size_t>(column)].push_back(row);
+      });
+      return;
+    }
+    for (int i = 0; i < batch.coupling().frames; ++i) {
+      const int node = node_of_frame(m, batch, e, i);
+      if (node < 0) continue;
+      joints_on[static_cast<std::size_t>(node)].push_back(joint);
+      pattern.add(nodes + joints + joint, node);
+    }
+  });
+  for (std::size_t j = 0; j < m.nodes.size(); ++j)
+    for (const int joint : joints_on[j]) {
+      for (const int i : coupled_to[j]) pattern.add(i, nodes + joints + joint);
+      for (const int other : joints_on[j]) pattern.add(nodes + joints + other, nodes + joints + joint);
+    }
+  pattern.normalize();
+  return pattern;
+}
+
+}  // namespace liedyn
