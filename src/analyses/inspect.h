@@ -1,0 +1,27 @@
+// What a model is before it moves: unknowns, degrees of freedom, constraints that repeat others, initial residuals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "system/initial.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+struct Inspection {
+  int coordinates = 0;
+  int velocities = 0;
+  int constraints = 0;
+  int degrees_of_freedom = 0;          // velocities less independent constraints
+  std::vector<std::string> redundant;  // constraints that follow from others, by name
+  // Of the values as typed: largest |Phi| and |B v + Phi_t|.
+  double residual_position = 0;
+  double residual_velocity = 0;
+  std::vector<Diagnostic> findings;  // why a simulation would not begin; empty if it would
+};
+
+Inspection inspect(const System& system, double start, InitialPolicy policy);
+
+}  // namespace liedyn
