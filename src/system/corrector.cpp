@@ -51,7 +51,12 @@ void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const Stat
 
 // Residuals relative to what they are made of: forces to the largest inertial force, constraints, as the accelerations
 // that would remove them, to the largest acceleration.
-Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const Work& work) const {
+Corrector::Scales Corrector::scales(const State& to, const Work& work) const {
+  const double least = options_.absolute / options_.relative;
+  return {std::max(work.force_scale, least), std::max(largest(to.vdot), least)};
+}
+
+Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, const Work& work) const {
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
   const auto scan = [&](const std::vector<double>& values, double& most) {
@@ -61,9 +66,8 @@ Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const
   if (holds_positions()) scan(work.phi, m.positions);
   if (holds_velocities()) scan(work.rate, m.velocities);
   m.finite = std::isfinite(sum);
-  const double force_scale = std::max(work.force_scale, options_.absolute / options_.relative);
-  const double acceleration_scale = std::max(largest(to.vdot), options_.absolute / options_.relative);
-  m.combined = std::max({m.forces / force_scale, m.positions * stage.rate() / acceleration_scale, m.velocities / (stage.c_v * acceleration_scale)});
+  m.combined = std::max({m.forces / scales.force, m.positions * stage.rate() / scales.acceleration,
+                         m.velocities / (stage.c_v * scales.acceleration)});
   return m;
 }
 
@@ -169,7 +173,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       assemble(stage, reference, to, work);
     else
       system_->residual(to, work, rows());
-    const Measure now = measure(stage, to, work);
+    const Scales now_scales = scales(to, work);
+    const Measure now = measure(stage, now_scales, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
     if (small(stage, now, to, work)) break;
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
@@ -192,7 +197,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       apply(stage, h, reference, 1, to, work);
       continue;
     }
-    // Armijo: halve until the residual falls by at least a ten-thousandth of what a full step promises.
+    // Armijo: halve until the residual falls by at least a ten-thousandth of what a full step promises. Falls, that is, as
+    // seen from here: with scales that shrink along with it, the residual of a far too large step would never seem to.
     base_theta_ = theta;
     base_lambda_ = to.lambda;
     base_eta_ = to.eta;
@@ -202,7 +208,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       to.eta = base_eta_;
       apply(stage, h, reference, factor, to, work);
       system_->residual(to, work, rows());
-      const Measure trial = measure(stage, to, work);
+      const Measure trial = measure(stage, now_scales, work);
       if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;
     }
   }

@@ -65,6 +65,9 @@ class Corrector {
   const CorrectorOptions& options() const { return options_; }
 
  private:
+  struct Scales {
+    double force, acceleration;
+  };
   struct Measure {
     double forces = 0;       // largest |r|
     double positions = 0;    // largest |Phi|, if imposed
@@ -78,7 +81,8 @@ class Corrector {
 
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
   void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
-  Measure measure(const Stage& stage, const State& to, const Work& work) const;
+  Scales scales(const State& to, const Work& work) const;
+  Measure measure(const Stage& stage, const Scales& scales, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;
