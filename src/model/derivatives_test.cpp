@@ -202,7 +202,7 @@ void for_each_listed_kind(Visit&& visit) {
       for (int sample = 0; sample < kSamples; ++sample) {
         ModelBuilder builder;
         std::vector<std::string> bodies = add_every_body(builder, random);
-        if (section != Section::Bodies) add_everywhere(builder, section, listed.kind, bodies, random);
+        if (section != Section::Bodies) add_everywhere(builder, section, listed.kind, bodies, Pairs::Neighbours, random);
         const auto model = Model::compile(builder.finish());
         Numbers numbers;
         derive_numbers(*model, model->description().numbers.data(), numbers);

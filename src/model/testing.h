@@ -188,15 +188,19 @@ inline std::vector<std::string> add_every_body(ModelBuilder& builder, Random& ra
   return names;
 }
 
-// An element of the kind for each body, or for each pair of different bodies; `bodies` may hold "ground".
+// Which pairs of bodies to connect.
+enum class Pairs { All, Neighbours };
+
+// An element of the kind for each body, or for each such pair of bodies in either order; `bodies` may hold "ground".
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind, const std::vector<std::string>& bodies,
-                           Random& random) {
+                           Pairs pairs, Random& random) {
   for (const Field& field : kind.fields) {
     if (field.type != FieldType::Body && field.type != FieldType::Bodies) continue;
+    const bool pair = field.type == FieldType::Bodies;
     for (std::size_t i = 0; i < bodies.size(); ++i)
       for (std::size_t j = 0; j < bodies.size(); ++j) {
-        const bool pair = field.type == FieldType::Bodies;
         if (pair ? i == j : (i != j || bodies[i] == "ground")) continue;
+        if (pairs == Pairs::Neighbours && pair && j != (i + 1) % bodies.size()) continue;
         builder.begin(section, fmt::format("{}_{}_{}", kind.type, i, j), kind.type);
         set_random_fields(builder, kind, random);
         if (pair)
@@ -207,14 +211,14 @@ inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& k
   }
 }
 
-// Every kind of body, joint and force, joints and forces between all pairs of bodies and ground.
-inline std::shared_ptr<const Description> model_of_everything(Random& random) {
+// Every kind of body in every formulation, every kind of joint and force on them and on ground.
+inline std::shared_ptr<const Description> model_of_everything(Random& random, Pairs pairs) {
   const Vec3 gravity = 5 * random.vector<3>();
   ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
   std::vector<std::string> bodies = add_every_body(builder, random);
   bodies.insert(bodies.begin() + 1, "ground");
   for (const Section section : {Section::Joints, Section::Forces})
-    for (const Kind& kind : kinds(section)) add_everywhere(builder, section, kind, bodies, random);
+    for (const Kind& kind : kinds(section)) add_everywhere(builder, section, kind, bodies, pairs, random);
   return builder.finish();
 }
 

@@ -1,0 +1,211 @@
+// The same physics however it is written down: in every formulation, about any reference point, with the bodies of a
+// joint in either order.
+#include <gtest/gtest.h>
+
+#include "system/initial.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+// A body to build, independent of formulation and reference point.
+struct BodyData {
+  std::string name;
+  double mass;
+  std::array<double, 6> inertia;
+  Vec3 center, velocity, rotation_vector, omega, reference;  // reference point relative to the centre, body axes
+};
+
+// Two rigid bodies, a point and ground, joined by every kind of joint and pulled by every kind of force.
+class Assembly {
+ public:
+  explicit Assembly(unsigned seed) : random_(seed) {
+    for (const char* name : {"first", "second", "third"})
+      bodies_.push_back({name, random_.between(1, 2), random_.inertia(), random_.vector<3>(), random_.vector<3>(), random_.vector<3>(),
+                         random_.vector<3>(), random_.vector<3>()});
+    element_seed_ = static_cast<unsigned>(random_.below(1000000));
+  }
+
+  // What happens to it: the acceleration of every body's centre, its angular acceleration, the reactions on `second` and
+  // `third`, the energies.
+  struct Physics {
+    std::vector<double> accelerations, forces, torques, energies;
+  };
+
+  Physics physics(const std::string& formulation, bool about_references, bool swap_joints) const {
+    ModelBuilder builder({1, -2, -9});
+    for (const BodyData& b : bodies_) {
+      const Vec3 reference = about_references ? b.reference : Vec3(Vec3::Zero());
+      const Mat3 R = SO3<double>::exp(b.rotation_vector).R();
+      builder.body(b.name, "rigid")
+          .set("mass", {b.mass})
+          .set("inertia", b.inertia)
+          .set("reference", reference)
+          .set("position", b.center + R * reference)
+          .set("orientation", b.rotation_vector)
+          .set("velocity", b.velocity + R * b.omega.cross(reference))
+          .set("angular_velocity", b.omega);
+    }
+    builder.body("dot", "point").set("mass", {0.7}).set("position", {1, 2, 3}).set("velocity", {-1, 0.5, 0.2});
+
+    Random random(element_seed_);
+    std::vector<std::string> joints;
+    const std::array<std::pair<const char*, const char*>, 3> pairs = {{{"ground", "first"}, {"first", "second"}, {"second", "dot"}}};
+    const auto& joint_list = kinds(Section::Joints);
+    for (std::size_t k = 0; k < std::max(joint_list.size(), pairs.size()); ++k) {
+      const Kind& kind = joint_list[k % joint_list.size()];
+      const auto& [a, b] = pairs[k % pairs.size()];
+      joints.push_back(fmt::format("joint{}", k));
+      builder.joint(joints.back(), kind.type);
+      add_pair(builder, kind, a, b, swap_joints, random);
+    }
+    int count = 0;
+    for (const Kind& kind : kinds(Section::Forces))
+      for (const char* body : {"first", "second", "third", "dot"}) {
+        builder.force(fmt::format("force{}", count++), kind.type);
+        add_pair(builder, kind, "ground", body, false, random);
+      }
+
+    for (const BodyData& b : bodies_) {
+      builder.sensor("a_" + b.name, "acceleration").set("of", b.name).set("at", b.center);
+      builder.sensor("alpha_" + b.name, "angular_acceleration").set("of", b.name).set("axes", std::string("inertial"));
+    }
+    builder.sensor("a_dot", "acceleration").set("of", std::string("dot"));
+    for (const std::string& joint : joints) {
+      builder.sensor("force_" + joint, "reaction_force").set("of", joint);
+      builder.sensor("torque_" + joint, "reaction_torque").set("of", joint);
+    }
+    builder.sensor("kinetic", "energy").set("part", std::string("kinetic"));
+    builder.sensor("potential", "energy").set("part", std::string("potential"));
+
+    const System system = make_system(builder.finish(), formulation);
+    Work work(system);
+    State state = described_state(system);
+    EXPECT_TRUE(solve_accelerations(system, state, work));
+    const std::vector<double> values = sensed(system, state, work);
+    Physics out;
+    for (const Sensor& sensor : system.model().sensors) {
+      std::vector<double>& part = sensor.listed->kind.type == "reaction_force"    ? out.forces
+                                  : sensor.listed->kind.type == "reaction_torque" ? out.torques
+                                  : sensor.listed->kind.type == "energy"          ? out.energies
+                                                                                  : out.accelerations;
+      part.insert(part.end(), values.begin() + sensor.first, values.begin() + sensor.first + sensor.components);
+    }
+    return out;
+  }
+
+ private:
+  // The entry just begun, between two bodies (or on the second).
+  static void add_pair(ModelBuilder& builder, const Kind& kind, const std::string& a, const std::string& b, bool swap, Random& random) {
+    for (const Field& field : kind.fields) {
+      if (field.type == FieldType::Bodies) {
+        builder.set(field.name, swap ? b : a, swap ? a : b);
+      } else if (field.type == FieldType::Body) {
+        builder.set(field.name, b);
+      } else if (field.type == FieldType::Points) {
+        const Vec3 p = random.vector<3>(), q = random.vector<3>();
+        const Vec3 &first = swap ? q : p, &second = swap ? p : q;
+        builder.set(field.name, {first.x(), first.y(), first.z(), second.x(), second.y(), second.z()});
+      } else if (field.type == FieldType::Vector) {
+        builder.set(field.name, random.vector<3>());
+      } else if (field.type == FieldType::Number) {
+        builder.set(field.name, {random.between(0.5, 1.5)});
+      }
+    }
+  }
+
+  Random random_;
+  std::vector<BodyData> bodies_;
+  unsigned element_seed_ = 0;
+};
+
+constexpr double kTolerance = 1e-12;
+constexpr unsigned kAssemblies = 10;
+
+struct Deviation {
+  double accelerations = 0, forces = 0, torques = 0, energies = 0;
+  void note(const Assembly::Physics& a, const Assembly::Physics& b, double reaction_sign) {
+    const auto worse = [](double& worst, const std::vector<double>& x, const std::vector<double>& y, double sign) {
+      worst = std::max(worst, relative_difference(Eigen::VectorXd(sign * as_vector(x)), as_vector(y)));
+    };
+    worse(accelerations, a.accelerations, b.accelerations, 1);
+    worse(forces, a.forces, b.forces, reaction_sign);
+    worse(torques, a.torques, b.torques, reaction_sign);
+    worse(energies, a.energies, b.energies, 1);
+  }
+  void expect_small(const std::string& name) const {
+    expect_at_most(accelerations, kTolerance, name + ": accelerations");
+    expect_at_most(forces, kTolerance, name + ": reaction forces");
+    expect_at_most(torques, kTolerance, name + ": reaction torques");
+    expect_at_most(energies, kTolerance, name + ": energies");
+  }
+};
+
+TEST(Physics, IsTheSameInEveryFormulation) {
+  for (const std::string& formulation : formulations()) {
+    if (formulation == formulations().front()) continue;
+    Deviation deviation;
+    for (unsigned seed = 0; seed < kAssemblies; ++seed) {
+      const Assembly assembly(seed);
+      deviation.note(assembly.physics(formulation, false, false), assembly.physics(formulations().front(), false, false), 1);
+    }
+    deviation.expect_small(fmt::format("{} as {}", formulation, formulations().front()));
+  }
+}
+
+TEST(Physics, IsTheSameAboutEveryReferencePoint) {
+  for (const std::string& formulation : formulations()) {
+    Deviation deviation;
+    for (unsigned seed = 0; seed < kAssemblies; ++seed) {
+      const Assembly assembly(seed);
+      deviation.note(assembly.physics(formulation, true, false), assembly.physics(formulation, false, false), 1);
+    }
+    deviation.expect_small(formulation);
+  }
+}
+
+TEST(Physics, IsTheSameWithTheBodiesOfAJointExchangedAndReactionsAreOpposite) {
+  for (const std::string& formulation : formulations()) {
+    Deviation deviation;
+    for (unsigned seed = 0; seed < kAssemblies; ++seed) {
+      const Assembly assembly(seed);
+      deviation.note(assembly.physics(formulation, false, true), assembly.physics(formulation, false, false), -1);
+    }
+    deviation.expect_small(formulation);
+  }
+}
+
+// Actio = reactio and Newton's and Euler's laws, by sensors alone: a pendulum body hangs on a spherical joint.
+TEST(Physics, ReactionAndWeightMakeTheAcceleration) {
+  const Vec3 gravity(0.3, -1, -9.81);
+  for (const std::string& formulation : formulations()) {
+    Random random(5);
+    ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
+    const Vec3 center = random.vector<3>(), rotation = random.vector<3>(), omega = random.vector<3>();
+    const Mat3 R = SO3<double>::exp(rotation).R();
+    const Vec3 J(1, 1.5, 2);
+    builder.body("bob", "rigid").set("mass", {2}).set("inertia", J).set("position", center).set("orientation", rotation);
+    builder.set("velocity", (R * omega).cross(center)).set("angular_velocity", omega);
+    builder.joint("pivot", "spherical").set("between", "ground", "bob").set("at", {0, 0, 0});
+    builder.sensor("a", "acceleration").set("of", std::string("bob"));
+    builder.sensor("alpha", "angular_acceleration").set("of", std::string("bob"));
+    builder.sensor("reaction", "reaction_force").set("of", std::string("pivot"));
+    const System system = make_system(builder.finish(), formulation);
+    Work work(system);
+    State state = described_state(system);
+    ASSERT_TRUE(solve_accelerations(system, state, work));
+    const std::vector<double> s = sensed(system, state, work);
+    const Vec3 a(s[0], s[1], s[2]), alpha(s[3], s[4], s[5]), force(s[6], s[7], s[8]);
+    // The body turns about the origin: J_0 alpha + omega x J_0 omega = r x m g.
+    const Mat3 J_0 = R * J.asDiagonal() * R.transpose() - 2 * skew(center) * skew(center);
+    const Vec3 w = R * omega;
+    const Vec3 alpha_inertial = J_0.inverse() * (center.cross(2 * gravity) - w.cross(J_0 * w));
+    const Vec3 a_expected = alpha_inertial.cross(center) + w.cross(w.cross(center));
+    expect_at_most(relative_difference(R * alpha, alpha_inertial), kTolerance, formulation + ": angular acceleration");
+    expect_at_most(relative_difference(a, a_expected), kTolerance, formulation + ": acceleration");
+    expect_at_most(relative_difference(force, Vec3(2 * (a_expected - gravity))), kTolerance, formulation + ": reaction");
+  }
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,194 @@
+#include "system/linear.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+
+#include "system/initial.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+const char* const kSolvers[] = {"dense", "klu"};
+
+// Blocks of one to six unknowns, a full diagonal, the others at random.
+BlockPattern random_pattern(int blocks, int couplings, Random& random) {
+  BlockPattern pattern;
+  pattern.start.push_back(0);
+  for (int i = 0; i < blocks; ++i) pattern.start.push_back(pattern.start.back() + 1 + random.below(6));
+  for (int i = 0; i < blocks; ++i) pattern.add(i, i);
+  for (int i = 0; i < couplings; ++i) {
+    const int a = random.below(blocks), b = random.below(blocks);
+    pattern.add(a, b);
+    pattern.add(b, a);
+    pattern.add(a, b);  // twice does no harm
+  }
+  pattern.normalize();
+  return pattern;
+}
+
+void fill(const BlockPattern& pattern, LinearSolver& solver, unsigned seed) {
+  Random random(seed);
+  solver.set_zero();
+  for (const auto& [column, row] : pattern.pairs) {
+    const BlockRef ref = solver.block(row, column);
+    const auto size = [&](int block) {
+      return pattern.start[static_cast<std::size_t>(block) + 1] - pattern.start[static_cast<std::size_t>(block)];
+    };
+    for (int c = 0; c < size(column); ++c)
+      for (int r = 0; r < size(row); ++r) solver.values()[ref.offset + r + c * ref.stride] += random.between(-1, 1);
+  }
+}
+
+// Times 1 + |x| since a random matrix may be ill-conditioned.
+double error_of(const Eigen::MatrixXd& A, const Eigen::VectorXd& x, const Eigen::VectorXd& b) {
+  return (A * x - b).cwiseAbs().maxCoeff() / (1 + x.cwiseAbs().maxCoeff());
+}
+
+TEST(LinearSolvers, AgreeWithEigenOnRandomBlockPatterns) {
+  Random random(1);
+  for (const char* choice : kSolvers) {
+    double worst_residual = 0, worst_solution = 0, worst_condition = 0;
+    for (int sample = 0; sample < 30; ++sample) {
+      const BlockPattern pattern = random_pattern(1 + random.below(12), random.below(30), random);
+      const auto solver = make_linear_solver(pattern, choice);
+      // The second matrix on the same pattern tests that factors are renewed.
+      for (unsigned seed : {1u, 2u}) {
+        fill(pattern, *solver, seed + static_cast<unsigned>(sample));
+        const Eigen::MatrixXd A = dense_matrix(pattern, *solver);
+        Eigen::VectorXd b(pattern.unknowns());
+        for (double& x : b) x = random.between(-1, 1);
+        ASSERT_TRUE(solver->factorize());
+        Eigen::VectorXd x = b;
+        solver->solve(x.data());
+        const Eigen::PartialPivLU<Eigen::MatrixXd> lu(A);
+        const double condition = A.cwiseAbs().colwise().sum().maxCoeff() * lu.inverse().cwiseAbs().colwise().sum().maxCoeff();
+        worst_residual = std::max(worst_residual, error_of(A, x, b));
+        worst_solution = std::max(worst_solution, relative_difference(x, Eigen::VectorXd(lu.solve(b))) / condition);
+        // Dense: exact. KLU: an estimate, from below, usually within a factor of three.
+        const double ratio = solver->reciprocal_condition() * condition;
+        worst_condition = std::max(worst_condition, std::max(ratio, 1 / ratio));
+      }
+    }
+    expect_at_most(worst_residual, 1e-12, fmt::format("{}: A x - b", choice));
+    expect_at_most(worst_solution, 1e-14, fmt::format("{}: x - Eigen's, relative to the condition number", choice));
+    expect_at_most(worst_condition, std::string_view(choice) == "dense" ? 1 + 1e-6 : 10, fmt::format("{}: condition number, factor off", choice));
+  }
+}
+
+TEST(LinearSolvers, AreChosenBySize) {
+  Random random(2);
+  EXPECT_EQ(make_linear_solver(random_pattern(3, 3, random))->name(), "dense");
+  EXPECT_EQ(make_linear_solver(random_pattern(200, 300, random))->name(), "klu");
+}
+
+TEST(LinearSolvers, FindASingularMatrixAndRecover) {
+  Random random(3);
+  const BlockPattern pattern = random_pattern(6, 10, random);
+  for (const char* choice : kSolvers) {
+    const auto solver = make_linear_solver(pattern, choice);
+    fill(pattern, *solver, 5);
+    // The last unknown of block 2 has no equation and no influence.
+    const int dead = pattern.start[3] - 1;
+    for (const auto& [column, row] : pattern.pairs) {
+      const BlockRef ref = solver->block(row, column);
+      for (int c = pattern.start[static_cast<std::size_t>(column)]; c < pattern.start[static_cast<std::size_t>(column) + 1]; ++c)
+        for (int r = pattern.start[static_cast<std::size_t>(row)]; r < pattern.start[static_cast<std::size_t>(row) + 1]; ++r)
+          if (r == dead || c == dead)
+            solver->values()[ref.offset + r - pattern.start[static_cast<std::size_t>(row)] +
+                             (c - pattern.start[static_cast<std::size_t>(column)]) * ref.stride] = 0;
+    }
+    EXPECT_FALSE(solver->factorize()) << choice;
+    fmt::print("  {}: singular at unknown {}, zero row and column {}\n", choice, solver->singular_unknown(), dead);
+    EXPECT_EQ(solver->singular_unknown(), dead) << choice;
+
+    fill(pattern, *solver, 6);
+    const Eigen::MatrixXd A = dense_matrix(pattern, *solver);
+    EXPECT_TRUE(solver->factorize()) << choice;
+    Eigen::VectorXd x = Eigen::VectorXd::Ones(pattern.unknowns());
+    solver->solve(x.data());
+    expect_at_most(error_of(A, x, Eigen::VectorXd::Ones(pattern.unknowns())), 1e-12, fmt::format("{}: after a singular one", choice));
+  }
+}
+
+TEST(LinearSolvers, HeldUnknownsStandStill) {
+  Random random(4);
+  const BlockPattern pattern = random_pattern(8, 15, random);
+  const int n = pattern.unknowns();
+  std::vector<bool> held(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; i += 3) held[static_cast<std::size_t>(i)] = true;
+  for (const char* choice : kSolvers) {
+    const auto solver = make_linear_solver(pattern, choice);
+    fill(pattern, *solver, 9);
+    Eigen::MatrixXd A = dense_matrix(pattern, *solver);
+    for (int i = 0; i < n; ++i) {
+      if (!held[static_cast<std::size_t>(i)]) continue;
+      A.row(i).setZero();
+      A.col(i).setZero();
+      A(i, i) = 1;
+    }
+    solver->hold(held);
+    EXPECT_EQ(dense_matrix(pattern, *solver), A) << choice;
+    ASSERT_TRUE(solver->factorize());
+    Eigen::VectorXd b = Eigen::VectorXd::Ones(n);
+    for (int i = 0; i < n; i += 3) b[i] = 0;
+    Eigen::VectorXd x = b;
+    solver->solve(x.data());
+    expect_at_most(error_of(A, x, b), 1e-12, fmt::format("{}: A x - b", choice));
+    for (int i = 0; i < n; i += 3) EXPECT_EQ(x[i], 0) << choice;
+  }
+}
+
+// Condition number of the corrector's matrix in a step of length h.
+double condition_in_step(const System& system, double h, const char* solver, IndexForm form) {
+  Work initial_work(system), work(system, solver, form);
+  const State from = consistent_state(system, 0, InitialPolicy::Check, initial_work);
+  State to = from;
+  // Away from the solution, and not allowed to iterate: the corrector leaves its first matrix.
+  for (double& lambda : to.lambda) lambda += 1;
+  CorrectorOptions options;
+  options.form = form;
+  options.max_iterations = 0;
+  Corrector corrector(system, options);
+  corrector.prepare(work);
+  const Stage stage = newmark_stage(from, h, corrector);
+  EXPECT_FALSE(corrector.solve(stage, h, from, to, work).converged());
+  EXPECT_TRUE(work.solver->factorize());
+  return 1 / work.solver->reciprocal_condition();
+}
+
+TEST(CorrectorMatrix, IsAsWellConditionedAtSmallStepsAsAtLargeOnes) {
+  const auto heavy_top = [] {
+    ModelBuilder builder;
+    add_heavy_top(builder);
+    return builder.finish();
+  }();
+  const auto chain = [] {
+    ModelBuilder builder;
+    add_chain(builder, 5);
+    return builder.finish();
+  }();
+  struct Case {
+    const char* name;
+    std::shared_ptr<const Description> description;
+    IndexForm form;
+  };
+  for (const Case& c : {Case{"heavy top", heavy_top, IndexForm::Index3}, Case{"heavy top, index 2", heavy_top, IndexForm::Index2},
+                        Case{"heavy top, stabilised", heavy_top, IndexForm::Stabilized}, Case{"chain of 5", chain, IndexForm::Index3}})
+    for (const char* solver : kSolvers) {
+      const System system = make_system(c.description);
+      std::string table;
+      double at_one_hundredth = 0;
+      for (double h = 1e-2; h > 0.5e-8; h /= 10) {
+        const double condition = condition_in_step(system, h, solver, c.form);
+        if (at_one_hundredth == 0) at_one_hundredth = condition;
+        table += fmt::format(" {:.0e}: {:.3g} ", h, condition);
+        EXPECT_LT(condition, 3 * at_one_hundredth) << c.name << ", " << solver << ", h = " << h;
+      }
+      fmt::print("  {}, {}, condition number by step:{}\n", c.name, solver, table);
+    }
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,248 @@
+// The matrices of whole systems against differences along the groups, for models that hold every listed kind of body, joint
+// and force between all pairs of bodies, in every formulation, at random states far from equilibrium.
+#include <gtest/gtest.h>
+
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+constexpr double kTolerance = 1e-7;
+
+class Matrix : public testing::TestWithParam<std::string> {
+ protected:
+  explicit Matrix(Pairs pairs = Pairs::All)
+      : random_(7), system_(make_system(model_of_everything(random_, pairs), GetParam())), work_(system_), state_(random_state(system_, random_)) {}
+
+  int nv() const { return system_.model().nv; }
+  int rows() const { return system_.model().rows; }
+
+  Eigen::VectorXd residual(const State& at) {
+    system_.residual(at, work_, {true, true, true});
+    return as_vector(work_.r);
+  }
+  Eigen::MatrixXd matrix(const Seeding& force, const Seeding& row, RowLevel level = RowLevel::Position) {
+    MatrixRequest request;
+    request.force = force;
+    request.row = row;
+    request.level = level;
+    system_.jacobian(state_, work_, {true, true, true}, request);
+    return dense_matrix(block_pattern(system_.model(), IndexForm::Index3), *work_.solver);
+  }
+  // How state_ follows an unknown.
+  State with_q(const Eigen::VectorXd& d) const { return moved(system_, state_, d); }
+  State with(std::vector<double> State::*part, const Eigen::VectorXd& d) const {
+    State out = state_;
+    for (std::size_t i = 0; i < (out.*part).size(); ++i) (out.*part)[i] += d[static_cast<Eigen::Index>(i)];
+    return out;
+  }
+
+  Random random_;
+  System system_;
+  Work work_;
+  State state_;
+};
+
+std::string name_of_parameter(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(InFormulation, Matrix, testing::ValuesIn(formulations()), name_of_parameter);
+
+TEST_P(Matrix, HoldsStiffnessDampingAndInertiaOnRequest) {
+  const auto block = [&](const Seeding& force) {
+    return Eigen::MatrixXd(matrix(force, {}).topLeftCorner(nv(), nv()));
+  };
+  const auto along = [&](std::vector<double> State::*part) {
+    return differences([&](const Eigen::VectorXd& d) { return residual(with(part, d)); }, nv());
+  };
+  const Eigen::MatrixXd K = differences([&](const Eigen::VectorXd& d) { return residual(with_q(d)); }, nv());
+  const Eigen::MatrixXd C = along(&State::v), M = along(&State::vdot);
+  expect_at_most(row_difference(block({1, 0, 0}), K), kTolerance, GetParam() + ": K = dr/dq");
+  expect_at_most(row_difference(block({0, 1, 0}), C), kTolerance, GetParam() + ": C = dr/dv");
+  expect_at_most(row_difference(block({0, 0, 1}), M), kTolerance, GetParam() + ": M = dr/dvdot");
+  const Eigen::MatrixXd sum = 2 * K + 3 * C + 5 * M;
+  expect_at_most(row_difference(block({2, 3, 5}), sum), kTolerance, GetParam() + ": 2 K + 3 C + 5 M");
+  expect_at_most(relative_difference(M, Eigen::MatrixXd(M.transpose())), 1e-10, GetParam() + ": M - M^T");
+}
+
+TEST_P(Matrix, HoldsTheConstraintsOfEveryLevel) {
+  const auto lower = [&](RowLevel level, const Seeding& row) {
+    return Eigen::MatrixXd(matrix({}, row, level).bottomLeftCorner(rows(), nv()));
+  };
+  const auto rows_at = [&](const State& at, std::vector<double> Work::*part) -> Eigen::VectorXd {
+    residual(at);
+    return as_vector(work_.*part);
+  };
+  const auto along_q = [&](std::vector<double> Work::*part) {
+    return differences([&](const Eigen::VectorXd& d) { return rows_at(with_q(d), part); }, nv());
+  };
+  const auto along = [&](std::vector<double> State::*unknown, std::vector<double> Work::*part) {
+    return differences([&](const Eigen::VectorXd& d) { return rows_at(with(unknown, d), part); }, nv());
+  };
+  const std::string& name = GetParam();
+  const Eigen::MatrixXd B = along_q(&Work::phi);
+  expect_at_most(row_difference(lower(RowLevel::Position, {1, 0, 0}), B), kTolerance, name + ": dPhi/dq = B");
+  expect_at_most(row_difference(along(&State::v, &Work::rate), B), kTolerance, name + ": d(rate)/dv = B");
+  expect_at_most(row_difference(lower(RowLevel::Velocity, {0, 1, 0}), B), kTolerance, name + ": velocity rows, v alone");
+  expect_at_most(row_difference(lower(RowLevel::Velocity, {2, 3, 0}), 2 * along_q(&Work::rate) + 3 * B), kTolerance,
+                 name + ": velocity rows, 2 q + 3 v");
+  expect_at_most(row_difference(lower(RowLevel::Acceleration, {0, 0, 1}), along(&State::vdot, &Work::acceleration)), kTolerance,
+                 name + ": acceleration rows");
+
+  const Eigen::MatrixXd full = matrix({1, 0, 0}, {1, 0, 0});
+  const Eigen::MatrixXd forces =
+      differences([&](const Eigen::VectorXd& d) { return residual(with(&State::lambda, d)); }, rows());
+  expect_at_most(row_difference(full.topRightCorner(nv(), rows()), forces), kTolerance, name + ": dr/dlambda");
+  expect_at_most((full.topRightCorner(nv(), rows()).transpose() - full.bottomLeftCorner(rows(), nv())).cwiseAbs().maxCoeff(), 1e-15,
+                 name + ": B^T beside the transpose of B");
+  EXPECT_EQ(full.bottomRightCorner(rows(), rows()).cwiseAbs().maxCoeff(), 0);
+}
+
+// d(rate)/dt along the motion is the acceleration row.
+TEST_P(Matrix, AccelerationRowsAreTheTimeDerivativeOfVelocityRows) {
+  const auto later = [&](double dt, std::vector<double> Work::*part) -> Eigen::VectorXd {
+    const Eigen::VectorXd v = as_vector(state_.v), vdot = as_vector(state_.vdot);
+    State at = with(&State::v, dt * vdot);
+    at = moved(system_, at, dt * v + 0.5 * dt * dt * vdot);
+    residual(at);
+    return as_vector(work_.*part);
+  };
+  const auto rate_of = [&](std::vector<double> Work::*part) {
+    return Eigen::VectorXd(differences([&](const Eigen::VectorXd& dt) { return later(dt[0], part); }, 1));
+  };
+  const Eigen::VectorXd rate = later(0, &Work::rate), acceleration = later(0, &Work::acceleration);
+  expect_at_most(relative_difference(rate, rate_of(&Work::phi)), 1e-9, GetParam() + ": B v - d(Phi)/dt");
+  expect_at_most(relative_difference(acceleration, rate_of(&Work::rate)), 1e-9, GetParam() + ": B vdot + Z - d(rate)/dt");
+}
+
+TEST_P(Matrix, ResidualIsTheSameWithAndWithoutIt) {
+  residual(state_);
+  const std::vector<double> r = work_.r, phi = work_.phi, rate = work_.rate, acceleration = work_.acceleration;
+  const double scale = work_.force_scale;
+  matrix({1, 2, 3}, {1, 0, 0});
+  EXPECT_EQ(r, work_.r);
+  EXPECT_EQ(phi, work_.phi);
+  EXPECT_EQ(rate, work_.rate);
+  EXPECT_EQ(acceleration, work_.acceleration);
+  EXPECT_EQ(scale, work_.force_scale);
+  fmt::print("  {}: {} numbers of the residual identical\n", GetParam(), r.size() + 3 * phi.size());
+}
+
+// Newton's matrix as the corrector makes it, against differences of its residuals: along the stage, in the multipliers, in
+// every index form. A corrector that may not iterate leaves the matrix and the residuals of its predictor.
+class NewtonMatrix : public Matrix {
+ protected:
+  NewtonMatrix() : Matrix(Pairs::Neighbours) {}
+
+  struct Predictor {
+    std::vector<double> Theta, V, theta;
+    State reference, to;
+  };
+
+  Predictor random_predictor() {
+    Predictor out;
+    for (auto* values : {&out.Theta, &out.V, &out.theta}) {
+      values->resize(static_cast<std::size_t>(nv()));
+      random_.fill(*values);
+    }
+    out.reference = out.to = random_state(system_, random_);
+    random_.fill(out.to.eta);
+    return out;
+  }
+
+  // The predictor moved by Newton's unknowns: increments of q, s d(lambda), h d(eta).
+  Predictor moved_by(const Predictor& p, const Stage& stage, const Eigen::VectorXd& d) const {
+    Predictor out = p;
+    for (const Node& node : system_.model().nodes) increment_theta(node.type, d.data() + node.v, out.theta.data() + node.v);
+    for (int i = 0; i < rows(); ++i) {
+      out.to.lambda[static_cast<std::size_t>(i)] += stage.rate() * d[nv() + i];
+      if (d.size() > nv() + rows()) out.to.eta[static_cast<std::size_t>(i)] += d[nv() + rows() + i] / kStep;
+    }
+    return out;
+  }
+
+  void evaluate(const Predictor& p, const Stage& stage, IndexForm form, bool simplified, Work& work) const {
+    CorrectorOptions options;
+    options.form = form;
+    options.simplified = simplified;
+    options.max_iterations = 0;
+    Corrector corrector(system_, options);
+    corrector.prepare(work);
+    corrector.Theta = p.Theta;
+    corrector.V = p.V;
+    corrector.theta = p.theta;
+    State to = p.to;
+    EXPECT_FALSE(corrector.solve(stage, kStep, p.reference, to, work).converged());
+  }
+  Eigen::MatrixXd predicted_matrix(const Predictor& p, const Stage& stage, IndexForm form, bool simplified, Work& work) const {
+    evaluate(p, stage, form, simplified, work);
+    return dense_matrix(block_pattern(system_.model(), form), *work.solver);
+  }
+  // s r, Phi and (s/c_v) (B v + Phi_t), as far as the form has them.
+  Eigen::VectorXd scaled_residual(const Predictor& p, const Stage& stage, IndexForm form, Work& work) const {
+    evaluate(p, stage, form, false, work);
+    const double s = 1 / stage.rate();
+    Eigen::VectorXd out(unknown_count(system_.model(), form));
+    out.head(nv()) = s * as_vector(work.r);
+    if (form != IndexForm::Index2) out.segment(nv(), rows()) = as_vector(work.phi);
+    if (form != IndexForm::Index3) out.tail(rows()) = s / stage.c_v * as_vector(work.rate);
+    return out;
+  }
+
+  static constexpr double kStep = 0.8;
+};
+
+INSTANTIATE_TEST_SUITE_P(InFormulation, NewtonMatrix, testing::ValuesIn(formulations()), name_of_parameter);
+
+const Stage kStages[] = {{.c_1 = 0.4, .c_2 = 0, .c_v = 0.7}, {.c_1 = 0, .c_2 = 0.6, .c_v = 0.7}, {.c_1 = 0.3, .c_2 = 0.5, .c_v = 0.7}};
+
+TEST_P(NewtonMatrix, IsTheDerivativeOfTheResidualsInEveryIndexForm) {
+  const std::pair<IndexForm, const char*> forms[] = {
+      {IndexForm::Index3, "index 3"}, {IndexForm::Index2, "index 2"}, {IndexForm::Stabilized, "stabilised"}};
+  for (const auto& [form, form_name] : forms) {
+    Work work(system_, "auto", form);
+    for (const Stage& stage : kStages) {
+      const Predictor start = random_predictor();
+      const Eigen::MatrixXd expected = differences(
+          [&](const Eigen::VectorXd& d) { return scaled_residual(moved_by(start, stage, d), stage, form, work); },
+          unknown_count(system_.model(), form));
+      const Eigen::MatrixXd exact = predicted_matrix(start, stage, form, false, work);
+      expect_at_most(row_difference(exact, expected), kTolerance,
+                     fmt::format("{}, {}: c_1 = {}, c_2 = {}", GetParam(), form_name, stage.c_1, stage.c_2));
+    }
+  }
+}
+
+TEST_P(NewtonMatrix, SimplifiedLeavesOutTheTangentOperatorsOnly) {
+  for (const Stage& stage : kStages) {
+    const Predictor start = random_predictor();
+    const Eigen::MatrixXd exact = predicted_matrix(start, stage, IndexForm::Index3, false, work_);
+    const Eigen::MatrixXd simplified = predicted_matrix(start, stage, IndexForm::Index3, true, work_);
+    // E = 1/(c_1 + c_2 c_v): the matrix of a vector space, at the state of the predictor.
+    state_ = start.to;
+    for (const Node& node : system_.model().nodes) {
+      NodeStage n{};
+      n.q_ref = start.reference.q.data() + node.q;
+      n.Theta = start.Theta.data() + node.v;
+      n.V = start.V.data() + node.v;
+      n.theta = start.theta.data() + node.v;
+      n.q = state_.q.data() + node.q;
+      n.v = state_.v.data() + node.v;
+      n.vdot = state_.vdot.data() + node.v;
+      evaluate_stage(node.type, stage, n);
+    }
+    const double s = 1 / stage.rate();
+    const Eigen::MatrixXd of_vector_space = matrix({s, stage.c_v, 1}, {1, 0, 0});
+    const std::string name = fmt::format("{}: c_1 = {}, c_2 = {}", GetParam(), stage.c_1, stage.c_2);
+    expect_at_most(relative_difference(simplified, of_vector_space), 1e-14, name + ": simplified - that without T");
+    EXPECT_EQ(exact.bottomRows(rows()), simplified.bottomRows(rows()));
+    EXPECT_EQ(exact.rightCols(rows()), simplified.rightCols(rows()));
+    EXPECT_GT(relative_difference(simplified, exact), 1e-3) << "the operators should matter at this size of theta";
+  }
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,115 @@
+// Every listed kind of sensor against a closed form on a known motion.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "model/sensors/list.h"
+#include "system/initial.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+// A ball (equal moments of inertia) flies and spins freely: p = p_0 + u t + g t^2/2 with constant inertial angular velocity.
+// A pendulum hangs at rest from a rod, on a body that a spherical joint holds.
+struct KnownMotion {
+  Vec3 gravity{0.5, -1, -9}, place{1, 2, 3}, velocity{-1, 0.5, 2}, rotation{0.3, -0.8, 0.5}, omega{2, -1, 0.5};
+  Vec3 offset{0.2, -0.1, 0.4};  // of a point on the ball, body axes
+  double hung_mass = 3;
+  Mat3 R = SO3<double>::exp(rotation).R();
+  Vec3 omega_inertial = R * omega;
+  Vec3 arm = R * offset;
+
+  std::shared_ptr<const Description> description(const std::vector<std::pair<std::string, std::string>>& sensor_types) const {
+    ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
+    builder.body("ball", "rigid").set("mass", {2}).set("inertia", {0.8, 0.8, 0.8}).set("position", place).set("orientation", rotation);
+    builder.set("velocity", velocity).set("angular_velocity", omega);
+    // Hangs along gravity below the joint.
+    const Vec3 down = gravity.normalized();
+    builder.body("hung", "rigid").set("mass", {hung_mass}).set("inertia", {1, 2, 2}).set("position", down).set("orientation", rotation);
+    builder.joint("hook", "spherical").set("between", "ground", "hung").set("at", {0, 0, 0});
+    for (const auto& [name, type] : sensor_types) {
+      builder.sensor(name, type);
+      const Kind& kind = *find_kind(Section::Sensors, type);
+      if (const int of = kind.field("of"); of >= 0)
+        builder.set("of", std::string(kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook" : "ball"));
+      if (kind.field("at") >= 0) builder.set("at", place + arm);
+      if (name.ends_with("_second")) {
+        const Field& choice = kind.fields[static_cast<std::size_t>(std::max(kind.field("axes"), kind.field("part")))];
+        builder.set(choice.name, choice.choices[1]);
+      }
+      if (name.ends_with("_third")) builder.set("part", std::string("potential"));
+      if (type == "expression") builder.set("value", std::string("position[0] + 2*energy_second + t"));
+    }
+    return builder.finish();
+  }
+
+  double kinetic() const { return 0.5 * 2 * velocity.squaredNorm() + 0.5 * 0.8 * omega.squaredNorm(); }
+  double potential() const { return -2 * gravity.dot(place) - hung_mass * gravity.norm(); }
+};
+
+// By the name of the sensor: its type, and `_second` for the second choice of its axes or part.
+std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
+  const SO3<double> q = SO3<double>::exp(k.rotation);
+  const Vec3 hook_force = -k.hung_mass * k.gravity;
+  const auto scalar = [](double x) { return Eigen::VectorXd::Constant(1, x); };
+  return {{"position", k.place + k.arm},
+          {"velocity", k.velocity + k.omega_inertial.cross(k.arm)},
+          {"acceleration", k.gravity + k.omega_inertial.cross(k.omega_inertial.cross(k.arm))},
+          {"orientation", q.coordinates()},
+          {"rotation_vector", k.rotation},
+          {"angular_velocity", k.omega},
+          {"angular_velocity_second", k.omega_inertial},
+          {"angular_acceleration", Vec3::Zero()},
+          {"angular_acceleration_second", Vec3::Zero()},
+          {"reaction_force", hook_force},
+          {"reaction_force_second", k.R.transpose() * hook_force},
+          {"reaction_torque", Vec3::Zero()},
+          {"reaction_torque_second", Vec3::Zero()},
+          {"multiplier", hook_force},
+          {"energy", scalar(k.kinetic() + k.potential())},
+          {"energy_second", scalar(k.kinetic())},
+          {"energy_third", scalar(k.potential())},
+          {"expression", scalar((k.place + k.arm).x() + 2 * k.kinetic() + 0.25)}};
+}
+
+TEST(Sensors, OfEveryListedKindShowTheClosedForm) {
+  const KnownMotion known;
+  const auto expected = closed_forms(known);
+  std::vector<std::pair<std::string, std::string>> sensors;
+  for (const ListedSensor& listed : sensor_kinds()) {
+    ASSERT_EQ(expected.count(listed.kind.type), 1u) << "the sensor '" << listed.kind.type << "' has no closed form here";
+    for (const auto& [name, value] : expected)
+      if (name == listed.kind.type || (name.starts_with(listed.kind.type + "_") && find_kind(Section::Sensors, name) == nullptr))
+        sensors.emplace_back(name, listed.kind.type);
+  }
+  ASSERT_EQ(sensors.size(), expected.size());
+
+  for (const std::string& formulation : formulations()) {
+    const System system = make_system(known.description(sensors), formulation);
+    Work work(system);
+    State state = consistent_state(system, 0.25, InitialPolicy::Check, work);
+    const std::vector<double> values = sensed(system, state, work);
+    for (const Sensor& sensor : system.model().sensors) {
+      const Eigen::VectorXd value = as_vector(values).segment(sensor.first, sensor.components);
+      ASSERT_EQ(value.size(), expected.at(sensor.name).size()) << sensor.name;
+      expect_at_most(relative_difference(value, expected.at(sensor.name)), 1e-13, fmt::format("{}: {}", formulation, sensor.name));
+    }
+  }
+}
+
+// The rod pulls a swinging mass towards the pivot with m v^2/l - m g.n.
+TEST(Sensors, ReactionOfADistanceJointIsTheTensionOfItsRod) {
+  ModelBuilder builder;
+  builder.body("bob", "point").set("mass", {2}).set("position", {0, 0, -0.5}).set("velocity", {3, 0, 0});
+  builder.joint("rod", "distance").set("between", "ground", "bob").set("points", {0, 0, 0, 0, 0, -0.5});
+  builder.sensor("tension", "reaction_force").set("of", std::string("rod"));
+  const System system = make_system(builder.finish());
+  Work work(system);
+  const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+  const std::vector<double> force = sensed(system, state, work);
+  expect_at_most((as_vector(force) - Vec3(0, 0, 2 * 9.81 + 2 * 9 / 0.5)).norm(), 1e-12, "force on the bob - (m g + m v^2/l)");
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,98 @@
+// For tests only: systems from descriptions, states at random, matrices as dense ones, differences along the groups.
+#pragma once
+
+#include "model/nodes/stage.h"
+#include "model/testing.h"
+#include "system/corrector.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+inline System make_system(const std::shared_ptr<const Description>& description, const std::string& formulation = {}) {
+  return System(Model::compile(description, formulation), Params(description));
+}
+
+// Places and velocities as described; nothing is required of them.
+inline State described_state(const System& system) {
+  const Initial initial = initial_values(system.model(), system.params().values().data());
+  State state = system.empty_state();
+  state.q = initial.q;
+  state.v = initial.v;
+  return state;
+}
+
+// Anything but an equilibrium.
+inline State random_state(const System& system, Random& random) {
+  State state = described_state(system);
+  for (const Node& node : system.model().nodes) {
+    const Vec6 d = random.vector<6>();
+    increment_position(node.type, d.data(), state.q.data() + node.q);
+  }
+  random.fill(state.v);
+  random.fill(state.vdot);
+  random.fill(state.lambda);
+  state.t = random.between(0, 1);
+  return state;
+}
+
+// The state with every node moved along its group by its part of d.
+inline State moved(const System& system, State state, const Eigen::VectorXd& d) {
+  for (const Node& node : system.model().nodes) increment_position(node.type, d.data() + node.v, state.q.data() + node.q);
+  return state;
+}
+
+// The matrix that a solver holds (before factorisation).
+inline Eigen::MatrixXd dense_matrix(const BlockPattern& pattern, LinearSolver& solver) {
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(pattern.unknowns(), pattern.unknowns());
+  for (const auto& [column_block, row_block] : pattern.pairs) {
+    const BlockRef ref = solver.block(row_block, column_block);
+    const auto start = [&](int block) { return pattern.start[static_cast<std::size_t>(block)]; };
+    for (int c = 0; c < start(column_block + 1) - start(column_block); ++c)
+      for (int r = 0; r < start(row_block + 1) - start(row_block); ++r)
+        out(start(row_block) + r, start(column_block) + c) = solver.values()[ref.offset + r + c * ref.stride];
+  }
+  return out;
+}
+
+// df/dx by five points: the error is of the order h^4.
+template <class F>
+Eigen::MatrixXd differences(const F& f, Eigen::Index count, double h = 1e-3) {
+  Eigen::MatrixXd out;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto central = [&](double step) -> Eigen::VectorXd {
+      const Eigen::VectorXd x = step * Eigen::VectorXd::Unit(count, i);
+      return (f(x) - f(-x)) / (2 * step);
+    };
+    const Eigen::VectorXd column = (4 * central(h / 2) - central(h)) / 3;
+    if (out.size() == 0) out.resize(column.size(), count);
+    out.col(i) = column;
+  }
+  return out;
+}
+
+// Largest difference of two matrices, each row relative to the largest entry of that row in the second.
+inline double row_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  double worst = 0;
+  for (Eigen::Index r = 0; r < b.rows(); ++r) worst = std::max(worst, relative_difference(a.row(r), b.row(r)));
+  return worst;
+}
+
+// A step of Newmark's method (beta = 1/4, gamma = 1/2) as a problem for the corrector, predicted with constant acceleration.
+inline Stage newmark_stage(const State& from, double h, Corrector& corrector) {
+  for (std::size_t i = 0; i < from.v.size(); ++i) {
+    corrector.V[i] = from.v[i] + 0.5 * h * from.vdot[i];
+    corrector.Theta[i] = h * from.v[i] + 0.25 * h * h * from.vdot[i];
+    corrector.theta[i] = h * from.v[i] + 0.5 * h * h * from.vdot[i];
+  }
+  return {.c_1 = 0.25 * h * h, .c_2 = 0, .c_v = 0.5 * h};
+}
+
+// All sensors at a state.
+inline std::vector<double> sensed(const System& system, const State& state, Work& work) {
+  const auto values = static_cast<std::size_t>(system.model().sensor_values);
+  std::vector<double> variables(values + 1), out(values);
+  system.sense(state, work, variables, out.data());
+  return out;
+}
+
+}  // namespace liedyn
