@@ -1,0 +1,36 @@
+// The commands of the program. Each parses its arguments, calls one analysis and writes what it gives; no numerics here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/App.hpp>
+
+#include "system/system.h"
+
+namespace liedyn::cli {
+
+enum ExitCode : int { kDone = 0, kWrongInput = 2, kFailedNumerics = 3 };
+
+// Each adds its command to the program. When the command is called, its exit code is left in `exit_code`.
+void add_run(CLI::App& program, int& exit_code);
+void add_check(CLI::App& program, int& exit_code);
+void add_list(CLI::App& program, int& exit_code);
+void add_schema(CLI::App& program, int& exit_code);
+
+// MODEL, --set and --formulation, as several commands take them.
+struct ModelArguments {
+  std::string model;
+  std::vector<std::string> set;
+  std::string formulation;
+
+  void add_to(CLI::App& command);
+  // Reads the model, sets its numbers and compiles it. Throws InputError.
+  System load() const;
+};
+
+// Writes to standard error, one line per finding.
+void print_findings(const std::vector<Diagnostic>& findings);
+
+}  // namespace liedyn::cli

@@ -1,0 +1,117 @@
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/paths.h"
+#include "commands.h"
+#include "integrators/integrator.h"
+#include "io/json.h"
+#include "io/read_model.h"
+#include "model/number_paths.h"
+
+namespace liedyn::cli {
+namespace {
+
+void list_models() {
+  for (const std::string& name : model_names()) {
+    const std::string file = find_model_file(name);
+    const std::string text = read_text_file(file);
+    const JsonDocument document = JsonDocument::parse(text, file);
+    const JsonValue summary = document.root().find("description");
+    fmt::print("{:<20} {}\n", name, summary && summary.is(JsonType::String) ? summary.text() : "");
+  }
+}
+
+// "0.9, from 0 to 1" or "full, or modified"
+std::string values_of(const IntegratorOption& option) {
+  std::string text = option.fallback;
+  for (const std::string& choice : option.choices)
+    if (choice != option.fallback) text += ", or " + choice;
+  if (option.least < option.most) text += fmt::format(", from {} to {}", option.least, option.most);
+  return text;
+}
+
+void list_integrators() {
+  for (const ListedIntegrator& listed : integrators()) {
+    fmt::print("{}\n  {}\n  {}\n", listed.name, listed.summary, listed.source);
+    for (const IntegratorOption& option : listed.options)
+      fmt::print("    {:<14} {} ({})\n", option.name, option.summary, values_of(option));
+  }
+}
+
+std::string type_name(const Field& field) {
+  switch (field.type) {
+    case FieldType::Number: return "number";
+    case FieldType::Vector: return "3 numbers";
+    case FieldType::Points: return "2 points";
+    case FieldType::Inertia: return "inertia";
+    case FieldType::Rotation: return "rotation";
+    case FieldType::Choice: return fmt::format("{}", fmt::join(field.choices, "|"));
+    case FieldType::Text: return "text";
+    case FieldType::Body: return "body";
+    case FieldType::Bodies: return "two bodies";
+    case FieldType::Joint: return "joint";
+    case FieldType::Integer: return "whole number";
+  }
+  return {};
+}
+
+// "required", "default 0", "optional"
+std::string presence(const Field& field) {
+  if (field.required) return "required";
+  if (field.type == FieldType::Choice && !field.choices.empty()) return "default " + field.choices[0];
+  if (field.defaults.empty()) return "optional";
+  return fmt::format("default {}", fmt::join(field.defaults, " "));
+}
+
+void list_elements() {
+  for (Section section : kSections) {
+    fmt::print("{}\n", section_name(section));
+    for (const Kind& kind : kinds(section)) {
+      fmt::print("  {:<22} {}\n", kind.type, kind.summary);
+      for (const Field& field : kind.fields) {
+        const std::string unit = field.unit.empty() ? "" : fmt::format(" [{}]", field.unit);
+        fmt::print("    {:<20} {}{}, {}. {}{}\n", field.name, type_name(field), unit, presence(field),
+                   field.summary, field.may_be_consistent ? " Or \"consistent\": assembly finds it." : "");
+      }
+    }
+  }
+}
+
+void list_parameters(const ModelArguments& arguments) {
+  const System system = arguments.load();
+  const Params& params = system.params();
+  for (int i = 0; i < params.size(); ++i) {
+    const Field* field = locate_number(params.description(), i).kind_field();
+    fmt::print("{} = {:.17g}{}\n", params.path(i), params.get(i),
+               field == nullptr || field->unit.empty() ? "" : " " + field->unit);
+  }
+}
+
+}  // namespace
+
+void add_list(CLI::App& program, int& exit_code) {
+  CLI::App& command = *program.add_subcommand("list", "Show what there is to choose from");
+  command.require_subcommand(1);
+  const auto add = [&](const char* name, const char* summary, auto list) {
+    command.add_subcommand(name, summary)->callback([list, &exit_code] {
+      list();
+      exit_code = kDone;
+    });
+  };
+  add("models", "Shipped models", &list_models);
+  add("integrators", "Integrators with their options", &list_integrators);
+  add("elements", "Bodies, joints, forces and sensors with their fields, units and defaults", &list_elements);
+
+  CLI::App& parameters =
+      *command.add_subcommand("parameters", "Every number of a model that --set can change, with its value");
+  const auto arguments = std::make_shared<ModelArguments>();
+  arguments->add_to(parameters);
+  parameters.callback([arguments, &exit_code] {
+    list_parameters(*arguments);
+    exit_code = kDone;
+  });
+}
+
+}  // namespace liedyn::cli

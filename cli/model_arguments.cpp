@@ -1,0 +1,38 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "io/read_model.h"
+
+namespace liedyn::cli {
+
+void ModelArguments::add_to(CLI::App& command) {
+  command
+      .add_option("MODEL", model,
+                  "A model file (JSON), or the name of a shipped model (see liedyn list models)")
+      ->required();
+  command
+      .add_option("--set", set,
+                  "Set a number of the model, or an argument of a generated model; may be repeated")
+      ->type_name("PATH=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--formulation", formulation,
+                  fmt::format("Coordinates of rigid bodies, instead of the model's own: {}",
+                              fmt::join(formulations(), ", ")))
+      ->type_name("NAME");
+}
+
+System ModelArguments::load() const {
+  std::vector<Assignment> assignments;
+  for (const std::string& text : set) assignments.push_back(parse_assignment(text));
+  const auto description = std::make_shared<const Description>(read_model(model, assignments));
+  Params params(description);
+  for (const Assignment& a : assignments) params.set(a.path, a.value);
+  return System(Model::compile(description, formulation), std::move(params));
+}
+
+}  // namespace liedyn::cli

@@ -1,0 +1,57 @@
+#include "progress.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace liedyn::cli {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(1);  // shorter runs show no bar
+constexpr auto kPause = std::chrono::milliseconds(100);
+constexpr int kWidth = 40;
+
+volatile std::sig_atomic_t stop_requested = 0;
+
+// The first Ctrl-C lets the step finish and the output be written; the second one ends the program.
+void request_stop(int signal) {
+  stop_requested = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+Progress::Progress()
+    : start_(Clock::now()), next_draw_(start_ + kPatience), on_terminal_(isatty(STDERR_FILENO) != 0) {
+  std::signal(SIGINT, &request_stop);
+}
+
+Progress::~Progress() {
+  std::signal(SIGINT, SIG_DFL);
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+}
+
+bool Progress::operator()(double fraction) {
+  if (stop_requested != 0) return false;
+  if (!on_terminal_) return true;
+  const auto now = Clock::now();
+  if (now >= next_draw_) draw(fraction, now);
+  return true;
+}
+
+void Progress::draw(double fraction, Clock::time_point now) {
+  next_draw_ = now + kPause;
+  drawn_ = true;
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  const double left = fraction > 0 ? elapsed * (1 - fraction) / fraction : 0;
+  const auto filled = static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * kWidth);
+  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
+  fmt::print(stderr, "\r[{}] {:3.0f} %, {:.0f} s left\x1b[K", bar, 100 * fraction, left);
+  std::fflush(stderr);
+}
+
+}  // namespace liedyn::cli

@@ -1,0 +1,121 @@
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "analyses/simulate.h"
+#include "commands.h"
+#include "integrators/integrator.h"
+#include "io/model_format.h"
+#include "io/write_results.h"
+#include "progress.h"
+
+namespace liedyn::cli {
+namespace {
+
+struct RunArguments {
+  ModelArguments model;
+  std::optional<std::string> integrator, initial;
+  std::optional<double> start, end, step;
+  std::optional<long> output_every;
+  std::string solver = "auto";
+  std::string out;
+  bool json = false;
+};
+
+void print_summary(const Result& result) {
+  const Summary& s = result.summary;
+  const Trajectory& t = result.trajectory;
+  fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {:.6g} s, {:.3g} s of computing time\n", s.model,
+             s.start, s.end, s.steps, s.step, s.wall_seconds);
+  fmt::print("  integrator           {}\n", s.integrator);
+  fmt::print("  formulation          {}, {} unknowns, {} solver\n", s.formulation, s.unknowns, s.solver);
+  fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
+  fmt::print("  energy               {:.9g} J, largest drift {:.3g} J\n", s.energy_final, s.energy_max_drift);
+  fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,
+             s.residual_velocity);
+  if (t.channels.empty()) return;
+  fmt::print("  sensors at the end\n");
+  for (const Channel& channel : t.channels) {
+    std::vector<double> values;
+    for (int i = 0; i < channel.components; ++i) values.push_back(t.at(t.rows() - 1, channel.first + i));
+    fmt::print("    {:<18} {:.12g} {}\n", channel.name, fmt::join(values, "  "), channel.unit);
+  }
+}
+
+int run(const RunArguments& arguments) {
+  if (!arguments.out.empty()) check_output(arguments.out);
+  const System system = arguments.model.load();
+  SimulateOptions options = default_options(system.model().description());
+  options.integrator = arguments.integrator.value_or(options.integrator);
+  options.initial = arguments.initial.value_or(options.initial);
+  options.start = arguments.start.value_or(options.start);
+  options.end = arguments.end.value_or(options.end);
+  options.step = arguments.step.value_or(options.step);
+  options.output_every = arguments.output_every.value_or(options.output_every);
+  options.solver = arguments.solver;
+
+  Result result;
+  {
+    Progress progress;
+    options.progress = std::ref(progress);
+    result = simulate(system, options);
+  }
+  if (!arguments.out.empty()) write_results(result, arguments.out);
+  if (arguments.json)
+    fmt::print("{}\n", summary_json(result));
+  else
+    print_summary(result);
+  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+  if (result.summary.completed) return kDone;
+  fmt::print(stderr, "error: {}\n", result.summary.failure);
+  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
+  return kFailedNumerics;
+}
+
+// "Time step; ... [s]": what the model's settings say about the option of the same name.
+std::string help_of(std::string_view setting) {
+  for (const Field& field : simulation_fields())
+    if (field.name == setting)
+      return field.summary + (field.unit.empty() ? "" : fmt::format(" [{}]", field.unit));
+  return {};
+}
+
+std::string integrator_names() {
+  std::vector<std::string> names;
+  for (const ListedIntegrator& listed : integrators()) names.push_back(listed.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, int& exit_code) {
+  CLI::App& command = *program.add_subcommand("run", "Simulate a model");
+  const auto arguments = std::make_shared<RunArguments>();
+  arguments->model.add_to(command);
+  command
+      .add_option(
+          "--integrator", arguments->integrator,
+          fmt::format("Integrator with its options: {} (see liedyn list integrators)", integrator_names()))
+      ->type_name("NAME[,KEY=VALUE...]");
+  command.add_option("--start", arguments->start, help_of("start"))->type_name("T");
+  command.add_option("--end", arguments->end, help_of("end"))->type_name("T");
+  command.add_option("--step", arguments->step, help_of("step"))->type_name("H");
+  command.add_option("--initial", arguments->initial, help_of("initial"))->type_name("check|project");
+  command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
+  command.add_option("--solver", arguments->solver, "Linear solver: dense, klu, or by size")
+      ->type_name("auto|dense|klu");
+  command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
+      ->type_name("FILE");
+  command.add_flag("--json", arguments->json,
+                   "Print the summary as one JSON object, and nothing else on standard output");
+  command.footer(
+      "What is not given here stands in the model, under \"simulation\".\n"
+      "Exit code 0: done; 2: the input is wrong; 3: the numerics failed, the results up to there are "
+      "written.");
+  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace liedyn::cli

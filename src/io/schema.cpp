@@ -1,0 +1,179 @@
+#include "io/schema.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "io/generators/list.h"
+#include "io/model_format.h"
+#include "model/description.h"
+
+namespace liedyn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kNamePattern = "^[A-Za-z_][A-Za-z0-9_-]*$";
+constexpr const char* kParameterPattern = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+Json reference(const std::string& definition) { return {{"$ref", "#/definitions/" + definition}}; }
+
+Json array_of(const Json& item, int count) {
+  return {{"type", "array"}, {"items", item}, {"minItems", count}, {"maxItems", count}};
+}
+
+// A number, or a text with an expression that gives one.
+Json number(Range range, const char* type = "number") {
+  Json plain = {{"type", type}};
+  if (range == Range::Positive) plain["exclusiveMinimum"] = 0;
+  if (range == Range::NonNegative) plain["minimum"] = 0;
+  return {{"anyOf", {plain, {{"type", "string"}}}}};
+}
+
+Json definitions() {
+  const Json n = reference("number"), vector = reference("vector");
+  const auto only = [](const Json& properties) {
+    Json required = Json::array();
+    for (const auto& [key, value] : properties.items()) required.push_back(key);
+    return Json{{"type", "object"},
+                {"properties", properties},
+                {"required", required},
+                {"additionalProperties", false}};
+  };
+  return {
+      {"number",
+       {{"description", "A number, or an expression of parameters such as \"2*pi*speed\"."},
+        {"anyOf", {{{"type", "number"}}, {{"type", "string"}}}}}},
+      {"vector", array_of(n, 3)},
+      {"points", array_of(vector, 2)},
+      {"inertia", {{"anyOf", {array_of(n, 3), array_of(n, 6), array_of(vector, 3)}}}},
+      {"rotation",
+       {{"anyOf",
+         {only({{"rotation_vector", vector}}), only({{"cardan", vector}}),
+          only({{"quaternion", array_of(n, 4)}}), only({{"axis", vector}, {"angle", n}}),
+          only({{"matrix", array_of(vector, 3)}})}}}},
+      {"body", {{"description", "Name of a body, or \"ground\"."}, {"type", "string"}}},
+  };
+}
+
+Json type_of(const Field& field) {
+  switch (field.type) {
+    case FieldType::Number: return number(field.range);
+    case FieldType::Integer: return number(field.range, "integer");
+    case FieldType::Vector: return reference("vector");
+    case FieldType::Points: return reference("points");
+    case FieldType::Inertia: return reference("inertia");
+    case FieldType::Rotation: return reference("rotation");
+    case FieldType::Choice: return {{"enum", field.choices}};
+    case FieldType::Text: return {{"type", "string"}};
+    case FieldType::Body: return reference("body");
+    case FieldType::Bodies: return array_of(reference("body"), 2);
+    case FieldType::Joint: return {{"type", "string"}};
+  }
+  return {};
+}
+
+Json default_of(const Field& field) {
+  if (field.type == FieldType::Choice && !field.choices.empty()) return field.choices[0];
+  if (field.defaults.empty()) return nullptr;
+  if (field.type == FieldType::Rotation) return {{"rotation_vector", field.defaults}};
+  return field.defaults.size() == 1 ? Json(field.defaults[0]) : Json(field.defaults);
+}
+
+Json schema_of(const Field& field) {
+  Json out = {{"description", field.summary + (field.unit.empty() ? "" : fmt::format(" [{}]", field.unit))}};
+  Json type = type_of(field);
+  if (field.may_be_consistent) type = {{"anyOf", {type, {{"const", "consistent"}}}}};
+  // Beside "$ref" nothing else counts, so it stands in a list of its own.
+  if (type.contains("$ref"))
+    out["allOf"] = {type};
+  else
+    out.update(type);
+  const Json fallback = default_of(field);
+  if (!fallback.is_null() && !field.required) out["default"] = fallback;
+  return out;
+}
+
+Json object_with(const std::vector<Field>& fields) {
+  Json properties = Json::object(), required = Json::array();
+  for (const Field& field : fields) {
+    properties[field.name] = schema_of(field);
+    if (field.required) required.push_back(field.name);
+  }
+  return {{"type", "object"},
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
+}
+
+Json schema_of(const Kind& kind) {
+  Json out = object_with(kind.fields);
+  out["description"] = kind.summary;
+  out["properties"]["type"] = {{"const", kind.type}};
+  out["required"].push_back("type");
+  return out;
+}
+
+// An entry's type decides what else it may hold.
+Json schema_of(Section section) {
+  Json types = Json::array(), cases = Json::array();
+  for (const Kind& kind : kinds(section)) {
+    types.push_back(kind.type);
+    cases.push_back(
+        {{"if", {{"properties", {{"type", {{"const", kind.type}}}}}}}, {"then", schema_of(kind)}});
+  }
+  const Json entry = {{"type", "object"},
+                      {"required", {"type"}},
+                      {"properties", {{"type", {{"enum", types}}}}},
+                      {"allOf", cases}};
+  return {
+      {"type", "object"}, {"propertyNames", {{"pattern", kNamePattern}}}, {"additionalProperties", entry}};
+}
+
+Json generator_names() {
+  Json names = Json::array();
+  for (const Generator& generator : generators()) names.push_back(generator.name);
+  return names;
+}
+
+Json generator_arguments() {
+  Json cases = Json::array();
+  for (const Generator& generator : generators())
+    cases.push_back(
+        {{"if", {{"properties", {{"generator", {{"const", generator.name}}}}}, {"required", {"generator"}}}},
+         {"then", {{"properties", {{"arguments", object_with(generator.arguments)}}}}}});
+  return cases;
+}
+
+}  // namespace
+
+std::string model_schema() {
+  Json properties = Json::object();
+  for (const FormatKey& key : kModelKeys) properties[std::string(key.name)] = {{"description", key.summary}};
+  const auto set = [&](const std::string& key, const Json& schema) { properties[key].update(schema); };
+  set("liedyn", {{"const", kFormatVersion}});
+  set("name", {{"type", "string"}});
+  set("description", {{"type", "string"}});
+  set("parameters", {{"type", "object"},
+                     {"propertyNames", {{"pattern", kParameterPattern}}},
+                     {"additionalProperties", reference("number")}});
+  set("gravity", {{"allOf", {reference("vector")}}});
+  set("generator", {{"enum", generator_names()}});
+  set("arguments", {{"type", "object"}});
+  set("states", {{"type", "object"}, {"maxProperties", 0}});
+  set("simulation", object_with(simulation_fields()));
+  for (Section section : kSections) set(std::string(section_name(section)), schema_of(section));
+
+  const Json schema = {
+      {"$schema", "http://json-schema.org/draft-07/schema#"},
+      {"title", "Liedyn model"},
+      {"type", "object"},
+      {"required", {"liedyn"}},
+      {"properties", properties},
+      {"additionalProperties", false},
+      {"allOf", generator_arguments()},
+      {"definitions", definitions()},
+  };
+  return schema.dump(2);
+}
+
+}  // namespace liedyn
