@@ -1,0 +1,39 @@
+"""Liedyn: dynamics of flexible multibody systems on Lie groups.
+
+>>> import liedyn as ld
+>>> result = ld.run("heavy_top", integrator="generalized-alpha,sigma=1", step=1e-3)
+>>> result["position"][-1]          # numpy arrays, views onto the trajectory
+>>> result.plot("position")
+
+A model is the name of a shipped model, the path of a JSON file, or a dict with the content of such a file. To run it
+many times with other numbers, compile it once:
+
+>>> top = ld.Model("heavy_top")
+>>> for spin in (50, 100, 150):
+...     top.run(set={"spin": spin})
+
+What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
+Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
+or raise `NumericalError` if `strict=True`.
+"""
+
+from liedyn._liedyn import elements, formulations, integrators, version as __version__
+from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.model import Model, load, models, parameters, run
+from liedyn.result import Result
+
+__all__ = [
+    "Diagnostic",
+    "InputError",
+    "Model",
+    "NumericalError",
+    "NumericalWarning",
+    "Result",
+    "elements",
+    "formulations",
+    "integrators",
+    "load",
+    "models",
+    "parameters",
+    "run",
+]

@@ -1,0 +1,53 @@
+"""Errors and warnings of the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Iterable
+
+if TYPE_CHECKING:
+    from liedyn.result import Result
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding about the input: where it is, what is wrong, what to do about it."""
+
+    file: str
+    """The file it is in; empty if the model was not a file."""
+    line: int
+    """Its line; 0 if unknown."""
+    path: str
+    """The chain of keys, "joints.pivot.at"."""
+    message: str
+    """What was expected and what was found."""
+    hint: str = ""
+    """What to try; may be empty."""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file and self.line > 0 else self.file
+        parts = [part for part in (place, self.path, self.message) if part]
+        return ": ".join(parts) + (f" (hint: {self.hint})" if self.hint else "")
+
+
+class InputError(ValueError):
+    """What the caller gave is wrong. `diagnostics` holds every finding, not only the first."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        super().__init__("\n".join(str(diagnostic) for diagnostic in self.diagnostics))
+
+    def __reduce__(self) -> tuple:
+        return type(self), (self.diagnostics,)
+
+
+class NumericalError(ArithmeticError):
+    """The numerics failed before the end, and the caller asked for `strict`. `result` is complete up to there."""
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class NumericalWarning(RuntimeWarning):
+    """The numerics failed before the end, or the settings of an integrator are doubtful."""

@@ -1,0 +1,211 @@
+"""Models: reading, compiling and running them."""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, Union
+
+import numpy as np
+
+from liedyn import _liedyn
+from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.result import Result
+
+ModelSource = Union[str, os.PathLike, Mapping[str, Any]]
+"""The name of a shipped model, the path of a JSON file, or a dict with the content of such a file."""
+
+
+class Parameters(Mapping[str, float]):
+    """The numbers of a model by path: "spin", "bodies.top.mass", "bodies.top.inertia[1]". Read-only."""
+
+    def __init__(self, params: _liedyn.Params) -> None:
+        self._params = params
+
+    def __getitem__(self, path: str) -> float:
+        try:
+            return self._params.get(self._params.find(path))
+        except InputError as error:
+            raise KeyError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._params.path(index) for index in range(len(self._params)))
+
+    def __len__(self) -> int:
+        return len(self._params)
+
+    def __repr__(self) -> str:
+        return f"<Parameters: {len(self)} numbers>"
+
+
+class Model:
+    """A model compiled for one formulation, to be run as often as you like with different parameters.
+
+    `set` gives values to parameters and to arguments of generated models, such as {"links": 1000}. `formulation` is one
+    of `formulations()`; the model's own if not given. Raises InputError with everything that is wrong.
+    """
+
+    def __init__(
+        self, model: ModelSource, *, set: Mapping[str, float] | None = None, formulation: str | None = None
+    ) -> None:
+        assignments = _assignments(set)
+        if isinstance(model, Mapping):
+            description, rest = _liedyn.read_model_text(_json_text(model), "model", assignments)
+        else:
+            description, rest = _liedyn.read_model(os.fspath(model), assignments)
+        self._compiled = _liedyn.Model(description, formulation or "")
+        self._params = _changed(self._compiled.params(), rest)
+
+    @property
+    def name(self) -> str:
+        return self._compiled.name
+
+    @property
+    def formulation(self) -> str:
+        return self._compiled.formulation
+
+    @property
+    def parameters(self) -> Parameters:
+        """Every number that `set` of `run` can change, with its value now."""
+        return Parameters(self._params)
+
+    def run(
+        self,
+        *,
+        integrator: str | None = None,
+        step: float | None = None,
+        end: float | None = None,
+        set: Mapping[str, float] | None = None,
+        initial: str | None = None,
+        every: int | None = None,
+        residuals: bool = False,
+        strict: bool = False,
+    ) -> Result:
+        """Simulates the model. What is not given is as the model's `simulation` says.
+
+        integrator: name and options, "generalized-alpha,rho=0.8,sigma=1"; see `integrators()`.
+        step, end:  in seconds. The step is made smaller so that the end is met exactly.
+        set:        values of parameters for this run only, by path. Settings in the model's `simulation` that are
+                    expressions of parameters keep the values they had when the model was compiled.
+        initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
+        every:      record every n-th step; 0 records only the start and the end.
+        residuals:  also record the largest violation of the constraints, as the channels
+                    "constraint_residual.position" and "constraint_residual.velocity".
+        strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
+                    with `completed == False`, is complete up to that time.
+
+        Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt.
+        """
+        options = _liedyn.SimulateOptions(self._compiled)
+        for name, value in {
+            "integrator": integrator,
+            "step": step,
+            "end": end,
+            "initial": initial,
+            "output_every": every,
+        }.items():
+            if value is not None:
+                setattr(options, name, value)
+        options.record_residuals = residuals
+        params = _changed(self._params, _assignments(set))
+        result = Result(_liedyn.simulate(self._compiled, params, options))
+        for warning in result.summary["warnings"]:
+            warnings.warn(warning, NumericalWarning, stacklevel=2)
+        if not result.completed:
+            message = f"{self.name}: {result.failure}"
+            if strict:
+                raise NumericalError(message, result)
+            warnings.warn(message, NumericalWarning, stacklevel=2)
+        return result
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}, {self.formulation}, {len(self._params)} parameters>"
+
+
+def run(
+    model: ModelSource,
+    *,
+    formulation: str | None = None,
+    set: Mapping[str, float] | None = None,
+    **options: Any,
+) -> Result:
+    """Compiles a model and simulates it once: `Model(model, set=set, formulation=formulation).run(**options)`.
+
+    >>> run("chain", set={"links": 100}, end=0.2, step=1e-3, formulation="se3")
+    """
+    return Model(model, set=set, formulation=formulation).run(**options)
+
+
+def models() -> list[str]:
+    """Names of the shipped models, and of those in the directories of the environment variable LIEDYN_MODELS."""
+    return _liedyn.model_names()
+
+
+def load(model: str | os.PathLike) -> dict[str, Any]:
+    """The content of a model file as a dict, to be changed and run."""
+    with open(_liedyn.find_model_file(os.fspath(model)), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def parameters(model: ModelSource, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Paths and values of all numbers of a model."""
+    return dict(Model(model, set=set).parameters)
+
+
+def _assignments(numbers_by_path: Mapping[str, float] | None) -> list[tuple[str, float]]:
+    findings = []
+    assignments = []
+    for path, value in (numbers_by_path or {}).items():
+        if _is_number(value) and math.isfinite(value):
+            assignments.append((path, float(value)))
+        else:
+            findings.append(Diagnostic("", 0, path, f"expected a finite number, got {value!r}"))
+    if findings:
+        raise InputError(findings)
+    return assignments
+
+
+def _changed(params: _liedyn.Params, assignments: list[tuple[str, float]]) -> _liedyn.Params:
+    changed = _liedyn.Params(params)
+    findings = []
+    for path, value in assignments:
+        try:
+            changed.set(path, value)
+        except InputError as error:
+            findings += error.diagnostics
+    if findings:
+        raise InputError(findings)
+    return changed
+
+
+def _json_text(model: Mapping[str, Any]) -> str:
+    """The model as JSON; numpy numbers and arrays may stand where a file has numbers and lists."""
+    findings: list[Diagnostic] = []
+
+    def plain(value: Any, path: str) -> Any:
+        if isinstance(value, Mapping):
+            return {str(key): plain(item, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
+        if isinstance(value, (list, tuple, np.ndarray)):
+            return [plain(item, f"{path}[{i}]") for i, item in enumerate(value)]
+        if value is None or isinstance(value, (str, bool)):
+            return value
+        if not _is_number(value):
+            findings.append(Diagnostic("", 0, path, f"expected what JSON can hold, got {type(value).__name__}"))
+        elif not math.isfinite(value):
+            findings.append(Diagnostic("", 0, path, f"expected a finite number, got {value}"))
+        else:
+            return int(value) if isinstance(value, numbers.Integral) else float(value)
+        return None
+
+    text = json.dumps(plain(model, ""))
+    if findings:
+        raise InputError(findings)
+    return text
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -1,0 +1,97 @@
+#include <chrono>
+
+#include "analyses/simulate.h"
+#include "bind.h"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+namespace liedyn::python {
+namespace {
+
+// Columns of the trajectory as a read-only array without a copy; it keeps the result alive.
+py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t components, bool flat) {
+  const Trajectory& t = result->trajectory;
+  constexpr auto number = static_cast<py::ssize_t>(sizeof(double));
+  std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(t.rows())};
+  std::vector<py::ssize_t> strides = {t.columns * number};
+  if (!flat) {
+    shape.push_back(components);
+    strides.push_back(number);
+  }
+  py::array_t<double> array(shape, strides, t.data.data() + first, py::cast(result));
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+// Simulates without the lock of the interpreter, so that other threads run. Every now and then takes it back to look for
+// signals, so that Ctrl-C works; it is then raised as KeyboardInterrupt.
+std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params, SimulateOptions options) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPause = std::chrono::milliseconds(50);
+  bool interrupted = false;
+  auto next_look = Clock::now() + kPause;
+  options.progress = [&](double) {
+    if (Clock::now() < next_look) return true;
+    const py::gil_scoped_acquire lock;
+    interrupted = PyErr_CheckSignals() != 0;
+    next_look = Clock::now() + kPause;
+    return !interrupted;
+  };
+  const auto result = std::make_shared<Result>();
+  {
+    const py::gil_scoped_release free;
+    *result = simulate(System(model, params), options);
+  }
+  if (interrupted) throw py::error_already_set();
+  return result;
+}
+
+}  // namespace
+
+void bind_analyses(py::module_& m) {
+  py::class_<SimulateOptions>(m, "SimulateOptions")
+      .def(py::init([](const Model& model) { return default_options(model.description()); }),
+           "The settings in the model's description.")
+      .def_readwrite("start", &SimulateOptions::start)
+      .def_readwrite("end", &SimulateOptions::end)
+      .def_readwrite("step", &SimulateOptions::step)
+      .def_readwrite("integrator", &SimulateOptions::integrator)
+      .def_readwrite("initial", &SimulateOptions::initial)
+      .def_readwrite("output_every", &SimulateOptions::output_every)
+      .def_readwrite("record_residuals", &SimulateOptions::record_residuals);
+
+  py::class_<Channel>(m, "Channel", "What one sensor recorded: its name, unit and number of components.")
+      .def_readonly("name", &Channel::name)
+      .def_readonly("unit", &Channel::unit)
+      .def_readonly("components", &Channel::components)
+      .def("__repr__", [](const Channel& channel) {
+        return "<Channel " + channel.name + " [" + (channel.unit.empty() ? "-" : channel.unit) + "], " +
+               std::to_string(channel.components) + (channel.components == 1 ? " component>" : " components>");
+      });
+
+  py::class_<Result, std::shared_ptr<Result>>(m, "Result")
+      .def_property_readonly("completed", [](const Result& result) { return result.summary.completed; })
+      .def_property_readonly("failure", [](const Result& result) { return result.summary.failure; })
+      .def_property_readonly("channels",
+                             [](const Result& result) {
+                               py::dict out;
+                               for (const Channel& channel : result.trajectory.channels)
+                                 out[py::cast(channel.name)] = channel;
+                               return out;
+                             })
+      .def("time", [](const std::shared_ptr<Result>& result) { return view(result, 0, 1, true); })
+      .def("values",
+           [](const std::shared_ptr<Result>& result, const std::string& name) {
+             for (const Channel& channel : result->trajectory.channels)
+               if (channel.name == name)
+                 return view(result, channel.first, channel.components, channel.components == 1);
+             throw py::key_error(name);
+           })
+      .def("table",
+           [](const std::shared_ptr<Result>& result) { return view(result, 0, result->trajectory.columns, false); });
+
+  m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"));
+}
+
+}  // namespace liedyn::python

@@ -1,0 +1,65 @@
+#include "bind.h"
+#include "io/read_model.h"
+#include "io/write_results.h"
+
+#include <pybind11/stl.h>
+
+namespace liedyn::python {
+namespace {
+
+using PathValues = std::vector<std::pair<std::string, double>>;
+
+std::vector<Assignment> assignments_of(const PathValues& numbers) {
+  std::vector<Assignment> out;
+  for (const auto& [path, value] : numbers) out.push_back({path, value});
+  return out;
+}
+
+// A description, and the numbers that remain to be set in its Params.
+std::pair<Description, PathValues> with_rest(Description description, const std::vector<Assignment>& rest) {
+  PathValues numbers;
+  for (const Assignment& a : rest) numbers.emplace_back(a.path, a.value);
+  return {std::move(description), std::move(numbers)};
+}
+
+// A model built in Python has neither a file nor lines.
+Description without_places(Description description) {
+  description.file.clear();
+  for (const Section section : kSections)
+    for (Entry& entry : description.entries(section)) entry.line = 0;
+  return description;
+}
+
+InputError without_places(const InputError& error) {
+  std::vector<Diagnostic> diagnostics = error.diagnostics();
+  for (Diagnostic& d : diagnostics) {
+    d.file.clear();
+    d.line = 0;
+  }
+  return InputError(std::move(diagnostics));
+}
+
+}  // namespace
+
+void bind_io(py::module_& m) {
+  py::class_<Description>(m, "Description");
+  m.def("find_model_file", &find_model_file);
+  m.def("read_model", [](const std::string& model, const PathValues& numbers) {
+    std::vector<Assignment> assignments = assignments_of(numbers);
+    Description description = read_model(model, assignments);
+    return with_rest(std::move(description), assignments);
+  });
+  m.def("read_model_text", [](std::string_view text, const std::string& name, const PathValues& numbers) {
+    std::vector<Assignment> assignments = assignments_of(numbers);
+    try {
+      Description description = without_places(read_model_text(text, name, assignments));
+      return with_rest(std::move(description), assignments);
+    } catch (const InputError& error) {
+      throw without_places(error);
+    }
+  });
+  m.def("write_results", &write_results, py::call_guard<py::gil_scoped_release>());
+  m.def("summary_json", &summary_json);
+}
+
+}  // namespace liedyn::python
