@@ -26,7 +26,10 @@ bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.
 
 Corrector::Corrector(const System& system, CorrectorOptions options)
     : Theta(at(system.model().nv)), V(Theta), theta(Theta), system_(&system), options_(options) {
-  if (options_.form == IndexForm::Stabilized) drift_ = theta;
+  if (options_.form == IndexForm::Stabilized) {
+    drift_ = theta;
+    eta_increment_.resize(at(system.model().rows));
+  }
   if (options_.line_search) {
     base_theta_ = theta;
     base_lambda_.resize(at(system.model().rows));
@@ -89,8 +92,14 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   const double s = 1 / stage.rate();
   const double k = s / stage.c_v;
   const Model& model = system_->model();
-  for (const Node& node : model.nodes)
-    evaluate_stage_tangent(node.type, stage, node_stage(node, reference, to), options_.simplified, work.tangent.data() + node.tangent);
+  const bool without_tangent = options_.simplified || options_.update == StageUpdate::Incremental;
+  for (const Node& node : model.nodes) {
+    double* E = work.tangent.data() + node.tangent;
+    if (options_.update == StageUpdate::Expanded && !without_tangent)
+      expanded_tangent(node.type, stage, options_.sigma, theta.data() + node.v, E);
+    else
+      evaluate_stage_tangent(node.type, stage, node_stage(node, reference, to), without_tangent, E);
+  }
   const Seeding positions{1, 0, 0}, velocities{k, k * stage.c_v, 0};
   MatrixRequest request;
   request.force = {s, s * stage.c_v, s};
@@ -121,15 +130,25 @@ void Corrector::set_right_side(const Stage& stage, Work& work) const {
 // theta, lambda and eta moved by `factor` times the solution of the linear system.
 void Corrector::apply(const Stage& stage, double h, const State& reference, double factor, State& to, const Work& work) {
   const Model& model = system_->model();
+  const bool exact = options_.update == StageUpdate::Exact;
+  if (stabilized_ && !exact) {
+    // The increment of the drift alone moves v and vdot.
+    for (int i = 0; i < model.rows; ++i) eta_increment_[at(i)] = factor * work.right[at(model.nv + model.rows + i)];
+    stabilized_->drift(*system_, 1, eta_increment_, drift_);
+  }
   for (const Node& node : model.nodes) {
     double d[6];
     for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
-    increment_theta(node.type, d, theta.data() + node.v);
+    if (exact)
+      increment_theta(node.type, d, theta.data() + node.v);
+    else
+      update_stage(node.type, stage, options_.update, options_.sigma, d, stabilized_ ? drift_.data() + node.v : nullptr,
+                   {reference.q.data() + node.q, theta.data() + node.v, to.q.data() + node.q, to.v.data() + node.v, to.vdot.data() + node.v});
   }
   for (int i = 0; i < model.rows; ++i) to.lambda[at(i)] += factor * stage.rate() * work.right[at(model.nv + i)];
   if (stabilized_)
     for (int i = 0; i < model.rows; ++i) to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
-  evaluate_stage_of_nodes(stage, h, reference, to);
+  if (exact) evaluate_stage_of_nodes(stage, h, reference, to);
 }
 
 int Corrector::worst_unknown(const Stage& stage, const Work& work, double* residual) const {
@@ -154,7 +173,7 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
 CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& reference, State& to, Work& work) {
   CorrectorOutcome out;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
-  evaluate_stage_of_nodes(stage, h, reference, to);
+  if (options_.update == StageUpdate::Exact) evaluate_stage_of_nodes(stage, h, reference, to);
   if (!same(matrix_stage_, stage)) has_matrix_ = false;
 
   const auto give_up = [&](CorrectorFailure failure) {

@@ -34,6 +34,8 @@ struct CorrectorOptions {
   bool simplified = false;   // leave the tangent operators out of the matrix
   bool line_search = false;  // Armijo
   IndexForm form = IndexForm::Index3;
+  StageUpdate update = StageUpdate::Exact;
+  double sigma = 0;  // for StageUpdate::Expanded
 };
 
 enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite };
@@ -57,7 +59,7 @@ class Corrector {
   // Makes what depends on the structure of the matrix, and forgets any matrix: before the first step.
   void prepare(const Work& work);
   // `to` enters with the predicted lambda (and eta) and the time, and leaves with q, v, vdot, lambda (and eta). `reference`
-  // is the state whose q is q_ref; h scales eta.
+  // is the state whose q is q_ref; h scales eta. With an update that is not exact, q, v, vdot of `to` are the predictor too.
   CorrectorOutcome solve(const Stage& stage, double h, const State& reference, State& to, Work& work);
 
   // The factorised matrix no longer fits (the step size changed, a step was rejected).
@@ -96,7 +98,8 @@ class Corrector {
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;             // in that form only
-  std::vector<double> drift_;                                 // h B_n^T eta
+  std::vector<double> drift_;                                 // h B_n^T eta, or its increment
+  std::vector<double> eta_increment_;
 };
 
 // "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"

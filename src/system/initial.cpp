@@ -127,6 +127,37 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   return std::isfinite(largest(state.vdot)) && std::isfinite(largest(state.lambda));
 }
 
+std::vector<double> estimate_jerk(const System& system, const State& state, double sh, Work& work) {
+  std::vector<double> out(state.v.size());
+  for (const double sign : {1.0, -1.0}) {
+    State shifted = state;
+    shifted.t += sign * sh;
+    for (std::size_t i = 0; i < out.size(); ++i) shifted.v[i] += sign * sh * state.vdot[i];
+    for (const Node& node : system.model().nodes) {
+      double d[6];
+      for (int i = 0; i < node_size(node.type).v; ++i)
+        d[i] = sign * sh * state.v[at(node.v + i)] + 0.5 * sh * sh * state.vdot[at(node.v + i)];
+      increment_position(node.type, d, shifted.q.data() + node.q);
+    }
+    if (!solve_accelerations(system, shifted, work)) return {};
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] += sign * shifted.vdot[i] / (2 * sh);
+  }
+  return out;
+}
+
+std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y, Work& work) {
+  const RowRequest rows{false, true, false};
+  State moved = state;
+  moved.v = y;
+  system.residual(moved, work, rows);
+  std::vector<double> rate = work.rate;  // B y + Phi_t
+  std::fill(moved.v.begin(), moved.v.end(), 0.0);
+  system.residual(moved, work, rows);
+  for (std::size_t i = 0; i < rate.size(); ++i) rate[i] = work.rate[i] - rate[i];
+  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, rate, work)) return {};
+  return {work.right.begin(), work.right.begin() + static_cast<std::ptrdiff_t>(y.size())};
+}
+
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {
   const Model& model = system.model();
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());

@@ -29,6 +29,7 @@ struct SpatialRotation {
   static Mat3 T(const Vec3& x) { return SO3<double>::T(-x); }
   static Mat3 Tinv(const Vec3& x) { return SO3<double>::Tinv(-x); }
   static Mat3 dT(const Vec3& x, const Vec3& y) { return -SO3<double>::dT(-x, y); }
+  static Mat3 ad(const Vec3& x) { return -skew(x); }  // increments on the left reverse the bracket
 };
 
 constexpr bool is_spatial(NodeType type) { return turns_rotation(type); }
@@ -140,7 +141,7 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
   }
 }
 
-// The node's map E (node_size().tangent numbers). `simplified` leaves the tangent operator out (the "simplified
+// The node's map E (node_size().tangent numbers), exact. `simplified` leaves the tangent operator out (the "simplified
 // Jacobian" of the sigma paper): a Newton matrix only, never the relation itself.
 inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified, double* E) {
   using C3 = Eigen::Map<const Vec3>;
@@ -218,6 +219,41 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
       break;
   }
 }
+
+// The corrections of Algorithms 1 to 3 of the sigma paper, which do not return to the stage relation:
+//   v += gamma' P^-1 (d + w),    vdot += beta' P^-1 (d + w)    with beta' = dvdot/dq, gamma' = c_v beta' at T = 1,
+// where d is the increment of q and w = B_n^T (h deta) that of the drift. Algorithms 1 and 3 (sigma = 1, P = 1) move q itself,
+// q exp(d); Algorithm 2 moves theta by T^-1(theta) d and takes P^-1 from its expansion (65).
+enum class StageUpdate {
+  Exact,        // theta is moved; v and vdot follow from (stage)
+  Incremental,  // Algorithms 1 and 3
+  Expanded,     // Algorithm 2
+};
+
+// P^-1 = 1 + (1 - sigma)/2 (x^ - (2 - 3 (1 - sigma))/6 x^^2), Eq. (65), on any group.
+template <class G>
+typename G::Matrix expanded_inverse(double sigma, const typename G::Tangent& x) {
+  const typename G::Matrix hat = G::ad(x);
+  return G::Matrix::Identity() + 0.5 * (1 - sigma) * (hat - (2 - 3 * (1 - sigma)) / 6 * (hat * hat));
+}
+
+struct NodeUpdate {
+  const double* q_ref;
+  double* theta;
+  double* q;
+  double* v;
+  double* vdot;
+};
+
+// `d` has the increment of q, `drift` (may be null) that of the drift; sigma matters to Expanded only.
+void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d, const double* drift,
+                  const NodeUpdate& n);
+
+// E of Algorithm 2, beta' P^-1(theta).
+void expanded_tangent(NodeType type, const Stage& s, double sigma, const double* theta, double* E);
+
+// [x, y] on the node's own group: what the hat operator of the papers means there.
+void add_bracket(NodeType type, const double* x, const double* y, double factor, double* out);
 
 // q = q exp(d) (or exp(d) q), for projections and for differences along the group.
 template <class S>

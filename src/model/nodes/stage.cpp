@@ -1,0 +1,87 @@
+#include "model/nodes/stage.h"
+
+#include <algorithm>
+
+namespace liedyn {
+namespace {
+
+using C3 = Eigen::Map<const Vec3>;
+using M3 = Eigen::Map<Vec3>;
+using C6 = Eigen::Map<const Vec6>;
+using M6 = Eigen::Map<Vec6>;
+
+// theta += T^-1(theta) d; returns P^-1(theta) (d + w).
+template <class G>
+typename G::Tangent expanded_step(double sigma, const typename G::Tangent& d, const typename G::Tangent& w, double* theta) {
+  using Tangent = typename G::Tangent;
+  const Tangent old = Eigen::Map<const Tangent>(theta);
+  const Tangent now = old + G::Tinv(old) * d;
+  Eigen::Map<Tangent>{theta} = now;
+  return expanded_inverse<G>(sigma, now) * (d + w);
+}
+
+}  // namespace
+
+void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d, const double* drift, const NodeUpdate& n) {
+  const double beta = s.rate();
+  const int count = node_size(type).v;
+  double w[6] = {};
+  if (drift != nullptr) std::copy_n(drift, count, w);
+  double total[6];  // P^-1 (d + w)
+  for (int i = 0; i < count; ++i) total[i] = d[i] + w[i];
+  if (update == StageUpdate::Expanded) {
+    const int i = 3 - first_component(type);
+    if (type == NodeType::SE3) {
+      M6{total} = expanded_step<SE3<double>>(sigma, C6(d), C6(w), n.theta);
+    } else {
+      if (i == 3) M3(n.theta) += C3(d);
+      if (type != NodeType::R3)
+        M3{total + i} = is_spatial(type) ? expanded_step<SpatialRotation>(sigma, C3(d + i), C3(w + i), n.theta + i)
+                                         : expanded_step<SO3<double>>(sigma, C3(d + i), C3(w + i), n.theta + i);
+    }
+    std::copy_n(n.q_ref, node_size(type).q, n.q);
+    increment_position<double>(type, n.theta, n.q);
+  } else {
+    increment_position<double>(type, d, n.q);
+  }
+  for (int i = 0; i < count; ++i) {
+    n.v[i] += s.c_v * beta * total[i];
+    n.vdot[i] += beta * total[i];
+  }
+}
+
+void expanded_tangent(NodeType type, const Stage& s, double sigma, const double* theta, double* E) {
+  const double beta = s.rate();
+  const auto rotational = [&](const double* x, double* out) {
+    Eigen::Map<Mat3>{out} = beta * (is_spatial(type) ? expanded_inverse<SpatialRotation>(sigma, C3(x)) : expanded_inverse<SO3<double>>(sigma, C3(x)));
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      E[0] = beta;
+      rotational(theta + 3, E + 1);
+      break;
+    case NodeType::SE3:
+      Eigen::Map<Mat6>{E} = beta * expanded_inverse<SE3<double>>(sigma, C6(theta));
+      break;
+    case NodeType::R3:
+      E[0] = beta;
+      break;
+    case NodeType::SO3:
+    case NodeType::SO3Spatial:
+      rotational(theta, E);
+      break;
+  }
+}
+
+void add_bracket(NodeType type, const double* x, const double* y, double factor, double* out) {
+  if (type == NodeType::R3) return;
+  if (type == NodeType::SE3) {
+    M6(out) += factor * (SE3<double>::ad(C6(x)) * C6(y));
+    return;
+  }
+  const int i = 3 - first_component(type);
+  M3(out + i) += (is_spatial(type) ? -factor : factor) * C3(x + i).cross(C3(y + i));
+}
+
+}  // namespace liedyn
