@@ -24,9 +24,10 @@ py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t com
   return array;
 }
 
-// Simulates without the lock of the interpreter, so that other threads run. Every now and then takes it back to look for
-// signals, so that Ctrl-C works; it is then raised as KeyboardInterrupt.
-std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params, SimulateOptions options) {
+// Simulates without the lock of the interpreter, so that other threads run. Every now and then takes it back to look
+// for signals, so that Ctrl-C works; it is then raised as KeyboardInterrupt.
+std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
+                            SimulateOptions options) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPause = std::chrono::milliseconds(50);
   bool interrupted = false;
@@ -67,7 +68,8 @@ void bind_analyses(py::module_& m) {
       .def_readonly("components", &Channel::components)
       .def("__repr__", [](const Channel& channel) {
         return "<Channel " + channel.name + " [" + (channel.unit.empty() ? "-" : channel.unit) + "], " +
-               std::to_string(channel.components) + (channel.components == 1 ? " component>" : " components>");
+               std::to_string(channel.components) +
+               (channel.components == 1 ? " component>" : " components>");
       });
 
   py::class_<Result, std::shared_ptr<Result>>(m, "Result")
@@ -88,8 +90,9 @@ void bind_analyses(py::module_& m) {
                  return view(result, channel.first, channel.components, channel.components == 1);
              throw py::key_error(name);
            })
-      .def("table",
-           [](const std::shared_ptr<Result>& result) { return view(result, 0, result->trajectory.columns, false); });
+      .def("table", [](const std::shared_ptr<Result>& result) {
+        return view(result, 0, result->trajectory.columns, false);
+      });
 
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"));
 }

@@ -27,7 +27,8 @@ void bind_integrators(py::module_& m) {
       .def_readonly("source", &ListedIntegrator::source)
       .def_property_readonly("options",
                              [](const ListedIntegrator& listed) {
-                               return by_name(listed.options, [](const IntegratorOption& o) { return o.name; });
+                               return by_name(listed.options,
+                                              [](const IntegratorOption& o) { return o.name; });
                              })
       .def("__repr__", [](const ListedIntegrator& listed) {
         return "<Integrator " + listed.name + ": " + listed.summary + ">";

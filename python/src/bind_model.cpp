@@ -16,18 +16,21 @@ void bind_lists(py::module_& m) {
       .def_readonly("required", &Field::required)
       .def_readonly("choices", &Field::choices)
       .def_readonly("defaults", &Field::defaults)
-      .def("__repr__", [](const Field& field) { return "<Field " + field.name + ": " + field.summary + ">"; });
+      .def("__repr__",
+           [](const Field& field) { return "<Field " + field.name + ": " + field.summary + ">"; });
   py::class_<Kind>(m, "Kind", "A type of body, joint, force or sensor.")
       .def_readonly("type", &Kind::type)
       .def_readonly("summary", &Kind::summary)
       .def_property_readonly(
-          "fields", [](const Kind& kind) { return by_name(kind.fields, [](const Field& f) { return f.name; }); })
+          "fields",
+          [](const Kind& kind) { return by_name(kind.fields, [](const Field& f) { return f.name; }); })
       .def("__repr__", [](const Kind& kind) { return "<Kind " + kind.type + ": " + kind.summary + ">"; });
 
   m.def("elements", [] {
     py::dict out;
     for (const Section section : kSections)
-      out[py::cast(section_name(section))] = by_name(kinds(section), [](const Kind& kind) { return kind.type; });
+      out[py::cast(section_name(section))] =
+          by_name(kinds(section), [](const Kind& kind) { return kind.type; });
     return out;
   });
   m.def("formulations", &formulations);

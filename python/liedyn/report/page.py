@@ -1,6 +1,6 @@
 """A page with text, figures and tables, in one HTML file that needs nothing else.
 
-The blocks are functions that give HTML. Text arguments are HTML too, except the cells of tables and facts, which are plain.
+The blocks are functions that give HTML. Texts given to them are HTML too, except cells of tables and facts.
 """
 
 from __future__ import annotations
@@ -76,6 +76,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "")
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     note = f"<figcaption>{caption}</figcaption>" if caption else ""
+    head = [cell.replace(" / ", "\u00a0/\u00a0") for cell in head]  # a unit stays with its quantity
     body = "".join(row(cells, "td") for cells in rows)
     return (
         f'<figure class="table"><div class="scroll"><table><thead>{row(head, "th")}</thead>'
@@ -94,8 +95,10 @@ def figure(draw: Callable[[style.Theme], Figure], description: str, caption: str
 
 
 def scientific(value: float, digits: int = 3) -> str:
-    """7.27 × 10⁻³."""
+    """7.27 × 10⁻³; but 727 where a power of ten would only be in the way."""
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    if 0 <= int(exponent) < digits:
+        return f"{value:.{digits - 1 - int(exponent)}f}"
     return f"{mantissa} × 10{str(int(exponent)).translate(SUPERSCRIPTS)}"
 
 
