@@ -83,9 +83,7 @@ void list_parameters(const ModelArguments& arguments) {
   const System system = arguments.load();
   const Params& params = system.params();
   for (int i = 0; i < params.size(); ++i) {
-    const Field* field = locate_number(params.description(), i).kind_field();
-    fmt::print("{} = {:.17g}{}\n", params.path(i), params.get(i),
-               field == nullptr || field->unit.empty() ? "" : " " + field->unit);
+    fmt::print("{} = {} {}\n", params.path(i), params.get(i), number_unit(params.description(), i));
   }
 }
 

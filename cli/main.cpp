@@ -1,11 +1,14 @@
-#include <exception>
+#include <algorithm>
 #include <new>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "base/version.h"
 #include "commands.h"
 
@@ -17,6 +20,18 @@ void print_findings(const std::vector<Diagnostic>& findings) {
 
 namespace {
 
+// CLI11 does not say which word it did not understand. `argument` is where a command must stand.
+void check_command(const CLI::App& parent, int argc, char** argv, int argument) {
+  if (argument >= argc || argv[argument][0] == '-') return;
+  std::vector<std::string> names;
+  for (const CLI::App* command : parent.get_subcommands({})) names.push_back(command->get_name());
+  const std::string word = argv[argument];
+  if (std::find(names.begin(), names.end(), word) == names.end())
+    throw InputError(
+        "", fmt::format("expected {} {}, got '{}'", parent.get_name(), fmt::join(names, "|"), excerpt(word)),
+        did_you_mean(word, names));
+}
+
 int main(int argc, char** argv) {
   CLI::App program("Liedyn: flexible multibody dynamics on Lie groups", "liedyn");
   program.set_version_flag("--version", "liedyn " + std::string(version()));
@@ -27,7 +42,13 @@ int main(int argc, char** argv) {
   add_list(program, exit_code);
   add_schema(program, exit_code);
 
+  if (argc == 1) {
+    fmt::print("{}", program.help());
+    return kWrongInput;
+  }
   try {
+    check_command(program, argc, argv, 1);
+    if (std::string_view(argv[1]) == "list") check_command(*program.get_subcommand("list"), argc, argv, 2);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Also thrown for --help and --version, with the code 0.

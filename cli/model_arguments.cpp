@@ -16,9 +16,7 @@ void ModelArguments::add_to(CLI::App& command) {
       .add_option("--set", set,
                   "Set a number of the model, or an argument of a generated model; may be repeated")
       ->type_name("PATH=VALUE")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);  // one per --set: what follows is something else
   command
       .add_option("--formulation", formulation,
                   fmt::format("Coordinates of rigid bodies, instead of the model's own: {}",

@@ -77,19 +77,18 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   state.t = start;
   state.q = initial.q;
   state.v = initial.v;
-  system.residual(state, work, {true, true, false});
-  out.residual_position = largest(work.phi);
-  out.residual_velocity = largest(work.rate);
-
   const std::vector<int> redundant = redundant_rows(transposed_constraints(system, state, work));
   for (const int row : redundant) out.redundant.push_back(model.row_name(row));
   out.degrees_of_freedom = model.nv - model.rows + static_cast<int>(redundant.size());
 
   try {
-    consistent_state(system, start, policy, work);
+    state = consistent_state(system, start, policy, work);
   } catch (const InputError& error) {
     out.findings = error.diagnostics();
   }
+  system.residual(state, work, {true, true, false});
+  out.residual_position = largest(work.phi);
+  out.residual_velocity = largest(work.rate);
   return out;
 }
 

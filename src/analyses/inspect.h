@@ -16,7 +16,7 @@ struct Inspection {
   int constraints = 0;
   int degrees_of_freedom = 0;          // velocities less independent constraints
   std::vector<std::string> redundant;  // constraints that follow from others, by name
-  // Of the values as typed: largest |Phi| and |B v + Phi_t|.
+  // Largest |Phi| and |B v + Phi_t| of the initial values: as a simulation would begin, or as typed if it would not.
   double residual_position = 0;
   double residual_velocity = 0;
   std::vector<Diagnostic> findings;  // why a simulation would not begin; empty if it would

@@ -72,7 +72,8 @@ struct ListedIntegrator {
 // Every integrator.
 const std::vector<ListedIntegrator>& integrators();
 
-// "generalized-alpha,rho=0.8": the method by name, its options by key=value. Throws InputError.
+// "generalized-alpha,rho=0.8": the method by name, its options by key=value. Both throw InputError.
+void check_integrator(std::string_view specification);
 std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification);
 
 }  // namespace liedyn

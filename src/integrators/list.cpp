@@ -63,7 +63,14 @@ std::string IntegratorOptions::text() const {
   return out;
 }
 
-std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification) {
+namespace {
+
+struct Specification {
+  const ListedIntegrator* method;
+  IntegratorOptions options;
+};
+
+Specification parse(std::string_view specification) {
   const std::string_view name = specification.substr(0, specification.find(','));
   const auto& list = integrators();
   const auto found = std::find_if(list.begin(), list.end(), [&](const ListedIntegrator& i) { return i.name == name; });
@@ -83,7 +90,16 @@ std::unique_ptr<Integrator> make_integrator(const System& system, std::string_vi
       throw InputError("integrator " + found->name, fmt::format("expected key=value, got '{}'", excerpt(item)));
     options.set(std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)));
   }
-  return found->make(system, options);
+  return {&*found, std::move(options)};
+}
+
+}  // namespace
+
+void check_integrator(std::string_view specification) { parse(specification); }
+
+std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification) {
+  const Specification parsed = parse(specification);
+  return parsed.method->make(system, parsed.options);
 }
 
 }  // namespace liedyn

@@ -13,6 +13,7 @@
 #include "base/expression.h"
 #include "base/paths.h"
 #include "base/suggest.h"
+#include "integrators/integrator.h"
 #include "io/generators/list.h"
 #include "io/json.h"
 #include "io/model_format.h"
@@ -280,9 +281,20 @@ class ModelReader {
                       did_you_mean(value.text(), choices));
 
     SimulationSettings& settings = builder_->simulation();
-    if (field.name == "integrator") settings.integrator = value.text();
+    if (field.name == "integrator") {
+      settings.integrator = value.text();
+      check_integrator_at(value, path);
+    }
     if (field.name == "formulation") settings.formulation = value.text();
     if (field.name == "initial") settings.initial = value.text();
+  }
+
+  void check_integrator_at(JsonValue value, const std::string& path) {
+    try {
+      check_integrator(value.text());
+    } catch (const InputError& error) {
+      for (const Diagnostic& d : error.diagnostics()) finding(path, d.message, d.hint, value.line());
+    }
   }
 
   // ---- entries

@@ -10,6 +10,7 @@
 #include "model/bodies/list.h"
 #include "model/forces/list.h"
 #include "model/joints/list.h"
+#include "model/number_paths.h"
 #include "model/sensors/list.h"
 
 namespace liedyn {
@@ -169,7 +170,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.expression = Expression::parse(word(d, entry, index), variables);
         } catch (const ExpressionError& error) {
           findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
-                              fmt::format("at character {}: {}", error.position() + 1, error.what()), ""});
+                              fmt::format("at character {}: {}", error.position() + 1, error.what()), error.hint()});
         }
       }
     }
@@ -365,27 +366,8 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
     const BodyFields f(*body.kind);
     if (f.orientation < 0) continue;
     const Inputs<double> in(d, body, params, nullptr);
-    const double* n = in.numbers(f.orientation);
-    switch (in.form(f.orientation)) {
-      case RotationForm::Quaternion:
-        if (Eigen::Map<const Eigen::Vector4d>(n).norm() < 1e-12)
-          add(body, Section::Bodies, "orientation: a quaternion must not be zero", "write (w, x, y, z); no rotation is (1, 0, 0, 0)");
-        break;
-      case RotationForm::AxisAngle:
-        if (Eigen::Map<const Vec3>(n).norm() < 1e-12) add(body, Section::Bodies, "orientation: the axis must not be zero", "");
-        break;
-      case RotationForm::Matrix: {
-        const Mat3 R = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(n);
-        const double defect = (R.transpose() * R - Mat3::Identity()).norm();
-        if (defect > 1e-6 || R.determinant() < 0)
-          add(body, Section::Bodies, fmt::format("orientation: the matrix is no rotation (|R^T R - 1| = {:.2g}, det = {:.3g})", defect, R.determinant()),
-              "rows of the matrix are the inertial axes, columns the body axes; give at least 7 digits");
-        break;
-      }
-      case RotationForm::RotationVector:
-      case RotationForm::Cardan:
-        break;
-    }
+    const std::string mistake = rotation_mistake(in.form(f.orientation), in.numbers(f.orientation));
+    if (!mistake.empty()) add(body, Section::Bodies, "orientation: " + mistake, "");
   }
   std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
   for (std::size_t b = 0; b < m.batches.size(); ++b) {

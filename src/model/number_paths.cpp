@@ -135,6 +135,12 @@ std::string number_path(const Description& description, int number) {
       component_suffix(field, place.entry->fields[static_cast<std::size_t>(place.field)], place.component));
 }
 
+std::string_view number_unit(const Description& description, int number) {
+  if (number >= description.gravity() && number < description.gravity() + 3) return "m/s^2";
+  const Field* field = locate_number(description, number).kind_field();
+  return field == nullptr ? std::string_view() : field->unit;
+}
+
 int find_number(const Description& description, std::string_view path) {
   std::string_view rest = path;
   const std::string_view first = take_key(rest);
