@@ -172,8 +172,8 @@ def model_section(run: ld.Result) -> str:
     words = page.text(
         "The body is described about its centre of mass and held at the origin by a spherical joint: six velocities "
         "and three constraints <i>Φ</i>(<i>q</i>) = 0, solved on position level (index 3) at every step. The centre of "
-        "mass moves slowly on a sphere of radius 1 m, while the body turns by 0.15 rad in a millisecond: that is what makes "
-        "the benchmark hard."
+        "mass moves slowly on a sphere of radius 1 m, while the body turns by 0.15 rad in a millisecond: that is what "
+        "makes the benchmark hard."
     )
     path = page.figure(
         lambda theme: draw_path(run, theme),
@@ -209,8 +209,8 @@ def multiplier_section(run: ld.Result) -> str:
     return page.section(
         "Pivot force",
         page.text(
-            "The multipliers <i>λ</i> are the force at the pivot in body axes. Generalised-α with the plain start gives "
-            "them a transient whose size is only of first order in the step. It fades within about a hundred steps "
+            "The multipliers <i>λ</i> are the force at the pivot in body axes. Generalised-α with the plain start "
+            "gives them a transient whose size is only of first order in the step. It fades within about a hundred steps "
             "(except with the largest step, with which the body turns by 0.6 rad per step and the transient grows); "
             "after it the error is of second order like that of positions and velocities."
         ),
@@ -309,7 +309,8 @@ def cost_section(runs: dict[Method, ld.Result]) -> str:
             ],
             rows,
             f"{summary['unknowns']} unknowns, {summary['degrees_of_freedom']} degrees of freedom, "
-            f"{summary['solver']} solver. Time: integration loop only, best of five runs. Energy drift: largest relative change.",
+            f"{summary['solver']} solver. Time: integration loop only, best of five runs. Energy drift: largest "
+            "relative change.",
         ),
     )
 
