@@ -58,7 +58,11 @@ class BatchOf : public Batch {
       return {F, R, has_partials(), has_partials() && F > 1};
   }
   int numbers_per_element() const override { return E::numbers; }
-  std::vector<Attachment> attachments() const override { return E::attachments(); }
+  // Kept, since loads that are functions of time ask in every step.
+  const std::vector<Attachment>& attachments() const override {
+    static const std::vector<Attachment> list = E::attachments();
+    return list;
+  }
   void derive_numbers(const Inputs<double>& in, double* out) const override { E::derive(in, out); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     if constexpr (requires { E::check(in, message, hint); }) E::check(in, message, hint);

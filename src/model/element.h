@@ -144,7 +144,7 @@ class Batch {
 
   virtual Coupling coupling() const = 0;
   virtual int numbers_per_element() const = 0;
-  virtual std::vector<Attachment> attachments() const = 0;
+  virtual const std::vector<Attachment>& attachments() const = 0;
   virtual void derive_numbers(const Inputs<double>& in, double* out) const = 0;
   virtual std::string row_name(int row) const = 0;  // "x", "axis y": of the rows of one element
   virtual void check(const Inputs<double>& in, std::string& message, std::string& hint) const = 0;
