@@ -1,0 +1,125 @@
+#include "analyses/simulate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/allocation_counter.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+std::shared_ptr<const Description> pushed_top() {
+  ModelBuilder builder;
+  add_heavy_top(builder);
+  builder.force("push", "force").set("on", std::string("top")).set("force", {0, 0, 0}).expression("force", 1, "cos(3*t)");
+  builder.sensor("position", "position").set("of", std::string("top"));
+  builder.sensor("energy", "energy");
+  return builder.finish();
+}
+
+// With a force of time, whose expression and derived numbers are evaluated anew in each step.
+TEST(Simulate, AllocatesNothingInTheLoop) {
+  if (allocation_count() < 0) GTEST_SKIP() << "allocations are not counted in this build";
+  const System system = make_system(pushed_top());
+  for (const char* solver : {"dense", "klu"})
+    for (const char* newton : {"full", "modified"})
+      for (const char* index : {"3", "2", "stabilized"}) {
+        SimulateOptions options;
+        options.solver = solver;
+        options.integrator = fmt::format("generalized-alpha,newton={},index={}", newton, index);
+        options.end = 0.1;
+        const Summary s = simulate(system, options).summary;
+        fmt::print("  {:<5} newton={:<8} index={:<10}: {} allocations in {} steps, {} iterations, {} matrices\n", s.solver, newton, index,
+                   s.allocations_in_loop, s.steps, s.newton_iterations, s.jacobian_updates);
+        EXPECT_TRUE(s.completed) << s.failure;
+        EXPECT_EQ(s.solver, solver);
+        if (options.solver == "klu" && std::string_view(index) == "stabilized") {
+          // Its matrix is not that of the initial values: the first factorisation is made, and allocates, in the first step.
+          options.end = 0.2;
+          EXPECT_EQ(s.allocations_in_loop, simulate(system, options).summary.allocations_in_loop);
+        } else {
+          EXPECT_EQ(s.allocations_in_loop, 0);
+        }
+      }
+}
+
+TEST(Simulate, RecordsEveryNthStepAndTheEnd) {
+  const System system = make_system(pushed_top());
+  SimulateOptions options;
+  options.end = 0.01;
+  options.step = 1e-3;
+  for (const auto& [every, rows] : {std::pair{1L, 11u}, std::pair{4L, 4u}, std::pair{0L, 2u}}) {
+    options.output_every = every;
+    const Result result = simulate(system, options);
+    const Trajectory& out = result.trajectory;
+    fmt::print("  every {}: {} rows of {} columns\n", every, out.rows(), out.columns);
+    EXPECT_EQ(out.rows(), rows);
+    EXPECT_EQ(out.columns, 5);
+    EXPECT_EQ(out.at(0, 0), 0);
+    EXPECT_EQ(out.at(out.rows() - 1, 0), 0.01);
+    EXPECT_EQ(out.channels.back().name, "energy");
+    EXPECT_EQ(result.summary.steps, 10);
+    EXPECT_EQ(out.at(out.rows() - 1, 4), result.summary.energy_final);
+  }
+}
+
+TEST(Simulate, MeetsTheEndWithEqualSteps) {
+  const System system = make_system(pushed_top());
+  SimulateOptions options;
+  options.end = 0.01;
+  options.step = 3e-3;
+  const Summary s = simulate(system, options).summary;
+  EXPECT_EQ(s.steps, 4);
+  EXPECT_DOUBLE_EQ(s.step, 2.5e-3);
+  EXPECT_EQ(s.end, 0.01);
+}
+
+// A force that stops being a number: the run stops there, says why, and keeps what it has.
+TEST(Simulate, KeepsWhatItHasWhenTheNumericsFail) {
+  ModelBuilder builder;
+  builder.body("mass", "point").set("mass", {1});
+  builder.force("push", "force").set("on", std::string("mass")).set("force", {0, 0, 0}).expression("force", 0, "sqrt(0.5 - t)");
+  builder.sensor("position", "position").set("of", std::string("mass"));
+  const System system = make_system(builder.finish());
+  SimulateOptions options;
+  options.step = 0.01;
+  const Result result = simulate(system, options);
+  fmt::print("  {}\n", result.summary.failure);
+  EXPECT_FALSE(result.summary.completed);
+  EXPECT_THAT(result.summary.failure, testing::HasSubstr("t = 0.5"));
+  EXPECT_THAT(result.summary.failure, testing::HasSubstr("bodies.mass: force x"));
+  EXPECT_EQ(result.summary.steps, 50);
+  EXPECT_EQ(result.trajectory.rows(), 51u);
+  EXPECT_NEAR(result.summary.end, 0.5, 1e-12);
+}
+
+TEST(Simulate, StopsWhenToldTo) {
+  const System system = make_system(pushed_top());
+  SimulateOptions options;
+  options.end = 0.1;
+  options.progress = [](double fraction) { return fraction < 0.5; };
+  const Result result = simulate(system, options);
+  EXPECT_FALSE(result.summary.completed);
+  EXPECT_EQ(result.summary.steps, 50);
+  EXPECT_THAT(result.summary.failure, testing::HasSubstr("interrupted"));
+}
+
+TEST(Simulate, RefusesSettingsThatMakeNoSense) {
+  const System system = make_system(pushed_top());
+  SimulateOptions options;
+  options.end = -1;
+  options.step = 0;
+  try {
+    simulate(system, options);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    fmt::print("  {}\n", error.what());
+    EXPECT_EQ(error.diagnostics().size(), 2u);
+    EXPECT_THAT(error.what(), testing::HasSubstr("simulation.end"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("simulation.step"));
+  }
+}
+
+}  // namespace
+}  // namespace liedyn
