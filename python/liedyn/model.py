@@ -6,6 +6,7 @@ import json
 import math
 import numbers
 import os
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Union
@@ -114,12 +115,12 @@ class Model:
         params = _changed(self._params, _assignments(set))
         result = Result(_liedyn.simulate(self._compiled, params, options))
         for warning in result.summary["warnings"]:
-            warnings.warn(warning, NumericalWarning, stacklevel=2)
+            _warn(warning)
         if not result.completed:
             message = f"{self.name}: {result.failure}"
             if strict:
                 raise NumericalError(message, result)
-            warnings.warn(message, NumericalWarning, stacklevel=2)
+            _warn(message)
         return result
 
     def __repr__(self) -> str:
@@ -205,6 +206,14 @@ def _json_text(model: Mapping[str, Any]) -> str:
     if findings:
         raise InputError(findings)
     return text
+
+
+def _warn(message: str) -> None:
+    """Warns about the line of the user's code that called the package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals["__name__"].startswith("liedyn."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, NumericalWarning, stacklevel=level)
 
 
 def _is_number(value: Any) -> bool:

@@ -107,6 +107,13 @@ def test_numerical_failure_warns_and_gives_what_was_reached():
     assert np.isfinite(result.table).all()
 
 
+def test_warnings_point_to_the_line_of_the_caller():
+    with pytest.warns(ld.NumericalWarning) as caught:
+        ld.run(failing_model())
+        ld.Model(failing_model()).run()
+    assert [warning.filename for warning in caught] == [__file__, __file__]
+
+
 def test_numerical_failure_raises_if_strict():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
