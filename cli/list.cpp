@@ -83,7 +83,8 @@ void list_parameters(const ModelArguments& arguments) {
   const System system = arguments.load();
   const Params& params = system.params();
   for (int i = 0; i < params.size(); ++i) {
-    fmt::print("{} = {} {}\n", params.path(i), params.get(i), number_unit(params.description(), i));
+    const std::string_view unit = number_unit(params.description(), i);
+    fmt::print("{} = {}{}{}\n", params.path(i), params.get(i), unit.empty() ? "" : " ", unit);
   }
 }
 

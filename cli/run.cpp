@@ -70,7 +70,8 @@ int run(const RunArguments& arguments) {
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
   if (result.summary.completed) return kDone;
-  fmt::print(stderr, "error: {}\n", result.summary.failure);
+  fmt::print(stderr, "error: {} (hint: try a smaller step, --step {:.3g})\n", result.summary.failure,
+             result.summary.step / 2);
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
   return kFailedNumerics;
 }

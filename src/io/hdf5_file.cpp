@@ -35,10 +35,7 @@ std::int64_t Hdf5File::check(std::int64_t result) const {
 
 Hdf5File::Hdf5File(std::string file) : name_(std::move(file)) {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print its own stack of errors
-  const Handle access(check(H5Pcreate(H5P_FILE_ACCESS)), &H5Pclose);
-  // Attributes over 64 kB, such as the summary of many sensors, need the format of 1.8.
-  check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST));
-  file_ = check(H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
+  file_ = check(H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
 }
 
 Hdf5File::~Hdf5File() {
@@ -54,13 +51,14 @@ void Hdf5File::group(const std::string& path) {
 
 void Hdf5File::attribute(const std::string& path, const std::string& name, const std::string& text) {
   const Handle type(check(H5Tcopy(H5T_C_S1)), &H5Tclose);
-  check(H5Tset_size(type, text.size() + 1));
+  check(H5Tset_size(type, H5T_VARIABLE));
   check(H5Tset_cset(type, H5T_CSET_UTF8));
   const Handle space(check(H5Screate(H5S_SCALAR)), &H5Sclose);
   const Handle attribute(check(H5Acreate_by_name(file_, path.c_str(), name.c_str(), type, space, H5P_DEFAULT,
                                                  H5P_DEFAULT, H5P_DEFAULT)),
                          &H5Aclose);
-  check(H5Awrite(attribute, type, text.c_str()));
+  const char* content = text.c_str();
+  check(H5Awrite(attribute, type, &content));
 }
 
 void Hdf5File::columns(const std::string& path, const double* table, std::size_t rows, int width, int first,

@@ -1,0 +1,391 @@
+// Models with a mistake, each as a user could have written it: the program ends with exit code 2, prints nothing on
+// standard output, and says on standard error what is wrong and where.
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/program.h"
+
+namespace liedyn::testing {
+namespace {
+
+// A good model. Every mistake is one change to it.
+const std::string kGood = R"json({ "liedyn": 1,
+  "parameters": { "spin": 150, "zero": 0 },
+  "gravity": [0, 0, -9.81],
+  "bodies": {
+    "top": { "type": "rigid", "mass": 15, "inertia": [0.25, 0.5, 0.25],
+             "position": [0, 1, 0], "velocity": "consistent", "angular_velocity": [0, "spin", 0] },
+    "ball": { "type": "point", "mass": 1, "position": [5, 0, 0] } },
+  "joints": {
+    "pivot": { "type": "spherical", "between": ["ground", "top"], "at": [0, 0, 0] } },
+  "forces": {
+    "push": { "type": "force", "on": "ball", "force": ["sin(t)", 0, 0] } },
+  "sensors": {
+    "place": { "type": "position", "of": "top" },
+    "height": { "type": "expression", "value": "place[2]" } },
+  "simulation": { "end": 0.01, "step": 1e-3, "integrator": "generalized-alpha,rho=0.9" } }
+)json";
+
+const std::string kBallJoint =
+    R"json("type": "spherical", "between": ["ground", "top"], "at": [0, 0, 0])json";
+
+const std::string kTwoBallJoints = R"json({ "liedyn": 1,
+  "bodies": { "bar": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1] } },
+  "joints": { "a": { "type": "spherical", "between": ["ground", "bar"], "at": [0, 0, 0] },
+              "b": { "type": "spherical", "between": ["ground", "bar"], "at": [1, 0, 0] } } })json";
+
+struct BadModel {
+  std::string title;
+  std::string from, to;            // what is replaced, and by what
+  std::vector<std::string> words;  // all in the message
+};
+void PrintTo(const BadModel& bad, std::ostream* out) { *out << bad.title; }
+
+class BadInput : public ::testing::TestWithParam<BadModel> {};
+
+TEST_P(BadInput, IsRefusedWithAHelpfulMessage) {
+  const BadModel& bad = GetParam();
+  std::string text = kGood;
+  const std::size_t place = text.find(bad.from);
+  ASSERT_NE(place, std::string::npos) << "the good model does not contain " << bad.from;
+  text.replace(place, bad.from.size(), bad.to);
+
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_program({"run", directory.write("model.json", text), "--json"});
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.err;
+  EXPECT_EQ(outcome.out, "");
+  for (const std::string& word : bad.words) EXPECT_THAT(outcome.err, ::testing::HasSubstr(word));
+  EXPECT_LT(outcome.err.size(), 2000u) << outcome.err;
+}
+
+TEST(BadInputTable, StartsFromAGoodModel) {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_program({"run", directory.write("model.json", kGood), "--json"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Syntax, BadInput,
+    ::testing::Values(
+        BadModel{"empty file", kGood, "", {"model.json: is empty"}},
+        BadModel{"not JSON at all", kGood, "mass = 15\n", {"model.json:1: not valid JSON"}},
+        BadModel{"binary file",
+                 kGood,
+                 std::string("\x7f"
+                             "ELF\x02\x01\0\0\0",
+                             9),
+                 {"model.json: is not a text file"}},
+        BadModel{"an array", kGood, "[1, 2, 3]", {"model.json:1: expected an object, got an array of 3"}},
+        BadModel{"cut off", R"("sensors": {)", "", {"model.json:", "not valid JSON"}},
+        BadModel{"comma too many", "\"step\": 1e-3,", "\"step\": 1e-3,,", {"model.json:15: not valid JSON"}},
+        BadModel{"comma before a bracket",
+                 "\"position\": [5, 0, 0]",
+                 "\"position\": [5, 0, 0,]",
+                 {"model.json:7:", "remove the comma"}},
+        BadModel{"comma missing", "\"mass\": 15,", "\"mass\": 15", {"model.json:5:", "is a comma missing"}},
+        BadModel{
+            "comment", "\"gravity\"", "// down\n  \"gravity\"", {"model.json:3:", "JSON has no comments"}},
+        BadModel{"single quotes", "\"gravity\"", "'gravity'", {"model.json:3:", "double quotation marks"}},
+        BadModel{"NaN", "\"mass\": 15", "\"mass\": NaN", {"model.json:5:", "JSON has no NaN or infinity"}},
+        BadModel{"infinity", "-9.81", "-Infinity", {"model.json:3:", "JSON has no NaN or infinity"}},
+        BadModel{"number too large", "\"mass\": 15", "\"mass\": 1e999", {"model.json:5:", "number overflow"}},
+        BadModel{"not UTF-8", "\"top\"", "\"t\xf6p\"", {"model.json:5:", "UTF-8"}},
+        BadModel{"nested without end",
+                 "\"bodies\": {",
+                 "\"bodies\": " + std::string(200000, '['),
+                 {"model.json:4: nested more than 100"}},
+        BadModel{"key given twice",
+                 "\"gravity\"",
+                 "\"parameters\": {},\n  \"gravity\"",
+                 {"model.json:3: parameters: this key is given twice"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Structure, BadInput,
+    ::testing::Values(
+        BadModel{
+            "no version", "\"liedyn\": 1,", "", {"model.json:1: liedyn: missing", "begin the file with"}},
+        BadModel{"version of the future",
+                 "\"liedyn\": 1",
+                 "\"liedyn\": 7",
+                 {"model.json:1: liedyn: expected the version 1, got 7"}},
+        BadModel{"unknown section",
+                 "\"bodies\"",
+                 "\"bodys\"",
+                 {"model.json:4: bodys: unknown key", "did you mean 'bodies'?"}},
+        BadModel{"section of the wrong type",
+                 "\"forces\": {",
+                 "\"forces\": [], \"states\": {",
+                 {"model.json:10: forces: expected an object, got an array of 0"}},
+        BadModel{"entry of the wrong type",
+                 "{ \"type\": \"position\", \"of\": \"top\" }",
+                 "3",
+                 {"model.json:13: sensors.place: expected an object, got 3"}},
+        BadModel{"no type",
+                 "\"type\": \"spherical\", ",
+                 "",
+                 {"model.json:9: joints.pivot.type: missing, expected one of", "spherical"}},
+        BadModel{"unknown type",
+                 "\"spherical\"",
+                 "\"sphercial\"",
+                 {"joints.pivot.type: expected one of", "got 'sphercial'", "did you mean 'spherical'?"}},
+        BadModel{"type that is a number",
+                 "\"type\": \"spherical\"",
+                 "\"type\": 3",
+                 {"joints.pivot.type: expected a text, got 3"}},
+        BadModel{"unknown key",
+                 "\"mass\": 15",
+                 "\"mas\": 15",
+                 {"model.json:5: bodies.top.mas: unknown key 'mas'", "did you mean 'mass'?",
+                  "bodies.top.mass: missing"}},
+        BadModel{"missing field", "\"mass\": 15,", "", {"model.json:5: bodies.top.mass: missing: Mass."}},
+        BadModel{"name with a space",
+                 "\"ball\":",
+                 "\"the ball\":",
+                 {"bodies.the ball: expected a name of letters"}},
+        BadModel{
+            "body called ground", "\"ball\":", "\"ground\":", {"'ground' is the name of the inertial frame"}},
+        BadModel{"states",
+                 "\"forces\": {",
+                 "\"states\": {\"x\": {}}, \"forces\": {",
+                 {"states: there are no types of states yet"}},
+        BadModel{"unknown generator",
+                 "\"gravity\"",
+                 "\"generator\": \"chian\", \"gravity\"",
+                 {"generator: expected one of chain, got 'chian'", "did you mean 'chain'?"}},
+        BadModel{"argument of a generator that is none",
+                 "\"gravity\"",
+                 "\"generator\": \"chain\", \"arguments\": {\"link\": 3}, \"gravity\"",
+                 {"arguments.link: the generator chain has no such argument", "did you mean 'links'?"}},
+        BadModel{"arguments without a generator",
+                 "\"gravity\"",
+                 "\"arguments\": {}, \"gravity\"",
+                 {"arguments: there is no generator"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, BadInput,
+    ::testing::Values(
+        BadModel{"text for a number",
+                 "\"mass\": 15",
+                 "\"mass\": \"heavy\"",
+                 {"model.json:5: bodies.top.mass:", "unknown name 'heavy'"}},
+        BadModel{"true for a number",
+                 "\"mass\": 15",
+                 "\"mass\": true",
+                 {"bodies.top.mass: expected a number or an expression, got true"}},
+        BadModel{"negative mass",
+                 "\"mass\": 15",
+                 "\"mass\": -15",
+                 {"model.json:5: bodies.top.mass: expected a number >= 0, got -15"}},
+        BadModel{"vector of two",
+                 "[0, 1, 0]",
+                 "[0, 1]",
+                 {"model.json:6: bodies.top.position: expected 3 numbers, got an array of 2"}},
+        BadModel{"number for a vector", "[0, 1, 0]", "1", {"bodies.top.position: expected 3 numbers, got 1"}},
+        BadModel{"null in a vector",
+                 "[0, 1, 0]",
+                 "[0, null, 0]",
+                 {"bodies.top.position: expected a number or an expression as number 2, got null"}},
+        BadModel{"gravity of two",
+                 "[0, 0, -9.81]",
+                 "[0, -9.81]",
+                 {"model.json:3: gravity: expected 3 numbers, got an array of 2"}},
+        BadModel{"inertia of two",
+                 "[0.25, 0.5, 0.25]",
+                 "[0.25, 0.5]",
+                 {"bodies.top.inertia: expected 3 principal moments", "got an array of 2"}},
+        BadModel{"asymmetric inertia",
+                 "[0.25, 0.5, 0.25]",
+                 "[[1, 0.1, 0], [0.2, 1, 0], [0, 0, 1]]",
+                 {"bodies.top.inertia: expected a symmetric matrix, but [0][1] and [1][0] differ"}},
+        BadModel{"inertia of no body",
+                 "[0.25, 0.5, 0.25]",
+                 "[0.1, 0.5, 0.1]",
+                 {"model.json:5: bodies.top", "principal moments"}},
+        BadModel{"negative inertia",
+                 "[0.25, 0.5, 0.25]",
+                 "[-0.25, 0.5, 0.25]",
+                 {"model.json:5: bodies.top", "positive semi-definite"}},
+        BadModel{"zero axis",
+                 "\"velocity\": \"consistent\"",
+                 "\"orientation\": {\"axis\": [0, 0, 0], \"angle\": 1}",
+                 {"bodies.top.orientation: expected an axis that is not zero"}},
+        BadModel{"axis without an angle",
+                 "\"velocity\": \"consistent\"",
+                 "\"orientation\": {\"axis\": [0, 0, 1]}",
+                 {"bodies.top.orientation: expected both \"axis\" and \"angle\""}},
+        BadModel{"matrix that is no rotation",
+                 "\"velocity\": \"consistent\"",
+                 "\"orientation\": {\"matrix\": [[1, 0, 0], [0, 2, 0], [0, 0, 1]]}",
+                 {"expected a rotation matrix"}},
+        BadModel{"unknown rotation",
+                 "\"velocity\": \"consistent\"",
+                 "\"orientation\": {\"quaternoin\": [1, 0, 0, 0]}",
+                 {"orientation.quaternoin: unknown key", "did you mean 'quaternion'?"}},
+        BadModel{"mistake in an expression",
+                 "\"spin\", 0]",
+                 "\"2*(spin\", 0]",
+                 {"model.json:6: bodies.top.angular_velocity:", "at character 8: expected ')'"}},
+        BadModel{"unknown parameter",
+                 "\"spin\", 0]",
+                 "\"spni\", 0]",
+                 {"unknown name 'spni'", "did you mean 'spin'?"}},
+        BadModel{"expression that is infinite",
+                 "\"spin\", 0]",
+                 "\"1/zero\", 0]",
+                 {"the expression '1/zero' gives inf"}},
+        BadModel{"parameter defined later",
+                 "\"spin\": 150",
+                 "\"spin\": \"2*zero\"",
+                 {"model.json:2: parameters.spin:", "uses 'zero', which is defined later"}},
+        BadModel{
+            "parameter called t", "\"zero\": 0", "\"t\": 0", {"parameters.t: 't' already has a meaning"}},
+        BadModel{"mass that varies with time",
+                 "\"mass\": 15",
+                 "\"mass\": \"15 - t\"",
+                 {"bodies.top.mass:", "cannot vary with time"}},
+        BadModel{"consistent mass",
+                 "\"mass\": 15",
+                 "\"mass\": \"consistent\"",
+                 {"bodies.top.mass: \"consistent\" is not allowed here"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    References, BadInput,
+    ::testing::Values(BadModel{"body that does not exist",
+                               "[\"ground\", \"top\"]",
+                               "[\"ground\", \"tpo\"]",
+                               {"model.json:9: joints.pivot.between: there is no body 'tpo'",
+                                "did you mean 'top'?"}},
+                      BadModel{"one body of two",
+                               "[\"ground\", \"top\"]",
+                               "[\"top\"]",
+                               {"joints.pivot.between: expected the names of two bodies"}},
+                      BadModel{"the same body twice",
+                               "[\"ground\", \"top\"]",
+                               "[\"top\", \"top\"]",
+                               {"joints.pivot.between: expected two different bodies"}},
+                      BadModel{"force on nothing",
+                               "\"on\": \"ball\"",
+                               "\"on\": \"bell\"",
+                               {"model.json:11: forces.push.on: there is no body 'bell'"}},
+                      BadModel{"sensor of a joint that does not exist",
+                               "\"position\", \"of\": \"top\"",
+                               "\"reaction_force\", \"of\": \"pivto\"",
+                               {"sensors.place.of: there is no joint 'pivto'", "did you mean 'pivot'?"}},
+                      BadModel{"sensor defined later",
+                               "\"place[2]\"",
+                               "\"place[2] + width\"",
+                               {"model.json:14: sensors.height.value:", "unknown name 'width'"}},
+                      BadModel{"component that does not exist",
+                               "\"place[2]\"",
+                               "\"place[3]\"",
+                               {"sensors.height.value:", "unknown name 'place[3]'"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Mechanics, BadInput,
+    ::testing::Values(
+        BadModel{"velocities that violate a joint",
+                 "\"velocity\": \"consistent\"",
+                 "\"velocity\": [0, 1, 0]",
+                 {"joints.pivot", "velocities violate this constraint", "consistent"}},
+        BadModel{"rod that has another length",
+                 kBallJoint,
+                 "\"type\": \"distance\", \"between\": [\"ground\", \"top\"], \"points\": [[0, 0, 0], [0, 1, "
+                 "0]], \"length\": 2",
+                 {"joints.pivot", "positions violate this constraint"}},
+        BadModel{
+            "points of a rod that coincide",
+            kBallJoint,
+            "\"type\": \"distance\", \"between\": [\"ground\", \"top\"], \"points\": [[0, 0, 0], [0, 0, 0]]",
+            {"joints.pivot"}},
+        BadModel{"no mass and no joint",
+                 "\"mass\": 1,",
+                 "\"mass\": 0,",
+                 {"bodies.ball", "no mass and no joint holds it"}},
+        BadModel{"joints that hold a direction twice", kGood, kTwoBallJoints, {"joints.", "redundant"}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Simulation, BadInput,
+    ::testing::Values(
+        BadModel{"end before the start",
+                 "\"end\": 0.01",
+                 "\"end\": -1",
+                 {"model.json:15: simulation.end: expected a time after the start (0), got -1"}},
+        BadModel{"step of zero",
+                 "\"step\": 1e-3",
+                 "\"step\": 0",
+                 {"model.json:15: simulation.step: expected a positive number, got 0"}},
+        BadModel{"unknown setting",
+                 "\"step\": 1e-3",
+                 "\"stp\": 1e-3",
+                 {"simulation.stp: unknown key", "did you mean 'step'?"}},
+        BadModel{"unknown integrator",
+                 "generalized-alpha,rho=0.9",
+                 "generalised-alpha",
+                 {"model.json:15: simulation.integrator: unknown integrator",
+                  "did you mean 'generalized-alpha'?"}},
+        BadModel{"unknown option of the integrator",
+                 "rho=0.9",
+                 "ro=0.9",
+                 {"simulation.integrator: unknown option 'ro'", "did you mean 'rho'?"}},
+        BadModel{"option out of its range",
+                 "rho=0.9",
+                 "rho=1.9",
+                 {"simulation.integrator: rho must be between 0 and 1, got 1.9"}},
+        BadModel{"unknown formulation",
+                 "\"end\"",
+                 "\"formulation\": \"so3r3\", \"end\"",
+                 {"simulation.formulation: expected one of r3so3"}},
+        BadModel{
+            "steps without number", "\"step\": 1e-3", "\"step\": 1e-30", {"simulation.step:", "too many"}}));
+
+struct BadCommand {
+  std::vector<std::string> arguments;
+  std::string words;
+};
+void PrintTo(const BadCommand& bad, std::ostream* out) {
+  for (const std::string& argument : bad.arguments) *out << argument << ' ';
+}
+class BadCommandLine : public ::testing::TestWithParam<BadCommand> {};
+
+TEST_P(BadCommandLine, IsRefusedWithAHelpfulMessage) {
+  const Outcome outcome = run_program(GetParam().arguments);
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, ::testing::HasSubstr(GetParam().words));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Program, BadCommandLine,
+    ::testing::Values(
+        BadCommand{{"rnu", "heavy_top"}, "did you mean 'run'?"},
+        BadCommand{{"list", "model"}, "did you mean 'models'?"}, BadCommand{{"run"}, "MODEL is required"},
+        BadCommand{{"run", "heavy_tpo"}, "did you mean 'heavy_top'?"},
+        BadCommand{{"run", "no/such/file.json"}, "no/such/file.json: there is no such file"},
+        BadCommand{{"run", "/"}, "is a directory"},
+        BadCommand{{"run", "heavy_top", "--stepp", "1"}, "--stepp"},
+        BadCommand{{"run", "heavy_top", "--step", "abc"}, "--step"},
+        BadCommand{{"run", "heavy_top", "--step", "-1"}, "simulation.step"},
+        BadCommand{{"run", "heavy_top", "--step", "nan"}, "simulation.step"},
+        BadCommand{{"run", "heavy_top", "--end", "0"}, "simulation.end"},
+        BadCommand{{"run", "heavy_top", "--end", "inf"}, "simulation.end"},
+        BadCommand{{"run", "heavy_top", "--output-every", "-1"}, "output_every"},
+        BadCommand{{"run", "heavy_top", "--initial", "guess"}, "expected check or project, got 'guess'"},
+        BadCommand{{"run", "heavy_top", "--solver", "magic"}, "magic"},
+        BadCommand{{"run", "heavy_top", "--formulation", "se4"}, "did you mean 'se3'?"},
+        BadCommand{{"run", "heavy_top", "--integrator", "generalized-alpha,sigma"},
+                   "expected key=value, got 'sigma'"},
+        BadCommand{{"run", "heavy_top", "--set", "spin"}, "expected PATH=VALUE"},
+        BadCommand{{"run", "heavy_top", "--set", "spni=1"}, "did you mean 'spin'?"},
+        BadCommand{{"run", "heavy_top", "--set", "bodies.top.mas=1"}, "did you mean 'mass'?"},
+        BadCommand{{"run", "heavy_top", "--set", "bodies.top.mass=-1"}, "expected a number >= 0, got -1"},
+        BadCommand{{"run", "heavy_top", "--set", "bodies.top.inertia[0]=9"}, "principal moments"},
+        BadCommand{{"run", "chain", "--set", "links=0"}, "expected a positive number, got 0"},
+        BadCommand{{"run", "heavy_top", "--out", "result.txt"}, "ends with .csv or .h5"},
+        BadCommand{{"run", "heavy_top", "--out", "no/such/directory/r.csv"}, "No such file or directory"}));
+
+}  // namespace
+}  // namespace liedyn::testing

@@ -1,0 +1,137 @@
+// The program as a user meets it: what it prints where, its exit codes and its files.
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/program.h"
+
+namespace liedyn::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Run, JsonIsAllThatStandsOnStandardOutput) {
+  const Outcome outcome = run_program({"run", "heavy_top", "--json", "--end", "0.01"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "") << "no progress bar where nobody watches";
+  const nlohmann::json summary = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(summary["model"], "heavy_top");
+  EXPECT_EQ(summary["steps"], 10);
+  EXPECT_EQ(summary["end"], 0.01);
+  EXPECT_EQ(summary["sensors"]["position"].size(), 3u);
+  EXPECT_TRUE(summary["completed"]);
+}
+
+TEST(Run, NumbersAndArgumentsAreSet) {
+  const Outcome heavy = run_program(
+      {"run", "heavy_top", "--json", "--end", "0.001", "--set", "spin=10", "--set", "bodies.top.mass=20"});
+  ASSERT_EQ(heavy.exit_code, 0) << heavy.err;
+  EXPECT_NEAR(nlohmann::json::parse(heavy.out)["sensors"]["angular_velocity"][1].get<double>(), 10, 1e-9);
+
+  const Outcome chain = run_program({"run", "--set", "links=3", "chain", "--json", "--end", "0.001"});
+  ASSERT_EQ(chain.exit_code, 0) << chain.err;
+  EXPECT_EQ(nlohmann::json::parse(chain.out)["unknowns"], 3 * 9);
+}
+
+TEST(Run, WritesEveryFormat) {
+  const TemporaryDirectory directory;
+  for (const char* name : {"r.csv", "r.h5"}) {
+    const Outcome outcome = run_program(
+        {"run", "heavy_top", "--end", "0.01", "--output-every", "5", "--out", directory.file(name)});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(directory.file(name)));
+    EXPECT_GT(std::filesystem::file_size(directory.file(name)), 0u) << name;
+  }
+  std::istringstream csv(content_of(directory.file("r.csv")));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_THAT(line, ::testing::StartsWith("t,position[0],position[1],position[2],velocity[0]"));
+  int rows = 0;
+  while (std::getline(csv, line)) ++rows;
+  EXPECT_EQ(rows, 3) << "the steps 0, 5 and 10";
+}
+
+// A force that has no value after t = 0.5.
+constexpr const char* kFailing = R"json({ "liedyn": 1,
+  "bodies": { "stone": { "type": "point", "mass": 1 } },
+  "forces": { "push": { "type": "force", "on": "stone", "force": ["sqrt(0.5 - t)", 0, 0] } },
+  "sensors": { "place": { "type": "position", "of": "stone" } },
+  "simulation": { "end": 1, "step": 0.125 } })json";
+
+TEST(Run, FailedNumericsLeaveTheResultsUpToThere) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("failing.json", kFailing);
+  const Outcome outcome = run_program({"run", model, "--json", "--out", directory.file("r.csv")});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("t = 0.5"));
+  EXPECT_THAT(outcome.err, HasSubstr("bodies.stone: force x"));
+  EXPECT_THAT(outcome.err, HasSubstr("try a smaller step"));
+  const nlohmann::json summary = nlohmann::json::parse(outcome.out);
+  EXPECT_FALSE(summary["completed"]);
+  EXPECT_EQ(summary["end"], 0.5);
+  const std::string csv = content_of(directory.file("r.csv"));
+  EXPECT_THAT(csv, HasSubstr("\n0.5,"));
+  EXPECT_EQ(csv.back(), '\n') << "the last row is complete";
+}
+
+TEST(Check, ExplainsAModel) {
+  const Outcome outcome = run_program({"check", "heavy_top"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  for (const char* words : {"1 rigid", "1 spherical", "degrees of freedom     3",
+                            "redundant constraints  none", "can be simulated"})
+    EXPECT_THAT(outcome.out, HasSubstr(words));
+  const nlohmann::json json =
+      nlohmann::json::parse(run_program({"check", "chain", "--set", "links=7", "--json"}).out);
+  EXPECT_EQ(json["degrees_of_freedom"], 21);
+  EXPECT_TRUE(json["valid"]);
+}
+
+TEST(Check, NamesRedundantConstraints) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("twice.json", R"json({ "liedyn": 1,
+    "bodies": { "top": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1] } },
+    "joints": { "a": { "type": "spherical", "between": ["ground", "top"], "at": [0, 0, 0] },
+                "b": { "type": "spherical", "between": ["ground", "top"], "at": [1, 0, 0] } } })json");
+  const Outcome outcome = run_program({"check", model});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.out, ::testing::ContainsRegex("redundant constraints  joints.[ab]: place x"));
+  EXPECT_THAT(outcome.out, HasSubstr("degrees of freedom     1"));
+  EXPECT_THAT(outcome.err, HasSubstr("redundant"));
+}
+
+TEST(List, ShowsWhatThereIs) {
+  EXPECT_THAT(run_program({"list", "models"}).out, HasSubstr("heavy_top"));
+  EXPECT_THAT(run_program({"list", "integrators"}).out, HasSubstr("generalized-alpha"));
+  const std::string elements = run_program({"list", "elements"}).out;
+  for (const char* words : {"rigid", "spherical", "spring_damper", "reaction_force", "[kg]", "required"})
+    EXPECT_THAT(elements, HasSubstr(words));
+  const std::string parameters = run_program({"list", "parameters", "heavy_top"}).out;
+  for (const char* words :
+       {"parameters.spin = 150\n", "gravity[2] = -9.81 m/s^2\n", "bodies.top.inertia[1] = 0.46875 kg m^2\n"})
+    EXPECT_THAT(parameters, HasSubstr(words));
+}
+
+TEST(Program, HelpAndVersion) {
+  const Outcome version = run_program({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_THAT(version.out, ::testing::MatchesRegex("liedyn [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  const Outcome help = run_program({"run", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* words : {"--integrator", "--formulation", "--step", "--set", "--out", "--json", "[s]"})
+    EXPECT_THAT(help.out, HasSubstr(words));
+}
+
+TEST(Schema, IsJson) {
+  const Outcome outcome = run_program({"schema"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  const nlohmann::json schema = nlohmann::json::parse(outcome.out);
+  EXPECT_TRUE(schema["properties"]["bodies"]["additionalProperties"].contains("allOf"));
+}
+
+}  // namespace
+}  // namespace liedyn::testing
