@@ -7,6 +7,7 @@ function(liedyn_folder name)
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
   set(target liedyn_${name})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.h)
+  list(FILTER headers EXCLUDE REGEX "/testing\\.h$")  # what only tests share is not installed
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

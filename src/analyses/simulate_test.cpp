@@ -12,7 +12,10 @@ namespace {
 std::shared_ptr<const Description> pushed_top() {
   ModelBuilder builder;
   add_heavy_top(builder);
-  builder.force("push", "force").set("on", std::string("top")).set("force", {0, 0, 0}).expression("force", 1, "cos(3*t)");
+  builder.force("push", "force")
+      .set("on", std::string("top"))
+      .set("force", {0, 0, 0})
+      .expression("force", 1, "cos(3*t)");
   builder.sensor("position", "position").set("of", std::string("top"));
   builder.sensor("energy", "energy");
   return builder.finish();
@@ -30,8 +33,9 @@ TEST(Simulate, AllocatesNothingInTheLoop) {
         options.integrator = fmt::format("generalized-alpha,newton={},index={}", newton, index);
         options.end = 0.1;
         const Summary s = simulate(system, options).summary;
-        fmt::print("  {:<5} newton={:<8} index={:<10}: {} allocations in {} steps, {} iterations, {} matrices\n", s.solver, newton, index,
-                   s.allocations_in_loop, s.steps, s.newton_iterations, s.jacobian_updates);
+        fmt::print(
+            "  {:<5} newton={:<8} index={:<10}: {} allocations in {} steps, {} iterations, {} matrices\n",
+            s.solver, newton, index, s.allocations_in_loop, s.steps, s.newton_iterations, s.jacobian_updates);
         EXPECT_TRUE(s.completed) << s.failure;
         EXPECT_EQ(s.solver, solver);
         if (options.solver == "klu" && std::string_view(index) == "stabilized") {
@@ -79,7 +83,10 @@ TEST(Simulate, MeetsTheEndWithEqualSteps) {
 TEST(Simulate, KeepsWhatItHasWhenTheNumericsFail) {
   ModelBuilder builder;
   builder.body("mass", "point").set("mass", {1});
-  builder.force("push", "force").set("on", std::string("mass")).set("force", {0, 0, 0}).expression("force", 0, "sqrt(0.5 - t)");
+  builder.force("push", "force")
+      .set("on", std::string("mass"))
+      .set("force", {0, 0, 0})
+      .expression("force", 0, "sqrt(0.5 - t)");
   builder.sensor("position", "position").set("of", std::string("mass"));
   const System system = make_system(builder.finish());
   SimulateOptions options;

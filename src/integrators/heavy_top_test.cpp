@@ -18,7 +18,9 @@ std::shared_ptr<const Description> heavy_top() {
   builder.sensor("velocity", "velocity").set("of", std::string("top"));
   builder.sensor("angular_velocity", "angular_velocity").set("of", std::string("top"));
   builder.sensor("pivot_force", "reaction_force").set("of", std::string("pivot"));
-  builder.sensor("pivot_force_body", "reaction_force").set("of", std::string("pivot")).set("axes", std::string("body"));
+  builder.sensor("pivot_force_body", "reaction_force")
+      .set("of", std::string("pivot"))
+      .set("axes", std::string("body"));
   return builder.finish();
 }
 
@@ -47,10 +49,14 @@ class Reference {
   using Unknowns = Eigen::Matrix<double, 7, 1>;  // quaternion (w, x, y, z), Omega
 
   static Vec3 angular_acceleration(const Mat3& R, const Vec3& omega) {
-    const Mat3 J_0 = Vec3(0.234375, 0.46875, 0.234375).asDiagonal().toDenseMatrix() - kMass * skew(kCenter) * skew(kCenter);
-    return J_0.diagonal().cwiseInverse().cwiseProduct(kCenter.cross(R.transpose() * kMass * kGravity) - omega.cross(J_0 * omega));
+    const Mat3 J_0 = Vec3(0.234375, 0.46875, 0.234375).asDiagonal().toDenseMatrix() -
+                     kMass * skew(kCenter) * skew(kCenter);
+    return J_0.diagonal().cwiseInverse().cwiseProduct(kCenter.cross(R.transpose() * kMass * kGravity) -
+                                                      omega.cross(J_0 * omega));
   }
-  static Eigen::Quaterniond rotation(const Unknowns& y) { return Eigen::Quaterniond(y[0], y[1], y[2], y[3]).normalized(); }
+  static Eigen::Quaterniond rotation(const Unknowns& y) {
+    return Eigen::Quaterniond(y[0], y[1], y[2], y[3]).normalized();
+  }
   static Unknowns slope(const Unknowns& y) {
     const Eigen::Quaterniond q = rotation(y), rate = q * Eigen::Quaterniond(0, y[4] / 2, y[5] / 2, y[6] / 2);
     Unknowns out;
@@ -71,7 +77,8 @@ class Reference {
     std::vector<Sample> out = {sample(y)};
     for (int n = 0; n < 8000; ++n) {
       for (int k = 0; k < kSubsteps; ++k) {
-        const Unknowns k1 = slope(y), k2 = slope(y + h / 2 * k1), k3 = slope(y + h / 2 * k2), k4 = slope(y + h * k3);
+        const Unknowns k1 = slope(y), k2 = slope(y + h / 2 * k1), k3 = slope(y + h / 2 * k2),
+                       k4 = slope(y + h * k3);
         y += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
       }
       out.push_back(sample(y));
@@ -83,18 +90,24 @@ class Reference {
 TEST(HeavyTop, IndependentIntegrationMeetsTheReferenceValues) {
   // From an index-reduced integration with an eighth-order Runge-Kutta method at tolerance 1e-12.
   const Sample& end = Reference::at(1);
-  expect_at_most((end.position - Vec3(0.173343964098, 0.640088592070, -0.748490791134)).norm(), 2e-11, "position at t = 1");
-  expect_at_most((end.velocity - Vec3(0.570825303, -4.588728296, -3.791955155)).norm(), 2e-9, "velocity at t = 1");
-  expect_at_most((end.omega - Vec3(-0.822078102, 150, -5.923291348)).norm(), 2e-9, "angular velocity at t = 1");
+  expect_at_most((end.position - Vec3(0.173343964098, 0.640088592070, -0.748490791134)).norm(), 2e-11,
+                 "position at t = 1");
+  expect_at_most((end.velocity - Vec3(0.570825303, -4.588728296, -3.791955155)).norm(), 2e-9,
+                 "velocity at t = 1");
+  expect_at_most((end.omega - Vec3(-0.822078102, 150, -5.923291348)).norm(), 2e-9,
+                 "angular velocity at t = 1");
   expect_at_most((end.force - Vec3(-517.601, -396.843, 404.575)).norm(), 1e-3, "pivot force at t = 1");
-  expect_at_most((Reference::at(0.5).position - Vec3(-0.702468297057, -0.021165184702, -0.711400257652)).norm(), 2e-11, "position at t = 0.5");
+  expect_at_most(
+      (Reference::at(0.5).position - Vec3(-0.702468297057, -0.021165184702, -0.711400257652)).norm(), 2e-11,
+      "position at t = 0.5");
 }
 
 TEST(HeavyTop, ExtrapolatedMeetsTheReferenceValues) {
   for (const std::string& formulation : formulations()) {
     const System system = make_system(heavy_top(), formulation);
     for (const double t : {0.5, 1.0}) {
-      const Simulation coarse(system, "generalized-alpha", t, 1e-4), fine(system, "generalized-alpha", t, 5e-5);
+      const Simulation coarse(system, "generalized-alpha", t, 1e-4),
+          fine(system, "generalized-alpha", t, 5e-5);
       const Eigen::VectorXd best = extrapolated(coarse.sensors, fine.sensors);
       const Sample& exact = Reference::at(t);
       const std::string name = fmt::format("{}, t = {}: ", formulation, t);
@@ -104,7 +117,8 @@ TEST(HeavyTop, ExtrapolatedMeetsTheReferenceValues) {
       expect_at_most((best.segment<3>(9) - exact.force).norm(), 2e-3, name + "pivot force");
       // Multipliers of Phi = X - R^T x, which are the force on the top in body axes.
       if (t == 1)
-        expect_at_most((best.segment<3>(12) - Vec3(-58.274564, -646.558312, -409.441409)).norm(), 2e-3, name + "pivot force, body axes");
+        expect_at_most((best.segment<3>(12) - Vec3(-58.274564, -646.558312, -409.441409)).norm(), 2e-3,
+                       name + "pivot force, body axes");
     }
   }
 }
@@ -123,7 +137,9 @@ TEST(HeavyTop, HasTheKnownErrorsAtOneThousandth) {
                          {"r3so3-spatial", "generalized-alpha,rho=0.9,sigma=opt", 1.20e-4, 0.005e-4}};
   for (const auto& [formulation, integrator, known, digits] : table) {
     const System system = make_system(heavy_top(), formulation);
-    const double error = (sample_of(Simulation(system, integrator, 1, 1e-3).sensors).position - Reference::at(1).position).norm();
+    const double error =
+        (sample_of(Simulation(system, integrator, 1, 1e-3).sensors).position - Reference::at(1).position)
+            .norm();
     fmt::print("  {:<14} {:<40} {:.4e} (known: {:.3g})\n", formulation, integrator, error, known);
     EXPECT_NEAR(error, known, digits) << formulation << " " << integrator;
   }
@@ -154,10 +170,12 @@ TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
   for (const std::string& formulation : formulations()) {
     const System system = make_system(heavy_top(), formulation);
     std::vector<double> position, velocity, force, late_force;
-    fmt::print("  {}\n  {:>9} {:>11} {:>11} {:>11} {:>14}\n", formulation, "h", "q", "v", "lambda", "lambda [0.5,1]");
+    fmt::print("  {}\n  {:>9} {:>11} {:>11} {:>11} {:>14}\n", formulation, "h", "q", "v", "lambda",
+               "lambda [0.5,1]");
     for (double h = 4e-3; h > 1e-4; h /= 2) {
       const Errors e = errors_of(system, "generalized-alpha,rho=0.9", h);
-      fmt::print("  {:9.3g} {:11.3e} {:11.3e} {:11.3e} {:14.3e}\n", h, e.position, e.velocity, e.force, e.late_force);
+      fmt::print("  {:9.3g} {:11.3e} {:11.3e} {:11.3e} {:14.3e}\n", h, e.position, e.velocity, e.force,
+                 e.late_force);
       position.push_back(e.position);
       velocity.push_back(e.velocity);
       force.push_back(e.force);
@@ -165,7 +183,9 @@ TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
     }
     expect_between(order_of(position), 1.9, 2.1, "order of q");
     // In steps of 4e-3, 0.6 rad of spin, the oscillation of lambda on R3xSO3 grows instead of dying out.
-    const auto but_first = [](const std::vector<double>& all) { return order_of({all.begin() + 1, all.end()}); };
+    const auto but_first = [](const std::vector<double>& all) {
+      return order_of({all.begin() + 1, all.end()});
+    };
     expect_between(but_first(velocity), 1.9, 2.1, "order of v from 2e-3 on");
     expect_between(but_first(late_force), 1.9, 2.1, "order of lambda on [0.5, 1]");
     // The start with a_0 = vdot_0 excites oscillations of first order in lambda, except on SE(3), where they vanish.
@@ -192,13 +212,15 @@ TEST(HeavyTop, MeetsTheConstraintsThatItsIndexFormImposes) {
     const char* index;
     double position, velocity;
   };
-  for (const auto& [index, position_bound, velocity_bound] : {Bounds{"3", 1e-14, 0.05}, Bounds{"2", 0.01, 1e-12}, Bounds{"stabilized", 1e-14, 1e-12}}) {
+  for (const auto& [index, position_bound, velocity_bound] :
+       {Bounds{"3", 1e-14, 0.05}, Bounds{"2", 0.01, 1e-12}, Bounds{"stabilized", 1e-14, 1e-12}}) {
     double position = 0, velocity = 0;
-    Simulation(system, fmt::format("generalized-alpha,rho=0.9,index={}", index), 1, 1e-3, [&](const State& now, Work& work) {
-      system.residual(now, work, {true, true, false});
-      position = std::max(position, as_vector(work.phi).cwiseAbs().maxCoeff());
-      velocity = std::max(velocity, as_vector(work.rate).cwiseAbs().maxCoeff());
-    });
+    Simulation(system, fmt::format("generalized-alpha,rho=0.9,index={}", index), 1, 1e-3,
+               [&](const State& now, Work& work) {
+                 system.residual(now, work, {true, true, false});
+                 position = std::max(position, as_vector(work.phi).cwiseAbs().maxCoeff());
+                 velocity = std::max(velocity, as_vector(work.rate).cwiseAbs().maxCoeff());
+               });
     expect_at_most(position, position_bound, fmt::format("index {}: largest |Phi|", index));
     expect_at_most(velocity, velocity_bound, fmt::format("index {}: largest |B v|", index));
   }

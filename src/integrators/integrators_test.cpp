@@ -9,19 +9,31 @@ namespace {
 // Two bodies, joints, a force of time, a spring: a little of all.
 std::shared_ptr<const Description> swinging_arm() {
   ModelBuilder builder;
-  builder.body("arm", "rigid").set("mass", {2}).set("inertia", {0.4, 0.6, 0.7}).set("position", {0.5, 0, 0}).set("angular_velocity", {2, 0, 0});
+  builder.body("arm", "rigid")
+      .set("mass", {2})
+      .set("inertia", {0.4, 0.6, 0.7})
+      .set("position", {0.5, 0, 0})
+      .set("angular_velocity", {2, 0, 0});
   builder.body("bob", "point").set("mass", {1}).set("position", {1.5, 0, 0});
   builder.joint("shoulder", "spherical").set("between", "ground", "arm").set("at", {0, 0, 0});
   builder.joint("string", "distance").set("between", "arm", "bob").set("points", {1, 0, 0, 1.5, 0, 0});
-  builder.force("push", "force").set("on", std::string("arm")).set("force", {0, 0, 0}).expression("force", 1, "5*cos(3*t)");
-  builder.force("spring", "spring_damper").set("between", "ground", "bob").set("points", {1, 1, 1, 1.5, 0, 0}).set("damping", {0.5}).set("stiffness", {20});
+  builder.force("push", "force")
+      .set("on", std::string("arm"))
+      .set("force", {0, 0, 0})
+      .expression("force", 1, "5*cos(3*t)");
+  builder.force("spring", "spring_damper")
+      .set("between", "ground", "bob")
+      .set("points", {1, 1, 1, 1.5, 0, 0})
+      .set("damping", {0.5})
+      .set("stiffness", {20});
   return builder.finish();
 }
 
 class EveryIntegrator : public testing::TestWithParam<std::string> {
  protected:
   static bool same(const State& a, const State& b) {
-    return a.t == b.t && a.q == b.q && a.v == b.v && a.vdot == b.vdot && a.lambda == b.lambda && a.eta == b.eta && a.memory == b.memory;
+    return a.t == b.t && a.q == b.q && a.v == b.v && a.vdot == b.vdot && a.lambda == b.lambda &&
+           a.eta == b.eta && a.memory == b.memory;
   }
 };
 
@@ -75,14 +87,18 @@ TEST_P(EveryIntegrator, ConvergesAtLeastWithOrderTwo) {
 TEST_P(EveryIntegrator, StaysOnTheGroupForAMillionSteps) {
   for (const std::string& formulation : formulations()) {
     ModelBuilder builder({0, 0, 0});
-    builder.body("top", "rigid").set("mass", {1}).set("inertia", {1, 1.7, 2.5}).set("angular_velocity", {1.5, 0.1, 1});
+    builder.body("top", "rigid")
+        .set("mass", {1})
+        .set("inertia", {1, 1.7, 2.5})
+        .set("angular_velocity", {1.5, 0.1, 1});
     const System system = make_system(builder.finish(), formulation);
     double worst = 0;
     const Simulation run(system, GetParam(), 1e4, 1e-2, [&](const State& now, Work&) {
       worst = std::max(worst, std::abs(as_vector(now.q).tail<4>().norm() - 1));
     });
     EXPECT_EQ(run.report.steps, 1000000);
-    expect_at_most(worst, 1e-13, fmt::format("{}, {}: length of the quaternion - 1", GetParam(), formulation));
+    expect_at_most(worst, 1e-13,
+                   fmt::format("{}, {}: length of the quaternion - 1", GetParam(), formulation));
   }
 }
 

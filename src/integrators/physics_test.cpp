@@ -30,7 +30,8 @@ Vec3 free_top(const Vec3& J, double a, double b, double t) {
   const double above = twice_energy * J[2] - momentum2, below = momentum2 - twice_energy * J[0];
   const double k = std::sqrt((J[1] - J[0]) * above / ((J[2] - J[1]) * below));
   const double phi = amplitude(t * std::sqrt((J[2] - J[1]) * below / (J[0] * J[1] * J[2])), k);
-  return {a * std::cos(phi), std::sqrt(above / (J[1] * (J[2] - J[1]))) * std::sin(phi), b * std::sqrt(1 - std::pow(k * std::sin(phi), 2))};
+  return {a * std::cos(phi), std::sqrt(above / (J[1] * (J[2] - J[1]))) * std::sin(phi),
+          b * std::sqrt(1 - std::pow(k * std::sin(phi), 2))};
 }
 
 // Errors of order 2, or so small that nothing is left to measure.
@@ -47,7 +48,11 @@ TEST(FreeTop, FollowsEllipticFunctionsAndKeepsEnergyAndAngularMomentum) {
   for (const char* kind : {"rigid", "rotating"})
     for (const std::string& formulation : formulations()) {
       ModelBuilder builder({0, 0, 0});
-      builder.body("top", kind).set("mass", {1}).set("inertia", J).set("angular_velocity", {a, 0, b}).set("orientation", {0.3, 0.2, 0.1});
+      builder.body("top", kind)
+          .set("mass", {1})
+          .set("inertia", J)
+          .set("angular_velocity", {a, 0, b})
+          .set("orientation", {0.3, 0.2, 0.1});
       builder.sensor("omega", "angular_velocity").set("of", std::string("top"));
       builder.sensor("orientation", "orientation").set("of", std::string("top"));
       builder.sensor("energy", "energy");
@@ -81,7 +86,8 @@ TEST(FreeTop, FollowsEllipticFunctionsAndKeepsEnergyAndAngularMomentum) {
 
 TEST(PhysicalPendulum, PassesTheLowestPointAfterAQuarterPeriod) {
   const double m = 2, d = 0.6, J = 0.5, g = 9.81, start = 2;
-  const double period = 4 * std::sqrt((J + m * d * d) / (m * g * d)) * std::comp_ellint_1(std::sin(start / 2));
+  const double period =
+      4 * std::sqrt((J + m * d * d) / (m * g * d)) * std::comp_ellint_1(std::sin(start / 2));
   for (const char* kind : {"rigid", "rotating"})
     for (const std::string& formulation : formulations()) {
       ModelBuilder builder({0, 0, -g});
@@ -97,7 +103,8 @@ TEST(PhysicalPendulum, PassesTheLowestPointAfterAQuarterPeriod) {
       const System system = make_system(builder.finish(), formulation);
       std::vector<double> errors;
       for (const double h : {period / 400, period / 800, period / 1600})
-        errors.push_back((as_vector(Simulation(system, kMethod, period / 4, h).sensors) - Vec3(0, 0, -d)).norm());
+        errors.push_back(
+            (as_vector(Simulation(system, kMethod, period / 4, h).sensors) - Vec3(0, 0, -d)).norm());
       expect_second_order(errors, fmt::format("{} {}: place at T/4", kind, formulation));
     }
 }
@@ -106,11 +113,14 @@ TEST(Oscillator, FollowsTheClosedFormWithDamping) {
   const double m = 2, k = 50, c = 3, length = 1, stretch = 0.3, end = 2;
   ModelBuilder builder({0, 0, 0});
   builder.body("mass", "point").set("mass", {m}).set("position", {length + stretch, 0, 0});
-  builder.force("spring", "spring_damper").set("between", "ground", "mass").set("points", {0, 0, 0, length + stretch, 0, 0});
+  builder.force("spring", "spring_damper")
+      .set("between", "ground", "mass")
+      .set("points", {0, 0, 0, length + stretch, 0, 0});
   builder.set("stiffness", {k}).set("damping", {c}).set("free_length", {length});
   const System system = make_system(builder.finish());
   const double decay = c / (2 * m), frequency = std::sqrt(k / m - decay * decay);
-  const double x = length + stretch * std::exp(-decay * end) * (std::cos(frequency * end) + decay / frequency * std::sin(frequency * end));
+  const double x = length + stretch * std::exp(-decay * end) *
+                                (std::cos(frequency * end) + decay / frequency * std::sin(frequency * end));
   const double v = -stretch * std::exp(-decay * end) * k / (m * frequency) * std::sin(frequency * end);
   std::vector<double> place, velocity;
   for (const double h : {0.01, 0.005, 0.0025}) {
@@ -128,8 +138,14 @@ TEST(AppliedLoads, OfTimeGiveTheClosedForm) {
   for (const std::string& formulation : formulations()) {
     ModelBuilder builder({0, 0, 0});
     builder.body("body", "rigid").set("mass", {m}).set("inertia", {0.4, 0.4, J}).set("velocity", {0, 0, 1});
-    builder.force("push", "force").set("on", std::string("body")).set("force", {0, 0, 0}).expression("force", 0, "5*cos(3*t)");
-    builder.force("twist", "torque").set("on", std::string("body")).set("torque", {0, 0, 0}).expression("torque", 2, "2*sin(3*t)");
+    builder.force("push", "force")
+        .set("on", std::string("body"))
+        .set("force", {0, 0, 0})
+        .expression("force", 0, "5*cos(3*t)");
+    builder.force("twist", "torque")
+        .set("on", std::string("body"))
+        .set("torque", {0, 0, 0})
+        .expression("torque", 2, "2*sin(3*t)");
     builder.set("axes", std::string("body"));
     builder.sensor("place", "position").set("of", std::string("body"));
     builder.sensor("velocity", "velocity").set("of", std::string("body"));
@@ -143,10 +159,12 @@ TEST(AppliedLoads, OfTimeGiveTheClosedForm) {
     std::vector<std::vector<double>> errors(4);
     for (const double h : {0.02, 0.01, 0.005}) {
       const Eigen::VectorXd error = as_vector(Simulation(system, kMethod, end, h).sensors) - exact;
-      for (int part = 0; part < 4; ++part) errors[static_cast<std::size_t>(part)].push_back(error.segment<3>(3 * part).norm());
+      for (int part = 0; part < 4; ++part)
+        errors[static_cast<std::size_t>(part)].push_back(error.segment<3>(3 * part).norm());
     }
     const char* const parts[] = {"place", "velocity", "angle", "angular velocity"};
-    for (std::size_t part = 0; part < 4; ++part) expect_second_order(errors[part], fmt::format("{}: {}", formulation, parts[part]));
+    for (std::size_t part = 0; part < 4; ++part)
+      expect_second_order(errors[part], fmt::format("{}: {}", formulation, parts[part]));
   }
 }
 
@@ -155,7 +173,11 @@ TEST(Projectile, FliesOnItsParabolaAndSpinsEvenly) {
   const Vec3 gravity(0.5, 0, -9.81), place(1, 2, 3), velocity(4, -2, 10), omega(0, 0, 7);
   const double end = 3;
   ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
-  builder.body("ball", "rigid").set("mass", {2}).set("inertia", {1, 1.5, 2}).set("position", place).set("velocity", velocity);
+  builder.body("ball", "rigid")
+      .set("mass", {2})
+      .set("inertia", {1, 1.5, 2})
+      .set("position", place)
+      .set("velocity", velocity);
   builder.set("angular_velocity", omega);
   builder.sensor("place", "position").set("of", std::string("ball"));
   builder.sensor("velocity", "velocity").set("of", std::string("ball"));
@@ -164,8 +186,10 @@ TEST(Projectile, FliesOnItsParabolaAndSpinsEvenly) {
   for (const std::string formulation : {"r3so3", "r3so3-spatial"}) {
     const Simulation run(make_system(description, formulation), kMethod, end, 0.01);
     Eigen::VectorXd exact(9);
-    exact << place + end * velocity + 0.5 * end * end * gravity, velocity + end * gravity, 0, 0, std::remainder(7 * end, 2 * std::numbers::pi);
-    expect_at_most((as_vector(run.sensors) - exact).cwiseAbs().maxCoeff(), 1e-11, formulation + ": place, velocity, angle");
+    exact << place + end * velocity + 0.5 * end * end * gravity, velocity + end * gravity, 0, 0,
+        std::remainder(7 * end, 2 * std::numbers::pi);
+    expect_at_most((as_vector(run.sensors) - exact).cwiseAbs().maxCoeff(), 1e-11,
+                   formulation + ": place, velocity, angle");
   }
 }
 
@@ -173,16 +197,29 @@ TEST(Projectile, FliesOnItsParabolaAndSpinsEvenly) {
 TEST(Energy, ChangesByThePowerOfAppliedLoads) {
   for (const std::string& formulation : formulations()) {
     ModelBuilder builder;
-    builder.body("arm", "rigid").set("mass", {2}).set("inertia", {0.4, 0.6, 0.7}).set("position", {0.5, 0, 0});
+    builder.body("arm", "rigid")
+        .set("mass", {2})
+        .set("inertia", {0.4, 0.6, 0.7})
+        .set("position", {0.5, 0, 0});
     builder.body("bob", "point").set("mass", {1}).set("position", {1.5, 0, 0});
     builder.joint("shoulder", "spherical").set("between", "ground", "arm").set("at", {0, 0, 0});
     builder.joint("string", "distance").set("between", "arm", "bob").set("points", {1, 0, 0, 1.5, 0, 0});
-    builder.force("push", "force").set("on", std::string("arm")).set("at", {1, 0, 0}).set("force", {0, 0, 0}).expression("force", 1, "5*cos(3*t)");
+    builder.force("push", "force")
+        .set("on", std::string("arm"))
+        .set("at", {1, 0, 0})
+        .set("force", {0, 0, 0})
+        .expression("force", 1, "5*cos(3*t)");
     builder.force("twist", "torque").set("on", std::string("arm")).set("torque", {0.5, 0, 0});
-    builder.force("damper", "spring_damper").set("between", "ground", "bob").set("points", {1, 1, 1, 1.5, 0, 0}).set("damping", {0.8}).set("stiffness", {20});
+    builder.force("damper", "spring_damper")
+        .set("between", "ground", "bob")
+        .set("points", {1, 1, 1, 1.5, 0, 0})
+        .set("damping", {0.8})
+        .set("stiffness", {20});
     builder.sensor("energy", "energy");
     builder.sensor("end_velocity", "velocity").set("of", std::string("arm")).set("at", {1, 0, 0});
-    builder.sensor("omega", "angular_velocity").set("of", std::string("arm")).set("axes", std::string("inertial"));
+    builder.sensor("omega", "angular_velocity")
+        .set("of", std::string("arm"))
+        .set("axes", std::string("inertial"));
     builder.sensor("bob_place", "position").set("of", std::string("bob"));
     builder.sensor("bob_velocity", "velocity").set("of", std::string("bob"));
     const System system = make_system(builder.finish(), formulation);
@@ -195,7 +232,8 @@ TEST(Energy, ChangesByThePowerOfAppliedLoads) {
         const std::vector<double> sensors = sensed(system, now, work);
         const auto s = as_vector(sensors);
         const Vec3 along = (s.segment<3>(7) - Vec3(1, 1, 1)).normalized();
-        const double power = 5 * std::cos(3 * now.t) * s[2] + 0.5 * s[4] - 0.8 * std::pow(along.dot(s.segment<3>(10)), 2);
+        const double power =
+            5 * std::cos(3 * now.t) * s[2] + 0.5 * s[4] - 0.8 * std::pow(along.dot(s.segment<3>(10)), 2);
         energy = s[0];
         if (first) first_energy = energy;
         if (!first) work_done += 0.5 * (power + last_power) * (now.t - last_time);
@@ -218,7 +256,10 @@ TEST(MathematicalPendulum, HasTheMultiplierErrorsOfTheReport) {
   const auto largest_error = [&](double x0, double h) {
     const double y0 = -std::sqrt(1 - x0 * x0), speed = std::sqrt(1 - 2 * g * (1 + y0));
     ModelBuilder builder({0, -g, 0});
-    builder.body("mass", "point").set("mass", {1}).set("position", {x0, y0, 0}).set("velocity", {-speed * y0, speed * x0, 0});
+    builder.body("mass", "point")
+        .set("mass", {1})
+        .set("position", {x0, y0, 0})
+        .set("velocity", {-speed * y0, speed * x0, 0});
     builder.joint("rod", "distance").set("between", "ground", "mass").set("points", {0, 0, 0, x0, y0, 0});
     const System system = make_system(builder.finish());
     // phi'' = -g sin(phi), phi from the lowest point, by the classical Runge-Kutta method in small steps.
@@ -227,8 +268,10 @@ TEST(MathematicalPendulum, HasTheMultiplierErrorsOfTheReport) {
       const int substeps = now.t > 0 ? 20 : 0;
       const double dt = substeps > 0 ? (now.t - time) / substeps : 0;
       for (int i = 0; i < substeps; ++i) {
-        const double a1 = -g * std::sin(phi), v2 = rate + dt / 2 * a1, a2 = -g * std::sin(phi + dt / 2 * rate);
-        const double v3 = rate + dt / 2 * a2, a3 = -g * std::sin(phi + dt / 2 * v2), v4 = rate + dt * a3, a4 = -g * std::sin(phi + dt * v3);
+        const double a1 = -g * std::sin(phi), v2 = rate + dt / 2 * a1,
+                     a2 = -g * std::sin(phi + dt / 2 * rate);
+        const double v3 = rate + dt / 2 * a2, a3 = -g * std::sin(phi + dt / 2 * v2), v4 = rate + dt * a3,
+                     a4 = -g * std::sin(phi + dt * v3);
         phi += dt / 6 * (rate + 2 * v2 + 2 * v3 + v4);
         rate += dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
       }
@@ -238,7 +281,8 @@ TEST(MathematicalPendulum, HasTheMultiplierErrorsOfTheReport) {
     });
     return worst;
   };
-  expect_between(largest_error(0.2, 0.02), 0.2475, 0.2485, "x0 = 0.2, h = 0.02: largest error of lambda (0.248)");
+  expect_between(largest_error(0.2, 0.02), 0.2475, 0.2485,
+                 "x0 = 0.2, h = 0.02: largest error of lambda (0.248)");
   expect_between(largest_error(0.2, 0.01), 0.1225, 0.1235, "x0 = 0.2, h = 0.01 (0.123)");
   expect_at_most(largest_error(0, 0.01), 0.01, "x0 = 0, h = 0.01: no oscillation");
 }
@@ -249,13 +293,16 @@ TEST(Chain, MeetsTheReferenceValues) {
     int links;
     double x, tolerance;
   };
-  for (const auto& [links, x, tolerance] : {Known{10, 9.477529961985, 1e-8}, Known{100, 99.487898029273, 1e-7}, Known{1000, 999.494161176, 1e-6}}) {
+  for (const auto& [links, x, tolerance] :
+       {Known{10, 9.477529961985, 1e-8}, Known{100, 99.487898029273, 1e-7},
+        Known{1000, 999.494161176, 1e-6}}) {
     ModelBuilder builder;
     add_chain(builder, links);
     builder.sensor("last", "position").set("of", fmt::format("link{}", links - 1));
     const System system = make_system(builder.finish());
     const double h = links == 1000 ? 4e-3 : 2e-3;
-    const Eigen::VectorXd last = extrapolated(Simulation(system, kMethod, 0.2, h).sensors, Simulation(system, kMethod, 0.2, h / 2).sensors);
+    const Eigen::VectorXd last = extrapolated(Simulation(system, kMethod, 0.2, h).sensors,
+                                              Simulation(system, kMethod, 0.2, h / 2).sensors);
     expect_at_most(std::abs(last[0] - x), tolerance, fmt::format("{} links: x of the last", links));
     expect_at_most(std::abs(last[1]), 1e-14, fmt::format("{} links: y", links));
     if (links == 10) expect_at_most(std::abs(last[2] + 0.196199924453), tolerance, "10 links: z");

@@ -37,7 +37,8 @@ struct ElementList {
   }
 };
 // A kind whose element is missing here fails the tests below.
-using Elements = ElementList<RigidInertia, PointInertia, Applied<0>, Applied<3>, SpringDamper, Spherical, Distance>;
+using Elements =
+    ElementList<RigidInertia, PointInertia, Applied<0>, Applied<3>, SpringDamper, Spherical, Distance>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -78,7 +79,8 @@ class Differences {
     worst = std::max(worst, relative_difference(hand, dual));
   }
   void expect_small(const std::string& kind) const {
-    for (const auto& [name, worst] : worst_) expect_at_most(worst, kTolerance, fmt::format("{}: {}", kind, name));
+    for (const auto& [name, worst] : worst_)
+      expect_at_most(worst, kTolerance, fmt::format("{}: {}", kind, name));
   }
 
  private:
@@ -109,7 +111,8 @@ void compare_force(const World<double>& world, const double* numbers, Random& ra
     for (int k = 0; k < 6; ++k) {
       Vec6T<D> direction = Vec6T<D>::Zero();
       direction[k].d[0] = 1;
-      const auto along_X = column(j, [&](Motion<D>& m) { static_cast<Pose<D>&>(m) = perturbed<D>(m, direction); });
+      const auto along_X =
+          column(j, [&](Motion<D>& m) { static_cast<Pose<D>&>(m) = perturbed<D>(m, direction); });
       const auto along_V = column(j, [&](Motion<D>& m) { m.V += direction; });
       const auto along_A = column(j, [&](Motion<D>& m) { m.A += direction; });
       for (int i = 0; i < F; ++i)
@@ -202,17 +205,23 @@ void for_each_listed_kind(Visit&& visit) {
       for (int sample = 0; sample < kSamples; ++sample) {
         ModelBuilder builder;
         std::vector<std::string> bodies = add_every_body(builder, random);
-        if (section != Section::Bodies) add_everywhere(builder, section, listed.kind, bodies, Pairs::Neighbours, random);
+        if (section != Section::Bodies)
+          add_everywhere(builder, section, listed.kind, bodies, Pairs::Neighbours, random);
         const auto model = Model::compile(builder.finish());
         Numbers numbers;
         derive_numbers(*model, model->description().numbers.data(), numbers);
         for (std::size_t b = 0; b < model->batches.size(); ++b) {
           const Batch& batch = *model->batches[b];
-          if (model->entry_of(static_cast<int>(b), 0).kind->type != listed.kind.type || model->sections[b] != section) continue;
+          if (model->entry_of(static_cast<int>(b), 0).kind->type != listed.kind.type ||
+              model->sections[b] != section)
+            continue;
           const int element = random.below(batch.size());
-          const double* own = numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
-          const bool found = Elements::find(batch, [&](auto e) { visit(e, listed.kind.type, sample, own, random); });
-          ASSERT_TRUE(found) << "the kind '" << listed.kind.type << "' is listed but its element is not in Elements";
+          const double* own =
+              numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
+          const bool found =
+              Elements::find(batch, [&](auto e) { visit(e, listed.kind.type, sample, own, random); });
+          ASSERT_TRUE(found) << "the kind '" << listed.kind.type
+                             << "' is listed but its element is not in Elements";
         }
       }
     }
@@ -225,19 +234,21 @@ void for_each_listed_kind(Visit&& visit) {
 TEST(Derivatives, OfEveryListedKindEqualThoseOfDualNumbers) {
   Differences differences;
   int kinds_seen = 0;
-  for_each_listed_kind([&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
-    if (sample == 0) differences = {};
-    if constexpr (E::rows > 0)
-      compare_joint<E>(numbers, random, differences);
-    else
-      compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences);
-    if (sample + 1 == kSamples) differences.expect_small(kind), ++kinds_seen;
-  });
+  for_each_listed_kind(
+      [&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+        if (sample == 0) differences = {};
+        if constexpr (E::rows > 0)
+          compare_joint<E>(numbers, random, differences);
+        else
+          compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences);
+        if (sample + 1 == kSamples) differences.expect_small(kind), ++kinds_seen;
+      });
   EXPECT_EQ(at(kinds_seen), body_kinds().size() + joint_kinds().size() + force_kinds().size());
 }
 
 template <class E>
-concept HasEnergy = requires(const World<double>& world, const std::array<Motion<double>, E::frames>& m, const double* p) {
+concept HasEnergy = requires(const World<double>& world, const std::array<Motion<double>, E::frames>& m,
+                             const double* p) {
   E::energy(world, m, p);
 };
 
@@ -261,65 +272,68 @@ double derivative(const F& f, double h) {
 
 TEST(Energy, IsThePotentialOfTheWrenchAtRest) {
   double worst = 0;
-  for_each_listed_kind([&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
-    if constexpr (HasEnergy<E>) {
-      if (sample == 0) worst = 0;
-      const World<double> world{5 * random.vector<3>(), 0};
-      auto motions = random_motions<E>(random);
-      for (auto& m : motions) m.V.setZero(), m.A.setZero();
-      std::array<Vec6, E::frames> W;
-      E::wrench(world, motions, numbers, W);
-      for (std::size_t i = 0; i < motions.size(); ++i) {
-        Vec6 slope;
-        for (int k = 0; k < 6; ++k)
-          slope[k] = derivative(
-              [&](double h) {
-                auto moved = motions;
-                moved[i].V = Vec6::Unit(k);
-                moved[i] = later(moved[i], h);
-                moved[i].V.setZero();
-                return E::energy(world, moved, numbers).potential;
-              },
-              1e-3);
-        worst = std::max(worst, relative_difference(W[i], slope));
-      }
-      if (sample + 1 == kSamples) expect_at_most(worst, 1e-9, kind + ": W - dU/dX, relative");
-    }
-  });
+  for_each_listed_kind(
+      [&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+        if constexpr (HasEnergy<E>) {
+          if (sample == 0) worst = 0;
+          const World<double> world{5 * random.vector<3>(), 0};
+          auto motions = random_motions<E>(random);
+          for (auto& m : motions) m.V.setZero(), m.A.setZero();
+          std::array<Vec6, E::frames> W;
+          E::wrench(world, motions, numbers, W);
+          for (std::size_t i = 0; i < motions.size(); ++i) {
+            Vec6 slope;
+            for (int k = 0; k < 6; ++k)
+              slope[k] = derivative(
+                  [&](double h) {
+                    auto moved = motions;
+                    moved[i].V = Vec6::Unit(k);
+                    moved[i] = later(moved[i], h);
+                    moved[i].V.setZero();
+                    return E::energy(world, moved, numbers).potential;
+                  },
+                  1e-3);
+            worst = std::max(worst, relative_difference(W[i], slope));
+          }
+          if (sample + 1 == kSamples) expect_at_most(worst, 1e-9, kind + ": W - dU/dX, relative");
+        }
+      });
 }
 
 // V.W = d(energy)/dt for inertia and weight; forces may dissipate, V.W >= d(energy)/dt.
 TEST(Energy, ChangesByThePowerOfTheWrench) {
   double worst = 0, dissipated = 0;
-  for_each_listed_kind([&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
-    if constexpr (HasEnergy<E>) {
-      if (sample == 0) worst = 0, dissipated = 0;
-      const World<double> world{5 * random.vector<3>(), 0};
-      const auto motions = random_motions<E>(random);
-      std::array<Vec6, E::frames> W;
-      E::wrench(world, motions, numbers, W);
-      double power = 0;
-      for (std::size_t i = 0; i < motions.size(); ++i) power += motions[i].V.dot(W[i]);
-      const double rate = derivative(
-          [&](double h) {
-            auto moved = motions;
-            for (auto& m : moved) m = later(m, h);
-            const Energy e = E::energy(world, moved, numbers);
-            return e.kinetic + e.potential;
-          },
-          1e-3);
-      const double loss = power - rate;
-      constexpr bool may_dissipate = E::damping && !E::inertia;
-      worst = std::max(worst, may_dissipate ? -loss : std::abs(loss));
-      dissipated = std::max(dissipated, loss);
-      if (sample + 1 == kSamples) {
-        expect_at_most(worst, 1e-8, kind + (may_dissipate ? ": d(energy)/dt - V.W" : ": |V.W - d(energy)/dt|"));
-        if (may_dissipate) {
-          EXPECT_GT(dissipated, 0.01) << kind << " has a damper";
+  for_each_listed_kind(
+      [&]<class E>(E, const std::string& kind, int sample, const double* numbers, Random& random) {
+        if constexpr (HasEnergy<E>) {
+          if (sample == 0) worst = 0, dissipated = 0;
+          const World<double> world{5 * random.vector<3>(), 0};
+          const auto motions = random_motions<E>(random);
+          std::array<Vec6, E::frames> W;
+          E::wrench(world, motions, numbers, W);
+          double power = 0;
+          for (std::size_t i = 0; i < motions.size(); ++i) power += motions[i].V.dot(W[i]);
+          const double rate = derivative(
+              [&](double h) {
+                auto moved = motions;
+                for (auto& m : moved) m = later(m, h);
+                const Energy e = E::energy(world, moved, numbers);
+                return e.kinetic + e.potential;
+              },
+              1e-3);
+          const double loss = power - rate;
+          constexpr bool may_dissipate = E::damping && !E::inertia;
+          worst = std::max(worst, may_dissipate ? -loss : std::abs(loss));
+          dissipated = std::max(dissipated, loss);
+          if (sample + 1 == kSamples) {
+            expect_at_most(worst, 1e-8,
+                           kind + (may_dissipate ? ": d(energy)/dt - V.W" : ": |V.W - d(energy)/dt|"));
+            if (may_dissipate) {
+              EXPECT_GT(dissipated, 0.01) << kind << " has a damper";
+            }
+          }
         }
-      }
-    }
-  });
+      });
 }
 
 }  // namespace

@@ -43,7 +43,9 @@ inline Eigen::Map<const Eigen::VectorXd> as_vector(const std::vector<double>& va
 class Random {
  public:
   explicit Random(unsigned seed) : generator_(seed) {}
-  double between(double least, double most) { return std::uniform_real_distribution<double>(least, most)(generator_); }
+  double between(double least, double most) {
+    return std::uniform_real_distribution<double>(least, most)(generator_);
+  }
   int below(int count) { return std::uniform_int_distribution<int>(0, count - 1)(generator_); }
   template <int N>
   Eigen::Matrix<double, N, 1> vector() {
@@ -80,10 +82,18 @@ class ModelBuilder {
  public:
   explicit ModelBuilder(std::array<double, 3> gravity = {0, 0, -9.81}) : builder_("test", "", {}, gravity) {}
 
-  ModelBuilder& body(const std::string& name, std::string_view type) { return begin(Section::Bodies, name, type); }
-  ModelBuilder& joint(const std::string& name, std::string_view type) { return begin(Section::Joints, name, type); }
-  ModelBuilder& force(const std::string& name, std::string_view type) { return begin(Section::Forces, name, type); }
-  ModelBuilder& sensor(const std::string& name, std::string_view type) { return begin(Section::Sensors, name, type); }
+  ModelBuilder& body(const std::string& name, std::string_view type) {
+    return begin(Section::Bodies, name, type);
+  }
+  ModelBuilder& joint(const std::string& name, std::string_view type) {
+    return begin(Section::Joints, name, type);
+  }
+  ModelBuilder& force(const std::string& name, std::string_view type) {
+    return begin(Section::Forces, name, type);
+  }
+  ModelBuilder& sensor(const std::string& name, std::string_view type) {
+    return begin(Section::Sensors, name, type);
+  }
   ModelBuilder& begin(Section section, const std::string& name, std::string_view type) {
     close();
     open_ = builder_.begin(section, name, type);
@@ -141,32 +151,25 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
   for (const Field& field : kind.fields) {
     if (!field.required && random.below(3) == 0) continue;
     switch (field.type) {
-      case FieldType::Number:
-        builder.set(field.name, numbers(1, 0.5, 1.5));
-        break;
+      case FieldType::Number: builder.set(field.name, numbers(1, 0.5, 1.5)); break;
       case FieldType::Vector:
       case FieldType::Rotation:
         // A body has one angular velocity: in body axes here.
         if (field.name != "angular_velocity_inertial") builder.set(field.name, numbers(3, -1, 1));
         break;
-      case FieldType::Points:
-        builder.set(field.name, numbers(6, -1, 1));
-        break;
-      case FieldType::Inertia:
-        builder.set(field.name, random.inertia());
-        break;
-      case FieldType::Integer:
-        builder.set(field.name, {1.0 + random.below(3)});
-        break;
+      case FieldType::Points: builder.set(field.name, numbers(6, -1, 1)); break;
+      case FieldType::Inertia: builder.set(field.name, random.inertia()); break;
+      case FieldType::Integer: builder.set(field.name, {1.0 + random.below(3)}); break;
       case FieldType::Choice:
         if (field.name != "formulation")
-          builder.set(field.name, field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]);
+          builder.set(
+              field.name,
+              field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]);
         break;
       case FieldType::Text:
       case FieldType::Body:
       case FieldType::Bodies:
-      case FieldType::Joint:
-        break;
+      case FieldType::Joint: break;
     }
   }
 }
@@ -192,8 +195,8 @@ inline std::vector<std::string> add_every_body(ModelBuilder& builder, Random& ra
 enum class Pairs { All, Neighbours };
 
 // An element of the kind for each body, or for each such pair of bodies in either order; `bodies` may hold "ground".
-inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind, const std::vector<std::string>& bodies,
-                           Pairs pairs, Random& random) {
+inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
+                           const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
   for (const Field& field : kind.fields) {
     if (field.type != FieldType::Body && field.type != FieldType::Bodies) continue;
     const bool pair = field.type == FieldType::Bodies;
@@ -237,7 +240,10 @@ inline void add_heavy_top(ModelBuilder& builder, double spin = 150) {
 inline void add_chain(ModelBuilder& builder, int links) {
   const auto link = [](int i) { return fmt::format("link{}", i); };
   for (int i = 0; i < links; ++i)
-    builder.body(link(i), "rigid").set("mass", {1}).set("inertia", {0.01, 0.1, 0.1}).set("position", {i + 0.5, 0, 0});
+    builder.body(link(i), "rigid")
+        .set("mass", {1})
+        .set("inertia", {0.01, 0.1, 0.1})
+        .set("position", {i + 0.5, 0, 0});
   for (int i = 0; i < links; ++i)
     builder.joint(fmt::format("joint{}", i), "spherical")
         .set("between", i == 0 ? "ground" : link(i - 1), link(i))

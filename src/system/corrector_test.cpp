@@ -18,9 +18,12 @@ std::shared_ptr<const Description> heavy_top() {
 // One step of Newmark's method from the initial state.
 class Step {
  public:
-  explicit Step(std::shared_ptr<const Description> description, const std::string& formulation = {}, std::string_view solver = "auto")
-      : system(make_system(description, formulation)), work(system, solver),
-        from(consistent_state(system, 0, InitialPolicy::Check, work)), to(from) {}
+  explicit Step(std::shared_ptr<const Description> description, const std::string& formulation = {},
+                std::string_view solver = "auto")
+      : system(make_system(description, formulation)),
+        work(system, solver),
+        from(consistent_state(system, 0, InitialPolicy::Check, work)),
+        to(from) {}
 
   CorrectorOutcome solve(const CorrectorOptions& options, double h) {
     Corrector corrector(system, options);
@@ -54,7 +57,8 @@ std::vector<std::vector<double>> iterates(Step& step, CorrectorOptions options, 
 }
 
 // Distances of the iterates from the last one, those above round-off.
-std::vector<double> error_history(Step& step, const CorrectorOptions& options, double h, const std::string& title) {
+std::vector<double> error_history(Step& step, const CorrectorOptions& options, double h,
+                                  const std::string& title) {
   const auto all = iterates(step, options, h);
   std::vector<double> errors;
   std::string text;
@@ -74,7 +78,8 @@ TEST(Newton, IsQuadraticWithTheFullMatrix) {
     const auto e = error_history(step, {}, 1e-2, formulation + ", full");
     ASSERT_GE(e.size(), 2u);
     // From one error to the next, squared up to a constant; the last may be round-off.
-    for (std::size_t i = 0; i + 1 < e.size(); ++i) EXPECT_LT(e[i + 1], std::max(10 * e[i] * e[i], 1e-11)) << formulation;
+    for (std::size_t i = 0; i + 1 < e.size(); ++i)
+      EXPECT_LT(e[i + 1], std::max(10 * e[i] * e[i], 1e-11)) << formulation;
   }
 }
 
@@ -83,12 +88,14 @@ TEST(Newton, ConvergesLinearlyWithSimplifiedOrKeptMatrices) {
   simplified.simplified = true;
   modified.modified = true;
   for (const std::string& formulation : formulations())
-    for (const auto& [options, name] : {std::pair{simplified, "simplified"}, std::pair{modified, "modified"}}) {
+    for (const auto& [options, name] :
+         {std::pair{simplified, "simplified"}, std::pair{modified, "modified"}}) {
       Step step(heavy_top(), formulation);
       const auto full = iterates(step, {}, 1e-3).back();
       const auto e = error_history(step, options, 1e-3, fmt::format("{}, {}", formulation, name));
       // Slowest: simplified on SE(3), where the operators act on positions too.
-      for (std::size_t i = 0; i + 1 < e.size(); ++i) EXPECT_LT(e[i + 1], 0.1 * e[i]) << formulation << ", " << name;
+      for (std::size_t i = 0; i + 1 < e.size(); ++i)
+        EXPECT_LT(e[i + 1], 0.1 * e[i]) << formulation << ", " << name;
       expect_at_most((as_vector(step.theta) - as_vector(full)).cwiseAbs().maxCoeff(), 1e-12,
                      fmt::format("{}, {}: other solution than full Newton", formulation, name));
     }
@@ -110,8 +117,8 @@ TEST(ModifiedNewton, KeepsItsMatrixWhileItContractsAndMakesANewOneWhenNot) {
     renewed += n > 0 && outcome.jacobians > 0 ? 1 : 0;
     std::swap(step.from, step.to);
   }
-  fmt::print("  300 steps: {} iterations, {} matrices, {} steps with a kept matrix, {} with a renewed one\n", iterations, jacobians,
-             steps_with_kept_matrix, renewed);
+  fmt::print("  300 steps: {} iterations, {} matrices, {} steps with a kept matrix, {} with a renewed one\n",
+             iterations, jacobians, steps_with_kept_matrix, renewed);
   EXPECT_GT(steps_with_kept_matrix, 100);
   EXPECT_GT(renewed, 0);  // the top turns by 45 rad: no matrix lasts
 
@@ -125,7 +132,10 @@ TEST(ModifiedNewton, KeepsItsMatrixWhileItContractsAndMakesANewOneWhenNot) {
 // jumps from side to side.
 TEST(LineSearch, ConvergesFromBadPredictors) {
   ModelBuilder builder;
-  builder.body("bob", "rotating").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("reference", {1, 0, 0});
+  builder.body("bob", "rotating")
+      .set("mass", {1})
+      .set("inertia", {0.1, 0.1, 0.1})
+      .set("reference", {1, 0, 0});
   Step step(builder.finish());
   CorrectorOptions plain, damped;
   plain.max_iterations = damped.max_iterations = 50;
@@ -146,8 +156,8 @@ TEST(LineSearch, ConvergesFromBadPredictors) {
       (search ? damped_iterations : plain_iterations) += outcome.iterations;
     }
   }
-  fmt::print("  of {} bad predictors: plain {} ({} iterations), with line search {} ({} iterations)\n", kPredictors, plain_converged,
-             plain_iterations, damped_converged, damped_iterations);
+  fmt::print("  of {} bad predictors: plain {} ({} iterations), with line search {} ({} iterations)\n",
+             kPredictors, plain_converged, plain_iterations, damped_converged, damped_iterations);
   EXPECT_GE(damped_converged, 95);
   EXPECT_LT(plain_converged, 80);
 }
@@ -188,7 +198,10 @@ TEST(Failure, NamesTheEquationThatIsNotFinite) {
   ModelBuilder builder;
   builder.body("a", "point").set("mass", {1});
   builder.body("b", "point").set("mass", {1});
-  builder.force("bad", "force").set("on", std::string("b")).set("force", {0, 0, 0}).expression("force", 1, "sqrt(0.5 - t)");
+  builder.force("bad", "force")
+      .set("on", std::string("b"))
+      .set("force", {0, 0, 0})
+      .expression("force", 1, "sqrt(0.5 - t)");
   Step step(builder.finish());
   const CorrectorOutcome outcome = step.solve({}, 1);
   const std::string text = describe(outcome, step.system);
@@ -207,7 +220,8 @@ TEST(Failure, NamesTheEquationThatMakesTheMatrixSingular) {
     State from = described_state(system), to = from;
     to.t = 0.1;
     Corrector corrector(system, {});
-    const CorrectorOutcome outcome = corrector.solve(newmark_stage(from, 0.1, corrector), 0.1, from, to, work);
+    const CorrectorOutcome outcome =
+        corrector.solve(newmark_stage(from, 0.1, corrector), 0.1, from, to, work);
     const std::string text = describe(outcome, system);
     fmt::print("  {}: {}\n", solver, text);
     EXPECT_EQ(outcome.failure, CorrectorFailure::Singular);
@@ -224,8 +238,10 @@ TEST(Corrector, SolvesTheSameStepWithBothSolvers) {
   options.relative = 1e-12;
   EXPECT_TRUE(dense.solve(options, 1e-3).converged());
   EXPECT_TRUE(klu.solve(options, 1e-3).converged());
-  expect_at_most(relative_difference(as_vector(dense.to.vdot), as_vector(klu.to.vdot)), 1e-10, "accelerations, dense - klu");
-  expect_at_most(relative_difference(as_vector(dense.to.lambda), as_vector(klu.to.lambda)), 1e-10, "multipliers, dense - klu");
+  expect_at_most(relative_difference(as_vector(dense.to.vdot), as_vector(klu.to.vdot)), 1e-10,
+                 "accelerations, dense - klu");
+  expect_at_most(relative_difference(as_vector(dense.to.lambda), as_vector(klu.to.lambda)), 1e-10,
+                 "multipliers, dense - klu");
 }
 
 }  // namespace

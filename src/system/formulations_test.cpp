@@ -13,7 +13,8 @@ struct BodyData {
   std::string name;
   double mass;
   std::array<double, 6> inertia;
-  Vec3 center, velocity, rotation_vector, omega, reference;  // reference point relative to the centre, body axes
+  Vec3 center, velocity, rotation_vector, omega,
+      reference;  // reference point relative to the centre, body axes
 };
 
 // Two rigid bodies, a point and ground, joined by every kind of joint and pulled by every kind of force.
@@ -21,8 +22,8 @@ class Assembly {
  public:
   explicit Assembly(unsigned seed) : random_(seed) {
     for (const char* name : {"first", "second", "third"})
-      bodies_.push_back({name, random_.between(1, 2), random_.inertia(), random_.vector<3>(), random_.vector<3>(), random_.vector<3>(),
-                         random_.vector<3>(), random_.vector<3>()});
+      bodies_.push_back({name, random_.between(1, 2), random_.inertia(), random_.vector<3>(),
+                         random_.vector<3>(), random_.vector<3>(), random_.vector<3>(), random_.vector<3>()});
     element_seed_ = static_cast<unsigned>(random_.below(1000000));
   }
 
@@ -46,11 +47,15 @@ class Assembly {
           .set("velocity", b.velocity + R * b.omega.cross(reference))
           .set("angular_velocity", b.omega);
     }
-    builder.body("dot", "point").set("mass", {0.7}).set("position", {1, 2, 3}).set("velocity", {-1, 0.5, 0.2});
+    builder.body("dot", "point")
+        .set("mass", {0.7})
+        .set("position", {1, 2, 3})
+        .set("velocity", {-1, 0.5, 0.2});
 
     Random random(element_seed_);
     std::vector<std::string> joints;
-    const std::array<std::pair<const char*, const char*>, 3> pairs = {{{"ground", "first"}, {"first", "second"}, {"second", "dot"}}};
+    const std::array<std::pair<const char*, const char*>, 3> pairs = {
+        {{"ground", "first"}, {"first", "second"}, {"second", "dot"}}};
     const auto& joint_list = kinds(Section::Joints);
     for (std::size_t k = 0; k < std::max(joint_list.size(), pairs.size()); ++k) {
       const Kind& kind = joint_list[k % joint_list.size()];
@@ -68,7 +73,9 @@ class Assembly {
 
     for (const BodyData& b : bodies_) {
       builder.sensor("a_" + b.name, "acceleration").set("of", b.name).set("at", b.center);
-      builder.sensor("alpha_" + b.name, "angular_acceleration").set("of", b.name).set("axes", std::string("inertial"));
+      builder.sensor("alpha_" + b.name, "angular_acceleration")
+          .set("of", b.name)
+          .set("axes", std::string("inertial"));
     }
     builder.sensor("a_dot", "acceleration").set("of", std::string("dot"));
     for (const std::string& joint : joints) {
@@ -89,14 +96,16 @@ class Assembly {
                                   : sensor.listed->kind.type == "reaction_torque" ? out.torques
                                   : sensor.listed->kind.type == "energy"          ? out.energies
                                                                                   : out.accelerations;
-      part.insert(part.end(), values.begin() + sensor.first, values.begin() + sensor.first + sensor.components);
+      part.insert(part.end(), values.begin() + sensor.first,
+                  values.begin() + sensor.first + sensor.components);
     }
     return out;
   }
 
  private:
   // The entry just begun, between two bodies (or on the second).
-  static void add_pair(ModelBuilder& builder, const Kind& kind, const std::string& a, const std::string& b, bool swap, Random& random) {
+  static void add_pair(ModelBuilder& builder, const Kind& kind, const std::string& a, const std::string& b,
+                       bool swap, Random& random) {
     for (const Field& field : kind.fields) {
       if (field.type == FieldType::Bodies) {
         builder.set(field.name, swap ? b : a, swap ? a : b);
@@ -125,7 +134,8 @@ constexpr unsigned kAssemblies = 10;
 struct Deviation {
   double accelerations = 0, forces = 0, torques = 0, energies = 0;
   void note(const Assembly::Physics& a, const Assembly::Physics& b, double reaction_sign) {
-    const auto worse = [](double& worst, const std::vector<double>& x, const std::vector<double>& y, double sign) {
+    const auto worse = [](double& worst, const std::vector<double>& x, const std::vector<double>& y,
+                          double sign) {
       worst = std::max(worst, relative_difference(Eigen::VectorXd(sign * as_vector(x)), as_vector(y)));
     };
     worse(accelerations, a.accelerations, b.accelerations, 1);
@@ -147,7 +157,8 @@ TEST(Physics, IsTheSameInEveryFormulation) {
     Deviation deviation;
     for (unsigned seed = 0; seed < kAssemblies; ++seed) {
       const Assembly assembly(seed);
-      deviation.note(assembly.physics(formulation, false, false), assembly.physics(formulations().front(), false, false), 1);
+      deviation.note(assembly.physics(formulation, false, false),
+                     assembly.physics(formulations().front(), false, false), 1);
     }
     deviation.expect_small(fmt::format("{} as {}", formulation, formulations().front()));
   }
@@ -158,7 +169,8 @@ TEST(Physics, IsTheSameAboutEveryReferencePoint) {
     Deviation deviation;
     for (unsigned seed = 0; seed < kAssemblies; ++seed) {
       const Assembly assembly(seed);
-      deviation.note(assembly.physics(formulation, true, false), assembly.physics(formulation, false, false), 1);
+      deviation.note(assembly.physics(formulation, true, false), assembly.physics(formulation, false, false),
+                     1);
     }
     deviation.expect_small(formulation);
   }
@@ -169,7 +181,8 @@ TEST(Physics, IsTheSameWithTheBodiesOfAJointExchangedAndReactionsAreOpposite) {
     Deviation deviation;
     for (unsigned seed = 0; seed < kAssemblies; ++seed) {
       const Assembly assembly(seed);
-      deviation.note(assembly.physics(formulation, false, true), assembly.physics(formulation, false, false), -1);
+      deviation.note(assembly.physics(formulation, false, true), assembly.physics(formulation, false, false),
+                     -1);
     }
     deviation.expect_small(formulation);
   }
@@ -184,7 +197,11 @@ TEST(Physics, ReactionAndWeightMakeTheAcceleration) {
     const Vec3 center = random.vector<3>(), rotation = random.vector<3>(), omega = random.vector<3>();
     const Mat3 R = SO3<double>::exp(rotation).R();
     const Vec3 J(1, 1.5, 2);
-    builder.body("bob", "rigid").set("mass", {2}).set("inertia", J).set("position", center).set("orientation", rotation);
+    builder.body("bob", "rigid")
+        .set("mass", {2})
+        .set("inertia", J)
+        .set("position", center)
+        .set("orientation", rotation);
     builder.set("velocity", (R * omega).cross(center)).set("angular_velocity", omega);
     builder.joint("pivot", "spherical").set("between", "ground", "bob").set("at", {0, 0, 0});
     builder.sensor("a", "acceleration").set("of", std::string("bob"));
@@ -201,9 +218,11 @@ TEST(Physics, ReactionAndWeightMakeTheAcceleration) {
     const Vec3 w = R * omega;
     const Vec3 alpha_inertial = J_0.inverse() * (center.cross(2 * gravity) - w.cross(J_0 * w));
     const Vec3 a_expected = alpha_inertial.cross(center) + w.cross(w.cross(center));
-    expect_at_most(relative_difference(R * alpha, alpha_inertial), kTolerance, formulation + ": angular acceleration");
+    expect_at_most(relative_difference(R * alpha, alpha_inertial), kTolerance,
+                   formulation + ": angular acceleration");
     expect_at_most(relative_difference(a, a_expected), kTolerance, formulation + ": acceleration");
-    expect_at_most(relative_difference(force, Vec3(2 * (a_expected - gravity))), kTolerance, formulation + ": reaction");
+    expect_at_most(relative_difference(force, Vec3(2 * (a_expected - gravity))), kTolerance,
+                   formulation + ": reaction");
   }
 }
 

@@ -11,9 +11,11 @@ namespace {
 using testing::HasSubstr;
 
 struct Start {
-  explicit Start(const std::shared_ptr<const Description>& description, InitialPolicy policy = InitialPolicy::Check,
-                 const std::string& formulation = {})
-      : system(make_system(description, formulation)), work(system), state(consistent_state(system, 0, policy, work)) {
+  explicit Start(const std::shared_ptr<const Description>& description,
+                 InitialPolicy policy = InitialPolicy::Check, const std::string& formulation = {})
+      : system(make_system(description, formulation)),
+        work(system),
+        state(consistent_state(system, 0, policy, work)) {
     system.residual(state, work, {true, true, true});
   }
   System system;
@@ -21,10 +23,13 @@ struct Start {
   State state;
 };
 
-double largest(const std::vector<double>& values) { return values.empty() ? 0 : as_vector(values).cwiseAbs().maxCoeff(); }
+double largest(const std::vector<double>& values) {
+  return values.empty() ? 0 : as_vector(values).cwiseAbs().maxCoeff();
+}
 
 // What consistent_state says to a model it refuses.
-std::string refusal(const std::shared_ptr<const Description>& description, InitialPolicy policy = InitialPolicy::Check) {
+std::string refusal(const std::shared_ptr<const Description>& description,
+                    InitialPolicy policy = InitialPolicy::Check) {
   const System system = make_system(description);
   Work work(system);
   try {
@@ -46,8 +51,10 @@ TEST(InitialValues, ConsistentVelocityOfTheHeavyTopIsThatOfItsRotation) {
     Start start(builder.finish(), InitialPolicy::Check, formulation);
     const std::vector<double> s = sensed(start.system, start.state, start.work);
     const Vec3 omega(0, 150, -4.61538);
-    expect_at_most((Vec3(s[0], s[1], s[2]) - omega.cross(Vec3(0, 1, 0))).norm(), 1e-13, formulation + ": velocity - Omega x r");
-    expect_at_most((Vec3(s[3], s[4], s[5]) - omega).norm(), 1e-13, formulation + ": the given angular velocity stays");
+    expect_at_most((Vec3(s[0], s[1], s[2]) - omega.cross(Vec3(0, 1, 0))).norm(), 1e-13,
+                   formulation + ": velocity - Omega x r");
+    expect_at_most((Vec3(s[3], s[4], s[5]) - omega).norm(), 1e-13,
+                   formulation + ": the given angular velocity stays");
   }
 }
 
@@ -63,11 +70,17 @@ TEST(InitialValues, AccelerationsAndMultipliersMeetAllEquations) {
 
 TEST(InitialValues, InconsistentVelocitiesAreRefusedByTheNameOfTheJoint) {
   ModelBuilder builder;
-  builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0}).set("velocity", {0, 2, 0.5});
+  builder.body("arm", "rigid")
+      .set("mass", {1})
+      .set("inertia", {1, 1, 1})
+      .set("position", {1, 0, 0})
+      .set("velocity", {0, 2, 0.5});
   builder.joint("shoulder", "spherical").set("between", "ground", "arm").set("at", {0, 0, 0});
   const std::string text = refusal(builder.finish());
-  EXPECT_THAT(text, HasSubstr("joints.shoulder: place y: the initial velocities violate this constraint by -2"));
-  EXPECT_THAT(text, HasSubstr("joints.shoulder: place z: the initial velocities violate this constraint by -0.5"));
+  EXPECT_THAT(text,
+              HasSubstr("joints.shoulder: place y: the initial velocities violate this constraint by -2"));
+  EXPECT_THAT(text,
+              HasSubstr("joints.shoulder: place z: the initial velocities violate this constraint by -0.5"));
   EXPECT_THAT(text, testing::Not(HasSubstr("place x")));
   EXPECT_THAT(text, HasSubstr("\"consistent\""));
 }
@@ -79,12 +92,16 @@ std::shared_ptr<const Description> stretched_pendulum(bool consistent) {
     builder.consistent("velocity");
   else
     builder.set("velocity", {1, 1, 1});
-  builder.joint("rod", "distance").set("between", "ground", "bob").set("points", {0, 0, 0, 1.5, 2, 0}).set("length", {1});
+  builder.joint("rod", "distance")
+      .set("between", "ground", "bob")
+      .set("points", {0, 0, 0, 1.5, 2, 0})
+      .set("length", {1});
   return builder.finish();
 }
 
 TEST(InitialValues, InconsistentPositionsAreRefusedByTheNameOfTheJoint) {
-  EXPECT_THAT(refusal(stretched_pendulum(true)), HasSubstr("joints.rod: distance: the initial positions violate this constraint by"));
+  EXPECT_THAT(refusal(stretched_pendulum(true)),
+              HasSubstr("joints.rod: distance: the initial positions violate this constraint by"));
 }
 
 TEST(InitialValues, ProjectionMovesAlongTheConstraintsGradient) {
@@ -94,7 +111,8 @@ TEST(InitialValues, ProjectionMovesAlongTheConstraintsGradient) {
   // The nearest point of the sphere is on the same ray, and the velocity loses its radial part.
   const Vec3 ray(0.6, 0.8, 0), v(1, 1, 1);
   expect_at_most((as_vector(start.state.q) - ray).norm(), 1e-10, "place - nearest point of the sphere");
-  expect_at_most((as_vector(start.state.v) - (v - ray * ray.dot(v))).norm(), 1e-10, "velocity - its tangential part");
+  expect_at_most((as_vector(start.state.v) - (v - ray * ray.dot(v))).norm(), 1e-10,
+                 "velocity - its tangential part");
 }
 
 // Two masses on a rod, one nine times the other: the least change in the norm of M moves the light one nine times as far.
@@ -102,7 +120,10 @@ TEST(InitialValues, ProjectionWeighsWithTheMass) {
   ModelBuilder builder({0, 0, 0});
   builder.body("light", "point").set("mass", {1}).set("position", {0, 0, 0});
   builder.body("heavy", "point").set("mass", {9}).set("position", {2, 0, 0});
-  builder.joint("rod", "distance").set("between", "light", "heavy").set("points", {0, 0, 0, 2, 0, 0}).set("length", {1});
+  builder.joint("rod", "distance")
+      .set("between", "light", "heavy")
+      .set("points", {0, 0, 0, 2, 0, 0})
+      .set("length", {1});
   Start start(builder.finish(), InitialPolicy::Project);
   expect_at_most(std::abs(start.state.q[0] - 0.9), 1e-12, "the light one moves by 0.9");
   expect_at_most(std::abs(start.state.q[3] - 1.9), 1e-12, "the heavy one by 0.1");
@@ -110,7 +131,11 @@ TEST(InitialValues, ProjectionWeighsWithTheMass) {
 
 TEST(InitialValues, OnlyThoseMarkedConsistentMove) {
   ModelBuilder builder;
-  builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).consistent("position").set("orientation", {0, 0, 0.3});
+  builder.body("arm", "rigid")
+      .set("mass", {1})
+      .set("inertia", {1, 1, 1})
+      .consistent("position")
+      .set("orientation", {0, 0, 0.3});
   builder.set("angular_velocity", {0, 0, 2}).consistent("velocity");
   builder.body("tip", "point").set("mass", {1}).set("position", {1, 0, 0}).consistent("velocity");
   builder.joint("shoulder", "spherical").set("between", "ground", "arm").set("at", {0.1, 0, 0});
@@ -138,7 +163,10 @@ TEST(MasslessBodies, AreLegalWhereJointsHoldThem) {
       builder.joint("third", "spherical").set("between", "knot", "b").set("at", {2, 0, 0});
     }
     if (variant == 2) {  // a piece of nothing, held on `a` by six rows, holds b
-      builder.body("bracket", "rigid").set("mass", {0}).set("inertia", {0, 0, 0}).set("position", {1.5, 0.5, 0});
+      builder.body("bracket", "rigid")
+          .set("mass", {0})
+          .set("inertia", {0, 0, 0})
+          .set("position", {1.5, 0.5, 0});
       builder.joint("corner", "spherical").set("between", "a", "bracket").set("at", {1, 0, 0});
       builder.joint("strut1", "distance").set("between", "a", "bracket").set("points", {1, 0, 1, 2, 0, 0});
       builder.joint("strut2", "distance").set("between", "a", "bracket").set("points", {1, 1, 1, 2, 0, 0});
@@ -152,17 +180,21 @@ TEST(MasslessBodies, AreLegalWhereJointsHoldThem) {
     Start start(builder.finish());
     return sensed(start.system, start.state, start.work);
   };
-  const std::vector<double> direct = accelerations(0), with_point = accelerations(1), with_body = accelerations(2);
-  expect_at_most(relative_difference(as_vector(with_body), as_vector(direct)), 1e-12, "massless rigid body: accelerations and reaction");
+  const std::vector<double> direct = accelerations(0), with_point = accelerations(1),
+                            with_body = accelerations(2);
+  expect_at_most(relative_difference(as_vector(with_body), as_vector(direct)), 1e-12,
+                 "massless rigid body: accelerations and reaction");
   const auto motion = [](const std::vector<double>& s) { return Eigen::VectorXd(as_vector(s).head(9)); };
-  expect_at_most(relative_difference(motion(with_point), motion(direct)), 1e-12, "massless point: accelerations");
+  expect_at_most(relative_difference(motion(with_point), motion(direct)), 1e-12,
+                 "massless point: accelerations");
 }
 
 TEST(MasslessBodies, AreRefusedByNameWhereNothingHoldsThem) {
   ModelBuilder free;
   free.body("solid", "point").set("mass", {1});
   free.body("ghost", "point").set("mass", {0});
-  EXPECT_THAT(refusal(free.finish()), HasSubstr("bodies.ghost: force x: nothing determines this acceleration"));
+  EXPECT_THAT(refusal(free.finish()),
+              HasSubstr("bodies.ghost: force x: nothing determines this acceleration"));
 
   ModelBuilder half_held;
   half_held.body("rod", "rigid").set("mass", {0}).set("inertia", {0, 0, 0}).set("position", {1, 0, 0});

@@ -34,10 +34,12 @@ void fill(const BlockPattern& pattern, LinearSolver& solver, unsigned seed) {
   for (const auto& [column, row] : pattern.pairs) {
     const BlockRef ref = solver.block(row, column);
     const auto size = [&](int block) {
-      return pattern.start[static_cast<std::size_t>(block) + 1] - pattern.start[static_cast<std::size_t>(block)];
+      return pattern.start[static_cast<std::size_t>(block) + 1] -
+             pattern.start[static_cast<std::size_t>(block)];
     };
     for (int c = 0; c < size(column); ++c)
-      for (int r = 0; r < size(row); ++r) solver.values()[ref.offset + r + c * ref.stride] += random.between(-1, 1);
+      for (int r = 0; r < size(row); ++r)
+        solver.values()[ref.offset + r + c * ref.stride] += random.between(-1, 1);
   }
 }
 
@@ -63,17 +65,21 @@ TEST(LinearSolvers, AgreeWithEigenOnRandomBlockPatterns) {
         Eigen::VectorXd x = b;
         solver->solve(x.data());
         const Eigen::PartialPivLU<Eigen::MatrixXd> lu(A);
-        const double condition = A.cwiseAbs().colwise().sum().maxCoeff() * lu.inverse().cwiseAbs().colwise().sum().maxCoeff();
+        const double condition =
+            A.cwiseAbs().colwise().sum().maxCoeff() * lu.inverse().cwiseAbs().colwise().sum().maxCoeff();
         worst_residual = std::max(worst_residual, error_of(A, x, b));
-        worst_solution = std::max(worst_solution, relative_difference(x, Eigen::VectorXd(lu.solve(b))) / condition);
+        worst_solution =
+            std::max(worst_solution, relative_difference(x, Eigen::VectorXd(lu.solve(b))) / condition);
         // Dense: exact. KLU: an estimate, from below, usually within a factor of three.
         const double ratio = solver->reciprocal_condition() * condition;
         worst_condition = std::max(worst_condition, std::max(ratio, 1 / ratio));
       }
     }
     expect_at_most(worst_residual, 1e-12, fmt::format("{}: A x - b", choice));
-    expect_at_most(worst_solution, 1e-14, fmt::format("{}: x - Eigen's, relative to the condition number", choice));
-    expect_at_most(worst_condition, std::string_view(choice) == "dense" ? 1 + 1e-6 : 10, fmt::format("{}: condition number, factor off", choice));
+    expect_at_most(worst_solution, 1e-14,
+                   fmt::format("{}: x - Eigen's, relative to the condition number", choice));
+    expect_at_most(worst_condition, std::string_view(choice) == "dense" ? 1 + 1e-6 : 10,
+                   fmt::format("{}: condition number, factor off", choice));
   }
 }
 
@@ -93,14 +99,17 @@ TEST(LinearSolvers, FindASingularMatrixAndRecover) {
     const int dead = pattern.start[3] - 1;
     for (const auto& [column, row] : pattern.pairs) {
       const BlockRef ref = solver->block(row, column);
-      for (int c = pattern.start[static_cast<std::size_t>(column)]; c < pattern.start[static_cast<std::size_t>(column) + 1]; ++c)
-        for (int r = pattern.start[static_cast<std::size_t>(row)]; r < pattern.start[static_cast<std::size_t>(row) + 1]; ++r)
+      for (int c = pattern.start[static_cast<std::size_t>(column)];
+           c < pattern.start[static_cast<std::size_t>(column) + 1]; ++c)
+        for (int r = pattern.start[static_cast<std::size_t>(row)];
+             r < pattern.start[static_cast<std::size_t>(row) + 1]; ++r)
           if (r == dead || c == dead)
             solver->values()[ref.offset + r - pattern.start[static_cast<std::size_t>(row)] +
                              (c - pattern.start[static_cast<std::size_t>(column)]) * ref.stride] = 0;
     }
     EXPECT_FALSE(solver->factorize()) << choice;
-    fmt::print("  {}: singular at unknown {}, zero row and column {}\n", choice, solver->singular_unknown(), dead);
+    fmt::print("  {}: singular at unknown {}, zero row and column {}\n", choice, solver->singular_unknown(),
+               dead);
     EXPECT_EQ(solver->singular_unknown(), dead) << choice;
 
     fill(pattern, *solver, 6);
@@ -108,7 +117,8 @@ TEST(LinearSolvers, FindASingularMatrixAndRecover) {
     EXPECT_TRUE(solver->factorize()) << choice;
     Eigen::VectorXd x = Eigen::VectorXd::Ones(pattern.unknowns());
     solver->solve(x.data());
-    expect_at_most(error_of(A, x, Eigen::VectorXd::Ones(pattern.unknowns())), 1e-12, fmt::format("{}: after a singular one", choice));
+    expect_at_most(error_of(A, x, Eigen::VectorXd::Ones(pattern.unknowns())), 1e-12,
+                   fmt::format("{}: after a singular one", choice));
   }
 }
 
@@ -174,8 +184,10 @@ TEST(CorrectorMatrix, IsAsWellConditionedAtSmallStepsAsAtLargeOnes) {
     std::shared_ptr<const Description> description;
     IndexForm form;
   };
-  for (const Case& c : {Case{"heavy top", heavy_top, IndexForm::Index3}, Case{"heavy top, index 2", heavy_top, IndexForm::Index2},
-                        Case{"heavy top, stabilised", heavy_top, IndexForm::Stabilized}, Case{"chain of 5", chain, IndexForm::Index3}})
+  for (const Case& c : {Case{"heavy top", heavy_top, IndexForm::Index3},
+                        Case{"heavy top, index 2", heavy_top, IndexForm::Index2},
+                        Case{"heavy top, stabilised", heavy_top, IndexForm::Stabilized},
+                        Case{"chain of 5", chain, IndexForm::Index3}})
     for (const char* solver : kSolvers) {
       const System system = make_system(c.description);
       std::string table;

@@ -12,7 +12,10 @@ constexpr double kTolerance = 1e-7;
 class Matrix : public testing::TestWithParam<std::string> {
  protected:
   explicit Matrix(Pairs pairs = Pairs::All)
-      : random_(7), system_(make_system(model_of_everything(random_, pairs), GetParam())), work_(system_), state_(random_state(system_, random_)) {}
+      : random_(7),
+        system_(make_system(model_of_everything(random_, pairs), GetParam())),
+        work_(system_),
+        state_(random_state(system_, random_)) {}
 
   int nv() const { return system_.model().nv; }
   int rows() const { return system_.model().rows; }
@@ -86,18 +89,23 @@ TEST_P(Matrix, HoldsTheConstraintsOfEveryLevel) {
   const Eigen::MatrixXd B = along_q(&Work::phi);
   expect_at_most(row_difference(lower(RowLevel::Position, {1, 0, 0}), B), kTolerance, name + ": dPhi/dq = B");
   expect_at_most(row_difference(along(&State::v, &Work::rate), B), kTolerance, name + ": d(rate)/dv = B");
-  expect_at_most(row_difference(lower(RowLevel::Velocity, {0, 1, 0}), B), kTolerance, name + ": velocity rows, v alone");
-  expect_at_most(row_difference(lower(RowLevel::Velocity, {2, 3, 0}), 2 * along_q(&Work::rate) + 3 * B), kTolerance,
-                 name + ": velocity rows, 2 q + 3 v");
-  expect_at_most(row_difference(lower(RowLevel::Acceleration, {0, 0, 1}), along(&State::vdot, &Work::acceleration)), kTolerance,
-                 name + ": acceleration rows");
+  expect_at_most(row_difference(lower(RowLevel::Velocity, {0, 1, 0}), B), kTolerance,
+                 name + ": velocity rows, v alone");
+  expect_at_most(row_difference(lower(RowLevel::Velocity, {2, 3, 0}), 2 * along_q(&Work::rate) + 3 * B),
+                 kTolerance, name + ": velocity rows, 2 q + 3 v");
+  expect_at_most(
+      row_difference(lower(RowLevel::Acceleration, {0, 0, 1}), along(&State::vdot, &Work::acceleration)),
+      kTolerance, name + ": acceleration rows");
 
   const Eigen::MatrixXd full = matrix({1, 0, 0}, {1, 0, 0});
   const Eigen::MatrixXd forces =
       differences([&](const Eigen::VectorXd& d) { return residual(with(&State::lambda, d)); }, rows());
-  expect_at_most(row_difference(full.topRightCorner(nv(), rows()), forces), kTolerance, name + ": dr/dlambda");
-  expect_at_most((full.topRightCorner(nv(), rows()).transpose() - full.bottomLeftCorner(rows(), nv())).cwiseAbs().maxCoeff(), 1e-15,
-                 name + ": B^T beside the transpose of B");
+  expect_at_most(row_difference(full.topRightCorner(nv(), rows()), forces), kTolerance,
+                 name + ": dr/dlambda");
+  expect_at_most((full.topRightCorner(nv(), rows()).transpose() - full.bottomLeftCorner(rows(), nv()))
+                     .cwiseAbs()
+                     .maxCoeff(),
+                 1e-15, name + ": B^T beside the transpose of B");
   EXPECT_EQ(full.bottomRightCorner(rows(), rows()).cwiseAbs().maxCoeff(), 0);
 }
 
@@ -115,12 +123,14 @@ TEST_P(Matrix, AccelerationRowsAreTheTimeDerivativeOfVelocityRows) {
   };
   const Eigen::VectorXd rate = later(0, &Work::rate), acceleration = later(0, &Work::acceleration);
   expect_at_most(relative_difference(rate, rate_of(&Work::phi)), 1e-9, GetParam() + ": B v - d(Phi)/dt");
-  expect_at_most(relative_difference(acceleration, rate_of(&Work::rate)), 1e-9, GetParam() + ": B vdot + Z - d(rate)/dt");
+  expect_at_most(relative_difference(acceleration, rate_of(&Work::rate)), 1e-9,
+                 GetParam() + ": B vdot + Z - d(rate)/dt");
 }
 
 TEST_P(Matrix, ResidualIsTheSameWithAndWithoutIt) {
   residual(state_);
-  const std::vector<double> r = work_.r, phi = work_.phi, rate = work_.rate, acceleration = work_.acceleration;
+  const std::vector<double> r = work_.r, phi = work_.phi, rate = work_.rate,
+                            acceleration = work_.acceleration;
   const double scale = work_.force_scale;
   matrix({1, 2, 3}, {1, 0, 0});
   EXPECT_EQ(r, work_.r);
@@ -156,7 +166,8 @@ class NewtonMatrix : public Matrix {
   // The predictor moved by Newton's unknowns: increments of q, s d(lambda), h d(eta).
   Predictor moved_by(const Predictor& p, const Stage& stage, const Eigen::VectorXd& d) const {
     Predictor out = p;
-    for (const Node& node : system_.model().nodes) increment_theta(node.type, d.data() + node.v, out.theta.data() + node.v);
+    for (const Node& node : system_.model().nodes)
+      increment_theta(node.type, d.data() + node.v, out.theta.data() + node.v);
     for (int i = 0; i < rows(); ++i) {
       out.to.lambda[static_cast<std::size_t>(i)] += stage.rate() * d[nv() + i];
       if (d.size() > nv() + rows()) out.to.eta[static_cast<std::size_t>(i)] += d[nv() + rows() + i] / kStep;
@@ -177,7 +188,8 @@ class NewtonMatrix : public Matrix {
     State to = p.to;
     EXPECT_FALSE(corrector.solve(stage, kStep, p.reference, to, work).converged());
   }
-  Eigen::MatrixXd predicted_matrix(const Predictor& p, const Stage& stage, IndexForm form, bool simplified, Work& work) const {
+  Eigen::MatrixXd predicted_matrix(const Predictor& p, const Stage& stage, IndexForm form, bool simplified,
+                                   Work& work) const {
     evaluate(p, stage, form, simplified, work);
     return dense_matrix(block_pattern(system_.model(), form), *work.solver);
   }
@@ -197,7 +209,9 @@ class NewtonMatrix : public Matrix {
 
 INSTANTIATE_TEST_SUITE_P(InFormulation, NewtonMatrix, testing::ValuesIn(formulations()), name_of_parameter);
 
-const Stage kStages[] = {{.c_1 = 0.4, .c_2 = 0, .c_v = 0.7}, {.c_1 = 0, .c_2 = 0.6, .c_v = 0.7}, {.c_1 = 0.3, .c_2 = 0.5, .c_v = 0.7}};
+const Stage kStages[] = {{.c_1 = 0.4, .c_2 = 0, .c_v = 0.7},
+                         {.c_1 = 0, .c_2 = 0.6, .c_v = 0.7},
+                         {.c_1 = 0.3, .c_2 = 0.5, .c_v = 0.7}};
 
 TEST_P(NewtonMatrix, IsTheDerivativeOfTheResidualsInEveryIndexForm) {
   const std::pair<IndexForm, const char*> forms[] = {
@@ -207,7 +221,9 @@ TEST_P(NewtonMatrix, IsTheDerivativeOfTheResidualsInEveryIndexForm) {
     for (const Stage& stage : kStages) {
       const Predictor start = random_predictor();
       const Eigen::MatrixXd expected = differences(
-          [&](const Eigen::VectorXd& d) { return scaled_residual(moved_by(start, stage, d), stage, form, work); },
+          [&](const Eigen::VectorXd& d) {
+            return scaled_residual(moved_by(start, stage, d), stage, form, work);
+          },
           unknown_count(system_.model(), form));
       const Eigen::MatrixXd exact = predicted_matrix(start, stage, form, false, work);
       expect_at_most(row_difference(exact, expected), kTolerance,
@@ -237,10 +253,12 @@ TEST_P(NewtonMatrix, SimplifiedLeavesOutTheTangentOperatorsOnly) {
     const double s = 1 / stage.rate();
     const Eigen::MatrixXd of_vector_space = matrix({s, stage.c_v, 1}, {1, 0, 0});
     const std::string name = fmt::format("{}: c_1 = {}, c_2 = {}", GetParam(), stage.c_1, stage.c_2);
-    expect_at_most(relative_difference(simplified, of_vector_space), 1e-14, name + ": simplified - that without T");
+    expect_at_most(relative_difference(simplified, of_vector_space), 1e-14,
+                   name + ": simplified - that without T");
     EXPECT_EQ(exact.bottomRows(rows()), simplified.bottomRows(rows()));
     EXPECT_EQ(exact.rightCols(rows()), simplified.rightCols(rows()));
-    EXPECT_GT(relative_difference(simplified, exact), 1e-3) << "the operators should matter at this size of theta";
+    EXPECT_GT(relative_difference(simplified, exact), 1e-3)
+        << "the operators should matter at this size of theta";
   }
 }
 

@@ -13,29 +13,42 @@ namespace {
 // A ball (equal moments of inertia) flies and spins freely: p = p_0 + u t + g t^2/2 with constant inertial angular velocity.
 // A pendulum hangs at rest from a rod, on a body that a spherical joint holds.
 struct KnownMotion {
-  Vec3 gravity{0.5, -1, -9}, place{1, 2, 3}, velocity{-1, 0.5, 2}, rotation{0.3, -0.8, 0.5}, omega{2, -1, 0.5};
+  Vec3 gravity{0.5, -1, -9}, place{1, 2, 3}, velocity{-1, 0.5, 2}, rotation{0.3, -0.8, 0.5},
+      omega{2, -1, 0.5};
   Vec3 offset{0.2, -0.1, 0.4};  // of a point on the ball, body axes
   double hung_mass = 3;
   Mat3 R = SO3<double>::exp(rotation).R();
   Vec3 omega_inertial = R * omega;
   Vec3 arm = R * offset;
 
-  std::shared_ptr<const Description> description(const std::vector<std::pair<std::string, std::string>>& sensor_types) const {
+  std::shared_ptr<const Description> description(
+      const std::vector<std::pair<std::string, std::string>>& sensor_types) const {
     ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
-    builder.body("ball", "rigid").set("mass", {2}).set("inertia", {0.8, 0.8, 0.8}).set("position", place).set("orientation", rotation);
+    builder.body("ball", "rigid")
+        .set("mass", {2})
+        .set("inertia", {0.8, 0.8, 0.8})
+        .set("position", place)
+        .set("orientation", rotation);
     builder.set("velocity", velocity).set("angular_velocity", omega);
     // Hangs along gravity below the joint.
     const Vec3 down = gravity.normalized();
-    builder.body("hung", "rigid").set("mass", {hung_mass}).set("inertia", {1, 2, 2}).set("position", down).set("orientation", rotation);
+    builder.body("hung", "rigid")
+        .set("mass", {hung_mass})
+        .set("inertia", {1, 2, 2})
+        .set("position", down)
+        .set("orientation", rotation);
     builder.joint("hook", "spherical").set("between", "ground", "hung").set("at", {0, 0, 0});
     for (const auto& [name, type] : sensor_types) {
       builder.sensor(name, type);
       const Kind& kind = *find_kind(Section::Sensors, type);
       if (const int of = kind.field("of"); of >= 0)
-        builder.set("of", std::string(kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook" : "ball"));
+        builder.set("of",
+                    std::string(kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
+                                                                                                   : "ball"));
       if (kind.field("at") >= 0) builder.set("at", place + arm);
       if (name.ends_with("_second")) {
-        const Field& choice = kind.fields[static_cast<std::size_t>(std::max(kind.field("axes"), kind.field("part")))];
+        const Field& choice =
+            kind.fields[static_cast<std::size_t>(std::max(kind.field("axes"), kind.field("part")))];
         builder.set(choice.name, choice.choices[1]);
       }
       if (name.ends_with("_third")) builder.set("part", std::string("potential"));
@@ -78,9 +91,11 @@ TEST(Sensors, OfEveryListedKindShowTheClosedForm) {
   const auto expected = closed_forms(known);
   std::vector<std::pair<std::string, std::string>> sensors;
   for (const ListedSensor& listed : sensor_kinds()) {
-    ASSERT_EQ(expected.count(listed.kind.type), 1u) << "the sensor '" << listed.kind.type << "' has no closed form here";
+    ASSERT_EQ(expected.count(listed.kind.type), 1u)
+        << "the sensor '" << listed.kind.type << "' has no closed form here";
     for (const auto& [name, value] : expected)
-      if (name == listed.kind.type || (name.starts_with(listed.kind.type + "_") && find_kind(Section::Sensors, name) == nullptr))
+      if (name == listed.kind.type ||
+          (name.starts_with(listed.kind.type + "_") && find_kind(Section::Sensors, name) == nullptr))
         sensors.emplace_back(name, listed.kind.type);
   }
   ASSERT_EQ(sensors.size(), expected.size());
@@ -93,7 +108,8 @@ TEST(Sensors, OfEveryListedKindShowTheClosedForm) {
     for (const Sensor& sensor : system.model().sensors) {
       const Eigen::VectorXd value = as_vector(values).segment(sensor.first, sensor.components);
       ASSERT_EQ(value.size(), expected.at(sensor.name).size()) << sensor.name;
-      expect_at_most(relative_difference(value, expected.at(sensor.name)), 1e-13, fmt::format("{}: {}", formulation, sensor.name));
+      expect_at_most(relative_difference(value, expected.at(sensor.name)), 1e-13,
+                     fmt::format("{}: {}", formulation, sensor.name));
     }
   }
 }
@@ -108,7 +124,8 @@ TEST(Sensors, ReactionOfADistanceJointIsTheTensionOfItsRod) {
   Work work(system);
   const State state = consistent_state(system, 0, InitialPolicy::Check, work);
   const std::vector<double> force = sensed(system, state, work);
-  expect_at_most((as_vector(force) - Vec3(0, 0, 2 * 9.81 + 2 * 9 / 0.5)).norm(), 1e-12, "force on the bob - (m g + m v^2/l)");
+  expect_at_most((as_vector(force) - Vec3(0, 0, 2 * 9.81 + 2 * 9 / 0.5)).norm(), 1e-12,
+                 "force on the bob - (m g + m v^2/l)");
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace liedyn {
 
-inline System make_system(const std::shared_ptr<const Description>& description, const std::string& formulation = {}) {
+inline System make_system(const std::shared_ptr<const Description>& description,
+                          const std::string& formulation = {}) {
   return System(Model::compile(description, formulation), Params(description));
 }
 
@@ -37,7 +38,8 @@ inline State random_state(const System& system, Random& random) {
 
 // The state with every node moved along its group by its part of d.
 inline State moved(const System& system, State state, const Eigen::VectorXd& d) {
-  for (const Node& node : system.model().nodes) increment_position(node.type, d.data() + node.v, state.q.data() + node.q);
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, d.data() + node.v, state.q.data() + node.q);
   return state;
 }
 
@@ -73,7 +75,8 @@ Eigen::MatrixXd differences(const F& f, Eigen::Index count, double h = 1e-3) {
 // Largest difference of two matrices, each row relative to the largest entry of that row in the second.
 inline double row_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   double worst = 0;
-  for (Eigen::Index r = 0; r < b.rows(); ++r) worst = std::max(worst, relative_difference(a.row(r), b.row(r)));
+  for (Eigen::Index r = 0; r < b.rows(); ++r)
+    worst = std::max(worst, relative_difference(a.row(r), b.row(r)));
   return worst;
 }
 
