@@ -10,6 +10,7 @@ import pytest
 import liedyn as ld
 
 EXAMPLE = {
+    "$schema": "model.schema.json",
     "liedyn": 1,
     "name": "example",
     "description": "One of everything.",

@@ -17,6 +17,7 @@ struct FormatKey {
   std::string_view summary;
 };
 inline constexpr FormatKey kModelKeys[] = {
+    {"$schema", "Where editors find the schema of this format; not read."},
     {"liedyn", "Version of this format: 1."},
     {"name", "Name of the model; that of its file or directory if not given."},
     {"description", "What the model is, for readers."},

@@ -46,7 +46,7 @@ class ModelReader {
           {{file_, root_.line(), "", fmt::format("expected an object, got {}", root_.describe()), ""}});
     check_keys();
     const std::string name = text_of("name", default_name(file_));
-    text_of("description", "");
+    for (const char* only_for_readers : {"description", "$schema"}) text_of(only_for_readers, "");
     const Generator* generator = read_generator();
     const std::vector<double> arguments = read_arguments(generator);
 

@@ -150,6 +150,7 @@ std::string model_schema() {
   Json properties = Json::object();
   for (const FormatKey& key : kModelKeys) properties[std::string(key.name)] = {{"description", key.summary}};
   const auto set = [&](const std::string& key, const Json& schema) { properties[key].update(schema); };
+  set("$schema", {{"type", "string"}});
   set("liedyn", {{"const", kFormatVersion}});
   set("name", {{"type", "string"}});
   set("description", {{"type", "string"}});
