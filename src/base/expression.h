@@ -99,8 +99,8 @@ class Expression {
 
 template <class S>
 S Expression::evaluate(std::span<const S> variables) const {
-  std::array<S, kMaxDepth + 1>
-      stack;  // the first place stays empty, so that `top` always points into the array
+  // The first place stays empty, so that `top` always points into the array.
+  std::array<S, kMaxDepth + 1> stack;
   S* top = stack.data();
   for (const Instruction& instruction : instructions_) top = execute(instruction, variables, top);
   return instructions_.empty() ? S(0) : *top;
