@@ -33,6 +33,8 @@ DriveReport drive(Integrator& integrator, const System& system, const DriveOptio
     report.newton_iterations += attempt.corrector.iterations;
     report.jacobian_updates += attempt.corrector.jacobians;
     if (!attempt.converged()) {
+      // The block solver pivots inside blocks only; the second try has full pivoting.
+      if (attempt.corrector.failure == CorrectorFailure::Singular && work.solver->name() == "block") work.use_solver(system, "klu");
       attempt = integrator.step_carefully(state, h, next, work);
       report.newton_iterations += attempt.corrector.iterations;
       report.jacobian_updates += attempt.corrector.jacobians;

@@ -18,6 +18,17 @@ double largest(const std::vector<double>& values) {
   return out;
 }
 
+// Assembles and factorises. The block solver pivots inside blocks only: where that fails, full pivoting has the last word.
+bool factorize(const System& system, const State& state, const RowRequest& rows, const MatrixRequest& request, const std::vector<bool>* held, Work& work) {
+  for (;;) {
+    system.jacobian(state, work, rows, request);
+    if (held != nullptr) work.solver->hold(*held);
+    if (work.solver->factorize()) return true;
+    if (work.solver->name() != "block") return false;
+    work.use_solver(system, "klu");
+  }
+}
+
 // One step of a projection: the increment d of least d^T M d with B d = -residual, held unknowns at rest.
 bool projection_step(const System& system, const State& state, const RowRequest& rows, RowLevel level, const std::vector<bool>* free,
                      const std::vector<double>& residual, Work& work) {
@@ -25,14 +36,13 @@ bool projection_step(const System& system, const State& state, const RowRequest&
   request.force = {0, 0, 1};
   request.row = level == RowLevel::Position ? Seeding{1, 0, 0} : Seeding{0, 1, 0};
   request.level = level;
-  system.jacobian(state, work, rows, request);
   const int nv = system.model().nv;
+  std::vector<bool> held;
   if (free != nullptr) {
-    std::vector<bool> held(at(system.unknowns()), false);
+    held.assign(at(system.unknowns()), false);
     for (int i = 0; i < nv; ++i) held[at(i)] = !(*free)[at(i)];
-    work.solver->hold(held);
   }
-  if (!work.solver->factorize()) return false;
+  if (!factorize(system, state, rows, request, free != nullptr ? &held : nullptr, work)) return false;
   std::fill(work.right.begin(), work.right.begin() + nv, 0.0);
   for (std::size_t i = 0; i < residual.size(); ++i) work.right[at(nv) + i] = -residual[i];
   work.solver->solve(work.right.data());
@@ -113,8 +123,7 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   request.force = {0, 0, 1};
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
-  system.jacobian(state, work, rows, request);
-  if (!work.solver->factorize()) return false;
+  if (!factorize(system, state, rows, request, nullptr, work)) return false;
   // Linear in vdot and lambda: the second solve refines.
   for (int i = 0; i < 2; ++i) {
     if (i > 0) system.residual(state, work, rows);

@@ -1,5 +1,6 @@
 #include "system/layout.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace liedyn {
@@ -29,6 +30,8 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   add_row_blocks(m.nv);
   if (form == IndexForm::Stabilized) add_row_blocks(m.nv + m.rows);
   pattern.start.push_back(unknown_count(m, form));
+  pattern.zero_diagonal.assign(static_cast<std::size_t>(pattern.blocks()), true);
+  std::fill_n(pattern.zero_diagonal.begin(), nodes, false);
 
   for (int i = 0; i < pattern.blocks(); ++i) pattern.add(i, i);
   const auto add = [&](int row, int column) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "system/block_solver.h"
+
 namespace liedyn {
 
 void BlockPattern::normalize() {
@@ -216,13 +218,15 @@ class KluSolver final : public LinearSolver {
   double full_rcond_ = 0;
 };
 
-constexpr int kLargestDense = 60;
+constexpr int kLargestDense = 12;
 
 }  // namespace
 
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice) {
   const bool dense = choice == "dense" || (choice == "auto" && pattern.unknowns() <= kLargestDense);
   if (dense) return std::make_unique<DenseSolver>(pattern);
+  if (choice != "klu")
+    if (auto block = make_block_solver(pattern)) return block;
   return std::make_unique<KluSolver>(pattern);
 }
 

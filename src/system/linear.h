@@ -1,5 +1,6 @@
 // The linear systems of the corrector: a block pattern fixed once, values written in place, factorised and solved many
-// times. Dense LU for small systems, KLU (sparse, symbolic analysis once) for large ones, behind one interface.
+// times. Dense LU for small systems, a block solver made for mechanisms (system/block_solver.h) for large ones, and KLU
+// (sparse, full pivoting, symbolic analysis once) where that one does not fit, behind one interface.
 #pragma once
 
 #include <memory>
@@ -20,6 +21,7 @@ struct BlockPattern {
   int unknowns() const { return start.back(); }
   void add(int row_block, int column_block) { pairs.emplace_back(column_block, row_block); }
   void normalize();
+  std::vector<bool> zero_diagonal;         // blocks whose own block is zero: those of the joints
 };
 
 class LinearSolver {
@@ -40,7 +42,7 @@ class LinearSolver {
   virtual double reciprocal_condition() = 0;
 };
 
-// `choice`: "auto" by size, "dense" or "klu".
+// `choice`: "auto" by size and structure, "dense", "block" (KLU if the fill is too large for it) or "klu".
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice = "auto");
 
 }  // namespace liedyn

@@ -38,11 +38,18 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       rate(at(system.model().rows)),
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
-      solver(make_linear_solver(block_pattern(system.model(), index_form), solver_choice)),
       right(at(unknown_count(system.model(), index_form))) {
-  const Model& m = system.model();
   variables.push_back(0);
-  blocks.resize(m.batches.size());
+  use_solver(system, solver_choice);
+}
+
+void Work::use_solver(const System& system, std::string_view choice) {
+  const Model& m = system.model();
+  // The order of the block solver does not know the second multipliers of the stabilised form.
+  if (form == IndexForm::Stabilized && choice == "auto" && unknown_count(m, form) > 60) choice = "klu";
+  solver = make_linear_solver(block_pattern(m, form), choice);
+  blocks.assign(m.batches.size(), {});
+  diagonal.clear();
   const int nodes = static_cast<int>(m.nodes.size());
   for_each_element(m, [&](int b, int e, int joint) {
     for_each_block(m, *m.batches[at(b)], e, nodes + joint, [&](int row, int column) {

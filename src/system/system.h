@@ -20,6 +20,9 @@ class System;
 struct Work {
   explicit Work(const System& system, std::string_view solver_choice = "auto", IndexForm form = IndexForm::Index3);
 
+  // Another solver from now on; the matrix in the old one is lost.
+  void use_solver(const System& system, std::string_view choice);
+
   IndexForm form;
   Numbers numbers;              // of the elements, at the time last evaluated
   std::vector<double> params;   // with the numbers that depend on t; empty if there are none
