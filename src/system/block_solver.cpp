@@ -397,7 +397,9 @@ class BlockSolver final : public LinearSolver {
 
 std::unique_ptr<LinearSolver> make_block_solver(const BlockPattern& pattern) {
   const auto neighbours = neighbours_of(pattern);
-  const std::vector<int> order = elimination_order(neighbours, pattern.zero_diagonal);
+  std::vector<bool> zero_diagonal = pattern.zero_diagonal;
+  zero_diagonal.resize(neighbours.size(), false);
+  const std::vector<int> order = elimination_order(neighbours, zero_diagonal);
   const int blocks = pattern.blocks();
   std::vector<int> position(at(blocks));
   for (int k = 0; k < blocks; ++k) position[at(order[at(k)])] = k;

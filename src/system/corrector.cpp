@@ -88,6 +88,14 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
          now.velocities <= std::max(acceleration * stage.c_v, 16 * kEpsilon * speed);
 }
 
+// The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
+// to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
+bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
+  double increment = 0;
+  for (int i = 0; i < system_->model().nv; ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
+  return increment <= std::max(4 * kEpsilon * largest(theta), 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
+}
+
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
   const double s = 1 / stage.rate();
   const double k = s / stage.c_v;
@@ -185,6 +193,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
 
   double before = std::numeric_limits<double>::infinity();
   bool refresh = !options_.modified || !has_matrix_;
+  bool settled = false;
   for (;;) {
     // Residual and matrix together where the matrix is almost surely needed, the residual alone where it may be the last.
     bool assembled = refresh && out.iterations < expected_iterations_;
@@ -195,7 +204,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
-    if (small(stage, now, to, work)) break;
+    if (settled || small(stage, now, to, work)) break;
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
     const bool slow = options_.modified && now.combined > kWorstContraction * before;
@@ -211,6 +220,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     set_right_side(stage, work);
     work.solver->solve(work.right.data());
     ++out.iterations;
+    settled = is_settled(stage, to, work);
 
     if (!options_.line_search) {
       apply(stage, h, reference, 1, to, work);

@@ -85,6 +85,7 @@ class Corrector {
   void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
   Scales scales(const State& to, const Work& work) const;
   Measure measure(const Stage& stage, const Scales& scales, const Work& work) const;
+  bool is_settled(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;

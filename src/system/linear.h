@@ -21,7 +21,7 @@ struct BlockPattern {
   int unknowns() const { return start.back(); }
   void add(int row_block, int column_block) { pairs.emplace_back(column_block, row_block); }
   void normalize();
-  std::vector<bool> zero_diagonal;         // blocks whose own block is zero: those of the joints
+  std::vector<bool> zero_diagonal;         // blocks whose own block is zero: those of the joints; empty: none
 };
 
 class LinearSolver {

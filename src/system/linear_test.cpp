@@ -83,10 +83,12 @@ TEST(LinearSolvers, AgreeWithEigenOnRandomBlockPatterns) {
   }
 }
 
-TEST(LinearSolvers, AreChosenBySize) {
+TEST(LinearSolvers, AreChosenBySizeAndFill) {
   Random random(2);
-  EXPECT_EQ(make_linear_solver(random_pattern(3, 3, random))->name(), "dense");
-  EXPECT_EQ(make_linear_solver(random_pattern(200, 300, random))->name(), "klu");
+  EXPECT_EQ(make_linear_solver(random_pattern(2, 3, random))->name(), "dense");
+  EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random))->name(), "block");
+  EXPECT_EQ(make_linear_solver(random_pattern(200, 900, random))->name(), "klu");
+  EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random), "klu")->name(), "klu");
 }
 
 TEST(LinearSolvers, FindASingularMatrixAndRecover) {
