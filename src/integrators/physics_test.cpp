@@ -193,6 +193,17 @@ TEST(Projectile, FliesOnItsParabolaAndSpinsEvenly) {
   }
 }
 
+// In free flight inertia and weight cancel, and at a tiny step the accelerations are known to eps |theta| / h^2 only: neither may
+// keep Newton's method from stopping.
+TEST(Projectile, FallsWithTinySteps) {
+  ModelBuilder builder({0, 0, -9.81});
+  builder.body("stone", "point").set("mass", {1e3}).set("position", {0, 0, 10}).set("velocity", {3, 0, 0});
+  builder.sensor("place", "position").set("of", std::string("stone"));
+  const double end = 0.1;
+  const Simulation run(make_system(builder.finish(), "r3so3"), kMethod, end, 1e-6);
+  expect_at_most((as_vector(run.sensors) - Vec3(3 * end, 0, 10 - 0.5 * 9.81 * end * end)).cwiseAbs().maxCoeff(), 1e-10, "place after 1e5 steps");
+}
+
 // Energy changes by the power of the applied loads and of the damper, and by nothing else: not by gravity, not by joints.
 TEST(Energy, ChangesByThePowerOfAppliedLoads) {
   for (const std::string& formulation : formulations()) {
