@@ -106,8 +106,8 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--step", arguments->step, help_of("step"))->type_name("H");
   command.add_option("--initial", arguments->initial, help_of("initial"))->type_name("check|project");
   command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
-  command.add_option("--solver", arguments->solver, "Linear solver: dense, klu, or by size")
-      ->type_name("auto|dense|klu");
+  command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
+      ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
   command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
       ->type_name("FILE");
   command.add_flag("--json", arguments->json,

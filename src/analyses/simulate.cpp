@@ -25,8 +25,8 @@ void check(const SimulateOptions& o) {
   if (!std::isfinite(o.end) || o.end <= o.start) add("simulation.end", fmt::format("must be a time after the start ({}), got {}", o.start, o.end));
   if (!std::isfinite(o.step) || o.step <= 0) add("simulation.step", fmt::format("must be positive, got {}", o.step));
   if (o.output_every < 0) add("output_every", fmt::format("must not be negative, got {}", o.output_every));
-  if (o.solver != "auto" && o.solver != "dense" && o.solver != "klu")
-    add("solver", fmt::format("must be auto, dense or klu, got '{}'", excerpt(o.solver)));
+  if (std::find(std::begin(kSolvers), std::end(kSolvers), o.solver) == std::end(kSolvers))
+    add("solver", fmt::format("must be one of {}, got '{}'", fmt::join(kSolvers, ", "), excerpt(o.solver)));
   if (findings.empty() && (o.end - o.start) / o.step > 1e12)
     add("simulation.step", fmt::format("{} steps are too many; the step is too small for the interval", (o.end - o.start) / o.step));
   if (!findings.empty()) throw InputError(findings);

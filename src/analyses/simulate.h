@@ -2,11 +2,16 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "analyses/result.h"
 #include "system/system.h"
 
 namespace liedyn {
+
+// Linear solvers: chosen by size and structure (auto), or one of those of system/linear.h.
+inline constexpr std::string_view kSolvers[] = {"auto", "dense", "block", "klu"};
 
 struct SimulateOptions {
   double start = 0;
@@ -15,7 +20,7 @@ struct SimulateOptions {
   std::string integrator = "generalized-alpha";
   std::string initial = "check";  // or "project"
   long output_every = 1;          // record every n-th step; 0: only the start and the end
-  std::string solver = "auto";    // "dense" or "klu"
+  std::string solver = "auto";    // one of kSolvers
   // Also record the largest |Phi| and |B v + Phi_t|, unscaled, as the channels constraint_residual.position and
   // constraint_residual.velocity.
   bool record_residuals = false;
