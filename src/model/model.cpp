@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "base/suggest.h"
@@ -191,23 +192,37 @@ const Entry& Model::entry_of(int batch, int element) const {
   return description_->entries(sections[b])[static_cast<std::size_t>(batches[b]->entries[static_cast<std::size_t>(element)])];
 }
 
-std::string Model::row_name(int row) const {
+std::pair<int, int> Model::element_of_row(int row) const {
   for (std::size_t b = 0; b < batches.size(); ++b) {
     const int per_element = batches[b]->coupling().rows;
     const int local = row - batches[b]->first_row;
-    if (per_element == 0 || local < 0 || local >= per_element * batches[b]->size()) continue;
-    return fmt::format("{}.{}: {}", section_name(sections[b]), entry_of(static_cast<int>(b), local / per_element).name,
-                       batches[b]->row_name(local % per_element));
+    if (local >= 0 && local < per_element * batches[b]->size()) return {static_cast<int>(b), local / per_element};
   }
-  return fmt::format("row {}", row);
+  throw std::out_of_range(fmt::format("no constraint row {}", row));
+}
+
+const Entry& Model::joint_of(int row) const {
+  const auto [batch, element] = element_of_row(row);
+  return entry_of(batch, element);
+}
+
+std::string Model::row_name(int row) const {
+  const auto [b, e] = element_of_row(row);
+  const Batch& batch = *batches[static_cast<std::size_t>(b)];
+  const int local = (row - batch.first_row) % batch.coupling().rows;
+  return fmt::format("{}.{}: {}", section_name(sections[static_cast<std::size_t>(b)]), entry_of(b, e).name, batch.row_name(local));
+}
+
+const Entry& Model::body_of(int dof) const {
+  const auto next = std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
+  return description_->entries(Section::Bodies)[static_cast<std::size_t>(next - nodes.begin()) - 1];
 }
 
 std::string Model::equation_name(int dof) const {
-  const auto next = std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
-  const auto index = static_cast<std::size_t>(next - nodes.begin()) - 1;
-  const int component = dof - nodes[index].v + first_component(nodes[index].type);
-  return fmt::format("bodies.{}: {} {}", description_->entries(Section::Bodies)[index].name,
-                     component < 3 ? "force" : "torque", "xyz"[component % 3]);
+  const Entry& body = body_of(dof);
+  const Node& node = nodes[static_cast<std::size_t>(&body - description_->entries(Section::Bodies).data())];
+  const int component = dof - node.v + first_component(node.type);
+  return fmt::format("bodies.{}: {} {}", body.name, component < 3 ? "force" : "torque", "xyz"[component % 3]);
 }
 
 namespace {

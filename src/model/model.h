@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/element.h"
@@ -36,8 +37,13 @@ class Model {
   std::string row_name(int row) const;       // "joints.pivot: place x"
   std::string equation_name(int dof) const;  // "bodies.top: force x"
   const Entry& entry_of(int batch, int element) const;
+  const Entry& joint_of(int row) const;
+  const Entry& body_of(int dof) const;
 
  private:
+  // Batch and element that a row belongs to.
+  std::pair<int, int> element_of_row(int row) const;
+
   std::shared_ptr<const Description> description_;
   std::string formulation_;
 };

@@ -72,10 +72,27 @@ std::vector<Diagnostic> violations(const System& system, const std::vector<doubl
       out.push_back({model.description().file, 0, "", "more rows are violated", ""});
       break;
     }
-    out.push_back({model.description().file, 0, model.row_name(static_cast<int>(i)),
+    out.push_back({model.description().file, model.joint_of(static_cast<int>(i)).line, model.row_name(static_cast<int>(i)),
                    fmt::format("the initial {} violate this constraint by {:.3g}", what, residual[i]), out.empty() ? hint : ""});
   }
   return out;
+}
+
+// vdot and lambda, or an InputError that names what is not determined.
+void require_accelerations(const System& system, State& state, Work& work) {
+  if (solve_accelerations(system, state, work)) return;
+  const Model& model = system.model();
+  const std::string& file = model.description().file;
+  const int suspect = work.solver->singular_unknown();
+  if (suspect < 0)
+    throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations", "`liedyn check` names redundant constraints"}});
+  const std::string name = system.unknown_name(suspect);
+  if (suspect < model.nv)
+    throw InputError({{file, model.body_of(suspect).line, name, "nothing determines this acceleration: no mass and no joint holds it",
+                       "give the body a mass and an inertia, or a joint that holds it"}});
+  throw InputError({{file, model.joint_of(suspect - model.nv).line, name,
+                     "this constraint is redundant or contradicts others: the multipliers are not unique",
+                     "remove the joint or free the direction that is held twice"}});
 }
 
 bool any(const std::vector<bool>& flags) { return std::find(flags.begin(), flags.end(), true) != flags.end(); }
@@ -187,22 +204,15 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
                         "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
 
-  if (largest(work.rate) > 0 && (project || any(initial.free_velocity)))
-    project_velocities(system, state, project ? nullptr : &initial.free_velocity, work);
+  if (largest(work.rate) > 0 && (project || any(initial.free_velocity)) &&
+      !project_velocities(system, state, project ? nullptr : &initial.free_velocity, work))
+    require_accelerations(system, state, work);  // redundant rows have no unique answer here either
   system.residual(state, work, {true, true, false});
   findings = violations(system, work.rate, velocity_tolerance(state), "velocities",
                         "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
 
-  if (!solve_accelerations(system, state, work)) {
-    const int suspect = work.solver->singular_unknown();
-    const std::string name = suspect >= 0 ? system.unknown_name(suspect) : "the equations of motion";
-    if (suspect >= 0 && suspect < model.nv)
-      throw InputError({{model.description().file, 0, name, "nothing determines this acceleration: no mass and no joint holds it",
-                         "give the body a mass and an inertia, or a joint that holds it"}});
-    throw InputError({{model.description().file, 0, name, "this constraint is redundant or contradicts others: the multipliers are not unique",
-                       "remove the joint or free the direction that is held twice"}});
-  }
+  require_accelerations(system, state, work);
   return state;
 }
 
