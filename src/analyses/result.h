@@ -20,32 +20,34 @@ struct Trajectory {
   std::vector<double> data;
 
   std::size_t rows() const { return data.size() / static_cast<std::size_t>(columns); }
-  double at(std::size_t row, int column) const { return data[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)]; }
+  double at(std::size_t row, int column) const {
+    return data[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)];
+  }
 };
 
 struct Summary {
   std::string model;
-  std::string integrator;   // with all its options as resolved
+  std::string integrator;  // with all its options as resolved
   std::string formulation;
-  double step = 0;          // the step used (adjusted so that the end is met exactly)
+  double step = 0;  // the step used (adjusted so that the end is met exactly)
   double start = 0;
-  double end = 0;           // the time reached
+  double end = 0;  // the time reached
   long steps = 0;
-  long newton_iterations = 0;  // linear solves
-  long jacobian_updates = 0;   // assemblies with factorisation
-  double wall_seconds = 0;     // integration loop only
+  long newton_iterations = 0;     // linear solves
+  long jacobian_updates = 0;      // assemblies with factorisation
+  double wall_seconds = 0;        // integration loop only
   long allocations_in_loop = -1;  // -1: not counted in this program
   double energy_initial = 0;
   double energy_final = 0;
-  double energy_max_drift = 0;       // max |E(t) - E(0)|
-  double residual_position = 0;      // max over the run of |Phi|, max norm, unscaled
-  double residual_velocity = 0;      // the same for |B v + Phi_t|
+  double energy_max_drift = 0;   // max |E(t) - E(0)|
+  double residual_position = 0;  // max over the run of |Phi|, max norm, unscaled
+  double residual_velocity = 0;  // the same for |B v + Phi_t|
   int unknowns = 0;
   int degrees_of_freedom = 0;
-  std::string solver;                // the linear solver used
+  std::string solver;  // the linear solver used
   std::vector<std::string> warnings;
   bool completed = true;
-  std::string failure;               // why not, if not
+  std::string failure;  // why not, if not
 };
 
 struct Result {

@@ -20,15 +20,20 @@ InitialPolicy policy_named(const std::string& name) {
 
 void check(const SimulateOptions& o) {
   std::vector<Diagnostic> findings;
-  const auto add = [&](const char* path, std::string message) { findings.push_back({"", 0, path, std::move(message), ""}); };
+  const auto add = [&](const char* path, std::string message) {
+    findings.push_back({"", 0, path, std::move(message), ""});
+  };
   if (!std::isfinite(o.start)) add("simulation.start", fmt::format("must be a finite time, got {}", o.start));
-  if (!std::isfinite(o.end) || o.end <= o.start) add("simulation.end", fmt::format("must be a time after the start ({}), got {}", o.start, o.end));
-  if (!std::isfinite(o.step) || o.step <= 0) add("simulation.step", fmt::format("must be positive, got {}", o.step));
+  if (!std::isfinite(o.end) || o.end <= o.start)
+    add("simulation.end", fmt::format("must be a time after the start ({}), got {}", o.start, o.end));
+  if (!std::isfinite(o.step) || o.step <= 0)
+    add("simulation.step", fmt::format("must be positive, got {}", o.step));
   if (o.output_every < 0) add("output_every", fmt::format("must not be negative, got {}", o.output_every));
   if (std::find(std::begin(kSolvers), std::end(kSolvers), o.solver) == std::end(kSolvers))
     add("solver", fmt::format("must be one of {}, got '{}'", fmt::join(kSolvers, ", "), excerpt(o.solver)));
   if (findings.empty() && (o.end - o.start) / o.step > 1e12)
-    add("simulation.step", fmt::format("{} steps are too many; the step is too small for the interval", (o.end - o.start) / o.step));
+    add("simulation.step", fmt::format("{} steps are too many; the step is too small for the interval",
+                                       (o.end - o.start) / o.step));
   if (!findings.empty()) throw InputError(findings);
 }
 
@@ -45,7 +50,8 @@ class Recorder {
       : system_(&system), work_(&work), result_(&result), record_residuals_(record_residuals) {
     const Model& model = system.model();
     Trajectory& out = result.trajectory;
-    for (const Sensor& sensor : model.sensors) add_channel(sensor.name, sensor.listed->unit, sensor.components);
+    for (const Sensor& sensor : model.sensors)
+      add_channel(sensor.name, sensor.listed->unit, sensor.components);
     if (record_residuals) {
       // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
       add_channel("constraint_residual.position", "", 1);
@@ -123,7 +129,8 @@ Result simulate(const System& system, const SimulateOptions& options) {
   // Initial values need the plain linear system.
   auto work_pointer = std::make_unique<Work>(system, options.solver);
   State state = consistent_state(system, options.start, policy_named(options.initial), *work_pointer);
-  if (integrator->form() == IndexForm::Stabilized) work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
+  if (integrator->form() == IndexForm::Stabilized)
+    work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;
 
   s.model = model.description().name;
@@ -137,14 +144,18 @@ Result simulate(const System& system, const SimulateOptions& options) {
 
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every == 0 ? steps : options.output_every;
-  Recorder recorder(system, work, result, static_cast<std::size_t>(steps / every + 2), options.record_residuals);
+  Recorder recorder(system, work, result, static_cast<std::size_t>(steps / every + 2),
+                    options.record_residuals);
   recorder.record(state);
   const auto observe = [&](const State& now, long step) {
     if (step % every == 0 || step == steps) recorder.record(now);
     return !options.progress || options.progress(static_cast<double>(step) / static_cast<double>(steps));
   };
   const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
-  if (!report.completed && result.trajectory.data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] != state.t)
+  if (!report.completed &&
+      result.trajectory
+              .data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] !=
+          state.t)
     recorder.record(state);
 
   s.step = report.step;

@@ -14,8 +14,8 @@ long step_count(double start, double end, double step) {
   return std::max(1L, static_cast<long>(std::ceil((end - start) / step * (1 - 1e-12) - 1e-9)));
 }
 
-DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state, Work& work,
-                  const Observer& observer) {
+DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,
+                  Work& work, const Observer& observer) {
   using Clock = std::chrono::steady_clock;
   DriveReport report;
   const double start = state.t;
@@ -34,7 +34,8 @@ DriveReport drive(Integrator& integrator, const System& system, const DriveOptio
     report.jacobian_updates += attempt.corrector.jacobians;
     if (!attempt.converged()) {
       // The block solver pivots inside blocks only; the second try has full pivoting.
-      if (attempt.corrector.failure == CorrectorFailure::Singular && work.solver->name() == "block") work.use_solver(system, "klu");
+      if (attempt.corrector.failure == CorrectorFailure::Singular && work.solver->name() == "block")
+        work.use_solver(system, "klu");
       attempt = integrator.step_carefully(state, h, next, work);
       report.newton_iterations += attempt.corrector.iterations;
       report.jacobian_updates += attempt.corrector.jacobians;
@@ -43,7 +44,8 @@ DriveReport drive(Integrator& integrator, const System& system, const DriveOptio
     if (allocations >= 0) report.allocations += allocation_count() - allocations;
     if (!attempt.converged()) {
       report.completed = false;
-      report.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state.t, h, describe(attempt.corrector, system));
+      report.failure =
+          fmt::format("t = {:.9g}, step {:.3g}: {}", state.t, h, describe(attempt.corrector, system));
       break;
     }
     // Times are multiples of h, not sums of it.

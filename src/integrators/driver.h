@@ -18,8 +18,8 @@ struct DriveReport {
   long steps = 0;
   long newton_iterations = 0;
   long jacobian_updates = 0;
-  long allocations = -1;        // in the loop, observer excluded; -1: not counted
-  double seconds = 0;           // in the loop, observer excluded
+  long allocations = -1;  // in the loop, observer excluded; -1: not counted
+  double seconds = 0;     // in the loop, observer excluded
   bool completed = true;
   std::string failure;  // with time, step and the worst equation
 };
@@ -31,7 +31,7 @@ using Observer = std::function<bool(const State&, long step)>;
 long step_count(double start, double end, double step);
 
 // Drives `state` (consistent, not yet started) to the end, or to the last good step.
-DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state, Work& work,
-                  const Observer& observer);
+DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,
+                  Work& work, const Observer& observer);
 
 }  // namespace liedyn

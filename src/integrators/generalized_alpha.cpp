@@ -27,10 +27,13 @@ std::vector<std::string> AlphaParameters::warnings() const {
   constexpr double kSlack = 1e-12;
   std::vector<std::string> out;
   if (std::abs(gamma - (0.5 + alpha_f - alpha_m)) > kSlack)
-    out.push_back(fmt::format("gamma = {:.6g} is not 1/2 + alpha_f - alpha_m = {:.6g}: the method is of first order only", gamma, 0.5 + alpha_f - alpha_m));
+    out.push_back(fmt::format(
+        "gamma = {:.6g} is not 1/2 + alpha_f - alpha_m = {:.6g}: the method is of first order only", gamma,
+        0.5 + alpha_f - alpha_m));
   if (!(alpha_m < alpha_f) || !(alpha_f < 0.5) || !(gamma < 2 * beta))
     out.push_back(
-        fmt::format("alpha_m < alpha_f < 1/2 and gamma < 2 beta do not hold (alpha_m = {:.6g}, alpha_f = {:.6g}, beta = {:.6g}, gamma = {:.6g}): "
+        fmt::format("alpha_m < alpha_f < 1/2 and gamma < 2 beta do not hold (alpha_m = {:.6g}, alpha_f = "
+                    "{:.6g}, beta = {:.6g}, gamma = {:.6g}): "
                     "errors of the multipliers are not damped",
                     alpha_m, alpha_f, beta, gamma));
   return out;
@@ -65,8 +68,11 @@ CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) 
   out.simplified = options.word("jacobian") == "simplified";
   out.line_search = options.word("line_search") == "true";
   const std::string& index = options.word("index");
-  out.form = index == "stabilized" ? IndexForm::Stabilized : index == "2" ? IndexForm::Index2 : IndexForm::Index3;
-  if (options.word("variant") == "paper") out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;
+  out.form = index == "stabilized" ? IndexForm::Stabilized
+             : index == "2"        ? IndexForm::Index2
+                                   : IndexForm::Index3;
+  if (options.word("variant") == "paper")
+    out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;
   out.sigma = sigma;
   return out;
 }
@@ -97,7 +103,9 @@ class GeneralizedAlpha final : public Integrator {
     careful_.prepare(work);
   }
 
-  Attempt step(const State& from, double h, State& to, Work& work) override { return attempt(corrector_, from, h, to, work); }
+  Attempt step(const State& from, double h, State& to, Work& work) override {
+    return attempt(corrector_, from, h, to, work);
+  }
   Attempt step_carefully(const State& from, double h, State& to, Work& work) override {
     corrector_.forget_matrix();
     careful_.forget_matrix();
@@ -123,7 +131,8 @@ class GeneralizedAlpha final : public Integrator {
     std::vector<double> defect(jerk.size());
     for (std::size_t i = 0; i < jerk.size(); ++i) defect[i] = h * h * c_q * jerk[i];
     for (const Node& node : system_->model().nodes)
-      add_bracket(node.type, state.v.data() + node.v, state.vdot.data() + node.v, h * h * bracket_coefficient(), defect.data() + node.v);
+      add_bracket(node.type, state.v.data() + node.v, state.vdot.data() + node.v,
+                  h * h * bracket_coefficient(), defect.data() + node.v);
     const std::vector<double> change = constrained_part(*system_, state, defect, plain);
     for (std::size_t i = 0; i < change.size(); ++i) state.v[i] += change[i];
   }
@@ -133,12 +142,11 @@ class GeneralizedAlpha final : public Integrator {
   double bracket_coefficient() const {
     const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
     switch (corrector_.options().update) {
-      case StageUpdate::Exact:
-        return 0.25 * (1.0 / 3 - sigma_ * beta / gamma);
+      case StageUpdate::Exact: return 0.25 * (1.0 / 3 - sigma_ * beta / gamma);
       case StageUpdate::Incremental:
-        return 1.0 / 12 - beta / gamma * (0.5 + (gamma - 0.5) * (gamma - 0.5) * (1 - alpha_f) / (4 * (1 - alpha_m)));
-      case StageUpdate::Expanded:
-        return 1.0 / 12 - sigma_ * beta / gamma * 0.5;
+        return 1.0 / 12 -
+               beta / gamma * (0.5 + (gamma - 0.5) * (gamma - 0.5) * (1 - alpha_f) / (4 * (1 - alpha_m)));
+      case StageUpdate::Expanded: return 1.0 / 12 - sigma_ * beta / gamma * 0.5;
     }
     return 0;
   }
@@ -158,7 +166,8 @@ class GeneralizedAlpha final : public Integrator {
     for (std::size_t i = 0; i < a.size(); ++i) {
       const double known = (alpha_f * from.vdot[i] - alpha_m * a[i]) / (1 - alpha_m);
       corrector.V[i] = from.v[i] + h * ((1 - gamma) * a[i] + gamma * known);
-      corrector.Theta[i] = h * from.v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
+      corrector.Theta[i] =
+          h * from.v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
       // Predictor: a_{n+1} = a_n.
       corrector.theta[i] = h * from.v[i] + 0.5 * h * h * a[i];
     }
@@ -208,28 +217,59 @@ class GeneralizedAlpha final : public Integrator {
 
 ListedIntegrator generalized_alpha() {
   const auto free_parameter = [](const char* name) {
-    return IntegratorOption{name, "auto", fmt::format("{} itself, instead of the one of the parameter set.", name), {"auto"}, -10, 10};
+    return IntegratorOption{
+        name,     "auto", fmt::format("{} itself, instead of the one of the parameter set.", name),
+        {"auto"}, -10,    10};
   };
-  return {"generalized-alpha",
-          "Generalised-alpha on Lie groups, with the sigma modification: second order, numerical damping by rho.",
-          "Holzinger, Arnold, Gerstmayr, Eqs. (11)-(20), Algorithms 1-3; Arnold, Cardona, Brüls, Eqs. (37), (56), Tables 1 and 2",
-          {{"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
-           {"sigma", "0", "Weight of the local coordinates' own rate: 0 is geom1, opt = gamma/(3 beta) removes the group's error term.", {"opt"}, -10, 10},
-           {"index", "3", "Constraints on positions (3), velocities (2), or both with a second multiplier (stabilized).", {"3", "2", "stabilized"}},
-           {"variant", "exact", "The sigma relation solved exactly, or the published algorithms as printed.", {"exact", "paper"}},
-           {"start", "plain", "Starting values as they are, or corrected so that the multipliers are of second order from the start.", {"plain", "corrected"}},
-           {"parameters", "chung-hulbert", "Parameter set: Chung-Hulbert, HHT-alpha (rho from 0.5) or Newmark (trapezoidal).", {"chung-hulbert", "hht", "newmark"}},
-           free_parameter("alpha_m"),
-           free_parameter("alpha_f"),
-           free_parameter("beta"),
-           free_parameter("gamma"),
-           {"newton", "full", "A new matrix in every iteration, or only when the contraction is worse than 0.5.", {"full", "modified"}},
-           {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
-           {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
-           {"newton_tol", "1e-8", "Residual at which Newton's method stops, relative to the forces at work.", {}, 1e-15, 1}},
-          [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
-            return std::make_unique<GeneralizedAlpha>(system, options);
-          }};
+  return {
+      "generalized-alpha",
+      "Generalised-alpha on Lie groups, with the sigma modification: second order, numerical damping by rho.",
+      "Holzinger, Arnold, Gerstmayr, Eqs. (11)-(20), Algorithms 1-3; Arnold, Cardona, Brüls, Eqs. (37), "
+      "(56), Tables 1 and 2",
+      {{"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
+       {"sigma",
+        "0",
+        "Weight of the local coordinates' own rate: 0 is geom1, opt = gamma/(3 beta) removes the group's "
+        "error term.",
+        {"opt"},
+        -10,
+        10},
+       {"index",
+        "3",
+        "Constraints on positions (3), velocities (2), or both with a second multiplier (stabilized).",
+        {"3", "2", "stabilized"}},
+       {"variant",
+        "exact",
+        "The sigma relation solved exactly, or the published algorithms as printed.",
+        {"exact", "paper"}},
+       {"start",
+        "plain",
+        "Starting values as they are, or corrected so that the multipliers are of second order from the "
+        "start.",
+        {"plain", "corrected"}},
+       {"parameters",
+        "chung-hulbert",
+        "Parameter set: Chung-Hulbert, HHT-alpha (rho from 0.5) or Newmark (trapezoidal).",
+        {"chung-hulbert", "hht", "newmark"}},
+       free_parameter("alpha_m"),
+       free_parameter("alpha_f"),
+       free_parameter("beta"),
+       free_parameter("gamma"),
+       {"newton",
+        "full",
+        "A new matrix in every iteration, or only when the contraction is worse than 0.5.",
+        {"full", "modified"}},
+       {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
+       {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
+       {"newton_tol",
+        "1e-8",
+        "Residual at which Newton's method stops, relative to the forces at work.",
+        {},
+        1e-15,
+        1}},
+      [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
+        return std::make_unique<GeneralizedAlpha>(system, options);
+      }};
 }
 
 }  // namespace liedyn

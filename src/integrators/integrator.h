@@ -38,7 +38,7 @@ class Integrator {
 // One option of a method: "rho" with its default, range or choices, and a sentence.
 struct IntegratorOption {
   std::string name;
-  std::string fallback;              // as a user would type it
+  std::string fallback;  // as a user would type it
   std::string summary;
   std::vector<std::string> choices;  // words it may be
   double least = 0, most = 0;        // numbers it may be; none if both are the same

@@ -17,12 +17,14 @@ IntegratorOptions::IntegratorOptions(std::string method, const std::vector<Integ
     : method_(std::move(method)), known_(&known) {}
 
 const IntegratorOption& IntegratorOptions::option(std::string_view name) const {
-  return *std::find_if(known_->begin(), known_->end(), [&](const IntegratorOption& o) { return o.name == name; });
+  return *std::find_if(known_->begin(), known_->end(),
+                       [&](const IntegratorOption& o) { return o.name == name; });
 }
 
 void IntegratorOptions::set(const std::string& name, const std::string& value) {
   const std::string path = "integrator " + method_;
-  const auto found = std::find_if(known_->begin(), known_->end(), [&](const IntegratorOption& o) { return o.name == name; });
+  const auto found =
+      std::find_if(known_->begin(), known_->end(), [&](const IntegratorOption& o) { return o.name == name; });
   if (found == known_->end()) {
     std::vector<std::string> names;
     for (const IntegratorOption& o : *known_) names.push_back(o.name);
@@ -31,19 +33,24 @@ void IntegratorOptions::set(const std::string& name, const std::string& value) {
     throw InputError(path, fmt::format("unknown option '{}'", excerpt(name)), hint);
   }
   const bool takes_numbers = found->most > found->least;
-  const bool is_choice = std::find(found->choices.begin(), found->choices.end(), value) != found->choices.end();
+  const bool is_choice =
+      std::find(found->choices.begin(), found->choices.end(), value) != found->choices.end();
   if (!takes_numbers) {
     if (!is_choice)
-      throw InputError(path, fmt::format("{} must be one of {}, got '{}'", name, fmt::join(found->choices, ", "), excerpt(value)),
+      throw InputError(path,
+                       fmt::format("{} must be one of {}, got '{}'", name, fmt::join(found->choices, ", "),
+                                   excerpt(value)),
                        did_you_mean(value, found->choices));
   } else if (!is_choice) {
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size())
-      throw InputError(path, fmt::format("{} must be a number{}{}, got '{}'", name, found->choices.empty() ? "" : " or ",
-                                         fmt::join(found->choices, ", "), excerpt(value)));
+      throw InputError(
+          path, fmt::format("{} must be a number{}{}, got '{}'", name, found->choices.empty() ? "" : " or ",
+                            fmt::join(found->choices, ", "), excerpt(value)));
     if (!(number >= found->least && number <= found->most))
-      throw InputError(path, fmt::format("{} must be between {} and {}, got {}", name, found->least, found->most, excerpt(value)));
+      throw InputError(path, fmt::format("{} must be between {} and {}, got {}", name, found->least,
+                                         found->most, excerpt(value)));
   }
   values_[name] = value;
 }
@@ -73,12 +80,15 @@ struct Specification {
 Specification parse(std::string_view specification) {
   const std::string_view name = specification.substr(0, specification.find(','));
   const auto& list = integrators();
-  const auto found = std::find_if(list.begin(), list.end(), [&](const ListedIntegrator& i) { return i.name == name; });
+  const auto found =
+      std::find_if(list.begin(), list.end(), [&](const ListedIntegrator& i) { return i.name == name; });
   if (found == list.end()) {
     std::vector<std::string> names;
     for (const ListedIntegrator& i : list) names.push_back(i.name);
-    throw InputError("integrator", fmt::format("unknown integrator '{}', expected one of {}", excerpt(name), fmt::join(names, ", ")),
-                     did_you_mean(name, names));
+    throw InputError(
+        "integrator",
+        fmt::format("unknown integrator '{}', expected one of {}", excerpt(name), fmt::join(names, ", ")),
+        did_you_mean(name, names));
   }
   IntegratorOptions options(found->name, found->options);
   for (std::string_view rest = specification.substr(name.size()); !rest.empty();) {
@@ -87,7 +97,8 @@ Specification parse(std::string_view specification) {
     rest.remove_prefix(item.size());
     const auto equals = item.find('=');
     if (equals == std::string_view::npos)
-      throw InputError("integrator " + found->name, fmt::format("expected key=value, got '{}'", excerpt(item)));
+      throw InputError("integrator " + found->name,
+                       fmt::format("expected key=value, got '{}'", excerpt(item)));
     options.set(std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)));
   }
   return {&*found, std::move(options)};

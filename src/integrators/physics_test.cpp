@@ -201,7 +201,9 @@ TEST(Projectile, FallsWithTinySteps) {
   builder.sensor("place", "position").set("of", std::string("stone"));
   const double end = 0.1;
   const Simulation run(make_system(builder.finish(), "r3so3"), kMethod, end, 1e-6);
-  expect_at_most((as_vector(run.sensors) - Vec3(3 * end, 0, 10 - 0.5 * 9.81 * end * end)).cwiseAbs().maxCoeff(), 1e-10, "place after 1e5 steps");
+  expect_at_most(
+      (as_vector(run.sensors) - Vec3(3 * end, 0, 10 - 0.5 * 9.81 * end * end)).cwiseAbs().maxCoeff(), 1e-10,
+      "place after 1e5 steps");
 }
 
 // Energy changes by the power of the applied loads and of the damper, and by nothing else: not by gravity, not by joints.

@@ -18,7 +18,8 @@ namespace liedyn {
 namespace {
 
 // One of everything the reader can read.
-constexpr const char* kExample = R"json({ "$schema": "x", "liedyn": 1, "name": "example", "description": "for tests",
+constexpr const char* kExample =
+    R"json({ "$schema": "x", "liedyn": 1, "name": "example", "description": "for tests",
   "parameters": { "m": 2, "length": "m/4" },
   "gravity": [0, 0, "-m*5"],
   "bodies": {

@@ -38,10 +38,10 @@ struct JointDerivatives {
   using Row = Eigen::Matrix<double, R, 6>;
   using Rows = Eigen::Matrix<double, R, 1>;
   Rows phi;
-  Row B[F];       // dPhi/dX_i
-  Mat6 G[F][F];   // d(B_i^T lambda)/dX_j
-  Row Z[F];       // d(sum_j B_j V_j)/dX_i
-  Rows bias;      // Z(V, V): second derivative of Phi along the motion of constant body twists
+  Row B[F];      // dPhi/dX_i
+  Mat6 G[F][F];  // d(B_i^T lambda)/dX_j
+  Row Z[F];      // d(sum_j B_j V_j)/dX_i
+  Rows bias;     // Z(V, V): second derivative of Phi along the motion of constant body twists
 };
 
 template <class E>
@@ -87,7 +87,8 @@ class BatchOf : public Batch {
         E::derivatives(m, numbers_of(at, e), at.lambda + first_row + e * R, d);
         for (int i = 0; i < F; ++i, out += 6 * R)
           if (!frame[index(i)].on_ground())
-            Eigen::Map<Eigen::Matrix<double, R, 6>>{out} = frame[index(i)].template to_node_columns<R>(d.B[i]);
+            Eigen::Map<Eigen::Matrix<double, R, 6>>{out} =
+                frame[index(i)].template to_node_columns<R>(d.B[i]);
       }
     }
   }
@@ -151,7 +152,8 @@ class BatchOf : public Batch {
     return {view(at, e, static_cast<int>(I))...};
   }
 
-  static Seeds frame_seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame, const Seeding& s) {
+  static Seeds frame_seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
+                           const Seeding& s) {
     const double* tangent = to.tangent != nullptr ? to.tangent + at.nodes[frame.node()].tangent : nullptr;
     Seeds seeds = node_seeds(frame.type(), frame.node_motion(), tangent, s);
     frame.to_frame(seeds.X);

@@ -75,9 +75,9 @@ struct Evaluation {
 struct JacobianTarget {
   double* values = nullptr;
   const BlockRef* blocks = nullptr;  // of the batch, see Batch::blocks_per_element
-  const double* tangent = nullptr;  // E of the nodes; null: identity
-  Seeding force;                    // of the columns in the rows of the nodes (with the scale of those rows)
-  Seeding row;                      // of the columns in the constraint rows
+  const double* tangent = nullptr;   // E of the nodes; null: identity
+  Seeding force;                     // of the columns in the rows of the nodes (with the scale of those rows)
+  Seeding row;                       // of the columns in the constraint rows
   RowLevel level = RowLevel::Position;
   // The stabilised form has rows at velocity level besides: (rows, frame i) per element, null otherwise.
   const BlockRef* rate_blocks = nullptr;
@@ -158,10 +158,10 @@ class Batch {
   virtual Vec6 wrench_on(const Evaluation& at, int e, int i) const = 0;
 
   // The structure, filled by compile().
-  std::vector<std::int32_t> entries;   // index of each element's entry in its section
-  std::vector<std::int32_t> frames;    // coupling().frames per element
-  std::int32_t first_row = 0;          // rows of element e start at first_row + e * rows
-  std::int32_t first_number = 0;       // numbers of element e start at first_number + e * numbers_per_element()
+  std::vector<std::int32_t> entries;  // index of each element's entry in its section
+  std::vector<std::int32_t> frames;   // coupling().frames per element
+  std::int32_t first_row = 0;         // rows of element e start at first_row + e * rows
+  std::int32_t first_number = 0;  // numbers of element e start at first_number + e * numbers_per_element()
   int size() const { return static_cast<int>(entries.size()); }
 
   // Blocks of one element, in this order: (frame i, frame j) with j fastest, for the pairs that coupling() names;

@@ -5,21 +5,16 @@ namespace liedyn {
 int number_count(FieldType type, RotationForm form) {
   switch (type) {
     case FieldType::Number:
-    case FieldType::Integer:
-      return 1;
-    case FieldType::Vector:
-      return 3;
+    case FieldType::Integer: return 1;
+    case FieldType::Vector: return 3;
     case FieldType::Points:
-    case FieldType::Inertia:
-      return 6;
-    case FieldType::Rotation:
-      return kRotationNumbers[static_cast<int>(form)];
+    case FieldType::Inertia: return 6;
+    case FieldType::Rotation: return kRotationNumbers[static_cast<int>(form)];
     case FieldType::Choice:
     case FieldType::Text:
     case FieldType::Body:
     case FieldType::Bodies:
-    case FieldType::Joint:
-      return 0;
+    case FieldType::Joint: return 0;
   }
   return 0;
 }

@@ -27,19 +27,20 @@ enum class Range { Any, Positive, NonNegative };
 // How a Rotation was written; its numbers are stored as typed so that each of them is a parameter.
 enum class RotationForm : unsigned char { RotationVector, Cardan, Quaternion, AxisAngle, Matrix };
 inline constexpr int kRotationNumbers[] = {3, 3, 4, 4, 9};
-inline constexpr std::string_view kRotationNames[] = {"rotation_vector", "cardan", "quaternion", "axis", "matrix"};
+inline constexpr std::string_view kRotationNames[] = {"rotation_vector", "cardan", "quaternion", "axis",
+                                                      "matrix"};
 
 struct Field {
   std::string name;
   FieldType type = FieldType::Number;
-  std::string unit;      // "kg", "m", "rad/s", "" for none
-  std::string summary;   // one sentence for help, schema and documentation
+  std::string unit;     // "kg", "m", "rad/s", "" for none
+  std::string summary;  // one sentence for help, schema and documentation
   bool required = false;
   // Default numbers (empty: not given means "the kind decides", as its summary says).
   std::vector<double> defaults = {};
   Range range = Range::Any;
-  bool may_be_consistent = false;        // the word "consistent" instead of numbers: assembly finds the value
-  bool may_depend_on_time = false;       // expressions of its numbers may use t
+  bool may_be_consistent = false;   // the word "consistent" instead of numbers: assembly finds the value
+  bool may_depend_on_time = false;  // expressions of its numbers may use t
   std::vector<std::string> choices = {};  // for Choice; the first is the default
 };
 

@@ -10,9 +10,10 @@
 namespace liedyn {
 
 struct Frame {
-  std::int32_t node = -1;     // -1: ground, the offset is then the pose itself
-  std::int32_t numbers = -1;  // index of the offset in Numbers: rho (3), and the quaternion of Q (4) unless aligned
-  bool aligned = true;        // Q = 1
+  std::int32_t node = -1;  // -1: ground, the offset is then the pose itself
+  std::int32_t numbers =
+      -1;               // index of the offset in Numbers: rho (3), and the quaternion of Q (4) unless aligned
+  bool aligned = true;  // Q = 1
 };
 inline constexpr int kFrameNumbers = 7;
 

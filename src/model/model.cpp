@@ -61,7 +61,8 @@ const std::vector<std::string>& formulations() {
   return list;
 }
 
-std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description, const std::string& formulation) {
+std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description,
+                                            const std::string& formulation) {
   const Description& d = *description;
   auto model = std::make_shared<Model>();
   Model& m = *model;
@@ -69,8 +70,10 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   m.formulation_ = formulation.empty() ? d.simulation.formulation : formulation;
   const auto& known = formulations();
   if (std::find(known.begin(), known.end(), m.formulation_) == known.end())
-    throw InputError("formulation", fmt::format("unknown formulation '{}', expected one of {}", m.formulation_, fmt::join(known, ", ")),
-                     did_you_mean(m.formulation_, known));
+    throw InputError(
+        "formulation",
+        fmt::format("unknown formulation '{}', expected one of {}", m.formulation_, fmt::join(known, ", ")),
+        did_you_mean(m.formulation_, known));
 
   const auto& bodies = d.entries(Section::Bodies);
   const Lookup body_names = names_of(bodies);
@@ -130,7 +133,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         batch.frames.push_back(static_cast<std::int32_t>(m.frames.size()) - 1);
         continue;
       }
-      for (const Attachment& a : attachments) batch.frames.push_back(add_frame(entries[static_cast<std::size_t>(e)], a));
+      for (const Attachment& a : attachments)
+        batch.frames.push_back(add_frame(entries[static_cast<std::size_t>(e)], a));
     }
     batch.first_row = m.rows;
     m.rows += coupling.rows * batch.size();
@@ -152,7 +156,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       const int index = static_cast<int>(f);
       if (field.type == FieldType::Body) {
         const int at = entry.kind->field("at");
-        sensor.frame = add_frame(entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
+        sensor.frame = add_frame(
+            entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
       } else if (field.type == FieldType::Joint) {
         const int joint = joint_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b) {
@@ -163,7 +168,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.batch = static_cast<int>(b);
           sensor.element = static_cast<int>(found - list.begin());
         }
-        if (sensor.components == 0) sensor.components = m.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows;
+        if (sensor.components == 0)
+          sensor.components = m.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows;
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
@@ -171,7 +177,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.expression = Expression::parse(word(d, entry, index), variables);
         } catch (const ExpressionError& error) {
           findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
-                              fmt::format("at character {}: {}", error.position() + 1, error.what()), error.hint()});
+                              fmt::format("at character {}: {}", error.position() + 1, error.what()),
+                              error.hint()});
         }
       }
     }
@@ -189,14 +196,16 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
 
 const Entry& Model::entry_of(int batch, int element) const {
   const auto b = static_cast<std::size_t>(batch);
-  return description_->entries(sections[b])[static_cast<std::size_t>(batches[b]->entries[static_cast<std::size_t>(element)])];
+  return description_->entries(
+      sections[b])[static_cast<std::size_t>(batches[b]->entries[static_cast<std::size_t>(element)])];
 }
 
 std::pair<int, int> Model::element_of_row(int row) const {
   for (std::size_t b = 0; b < batches.size(); ++b) {
     const int per_element = batches[b]->coupling().rows;
     const int local = row - batches[b]->first_row;
-    if (local >= 0 && local < per_element * batches[b]->size()) return {static_cast<int>(b), local / per_element};
+    if (local >= 0 && local < per_element * batches[b]->size())
+      return {static_cast<int>(b), local / per_element};
   }
   throw std::out_of_range(fmt::format("no constraint row {}", row));
 }
@@ -210,11 +219,13 @@ std::string Model::row_name(int row) const {
   const auto [b, e] = element_of_row(row);
   const Batch& batch = *batches[static_cast<std::size_t>(b)];
   const int local = (row - batch.first_row) % batch.coupling().rows;
-  return fmt::format("{}.{}: {}", section_name(sections[static_cast<std::size_t>(b)]), entry_of(b, e).name, batch.row_name(local));
+  return fmt::format("{}.{}: {}", section_name(sections[static_cast<std::size_t>(b)]), entry_of(b, e).name,
+                     batch.row_name(local));
 }
 
 const Entry& Model::body_of(int dof) const {
-  const auto next = std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
+  const auto next =
+      std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
   return description_->entries(Section::Bodies)[static_cast<std::size_t>(next - nodes.begin()) - 1];
 }
 
@@ -233,14 +244,12 @@ SO3<S> typed_rotation(const Inputs<S>& in, int field) {
   using V3 = Vec3T<S>;
   const Eigen::Map<const V3> first(n);
   switch (in.form(field)) {
-    case RotationForm::RotationVector:
-      return SO3<S>::exp(first);
+    case RotationForm::RotationVector: return SO3<S>::exp(first);
     case RotationForm::Cardan:
-      return SO3<S>::exp(V3(n[0], S(0), S(0))) * SO3<S>::exp(V3(S(0), n[1], S(0))) * SO3<S>::exp(V3(S(0), S(0), n[2]));
-    case RotationForm::Quaternion:
-      return SO3<S>::from_quaternion(n[0], V3(n[1], n[2], n[3]));
-    case RotationForm::AxisAngle:
-      return SO3<S>::exp((n[3] / first.norm()) * first);
+      return SO3<S>::exp(V3(n[0], S(0), S(0))) * SO3<S>::exp(V3(S(0), n[1], S(0))) *
+             SO3<S>::exp(V3(S(0), S(0), n[2]));
+    case RotationForm::Quaternion: return SO3<S>::from_quaternion(n[0], V3(n[1], n[2], n[3]));
+    case RotationForm::AxisAngle: return SO3<S>::exp((n[3] / first.norm()) * first);
     case RotationForm::Matrix:
       return SO3<S>::from_matrix(Eigen::Map<const Eigen::Matrix<S, 3, 3, Eigen::RowMajor>>(n));
   }
@@ -276,11 +285,12 @@ BodyStart start_of(const Description& d, const Entry& body, const double* params
 }
 
 // The frame's pose in the initial configuration, and its offset if it has numbers for one.
-Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a, const double* params,
-                         double* numbers) {
+Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a,
+                         const double* params, double* numbers) {
   const Description& d = m.description();
   BodyStart body;
-  if (frame.node >= 0) body = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)], params);
+  if (frame.node >= 0)
+    body = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)], params);
   Pose<double> pose{body.rotation.R(), body.position};
   const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
   const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
@@ -298,12 +308,14 @@ Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry,
 
 constexpr int kMaxFrames = 4;
 
-Inputs<double> element_inputs(const Model& m, const double* params, int batch, int element, const std::vector<Attachment>& attachments,
-                              Pose<double>* poses, double* numbers) {
+Inputs<double> element_inputs(const Model& m, const double* params, int batch, int element,
+                              const std::vector<Attachment>& attachments, Pose<double>* poses,
+                              double* numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   const Entry& entry = m.entry_of(batch, element);
   for (std::size_t i = 0; i < attachments.size(); ++i) {
-    const auto frame = static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
+    const auto frame =
+        static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
     poses[i] = place_frame(m, m.frames[frame], entry, attachments[i], params, numbers);
   }
   return Inputs<double>(m.description(), entry, params, poses);
@@ -314,7 +326,8 @@ Inputs<double> element_inputs(const Model& m, const double* params, int batch, i
 void derive_element(const Model& m, const double* params, int batch, int element, Numbers& numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   Pose<double> poses[kMaxFrames];
-  const Inputs<double> in = element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
+  const Inputs<double> in =
+      element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
   b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
 }
 
@@ -327,8 +340,10 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
     const int at = entries[i].kind->field("at");
-    const Attachment a{entries[i].kind->field("of"), 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
-    place_frame(m, m.frames[static_cast<std::size_t>(m.sensors[i].frame)], entries[i], a, params, numbers.data.data());
+    const Attachment a{entries[i].kind->field("of"), 0,
+                       at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
+    place_frame(m, m.frames[static_cast<std::size_t>(m.sensors[i].frame)], entries[i], a, params,
+                numbers.data.data());
   }
 }
 
@@ -348,7 +363,8 @@ Initial initial_values(const Model& m, const double* params) {
     const Mat3 R = start.rotation.R();
     const Vec3 velocity = f.velocity >= 0 ? in.vector(f.velocity) : Vec3::Zero();
     Vec3 omega = f.angular_velocity >= 0 ? in.vector(f.angular_velocity) : Vec3::Zero();
-    if (is_given(body, f.inertial_angular_velocity)) omega = R.transpose() * in.vector(f.inertial_angular_velocity);
+    if (is_given(body, f.inertial_angular_velocity))
+      omega = R.transpose() * in.vector(f.inertial_angular_velocity);
 
     double* q = out.q.data() + node.q;
     double* v = out.v.data() + node.v;
@@ -356,10 +372,13 @@ Initial initial_values(const Model& m, const double* params) {
     const bool translates = first_component(node.type) == 0, rotates = node.type != NodeType::R3;
     const int rotational = translates ? 3 : 0;
     if (rotates) store_rotation(start.rotation, q);
-    if (translates) Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
+    if (translates)
+      Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
     if (rotates) Eigen::Map<Vec3>{v + rotational} = turns_rotation(node.type) ? Vec3(R * omega) : omega;
 
-    const auto consistent = [&](int field) { return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent; };
+    const auto consistent = [&](int field) {
+      return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent;
+    };
     const auto mark = [&](std::vector<bool>& flags, int first) {
       for (int k = 0; k < 3; ++k) flags[static_cast<std::size_t>(node.v + first + k)] = true;
     };
@@ -374,8 +393,10 @@ Initial initial_values(const Model& m, const double* params) {
 std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
   const Description& d = m.description();
   std::vector<Diagnostic> findings;
-  const auto add = [&](const Entry& entry, Section section, const std::string& message, const std::string& hint) {
-    findings.push_back({d.file, entry.line, fmt::format("{}.{}", section_name(section), entry.name), message, hint});
+  const auto add = [&](const Entry& entry, Section section, const std::string& message,
+                       const std::string& hint) {
+    findings.push_back(
+        {d.file, entry.line, fmt::format("{}.{}", section_name(section), entry.name), message, hint});
   };
   for (const Entry& body : d.entries(Section::Bodies)) {
     const BodyFields f(*body.kind);
@@ -390,7 +411,9 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
     for (int e = 0; e < m.batches[b]->size(); ++e) {
       Pose<double> poses[kMaxFrames];
       std::string message, hint;
-      m.batches[b]->check(element_inputs(m, params, static_cast<int>(b), e, attachments, poses, scratch.data()), message, hint);
+      m.batches[b]->check(
+          element_inputs(m, params, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
+          hint);
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
     }
   }

@@ -16,7 +16,8 @@ namespace liedyn {
 class Model {
  public:
   // Throws InputError with every finding. `formulation` empty: the description's own.
-  static std::shared_ptr<const Model> compile(std::shared_ptr<const Description> description, const std::string& formulation = {});
+  static std::shared_ptr<const Model> compile(std::shared_ptr<const Description> description,
+                                              const std::string& formulation = {});
 
   const Description& description() const { return *description_; }
   std::shared_ptr<const Description> shared_description() const { return description_; }

@@ -23,7 +23,8 @@ struct NumberPlace {
 
 NumberPlace locate_number(const Description& description, int number);
 std::string number_path(const Description& description, int number);
-std::string_view number_unit(const Description& description, int number);  // empty for none, and for parameters
+std::string_view number_unit(const Description& description,
+                             int number);  // empty for none, and for parameters
 
 // The inverse of number_path; parameters also by their bare name. Throws InputError (with a suggestion).
 int find_number(const Description& description, std::string_view path);

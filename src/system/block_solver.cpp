@@ -29,7 +29,8 @@ std::vector<std::vector<int>> neighbours_of(const BlockPattern& pattern) {
 }
 
 // The body that each joint holds, -1 for joints that close a loop: a search from the ground outwards finds it.
-std::vector<int> held_bodies(const std::vector<std::vector<int>>& neighbours, const std::vector<bool>& zero_diagonal) {
+std::vector<int> held_bodies(const std::vector<std::vector<int>>& neighbours,
+                             const std::vector<bool>& zero_diagonal) {
   const int blocks = static_cast<int>(neighbours.size());
   std::vector<int> held(neighbours.size(), -1);
   std::vector<bool> reached(neighbours.size(), false);
@@ -67,7 +68,8 @@ std::vector<int> held_bodies(const std::vector<std::vector<int>>& neighbours, co
 }
 
 // Elimination order: position -> block. Minimum degree on the graph of bodies with the joints they carry.
-std::vector<int> elimination_order(const std::vector<std::vector<int>>& neighbours, const std::vector<bool>& zero_diagonal) {
+std::vector<int> elimination_order(const std::vector<std::vector<int>>& neighbours,
+                                   const std::vector<bool>& zero_diagonal) {
   const int blocks = static_cast<int>(neighbours.size());
   const std::vector<int> held = held_bodies(neighbours, zero_diagonal);
   // Groups: a body and the joints that hold it; a loop joint is a group of its own.
@@ -106,7 +108,8 @@ std::vector<int> elimination_order(const std::vector<std::vector<int>>& neighbou
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     if (key[at(a)] != key[at(b)]) return key[at(a)] < key[at(b)];
-    const int late_a = zero_diagonal[at(a)] ? (held[at(a)] < 0 ? 2 : 1) : 0, late_b = zero_diagonal[at(b)] ? (held[at(b)] < 0 ? 2 : 1) : 0;
+    const int late_a = zero_diagonal[at(a)] ? (held[at(a)] < 0 ? 2 : 1) : 0,
+              late_b = zero_diagonal[at(b)] ? (held[at(b)] < 0 ? 2 : 1) : 0;
     return late_a < late_b;
   });
   return order;
@@ -115,7 +118,8 @@ std::vector<int> elimination_order(const std::vector<std::vector<int>>& neighbou
 // --- Kernels. N is the size of the pivot block; 0 stands for any. ---
 
 template <int R, int C>
-using Block = Eigen::Map<Eigen::Matrix<double, R == 0 ? Eigen::Dynamic : R, C == 0 ? Eigen::Dynamic : C>, 0, Eigen::OuterStride<>>;
+using Block = Eigen::Map<Eigen::Matrix<double, R == 0 ? Eigen::Dynamic : R, C == 0 ? Eigen::Dynamic : C>, 0,
+                         Eigen::OuterStride<>>;
 
 // LU with partial pivoting inside the block. False: no pivot worth the name.
 template <int N>
@@ -171,10 +175,13 @@ void solve_columns(const double* a, const std::int8_t* pivots, int size, double*
 
 // C -= A B
 template <int R, int N, int C>
-void subtract_product(const double* a, int a_stride, const double* b, double* c, int c_stride, int rows, int inner, int columns) {
-  Eigen::Map<const Eigen::Matrix<double, R == 0 ? Eigen::Dynamic : R, N == 0 ? Eigen::Dynamic : N>, 0, Eigen::OuterStride<>> left(
-      a, rows, inner, Eigen::OuterStride<>(a_stride));
-  Eigen::Map<const Eigen::Matrix<double, N == 0 ? Eigen::Dynamic : N, C == 0 ? Eigen::Dynamic : C>> right(b, inner, columns);
+void subtract_product(const double* a, int a_stride, const double* b, double* c, int c_stride, int rows,
+                      int inner, int columns) {
+  Eigen::Map<const Eigen::Matrix<double, R == 0 ? Eigen::Dynamic : R, N == 0 ? Eigen::Dynamic : N>, 0,
+             Eigen::OuterStride<>>
+      left(a, rows, inner, Eigen::OuterStride<>(a_stride));
+  Eigen::Map<const Eigen::Matrix<double, N == 0 ? Eigen::Dynamic : N, C == 0 ? Eigen::Dynamic : C>> right(
+      b, inner, columns);
   Block<R, C> target(c, rows, columns, Eigen::OuterStride<>(c_stride));
   target.noalias() -= left.lazyProduct(right);
 }
@@ -200,7 +207,8 @@ ProductKernel product_kernel(int rows, int inner, int columns) {
 class BlockSolver final : public LinearSolver {
  public:
   // `structure[k]`: later positions that pivot k reaches.
-  BlockSolver(const BlockPattern& pattern, const std::vector<int>& order, const std::vector<std::vector<int>>& structure)
+  BlockSolver(const BlockPattern& pattern, const std::vector<int>& order,
+              const std::vector<std::vector<int>>& structure)
       : start_(pattern.start), position_(order.size()) {
     const int blocks = pattern.blocks();
     pivots_.reserve(order.size());
@@ -242,7 +250,9 @@ class BlockSolver final : public LinearSolver {
   }
 
   std::string_view name() const override { return "block"; }
-  BlockRef block(int row_block, int column_block) const override { return place(position_[at(row_block)], position_[at(column_block)]); }
+  BlockRef block(int row_block, int column_block) const override {
+    return place(position_[at(row_block)], position_[at(column_block)]);
+  }
   double* values() override { return values_.data(); }
   void set_zero() override { std::fill(values_.begin(), values_.end(), 0.0); }
   void hold(const std::vector<bool>& held) override {
@@ -250,7 +260,8 @@ class BlockSolver final : public LinearSolver {
       const Pivot& p = pivots_[at(k)];
       for (int c = 0; c < p.size; ++c)
         for (int r = 0; r < p.size; ++r)
-          if (held[at(p.unknown + r)] || held[at(p.unknown + c)]) values_[at(p.diagonal + r + c * p.size)] = r == c ? 1 : 0;
+          if (held[at(p.unknown + r)] || held[at(p.unknown + c)])
+            values_[at(p.diagonal + r + c * p.size)] = r == c ? 1 : 0;
       for (int a = 0; a < p.row_count; ++a) {
         const Row& row = rows_[at(p.first_row + a)];
         const Pivot& other = pivots_[at(row.position)];
@@ -294,8 +305,8 @@ class BlockSolver final : public LinearSolver {
         const int height = pivots_[at(row_a.position)].size;
         for (int b = 0; b < p.row_count; ++b, ++product) {
           const Row& row_b = rows_[at(p.first_row + b)];
-          product->kernel(left, p.height, values + p.upper + row_b.offset * p.size, values + product->offset, product->stride, height, p.size,
-                          pivots_[at(row_b.position)].size);
+          product->kernel(left, p.height, values + p.upper + row_b.offset * p.size, values + product->offset,
+                          product->stride, height, p.size, pivots_[at(row_b.position)].size);
         }
       }
     }
@@ -308,14 +319,9 @@ class BlockSolver final : public LinearSolver {
     for (const Pivot& p : pivots_) {
       double* const x = right + p.unknown;
       switch (p.size) {
-        case 6:
-          solve_column<6>(values + p.diagonal, exchange_.data() + p.unknown, 6, x);
-          break;
-        case 3:
-          solve_column<3>(values + p.diagonal, exchange_.data() + p.unknown, 3, x);
-          break;
-        default:
-          solve_column<0>(values + p.diagonal, exchange_.data() + p.unknown, p.size, x);
+        case 6: solve_column<6>(values + p.diagonal, exchange_.data() + p.unknown, 6, x); break;
+        case 3: solve_column<3>(values + p.diagonal, exchange_.data() + p.unknown, 3, x); break;
+        default: solve_column<0>(values + p.diagonal, exchange_.data() + p.unknown, p.size, x);
       }
       for (int a = 0; a < p.row_count; ++a) {
         const Row& row = rows_[at(p.first_row + a)];
@@ -378,7 +384,8 @@ class BlockSolver final : public LinearSolver {
     if (i == j) return {pivots_[at(i)].diagonal, pivots_[at(i)].size};
     const Pivot& p = pivots_[at(std::min(i, j))];
     const auto begin = rows_.begin() + p.first_row, end = begin + p.row_count;
-    const auto found = std::lower_bound(begin, end, std::max(i, j), [](const Row& row, int position) { return row.position < position; });
+    const auto found = std::lower_bound(begin, end, std::max(i, j),
+                                        [](const Row& row, int position) { return row.position < position; });
     if (i > j) return {p.lower + found->offset, p.height};
     return {p.upper + found->offset * p.size, p.size};
   }

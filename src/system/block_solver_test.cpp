@@ -49,7 +49,8 @@ void fill(const BlockPattern& pattern, LinearSolver& solver, Random& random) {
     const BlockRef ref = solver.block(row, column);
     for (int c = 0; c < pattern.start[at(column) + 1] - pattern.start[at(column)]; ++c)
       for (int r = 0; r < pattern.start[at(row) + 1] - pattern.start[at(row)]; ++r)
-        solver.values()[ref.offset + r + c * ref.stride] = random.between(-1, 1) + (row == column && r == c ? 4 : 0);
+        solver.values()[ref.offset + r + c * ref.stride] =
+            random.between(-1, 1) + (row == column && r == c ? 4 : 0);
   }
 }
 
@@ -93,7 +94,8 @@ TEST(BlockSolver, HeldUnknownsStandStill) {
   ASSERT_TRUE(solver->factorize());
   Eigen::VectorXd x = Eigen::VectorXd::Ones(pattern.unknowns());
   solver->solve(x.data());
-  expect_at_most((A * x - Eigen::VectorXd::Ones(pattern.unknowns())).cwiseAbs().maxCoeff(), 1e-11, "A x - b, held");
+  expect_at_most((A * x - Eigen::VectorXd::Ones(pattern.unknowns())).cwiseAbs().maxCoeff(), 1e-11,
+                 "A x - b, held");
 }
 
 TEST(BlockSolver, FindsASingularBlock) {

@@ -39,17 +39,21 @@ Corrector::Corrector(const System& system, CorrectorOptions options)
 
 void Corrector::prepare(const Work& work) {
   has_matrix_ = false;
-  if (options_.form == IndexForm::Stabilized) stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
+  if (options_.form == IndexForm::Stabilized)
+    stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
 }
 
 NodeStage Corrector::node_stage(const Node& node, const State& reference, State& to) const {
-  return {reference.q.data() + node.q, Theta.data() + node.v, V.data() + node.v, drift_.empty() ? nullptr : drift_.data() + node.v,
-          theta.data() + node.v,       to.q.data() + node.q,  to.v.data() + node.v, to.vdot.data() + node.v};
+  return {reference.q.data() + node.q, Theta.data() + node.v,
+          V.data() + node.v,           drift_.empty() ? nullptr : drift_.data() + node.v,
+          theta.data() + node.v,       to.q.data() + node.q,
+          to.v.data() + node.v,        to.vdot.data() + node.v};
 }
 
 void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to) {
   if (stabilized_) stabilized_->drift(*system_, h, to.eta, drift_);
-  for (const Node& node : system_->model().nodes) evaluate_stage(node.type, stage, node_stage(node, reference, to));
+  for (const Node& node : system_->model().nodes)
+    evaluate_stage(node.type, stage, node_stage(node, reference, to));
 }
 
 // Residuals relative to what they are made of: forces to the largest inertial force, constraints, as the accelerations
@@ -93,7 +97,8 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
 bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
   double increment = 0;
   for (int i = 0; i < system_->model().nv; ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
-  return increment <= std::max(4 * kEpsilon * largest(theta), 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
+  return increment <=
+         std::max(4 * kEpsilon * largest(theta), 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -120,7 +125,8 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   }
   system_->jacobian(to, work, rows(), request);
   if (stabilized_)
-    stabilized_->add(*system_, to, stage, [&](int i) { return node_stage(model.nodes[at(i)], reference, to); }, work);
+    stabilized_->add(
+        *system_, to, stage, [&](int i) { return node_stage(model.nodes[at(i)], reference, to); }, work);
   matrix_stage_ = stage;
 }
 
@@ -136,12 +142,14 @@ void Corrector::set_right_side(const Stage& stage, Work& work) const {
 }
 
 // theta, lambda and eta moved by `factor` times the solution of the linear system.
-void Corrector::apply(const Stage& stage, double h, const State& reference, double factor, State& to, const Work& work) {
+void Corrector::apply(const Stage& stage, double h, const State& reference, double factor, State& to,
+                      const Work& work) {
   const Model& model = system_->model();
   const bool exact = options_.update == StageUpdate::Exact;
   if (stabilized_ && !exact) {
     // The increment of the drift alone moves v and vdot.
-    for (int i = 0; i < model.rows; ++i) eta_increment_[at(i)] = factor * work.right[at(model.nv + model.rows + i)];
+    for (int i = 0; i < model.rows; ++i)
+      eta_increment_[at(i)] = factor * work.right[at(model.nv + model.rows + i)];
     stabilized_->drift(*system_, 1, eta_increment_, drift_);
   }
   for (const Node& node : model.nodes) {
@@ -150,12 +158,16 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
     if (exact)
       increment_theta(node.type, d, theta.data() + node.v);
     else
-      update_stage(node.type, stage, options_.update, options_.sigma, d, stabilized_ ? drift_.data() + node.v : nullptr,
-                   {reference.q.data() + node.q, theta.data() + node.v, to.q.data() + node.q, to.v.data() + node.v, to.vdot.data() + node.v});
+      update_stage(node.type, stage, options_.update, options_.sigma, d,
+                   stabilized_ ? drift_.data() + node.v : nullptr,
+                   {reference.q.data() + node.q, theta.data() + node.v, to.q.data() + node.q,
+                    to.v.data() + node.v, to.vdot.data() + node.v});
   }
-  for (int i = 0; i < model.rows; ++i) to.lambda[at(i)] += factor * stage.rate() * work.right[at(model.nv + i)];
+  for (int i = 0; i < model.rows; ++i)
+    to.lambda[at(i)] += factor * stage.rate() * work.right[at(model.nv + i)];
   if (stabilized_)
-    for (int i = 0; i < model.rows; ++i) to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
+    for (int i = 0; i < model.rows; ++i)
+      to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
   if (exact) evaluate_stage_of_nodes(stage, h, reference, to);
 }
 
@@ -164,7 +176,8 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
   double largest_so_far = -1;
   const auto scan = [&](const std::vector<double>& values, int first, double weight) {
     for (int i = 0; i < static_cast<int>(values.size()); ++i) {
-      const double weighted = std::isfinite(values[at(i)]) ? weight * std::abs(values[at(i)]) : std::numeric_limits<double>::infinity();
+      const double weighted = std::isfinite(values[at(i)]) ? weight * std::abs(values[at(i)])
+                                                           : std::numeric_limits<double>::infinity();
       if (weighted <= largest_so_far) continue;
       largest_so_far = weighted;
       worst = first + i;
@@ -178,7 +191,8 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
   return worst;
 }
 
-CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& reference, State& to, Work& work) {
+CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& reference, State& to,
+                                  Work& work) {
   CorrectorOutcome out;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact) evaluate_stage_of_nodes(stage, h, reference, to);
@@ -186,7 +200,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
 
   const auto give_up = [&](CorrectorFailure failure) {
     out.failure = failure;
-    out.worst = failure == CorrectorFailure::Singular ? work.solver->singular_unknown() : worst_unknown(stage, work, &out.residual);
+    out.worst = failure == CorrectorFailure::Singular ? work.solver->singular_unknown()
+                                                      : worst_unknown(stage, work, &out.residual);
     has_matrix_ = false;
     return out;
   };
@@ -248,15 +263,16 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
 std::string describe(const CorrectorOutcome& outcome, const System& system) {
   const std::string name = outcome.worst >= 0 ? system.unknown_name(outcome.worst) : "unknown";
   switch (outcome.failure) {
-    case CorrectorFailure::None:
-      return "converged";
+    case CorrectorFailure::None: return "converged";
     case CorrectorFailure::TooManyIterations:
-      return fmt::format("Newton's method did not converge in {} iterations; the largest residual, {:.3g}, is in '{}'",
-                         outcome.iterations, outcome.residual, name);
+      return fmt::format(
+          "Newton's method did not converge in {} iterations; the largest residual, {:.3g}, is in '{}'",
+          outcome.iterations, outcome.residual, name);
     case CorrectorFailure::Singular:
       return fmt::format("the matrix of Newton's method is singular at '{}'", name);
     case CorrectorFailure::NotFinite:
-      return fmt::format("the residual is not finite after {} iterations, first in '{}'", outcome.iterations, name);
+      return fmt::format("the residual is not finite after {} iterations, first in '{}'", outcome.iterations,
+                         name);
   }
   return {};
 }

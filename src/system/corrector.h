@@ -42,10 +42,10 @@ enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite };
 
 struct CorrectorOutcome {
   CorrectorFailure failure = CorrectorFailure::None;
-  int iterations = 0;      // linear solves
-  int jacobians = 0;       // assemblies with factorisation
-  int worst = -1;          // unknown whose equation was worst, or that made the matrix singular
-  double residual = 0;     // of that equation
+  int iterations = 0;   // linear solves
+  int jacobians = 0;    // assemblies with factorisation
+  int worst = -1;       // unknown whose equation was worst, or that made the matrix singular
+  double residual = 0;  // of that equation
   bool converged() const { return failure == CorrectorFailure::None; }
 };
 
@@ -71,10 +71,10 @@ class Corrector {
     double force, acceleration;
   };
   struct Measure {
-    double forces = 0;       // largest |r|
-    double positions = 0;    // largest |Phi|, if imposed
-    double velocities = 0;   // largest |B v + Phi_t|, if imposed
-    double combined = 0;     // both relative to their scales: what should contract
+    double forces = 0;      // largest |r|
+    double positions = 0;   // largest |Phi|, if imposed
+    double velocities = 0;  // largest |B v + Phi_t|, if imposed
+    double combined = 0;    // both relative to their scales: what should contract
     bool finite = true;
   };
   bool holds_positions() const { return options_.form != IndexForm::Index2; }
@@ -89,7 +89,8 @@ class Corrector {
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;
-  void apply(const Stage& stage, double h, const State& reference, double factor, State& to, const Work& work);
+  void apply(const Stage& stage, double h, const State& reference, double factor, State& to,
+             const Work& work);
   int worst_unknown(const Stage& stage, const Work& work, double* residual) const;
 
   const System* system_;
@@ -98,8 +99,8 @@ class Corrector {
   Stage matrix_stage_;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
-  std::unique_ptr<StabilizedColumns> stabilized_;             // in that form only
-  std::vector<double> drift_;                                 // h B_n^T eta, or its increment
+  std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only
+  std::vector<double> drift_;                                // h B_n^T eta, or its increment
   std::vector<double> eta_increment_;
 };
 

@@ -19,7 +19,8 @@ double largest(const std::vector<double>& values) {
 }
 
 // Assembles and factorises. The block solver pivots inside blocks only: where that fails, full pivoting has the last word.
-bool factorize(const System& system, const State& state, const RowRequest& rows, const MatrixRequest& request, const std::vector<bool>* held, Work& work) {
+bool factorize(const System& system, const State& state, const RowRequest& rows, const MatrixRequest& request,
+               const std::vector<bool>* held, Work& work) {
   for (;;) {
     system.jacobian(state, work, rows, request);
     if (held != nullptr) work.solver->hold(*held);
@@ -30,8 +31,8 @@ bool factorize(const System& system, const State& state, const RowRequest& rows,
 }
 
 // One step of a projection: the increment d of least d^T M d with B d = -residual, held unknowns at rest.
-bool projection_step(const System& system, const State& state, const RowRequest& rows, RowLevel level, const std::vector<bool>* free,
-                     const std::vector<double>& residual, Work& work) {
+bool projection_step(const System& system, const State& state, const RowRequest& rows, RowLevel level,
+                     const std::vector<bool>* free, const std::vector<double>& residual, Work& work) {
   MatrixRequest request;
   request.force = {0, 0, 1};
   request.row = level == RowLevel::Position ? Seeding{1, 0, 0} : Seeding{0, 1, 0};
@@ -61,8 +62,8 @@ double size_of(const Work& work) {
 double position_tolerance(const Work& work) { return kPositionTolerance * size_of(work); }
 double velocity_tolerance(const State& state) { return kVelocityTolerance * std::max(largest(state.v), 1.0); }
 
-std::vector<Diagnostic> violations(const System& system, const std::vector<double>& residual, double tolerance, const std::string& what,
-                                   const std::string& hint) {
+std::vector<Diagnostic> violations(const System& system, const std::vector<double>& residual,
+                                   double tolerance, const std::string& what, const std::string& hint) {
   constexpr std::size_t kMost = 20;
   const Model& model = system.model();
   std::vector<Diagnostic> out;
@@ -72,8 +73,10 @@ std::vector<Diagnostic> violations(const System& system, const std::vector<doubl
       out.push_back({model.description().file, 0, "", "more rows are violated", ""});
       break;
     }
-    out.push_back({model.description().file, model.joint_of(static_cast<int>(i)).line, model.row_name(static_cast<int>(i)),
-                   fmt::format("the initial {} violate this constraint by {:.3g}", what, residual[i]), out.empty() ? hint : ""});
+    out.push_back({model.description().file, model.joint_of(static_cast<int>(i)).line,
+                   model.row_name(static_cast<int>(i)),
+                   fmt::format("the initial {} violate this constraint by {:.3g}", what, residual[i]),
+                   out.empty() ? hint : ""});
   }
   return out;
 }
@@ -85,17 +88,21 @@ void require_accelerations(const System& system, State& state, Work& work) {
   const std::string& file = model.description().file;
   const int suspect = work.solver->singular_unknown();
   if (suspect < 0)
-    throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations", "`liedyn check` names redundant constraints"}});
+    throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations",
+                       "`liedyn check` names redundant constraints"}});
   const std::string name = system.unknown_name(suspect);
   if (suspect < model.nv)
-    throw InputError({{file, model.body_of(suspect).line, name, "nothing determines this acceleration: no mass and no joint holds it",
+    throw InputError({{file, model.body_of(suspect).line, name,
+                       "nothing determines this acceleration: no mass and no joint holds it",
                        "give the body a mass and an inertia, or a joint that holds it"}});
   throw InputError({{file, model.joint_of(suspect - model.nv).line, name,
                      "this constraint is redundant or contradicts others: the multipliers are not unique",
                      "remove the joint or free the direction that is held twice"}});
 }
 
-bool any(const std::vector<bool>& flags) { return std::find(flags.begin(), flags.end(), true) != flags.end(); }
+bool any(const std::vector<bool>& flags) {
+  return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
 
 }  // namespace
 
@@ -171,7 +178,8 @@ std::vector<double> estimate_jerk(const System& system, const State& state, doub
   return out;
 }
 
-std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y, Work& work) {
+std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y,
+                                     Work& work) {
   const RowRequest rows{false, true, false};
   State moved = state;
   moved.v = y;
@@ -200,16 +208,18 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
   if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
     project_positions(system, state, project ? nullptr : &initial.free_position, work);
   system.residual(state, work, {true, true, false});
-  findings = violations(system, work.phi, position_tolerance(work), "positions",
-                        "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
+  findings = violations(
+      system, work.phi, position_tolerance(work), "positions",
+      "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
 
   if (largest(work.rate) > 0 && (project || any(initial.free_velocity)) &&
       !project_velocities(system, state, project ? nullptr : &initial.free_velocity, work))
     require_accelerations(system, state, work);  // redundant rows have no unique answer here either
   system.residual(state, work, {true, true, false});
-  findings = violations(system, work.rate, velocity_tolerance(state), "velocities",
-                        "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
+  findings = violations(
+      system, work.rate, velocity_tolerance(state), "velocities",
+      "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
 
   require_accelerations(system, state, work);

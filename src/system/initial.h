@@ -26,7 +26,8 @@ bool solve_accelerations(const System& system, State& state, Work& work);
 std::vector<double> estimate_jerk(const System& system, const State& state, double sh, Work& work);
 
 // M^-1 B^T (B M^-1 B^T)^-1 B y: the part of a velocity that the constraints forbid. Empty: the matrix is singular.
-std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y, Work& work);
+std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y,
+                                     Work& work);
 
 // Nearest state (in the norm of M) with Phi = 0, or with B v + Phi_t = 0. `free` null: all may move. False: no convergence.
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work);

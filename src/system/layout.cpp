@@ -37,7 +37,9 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   const auto add = [&](int row, int column) {
     if (row >= 0 && column >= 0) pattern.add(row, column);
   };
-  for_each_element(m, [&](int b, int e, int joint) { for_each_block(m, *m.batches[static_cast<std::size_t>(b)], e, nodes + joint, add); });
+  for_each_element(m, [&](int b, int e, int joint) {
+    for_each_block(m, *m.batches[static_cast<std::size_t>(b)], e, nodes + joint, add);
+  });
   if (form != IndexForm::Stabilized) {
     pattern.normalize();
     return pattern;

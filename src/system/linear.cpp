@@ -121,7 +121,8 @@ class DenseSolver final : public LinearSolver {
 
 class KluSolver final : public LinearSolver {
  public:
-  explicit KluSolver(const BlockPattern& pattern) : start_(pattern.start), pairs_(pattern.pairs), n_(pattern.unknowns()) {
+  explicit KluSolver(const BlockPattern& pattern)
+      : start_(pattern.start), pairs_(pattern.pairs), n_(pattern.unknowns()) {
     // Compressed columns: all columns of a block column have the same rows, so a block is a strided rectangle.
     columns_.reserve(at(n_) + 1);
     block_offset_.reserve(pairs_.size());
@@ -137,12 +138,14 @@ class KluSolver final : public LinearSolver {
       }
       for (int c = 0; c < size_of(column_block); ++c) {
         for (std::size_t k = p; k < end; ++k)
-          for (int r = start_[at(pairs_[k].second)]; r < start_[at(pairs_[k].second) + 1]; ++r) rows_.push_back(r);
+          for (int r = start_[at(pairs_[k].second)]; r < start_[at(pairs_[k].second) + 1]; ++r)
+            rows_.push_back(r);
         columns_.push_back(static_cast<int>(rows_.size()));
       }
       p = end;
     }
-    while (static_cast<int>(first_pair_.size()) <= pattern.blocks()) first_pair_.push_back(static_cast<int>(pairs_.size()));
+    while (static_cast<int>(first_pair_.size()) <= pattern.blocks())
+      first_pair_.push_back(static_cast<int>(pairs_.size()));
     rows_.shrink_to_fit();
     values_.assign(rows_.size(), 0);
     klu_defaults(&common_);
@@ -192,9 +195,7 @@ class KluSolver final : public LinearSolver {
     full_rcond_ = common_.rcond;
     return full_rcond_ > 0 && std::isfinite(full_rcond_);
   }
-  void solve(double* right) override {
-    klu_solve(symbolic_, numeric_, n_, 1, right, &common_);
-  }
+  void solve(double* right) override { klu_solve(symbolic_, numeric_, n_, 1, right, &common_); }
   int singular_unknown() const override { return common_.singular_col < n_ ? common_.singular_col : -1; }
   double reciprocal_condition() override {
     klu_condest(columns_.data(), values_.data(), symbolic_, numeric_, &common_);

@@ -21,7 +21,7 @@ struct BlockPattern {
   int unknowns() const { return start.back(); }
   void add(int row_block, int column_block) { pairs.emplace_back(column_block, row_block); }
   void normalize();
-  std::vector<bool> zero_diagonal;         // blocks whose own block is zero: those of the joints; empty: none
+  std::vector<bool> zero_diagonal;  // blocks whose own block is zero: those of the joints; empty: none
 };
 
 class LinearSolver {
@@ -43,6 +43,7 @@ class LinearSolver {
 };
 
 // `choice`: "auto" by size and structure, "dense", "block" (KLU if the fill is too large for it) or "klu".
-std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice = "auto");
+std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern,
+                                                 std::string_view choice = "auto");
 
 }  // namespace liedyn

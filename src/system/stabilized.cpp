@@ -30,7 +30,8 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
   }
   inertia_.assign(at(numbers), 0);
   const auto place_of = [&](int row, int column) {
-    const auto found = std::lower_bound(pairs.pairs.begin(), pairs.pairs.end(), std::pair<int, int>(column, row));
+    const auto found =
+        std::lower_bound(pairs.pairs.begin(), pairs.pairs.end(), std::pair<int, int>(column, row));
     return places[static_cast<std::size_t>(found - pairs.pairs.begin())];
   };
 
@@ -61,29 +62,38 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
 
   for (const auto& [column, row] : pairs.pairs)
     for (const int side : sides_on[at(column)])
-      products_.push_back({place_of(row, column), row, -1, side, solver.block(row, eta_block(sides_[at(side)].joint))});
+      products_.push_back(
+          {place_of(row, column), row, -1, side, solver.block(row, eta_block(sides_[at(side)].joint))});
   for (const std::vector<int>& on : sides_on)
     for (const int rows : on)
       for (const int side : on)
-        products_.push_back({{}, -1, rows, side, solver.block(eta_block(sides_[at(rows)].joint), eta_block(sides_[at(side)].joint))});
+        products_.push_back(
+            {{},
+             -1,
+             rows,
+             side,
+             solver.block(eta_block(sides_[at(rows)].joint), eta_block(sides_[at(side)].joint))});
 }
 
 void StabilizedColumns::set_reference(const System& system, const State& reference, Work& work) {
   system.constraint_matrices(reference, work, matrices_);
 }
 
-void StabilizedColumns::drift(const System& system, double h, const std::vector<double>& eta, std::vector<double>& out) const {
+void StabilizedColumns::drift(const System& system, double h, const std::vector<double>& eta,
+                              std::vector<double>& out) const {
   std::fill(out.begin(), out.end(), 0.0);
   for (const Side& side : sides_) {
     const Node& node = system.model().nodes[at(side.node)];
     const int first = first_component(node.type);
     for (int c = 0; c < node_size(node.type).v; ++c)
       for (int r = 0; r < side.rows; ++r)
-        out[at(node.v + c)] += h * matrices_[at(side.matrix + r + (first + c) * side.rows)] * eta[at(side.multiplier + r)];
+        out[at(node.v + c)] +=
+            h * matrices_[at(side.matrix + r + (first + c) * side.rows)] * eta[at(side.multiplier + r)];
   }
 }
 
-void StabilizedColumns::add_columns(const System& system, const State& state, const Stage& stage, Work& work) {
+void StabilizedColumns::add_columns(const System& system, const State& state, const Stage& stage,
+                                    Work& work) {
   const Model& m = system.model();
   const double s = 1 / stage.rate();
   std::fill(inertia_.begin(), inertia_.end(), 0.0);
@@ -102,8 +112,9 @@ void StabilizedColumns::add_columns(const System& system, const State& state, co
         double sum = 0;
         for (int k = 0; k < inner; ++k) {
           // The factor k c_v of the velocity rows is s.
-          const double left = forces ? inertia_[at(p.source.offset + r + k * p.source.stride)]
-                                     : s * now_[at(sides_[at(p.side_rows)].matrix + r + (first + k) * height)];
+          const double left = forces
+                                  ? inertia_[at(p.source.offset + r + k * p.source.stride)]
+                                  : s * now_[at(sides_[at(p.side_rows)].matrix + r + (first + k) * height)];
           sum += left * response[6 * c + first + k];
         }
         values[p.target.offset + r + c * p.target.stride] += sum;

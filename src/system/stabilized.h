@@ -27,7 +27,8 @@ class StabilizedColumns {
   // Adds the columns of eta to the matrix that System::jacobian has just assembled at the state. `node_stage(i)` gives the
   // numbers of node i in the stage.
   template <class NodeStageOf>
-  void add(const System& system, const State& at, const Stage& stage, const NodeStageOf& node_stage, Work& work) {
+  void add(const System& system, const State& at, const Stage& stage, const NodeStageOf& node_stage,
+           Work& work) {
     respond(system, stage, node_stage);
     add_columns(system, at, stage, work);
   }
@@ -58,8 +59,10 @@ class StabilizedColumns {
       const NodeType type = system.model().nodes[static_cast<std::size_t>(side.node)].type;
       for (int r = 0; r < side.rows; ++r) {
         Vec6 y;
-        for (int c = 0; c < 6; ++c) y[c] = matrices_[static_cast<std::size_t>(side.matrix + r + c * side.rows)];
-        Eigen::Map<Vec6>{&responses_[static_cast<std::size_t>(side.matrix + 6 * r)]} = stage_drift_response(type, stage, n, y);
+        for (int c = 0; c < 6; ++c)
+          y[c] = matrices_[static_cast<std::size_t>(side.matrix + r + c * side.rows)];
+        Eigen::Map<Vec6>{&responses_[static_cast<std::size_t>(side.matrix + 6 * r)]} =
+            stage_drift_response(type, stage, n, y);
       }
     }
   }

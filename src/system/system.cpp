@@ -10,7 +10,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-System::System(std::shared_ptr<const Model> model, Params params) : model_(std::move(model)), params_(std::move(params)) {
+System::System(std::shared_ptr<const Model> model, Params params)
+    : model_(std::move(model)), params_(std::move(params)) {
   const Model& m = *model_;
   body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
   derive_numbers(m, params_.values().data(), numbers_);
@@ -29,7 +30,8 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
     : form(index_form),
       numbers(system.numbers_),
       params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
-      variables(system.params_.values().begin(), system.params_.values().begin() + system.params_.parameter_count()),
+      variables(system.params_.values().begin(),
+                system.params_.values().begin() + system.params_.parameter_count()),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
       motions(system.model().nodes.size()),
       wrench(system.model().nodes.size()),
@@ -75,7 +77,8 @@ void System::set_time(double t, Work& work) const {
   work.variables.back() = t;
   for (const Params::Bound& timed : params_.timed())
     work.params[at(timed.number)] = timed.expression.evaluate<double>(work.variables);
-  for (const TimedElement& e : timed_) derive_element(*model_, work.params.data(), e.batch, e.element, work.numbers);
+  for (const TimedElement& e : timed_)
+    derive_element(*model_, work.params.data(), e.batch, e.element, work.numbers);
 }
 
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
@@ -83,7 +86,8 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   const Model& m = *model_;
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
     const Node& node = m.nodes[i];
-    work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
+    work.motions[i] =
+        node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
     work.wrench[i].setZero();
   }
   Evaluation e;
@@ -123,7 +127,8 @@ void System::residual(const State& state, Work& work, const RowRequest& rows) co
   finish_residual(work);
 }
 
-void System::jacobian(const State& state, Work& work, const RowRequest& rows, const MatrixRequest& request) const {
+void System::jacobian(const State& state, Work& work, const RowRequest& rows,
+                      const MatrixRequest& request) const {
   const Evaluation e = prepare(state, work, rows);
   const Model& m = *model_;
   work.solver->set_zero();

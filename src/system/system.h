@@ -18,22 +18,24 @@ class System;
 
 // Scratch of one simulation: everything that is written while it runs, except the states.
 struct Work {
-  explicit Work(const System& system, std::string_view solver_choice = "auto", IndexForm form = IndexForm::Index3);
+  explicit Work(const System& system, std::string_view solver_choice = "auto",
+                IndexForm form = IndexForm::Index3);
 
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
 
   IndexForm form;
-  Numbers numbers;              // of the elements, at the time last evaluated
-  std::vector<double> params;   // with the numbers that depend on t; empty if there are none
+  Numbers numbers;                // of the elements, at the time last evaluated
+  std::vector<double> params;     // with the numbers that depend on t; empty if there are none
   std::vector<double> variables;  // of expressions: parameters, t
   double numbers_time;
-  std::vector<Motion<double>> motions;  // per node
-  std::vector<Vec6> wrench;             // per node
-  std::vector<double> r;                // nv
+  std::vector<Motion<double>> motions;          // per node
+  std::vector<Vec6> wrench;                     // per node
+  std::vector<double> r;                        // nv
   std::vector<double> phi, rate, acceleration;  // rows
-  std::vector<double> tangent;          // the nodes' maps E
-  double force_scale = 0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
+  std::vector<double> tangent;                  // the nodes' maps E
+  double force_scale =
+      0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 
   std::unique_ptr<LinearSolver> solver;
   std::vector<std::vector<BlockRef>> blocks;  // per batch

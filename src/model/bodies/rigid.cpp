@@ -11,41 +11,67 @@ enum RigidField { kMass, kInertia, kReference };
 enum PointField { kPointMass };
 
 Field mass_field() {
-  return {.name = "mass", .type = FieldType::Number, .unit = "kg", .summary = "Mass.", .required = true,
+  return {.name = "mass",
+          .type = FieldType::Number,
+          .unit = "kg",
+          .summary = "Mass.",
+          .required = true,
           .range = Range::NonNegative};
 }
 Field inertia_field() {
   return {.name = "inertia",
           .type = FieldType::Inertia,
           .unit = "kg m^2",
-          .summary = "Inertia about the centre of mass in body axes: principal moments, (xx, yy, zz, yz, xz, xy), or a 3x3 matrix.",
+          .summary =
+              "Inertia about the centre of mass in body axes: principal moments, (xx, yy, zz, yz, xz, xy), "
+              "or a 3x3 matrix.",
           .required = true};
 }
 Field reference_field() {
   return {.name = "reference",
           .type = FieldType::Vector,
           .unit = "m",
-          .summary = "The body's reference point, relative to the centre of mass in body axes; position and velocity are its.",
+          .summary =
+              "The body's reference point, relative to the centre of mass in body axes; position and "
+              "velocity are its.",
           .defaults = {0, 0, 0}};
 }
 Field position_field(const std::string& of) {
-  return {.name = "position", .type = FieldType::Vector, .unit = "m",
-          .summary = "Initial place of " + of + ", inertial axes.", .defaults = {0, 0, 0}, .may_be_consistent = true};
+  return {.name = "position",
+          .type = FieldType::Vector,
+          .unit = "m",
+          .summary = "Initial place of " + of + ", inertial axes.",
+          .defaults = {0, 0, 0},
+          .may_be_consistent = true};
 }
 Field orientation_field() {
-  return {.name = "orientation", .type = FieldType::Rotation, .unit = "rad",
-          .summary = "Initial orientation, body to inertial axes.", .defaults = {0, 0, 0}, .may_be_consistent = true};
+  return {.name = "orientation",
+          .type = FieldType::Rotation,
+          .unit = "rad",
+          .summary = "Initial orientation, body to inertial axes.",
+          .defaults = {0, 0, 0},
+          .may_be_consistent = true};
 }
 Field velocity_field(const std::string& of) {
-  return {.name = "velocity", .type = FieldType::Vector, .unit = "m/s",
-          .summary = "Initial velocity of " + of + ", inertial axes.", .defaults = {0, 0, 0}, .may_be_consistent = true};
+  return {.name = "velocity",
+          .type = FieldType::Vector,
+          .unit = "m/s",
+          .summary = "Initial velocity of " + of + ", inertial axes.",
+          .defaults = {0, 0, 0},
+          .may_be_consistent = true};
 }
 Field angular_velocity_field() {
-  return {.name = "angular_velocity", .type = FieldType::Vector, .unit = "rad/s",
-          .summary = "Initial angular velocity, body axes.", .defaults = {0, 0, 0}, .may_be_consistent = true};
+  return {.name = "angular_velocity",
+          .type = FieldType::Vector,
+          .unit = "rad/s",
+          .summary = "Initial angular velocity, body axes.",
+          .defaults = {0, 0, 0},
+          .may_be_consistent = true};
 }
 Field inertial_angular_velocity_field() {
-  return {.name = "angular_velocity_inertial", .type = FieldType::Vector, .unit = "rad/s",
+  return {.name = "angular_velocity_inertial",
+          .type = FieldType::Vector,
+          .unit = "rad/s",
           .summary = "Initial angular velocity in inertial axes, instead of angular_velocity."};
 }
 
@@ -74,25 +100,35 @@ template void PointInertia::derive<double>(const Inputs<double>&, double*);
 
 // A body made of mass has a positive semi-definite inertia whose principal moments satisfy the triangle inequality.
 void RigidInertia::check(const Inputs<double>& in, std::string& message, std::string& hint) {
-  const Vec3 moments = Eigen::SelfAdjointEigenSolver<Mat3>(inertia_matrix(in.numbers(kInertia)), Eigen::EigenvaluesOnly).eigenvalues();
+  const Vec3 moments =
+      Eigen::SelfAdjointEigenSolver<Mat3>(inertia_matrix(in.numbers(kInertia)), Eigen::EigenvaluesOnly)
+          .eigenvalues();
   const double slack = 1e-9 * std::abs(moments[2]);
   if (moments[0] < -slack) {
-    message = fmt::format("inertia must be positive semi-definite, got principal moments {:.6g}, {:.6g}, {:.6g}", moments[0], moments[1], moments[2]);
-    hint = "inertia is about the centre of mass, in body axes; check signs and order (xx, yy, zz, yz, xz, xy)";
+    message =
+        fmt::format("inertia must be positive semi-definite, got principal moments {:.6g}, {:.6g}, {:.6g}",
+                    moments[0], moments[1], moments[2]);
+    hint =
+        "inertia is about the centre of mass, in body axes; check signs and order (xx, yy, zz, yz, xz, xy)";
   } else if (moments[0] + moments[1] < moments[2] - slack) {
-    message = fmt::format("inertia is not that of a body: principal moments {:.6g}, {:.6g}, {:.6g} violate a + b >= c", moments[0], moments[1], moments[2]);
-    hint = "no distribution of positive mass has such an inertia; check units and order (xx, yy, zz, yz, xz, xy)";
+    message = fmt::format(
+        "inertia is not that of a body: principal moments {:.6g}, {:.6g}, {:.6g} violate a + b >= c",
+        moments[0], moments[1], moments[2]);
+    hint =
+        "no distribution of positive mass has such an inertia; check units and order (xx, yy, zz, yz, xz, "
+        "xy)";
   }
 }
 
-void RigidInertia::partials(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n,
-                            ForcePartials<1>& d) {
+void RigidInertia::partials(const World<double>& world, const std::array<Motion<double>, 1>& f,
+                            const double* n, ForcePartials<1>& d) {
   const double m = n[0];
   const Vec3 mc = Eigen::Map<const Vec3>(n + 1);
   const Mat3 J = inertia_matrix(n + 4), c = skew(mc);
   const Vec3 v = f[0].V.head<3>(), w = f[0].V.tail<3>();
   const Vec3 p = m * v + w.cross(mc), L = mc.cross(v) + J * w;
-  const Mat3 vt = skew(v), wt = skew(w), pt = skew(p), gravity = skew(Vec3(f[0].R.transpose() * world.gravity));
+  const Mat3 vt = skew(v), wt = skew(w), pt = skew(p),
+             gravity = skew(Vec3(f[0].R.transpose() * world.gravity));
 
   // d(-R^T gravity) = -(R^T gravity)~ d_r
   Mat6& K = d.K[0][0];
@@ -114,7 +150,8 @@ void RigidInertia::partials(const World<double>& world, const std::array<Motion<
   M.bottomRightCorner<3, 3>() = J;
 }
 
-Energy RigidInertia::energy(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n) {
+Energy RigidInertia::energy(const World<double>& world, const std::array<Motion<double>, 1>& f,
+                            const double* n) {
   const double m = n[0];
   const Vec3 mc = Eigen::Map<const Vec3>(n + 1);
   const Vec3 v = f[0].V.head<3>(), w = f[0].V.tail<3>();
@@ -122,8 +159,8 @@ Energy RigidInertia::energy(const World<double>& world, const std::array<Motion<
   return {0.5 * (v.dot(p) + w.dot(L)), -world.gravity.dot(m * f[0].p + f[0].R * mc)};
 }
 
-void PointInertia::partials(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n,
-                            ForcePartials<1>& d) {
+void PointInertia::partials(const World<double>& world, const std::array<Motion<double>, 1>& f,
+                            const double* n, ForcePartials<1>& d) {
   const Vec3 v = f[0].V.head<3>(), w = f[0].V.tail<3>();
   d.K[0][0].setZero();
   d.K[0][0].topRightCorner<3, 3>() = -n[0] * skew(Vec3(f[0].R.transpose() * world.gravity));
@@ -134,16 +171,25 @@ void PointInertia::partials(const World<double>& world, const std::array<Motion<
   d.M[0][0].topLeftCorner<3, 3>() = n[0] * Mat3::Identity();
 }
 
-Energy PointInertia::energy(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n) {
+Energy PointInertia::energy(const World<double>& world, const std::array<Motion<double>, 1>& f,
+                            const double* n) {
   return {0.5 * n[0] * f[0].V.head<3>().squaredNorm(), -n[0] * world.gravity.dot(f[0].p)};
 }
 
 BodyKind rigid() {
   return {{"rigid",
            "Rigid body, free to move in space.",
-           {mass_field(), inertia_field(), reference_field(), position_field("the reference point"), orientation_field(),
-            velocity_field("the reference point"), angular_velocity_field(), inertial_angular_velocity_field(),
-            {.name = "formulation", .type = FieldType::Choice, .unit = "",
+           {mass_field(),
+            inertia_field(),
+            reference_field(),
+            position_field("the reference point"),
+            orientation_field(),
+            velocity_field("the reference point"),
+            angular_velocity_field(),
+            inertial_angular_velocity_field(),
+            {.name = "formulation",
+             .type = FieldType::Choice,
+             .unit = "",
              .summary = "Coordinates of this body; the model's formulation if not given.",
              .choices = {"model", "r3so3", "r3so3-spatial", "se3"}}}},
           &make_batch<RigidInertia>,
@@ -155,10 +201,12 @@ BodyKind rigid() {
 
 BodyKind rotating() {
   return {{"rotating",
-           "Rigid body that turns about its reference point, which stays where it is: three degrees of freedom, no constraints.",
-           {mass_field(), inertia_field(), reference_field(), position_field("the fixed point"), orientation_field(),
-            angular_velocity_field(), inertial_angular_velocity_field()}},
-          &make_batch<RigidInertia>, [](std::string_view formulation) {
+           "Rigid body that turns about its reference point, which stays where it is: three degrees of "
+           "freedom, no constraints.",
+           {mass_field(), inertia_field(), reference_field(), position_field("the fixed point"),
+            orientation_field(), angular_velocity_field(), inertial_angular_velocity_field()}},
+          &make_batch<RigidInertia>,
+          [](std::string_view formulation) {
             return formulation == "r3so3-spatial" ? NodeType::SO3Spatial : NodeType::SO3;
           }};
 }
@@ -167,7 +215,8 @@ BodyKind point() {
   return {{"point",
            "Point mass: three degrees of freedom.",
            {mass_field(), position_field("the point"), velocity_field("the point")}},
-          &make_batch<PointInertia>, [](std::string_view) { return NodeType::R3; }};
+          &make_batch<PointInertia>,
+          [](std::string_view) { return NodeType::R3; }};
 }
 
 }  // namespace liedyn

@@ -12,7 +12,8 @@
 namespace liedyn {
 
 struct RigidInertia {
-  static constexpr int frames = 1, rows = 0, numbers = 10;  // m, m c (3), J about the reference point (xx yy zz yz xz xy)
+  static constexpr int frames = 1, rows = 0,
+                       numbers = 10;  // m, m c (3), J about the reference point (xx yy zz yz xz xy)
   static constexpr bool stiffness = true, damping = true, inertia = true;
 
   static std::vector<Attachment> attachments();
@@ -29,13 +30,15 @@ struct RigidInertia {
   }
 
   template <class S>
-  static void wrench(const World<S>& world, const std::array<Motion<S>, 1>& f, const S* n, std::array<Vec6T<S>, 1>& W) {
+  static void wrench(const World<S>& world, const std::array<Motion<S>, 1>& f, const S* n,
+                     std::array<Vec6T<S>, 1>& W) {
     using V3 = Vec3T<S>;
     const S m = n[0];
     const V3 mc = Eigen::Map<const V3>(n + 1);
     const Mat3T<S> J = inertia_matrix(n + 4);
     const V3 v = f[0].V.template head<3>(), w = f[0].V.template tail<3>();
-    const V3 a = f[0].A.template head<3>() - f[0].R.transpose() * world.gravity, alpha = f[0].A.template tail<3>();
+    const V3 a = f[0].A.template head<3>() - f[0].R.transpose() * world.gravity,
+             alpha = f[0].A.template tail<3>();
     const V3 p = m * v + w.cross(mc);
     const V3 L = mc.cross(v) + J * w;
     W[0].template head<3>() = m * a + alpha.cross(mc) + w.cross(p);
@@ -57,11 +60,13 @@ struct PointInertia {
 
   // W_t = m (a + Omega x v - R^T gravity)
   template <class S>
-  static void wrench(const World<S>& world, const std::array<Motion<S>, 1>& f, const S* n, std::array<Vec6T<S>, 1>& W) {
+  static void wrench(const World<S>& world, const std::array<Motion<S>, 1>& f, const S* n,
+                     std::array<Vec6T<S>, 1>& W) {
     using V3 = Vec3T<S>;
     const V3 v = f[0].V.template head<3>(), w = f[0].V.template tail<3>();
     W[0].setZero();
-    W[0].template head<3>() = n[0] * (f[0].A.template head<3>() + w.cross(v) - f[0].R.transpose() * world.gravity);
+    W[0].template head<3>() =
+        n[0] * (f[0].A.template head<3>() + w.cross(v) - f[0].R.transpose() * world.gravity);
   }
   static void partials(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n,
                        ForcePartials<1>& d);

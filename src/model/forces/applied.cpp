@@ -6,11 +6,22 @@ namespace {
 enum Fields { kOn, kLoad, kAxes, kAt };
 
 std::vector<Field> fields(const std::string& name, const std::string& unit) {
-  return {{.name = "on", .type = FieldType::Body, .unit = "", .summary = "The body it acts on.", .required = true},
-          {.name = name, .type = FieldType::Vector, .unit = unit,
-           .summary = "Its components; expressions may use the time t.", .required = true, .may_depend_on_time = true},
-          {.name = "axes", .type = FieldType::Choice, .unit = "",
-           .summary = "Axes of the components: they stand still, or turn with the body.", .choices = {"inertial", "body"}}};
+  return {{.name = "on",
+           .type = FieldType::Body,
+           .unit = "",
+           .summary = "The body it acts on.",
+           .required = true},
+          {.name = name,
+           .type = FieldType::Vector,
+           .unit = unit,
+           .summary = "Its components; expressions may use the time t.",
+           .required = true,
+           .may_depend_on_time = true},
+          {.name = "axes",
+           .type = FieldType::Choice,
+           .unit = "",
+           .summary = "Axes of the components: they stand still, or turn with the body.",
+           .choices = {"inertial", "body"}}};
 }
 
 }  // namespace
@@ -46,9 +57,13 @@ template void Applied<3>::derive<double>(const Inputs<double>&, double*);
 
 ListedKind force() {
   std::vector<Field> list = fields("force", "N");
-  list.push_back({.name = "at", .type = FieldType::Vector, .unit = "m",
-                  .summary = "Point of the body in the initial configuration, inertial axes; the centre of mass if not given."});
-  return {{"force", "Force at a point of a body, constant or a function of time.", list}, &make_batch<Applied<0>>};
+  list.push_back({.name = "at",
+                  .type = FieldType::Vector,
+                  .unit = "m",
+                  .summary = "Point of the body in the initial configuration, inertial axes; the centre of "
+                             "mass if not given."});
+  return {{"force", "Force at a point of a body, constant or a function of time.", list},
+          &make_batch<Applied<0>>};
 }
 
 ListedKind torque() {

@@ -17,7 +17,8 @@ struct Applied {
 
   // An applied load enters the residual with a minus sign: W = -(R^T f, 0), or -(f, 0) in body axes.
   template <class S>
-  static void wrench(const World<S>&, const std::array<Motion<S>, 1>& f, const S* n, std::array<Vec6T<S>, 1>& W) {
+  static void wrench(const World<S>&, const std::array<Motion<S>, 1>& f, const S* n,
+                     std::array<Vec6T<S>, 1>& W) {
     const Eigen::Map<const Vec3T<S>> load(n);
     W[0].setZero();
     if (n[3] == S(0))
@@ -25,7 +26,8 @@ struct Applied {
     else
       W[0].template segment<3>(Part) = -load;
   }
-  static void partials(const World<double>&, const std::array<Motion<double>, 1>& f, const double* n, ForcePartials<1>& d);
+  static void partials(const World<double>&, const std::array<Motion<double>, 1>& f, const double* n,
+                       ForcePartials<1>& d);
 };
 
 ListedKind force();

@@ -29,7 +29,8 @@ void SpringDamper::partials(const World<double>&, const std::array<Motion<double
     const Vec3 across = (rate - n * n.dot(rate)) / length;  // d(n.rate)/d(span)
     const double force = p[0] * (length - p[2]) + p[1] * n.dot(rate);
     F = force * n;
-    F_span = n * (p[0] * n + p[1] * across).transpose() + (force / length) * (Mat3::Identity() - n * n.transpose());
+    F_span = n * (p[0] * n + p[1] * across).transpose() +
+             (force / length) * (Mat3::Identity() - n * n.transpose());
     F_rate = p[1] * n * n.transpose();
   }
   for (int i = 0; i < 2; ++i) {
@@ -57,13 +58,31 @@ Energy SpringDamper::energy(const World<double>&, const std::array<Motion<double
 ListedKind spring_damper() {
   return {{"spring_damper",
            "Linear spring and damper along the line between two points.",
-           {{.name = "between", .type = FieldType::Bodies, .unit = "", .summary = "The two bodies.", .required = true},
-            {.name = "points", .type = FieldType::Points, .unit = "m",
-             .summary = "The two points in the initial configuration, inertial axes.", .required = true},
-            {.name = "stiffness", .type = FieldType::Number, .unit = "N/m", .summary = "Spring constant.", .defaults = {0}},
-            {.name = "damping", .type = FieldType::Number, .unit = "N s/m", .summary = "Damping constant.", .defaults = {0}},
-            {.name = "free_length", .type = FieldType::Number, .unit = "m",
-             .summary = "Length of the relaxed spring; the initial length if not given.", .range = Range::NonNegative}}},
+           {{.name = "between",
+             .type = FieldType::Bodies,
+             .unit = "",
+             .summary = "The two bodies.",
+             .required = true},
+            {.name = "points",
+             .type = FieldType::Points,
+             .unit = "m",
+             .summary = "The two points in the initial configuration, inertial axes.",
+             .required = true},
+            {.name = "stiffness",
+             .type = FieldType::Number,
+             .unit = "N/m",
+             .summary = "Spring constant.",
+             .defaults = {0}},
+            {.name = "damping",
+             .type = FieldType::Number,
+             .unit = "N s/m",
+             .summary = "Damping constant.",
+             .defaults = {0}},
+            {.name = "free_length",
+             .type = FieldType::Number,
+             .unit = "m",
+             .summary = "Length of the relaxed spring; the initial length if not given.",
+             .range = Range::NonNegative}}},
           &make_batch<SpringDamper>};
 }
 

@@ -18,7 +18,8 @@ struct SpringDamper {
 
   // At l = 0 the line has no direction; the force is zero there.
   template <class S>
-  static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p, std::array<Vec6T<S>, 2>& W) {
+  static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
+                     std::array<Vec6T<S>, 2>& W) {
     using std::sqrt;
     const Vec3T<S> span = f[0].p - f[1].p, rate = f[0].velocity() - f[1].velocity();
     const S square = span.squaredNorm();
@@ -31,7 +32,8 @@ struct SpringDamper {
     W[0] << f[0].R.transpose() * F, Vec3T<S>::Zero();
     W[1] << -(f[1].R.transpose() * F), Vec3T<S>::Zero();
   }
-  static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p, ForcePartials<2>& d);
+  static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                       ForcePartials<2>& d);
   static Energy energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p);
 };
 

@@ -52,11 +52,21 @@ void Distance::derivatives(const std::array<Motion<double>, 2>& f, const double*
 ListedKind distance() {
   return {{"distance",
            "Massless rod: two points keep their distance.",
-           {{.name = "between", .type = FieldType::Bodies, .unit = "", .summary = "The two bodies.", .required = true},
-            {.name = "points", .type = FieldType::Points, .unit = "m",
-             .summary = "The two points in the initial configuration, inertial axes.", .required = true},
-            {.name = "length", .type = FieldType::Number, .unit = "m",
-             .summary = "Distance to keep; the initial distance if not given.", .range = Range::Positive}}},
+           {{.name = "between",
+             .type = FieldType::Bodies,
+             .unit = "",
+             .summary = "The two bodies.",
+             .required = true},
+            {.name = "points",
+             .type = FieldType::Points,
+             .unit = "m",
+             .summary = "The two points in the initial configuration, inertial axes.",
+             .required = true},
+            {.name = "length",
+             .type = FieldType::Number,
+             .unit = "m",
+             .summary = "Distance to keep; the initial distance if not given.",
+             .range = Range::Positive}}},
           &make_batch<Distance>};
 }
 

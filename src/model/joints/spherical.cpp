@@ -34,9 +34,16 @@ void Spherical::derivatives(const std::array<Motion<double>, 2>& f, const double
 ListedKind spherical() {
   return {{"spherical",
            "Ball joint: a point of the first body and a point of the second coincide.",
-           {{.name = "between", .type = FieldType::Bodies, .unit = "", .summary = "The two bodies.", .required = true},
-            {.name = "at", .type = FieldType::Vector, .unit = "m",
-             .summary = "Place of the joint in the initial configuration, inertial axes.", .required = true}}},
+           {{.name = "between",
+             .type = FieldType::Bodies,
+             .unit = "",
+             .summary = "The two bodies.",
+             .required = true},
+            {.name = "at",
+             .type = FieldType::Vector,
+             .unit = "m",
+             .summary = "Place of the joint in the initial configuration, inertial axes.",
+             .required = true}}},
           &make_batch<Spherical>};
 }
 

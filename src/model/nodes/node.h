@@ -24,14 +24,14 @@ enum class NodeType : std::uint8_t {
   R3,      // a point
   SO3,     // a body that turns about a fixed point, body-frame angular velocity
   R3xSO3Spatial,  // as R3xSO3, with inertial-frame angular velocity (right-trivialised): increments turn on the left
-  SO3Spatial,     // as SO3, with inertial-frame angular velocity
+  SO3Spatial,  // as SO3, with inertial-frame angular velocity
 };
 
 struct Node {
   NodeType type;
-  int q;       // index of its first coordinate in State::q
-  int v;       // index of its first velocity in State::v, and of its first equation
-  int tangent; // index of its first number in Work::tangent: the map E of model/nodes/stage.h
+  int q;        // index of its first coordinate in State::q
+  int v;        // index of its first velocity in State::v, and of its first equation
+  int tangent;  // index of its first number in Work::tangent: the map E of model/nodes/stage.h
 };
 
 struct NodeSize {
@@ -42,15 +42,11 @@ struct NodeSize {
 constexpr NodeSize node_size(NodeType type) {
   switch (type) {
     case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      return {7, 6, 10};
-    case NodeType::SE3:
-      return {7, 6, 36};
-    case NodeType::R3:
-      return {3, 3, 1};
+    case NodeType::R3xSO3Spatial: return {7, 6, 10};
+    case NodeType::SE3: return {7, 6, 36};
+    case NodeType::R3: return {3, 3, 1};
     case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      return {7, 3, 9};
+    case NodeType::SO3Spatial: return {7, 3, 9};
   }
   return {0, 0, 0};
 }
@@ -122,22 +118,14 @@ inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, d
       first += pose.R * W.head<3>();
       Eigen::Map<Vec3>(r + 3) += W.tail<3>();
       break;
-    case NodeType::SE3:
-      Eigen::Map<Vec6>(r) += W;
-      break;
-    case NodeType::R3:
-      first += W.head<3>();
-      break;
-    case NodeType::SO3:
-      first += W.tail<3>();
-      break;
+    case NodeType::SE3: Eigen::Map<Vec6>(r) += W; break;
+    case NodeType::R3: first += W.head<3>(); break;
+    case NodeType::SO3: first += W.tail<3>(); break;
     case NodeType::R3xSO3Spatial:
       first += pose.R * W.head<3>();
       Eigen::Map<Vec3>(r + 3) += pose.R * W.tail<3>();
       break;
-    case NodeType::SO3Spatial:
-      first += pose.R * W.tail<3>();
-      break;
+    case NodeType::SO3Spatial: first += pose.R * W.tail<3>(); break;
   }
 }
 
@@ -164,16 +152,10 @@ inline Mat6 tangent_matrix(NodeType type, const double* E) {
       out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
       out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E + 1);
       break;
-    case NodeType::SE3:
-      out = Eigen::Map<const Mat6>(E);
-      break;
-    case NodeType::R3:
-      out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
-      break;
+    case NodeType::SE3: out = Eigen::Map<const Mat6>(E); break;
+    case NodeType::R3: out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]); break;
     case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E);
-      break;
+    case NodeType::SO3Spatial: out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E); break;
   }
   return out;
 }
@@ -254,8 +236,12 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
 }
 
 // H is block diagonal; these say which of its parts are R^T instead of 1.
-constexpr bool turns_translation(NodeType type) { return type == NodeType::R3xSO3 || type == NodeType::R3xSO3Spatial; }
-constexpr bool turns_rotation(NodeType type) { return type == NodeType::R3xSO3Spatial || type == NodeType::SO3Spatial; }
+constexpr bool turns_translation(NodeType type) {
+  return type == NodeType::R3xSO3 || type == NodeType::R3xSO3Spatial;
+}
+constexpr bool turns_rotation(NodeType type) {
+  return type == NodeType::R3xSO3Spatial || type == NodeType::SO3Spatial;
+}
 
 // H^T times rows of a frame at the node.
 inline void project_rows(NodeType type, const Pose<double>& pose, Mat6& D) {
@@ -265,8 +251,10 @@ inline void project_rows(NodeType type, const Pose<double>& pose, Mat6& D) {
 // B H: columns of a row at the node, for dq = d.
 template <int Rows>
 void project_columns(NodeType type, const Pose<double>& pose, Eigen::Matrix<double, Rows, 6>& B) {
-  if (turns_translation(type)) B.template leftCols<3>() = (B.template leftCols<3>() * pose.R.transpose()).eval();
-  if (turns_rotation(type)) B.template rightCols<3>() = (B.template rightCols<3>() * pose.R.transpose()).eval();
+  if (turns_translation(type))
+    B.template leftCols<3>() = (B.template leftCols<3>() * pose.R.transpose()).eval();
+  if (turns_rotation(type))
+    B.template rightCols<3>() = (B.template rightCols<3>() * pose.R.transpose()).eval();
 }
 
 // d(H^T) W: what the derivative of the node's own map adds, columns as in Seeds with dq = q d. False: nothing.

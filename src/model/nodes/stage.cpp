@@ -12,7 +12,8 @@ using M6 = Eigen::Map<Vec6>;
 
 // theta += T^-1(theta) d; returns P^-1(theta) (d + w).
 template <class G>
-typename G::Tangent expanded_step(double sigma, const typename G::Tangent& d, const typename G::Tangent& w, double* theta) {
+typename G::Tangent expanded_step(double sigma, const typename G::Tangent& d, const typename G::Tangent& w,
+                                  double* theta) {
   using Tangent = typename G::Tangent;
   const Tangent old = Eigen::Map<const Tangent>(theta);
   const Tangent now = old + G::Tinv(old) * d;
@@ -22,7 +23,8 @@ typename G::Tangent expanded_step(double sigma, const typename G::Tangent& d, co
 
 }  // namespace
 
-void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d, const double* drift, const NodeUpdate& n) {
+void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d,
+                  const double* drift, const NodeUpdate& n) {
   const double beta = s.rate();
   const int count = node_size(type).v;
   double w[6] = {};
@@ -36,8 +38,9 @@ void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigm
     } else {
       if (i == 3) M3(n.theta) += C3(d);
       if (type != NodeType::R3)
-        M3{total + i} = is_spatial(type) ? expanded_step<SpatialRotation>(sigma, C3(d + i), C3(w + i), n.theta + i)
-                                         : expanded_step<SO3<double>>(sigma, C3(d + i), C3(w + i), n.theta + i);
+        M3{total + i} = is_spatial(type)
+                            ? expanded_step<SpatialRotation>(sigma, C3(d + i), C3(w + i), n.theta + i)
+                            : expanded_step<SO3<double>>(sigma, C3(d + i), C3(w + i), n.theta + i);
     }
     std::copy_n(n.q_ref, node_size(type).q, n.q);
     increment_position<double>(type, n.theta, n.q);
@@ -53,7 +56,8 @@ void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigm
 void expanded_tangent(NodeType type, const Stage& s, double sigma, const double* theta, double* E) {
   const double beta = s.rate();
   const auto rotational = [&](const double* x, double* out) {
-    Eigen::Map<Mat3>{out} = beta * (is_spatial(type) ? expanded_inverse<SpatialRotation>(sigma, C3(x)) : expanded_inverse<SO3<double>>(sigma, C3(x)));
+    Eigen::Map<Mat3>{out} = beta * (is_spatial(type) ? expanded_inverse<SpatialRotation>(sigma, C3(x))
+                                                     : expanded_inverse<SO3<double>>(sigma, C3(x)));
   };
   switch (type) {
     case NodeType::R3xSO3:
@@ -61,16 +65,10 @@ void expanded_tangent(NodeType type, const Stage& s, double sigma, const double*
       E[0] = beta;
       rotational(theta + 3, E + 1);
       break;
-    case NodeType::SE3:
-      Eigen::Map<Mat6>{E} = beta * expanded_inverse<SE3<double>>(sigma, C6(theta));
-      break;
-    case NodeType::R3:
-      E[0] = beta;
-      break;
+    case NodeType::SE3: Eigen::Map<Mat6>{E} = beta * expanded_inverse<SE3<double>>(sigma, C6(theta)); break;
+    case NodeType::R3: E[0] = beta; break;
     case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      rotational(theta, E);
-      break;
+    case NodeType::SO3Spatial: rotational(theta, E); break;
   }
 }
 

@@ -56,8 +56,9 @@ struct StageFactor {
 
 // vdot from theta by (stage), on any group.
 template <class G>
-typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta, const typename G::Tangent& Theta,
-                                       const typename G::Tangent& V, const double* drift) {
+typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta,
+                                       const typename G::Tangent& Theta, const typename G::Tangent& V,
+                                       const double* drift) {
   using Tangent = typename G::Tangent;
   if (s.c_2 == 0) {
     Tangent right = theta - Theta;
@@ -73,10 +74,12 @@ typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent
 // E = dvdot/dq along the stage, with dq = T dtheta. Differentiating (stage):
 //   (c_1 T + c_2 c_v) dvdot = (1 - d(T(theta) y)/dtheta) T^-1 dq - dw   with y = Theta + c_1 vdot.
 template <class G>
-typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& theta, const typename G::Tangent& Theta,
-                                 const typename G::Tangent& vdot, bool drifting) {
+typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& theta,
+                                 const typename G::Tangent& Theta, const typename G::Tangent& vdot,
+                                 bool drifting) {
   using Matrix = typename G::Matrix;
-  if (s.c_2 == 0 && !drifting) return G::Tinv(theta) / s.c_1;  // y = theta, and d(T(theta) y) = (1 - T) dtheta at y = theta
+  if (s.c_2 == 0 && !drifting)
+    return G::Tinv(theta) / s.c_1;  // y = theta, and d(T(theta) y) = (1 - T) dtheta at y = theta
   const Matrix right = (Matrix::Identity() - G::dT(theta, Theta + s.c_1 * vdot)) * G::Tinv(theta);
   return StageFactor<G>(s, theta).solve(right);
 }
@@ -108,8 +111,9 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
   const auto rotational = [&](int i) {
     const Vec3 theta = C3(n.theta + i);
     const double* drift = n.drift != nullptr ? n.drift + i : nullptr;
-    M3(n.vdot + i) = is_spatial(type) ? stage_acceleration<SpatialRotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
-                                      : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
+    M3(n.vdot + i) = is_spatial(type)
+                         ? stage_acceleration<SpatialRotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
+                         : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
     M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
     store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
   };
@@ -130,9 +134,7 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
       store_rotation(q.rotation(), n.q);
       break;
     }
-    case NodeType::R3:
-      linear();
-      break;
+    case NodeType::R3: linear(); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial:
       rotational(0);
@@ -143,7 +145,8 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
 
 // The node's map E (node_size().tangent numbers), exact. `simplified` leaves the tangent operator out (the "simplified
 // Jacobian" of the sigma paper): a Newton matrix only, never the relation itself.
-inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified, double* E) {
+inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified,
+                                   double* E) {
   using C3 = Eigen::Map<const Vec3>;
   using Rotation = SO3<double>;
   const auto rotational = [&](int i, double* out) {
@@ -151,7 +154,8 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
     if (simplified)
       Er = s.rate() * Mat3::Identity();
     else if (is_spatial(type))
-      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i), n.drift != nullptr);
+      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i),
+                                          n.drift != nullptr);
     else
       Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i), n.drift != nullptr);
   };
@@ -170,13 +174,9 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
         full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot), n.drift != nullptr);
       break;
     }
-    case NodeType::R3:
-      E[0] = s.rate();
-      break;
+    case NodeType::R3: E[0] = s.rate(); break;
     case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      rotational(0, E);
-      break;
+    case NodeType::SO3Spatial: rotational(0, E); break;
   }
 }
 
@@ -187,7 +187,8 @@ inline Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage&
   Vec6 out = s.rate() * y;
   if (type == NodeType::R3) return out;
   const Vec3 theta = C3(n.theta + 3 - first_component(type)), right = y.tail<3>();
-  out.tail<3>() = is_spatial(type) ? StageFactor<SpatialRotation>(s, theta).solve(right) : StageFactor<SO3<double>>(s, theta).solve(right);
+  out.tail<3>() = is_spatial(type) ? StageFactor<SpatialRotation>(s, theta).solve(right)
+                                   : StageFactor<SO3<double>>(s, theta).solve(right);
   return out;
 }
 
@@ -210,13 +211,9 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
       Eigen::Map<Vec6>{theta} = x + SE3<double>::Tinv(x) * Eigen::Map<const Vec6>(d);
       break;
     }
-    case NodeType::R3:
-      M3(theta) += C3(d);
-      break;
+    case NodeType::R3: M3(theta) += C3(d); break;
     case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      rotational(0);
-      break;
+    case NodeType::SO3Spatial: rotational(0); break;
   }
 }
 
@@ -246,8 +243,8 @@ struct NodeUpdate {
 };
 
 // `d` has the increment of q, `drift` (may be null) that of the drift; sigma matters to Expanded only.
-void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d, const double* drift,
-                  const NodeUpdate& n);
+void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d,
+                  const double* drift, const NodeUpdate& n);
 
 // E of Algorithm 2, beta' P^-1(theta).
 void expanded_tangent(NodeType type, const Stage& s, double sigma, const double* theta, double* E);
@@ -272,13 +269,9 @@ void increment_position(NodeType type, const S* d, S* q) {
       store_rotation(moved.rotation(), q);
       break;
     }
-    case NodeType::R3:
-      place += V3(d);
-      break;
+    case NodeType::R3: place += V3(d); break;
     case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      store_rotation(moved<S>(type, rotation_of(q), V3(d)), q);
-      break;
+    case NodeType::SO3Spatial: store_rotation(moved<S>(type, rotation_of(q), V3(d)), q); break;
   }
 }
 

@@ -11,14 +11,21 @@ Field of_body() {
   return {.name = "of", .type = FieldType::Body, .unit = "", .summary = "The body.", .required = true};
 }
 Field at_point() {
-  return {.name = "at", .type = FieldType::Vector, .unit = "m",
-          .summary = "Point of the body in the initial configuration, inertial axes; its reference point if not given."};
+  return {
+      .name = "at",
+      .type = FieldType::Vector,
+      .unit = "m",
+      .summary =
+          "Point of the body in the initial configuration, inertial axes; its reference point if not given."};
 }
 Field of_joint() {
   return {.name = "of", .type = FieldType::Joint, .unit = "", .summary = "The joint.", .required = true};
 }
 Field axes(const std::string& first, const std::string& second) {
-  return {.name = "axes", .type = FieldType::Choice, .unit = "", .summary = "Axes of the components.",
+  return {.name = "axes",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary = "Axes of the components.",
           .choices = {first, second}};
 }
 
@@ -28,7 +35,8 @@ Vec3 reaction(const SensorContext& c, int part) {
   const Vec6 W = c.joint->wrench_on(c.at, c.sensor.element, last);
   const Vec3 local = -W.segment<3>(part);
   if (c.sensor.choice == 1) return local;
-  const Frame& frame = c.at.frames[c.joint->frames[static_cast<std::size_t>(c.sensor.element * (last + 1) + last)]];
+  const Frame& frame =
+      c.at.frames[c.joint->frames[static_cast<std::size_t>(c.sensor.element * (last + 1) + last)]];
   return FrameView(frame, c.at.numbers, c.at.nodes, c.at.motions).motion().R * local;
 }
 
@@ -38,53 +46,87 @@ const std::vector<ListedSensor>& sensor_kinds() {
   using Context = SensorContext;
   static const std::vector<ListedSensor> list = {
       {{"position", "Place of a point of a body, inertial axes.", {of_body(), at_point()}},
-       "m", 3, [](const Context& c, double* out) { put(c.motion().p, out); }},
+       "m",
+       3,
+       [](const Context& c, double* out) { put(c.motion().p, out); }},
       {{"velocity", "Velocity of a point of a body, inertial axes.", {of_body(), at_point()}},
-       "m/s", 3, [](const Context& c, double* out) { put(c.motion().velocity(), out); }},
+       "m/s",
+       3,
+       [](const Context& c, double* out) { put(c.motion().velocity(), out); }},
       {{"acceleration", "Acceleration of a point of a body, inertial axes.", {of_body(), at_point()}},
-       "m/s^2", 3, [](const Context& c, double* out) { put(c.motion().acceleration(), out); }},
-      {{"orientation", "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes.", {of_body()}},
-       "", 4,
+       "m/s^2",
+       3,
+       [](const Context& c, double* out) { put(c.motion().acceleration(), out); }},
+      {{"orientation",
+        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes.",
+        {of_body()}},
+       "",
+       4,
        [](const Context& c, double* out) {
          Eigen::Map<Eigen::Vector4d>{out} = SO3<double>::from_matrix(c.motion().R).coordinates();
        }},
       {{"rotation_vector", "Orientation of a body as a rotation vector, body to inertial axes.", {of_body()}},
-       "rad", 3, [](const Context& c, double* out) { put(SO3<double>::from_matrix(c.motion().R).log(), out); }},
+       "rad",
+       3,
+       [](const Context& c, double* out) { put(SO3<double>::from_matrix(c.motion().R).log(), out); }},
       {{"angular_velocity", "Angular velocity of a body.", {of_body(), axes("body", "inertial")}},
-       "rad/s", 3,
+       "rad/s",
+       3,
        [](const Context& c, double* out) {
          const Motion<double> m = c.motion();
          const Vec3 w = m.V.tail<3>();
          put(c.sensor.choice == 0 ? w : Vec3(m.R * w), out);
        }},
       {{"angular_acceleration", "Angular acceleration of a body.", {of_body(), axes("body", "inertial")}},
-       "rad/s^2", 3,
+       "rad/s^2",
+       3,
        [](const Context& c, double* out) {
          const Motion<double> m = c.motion();
          const Vec3 alpha = m.A.tail<3>();
          put(c.sensor.choice == 0 ? alpha : Vec3(m.R * alpha), out);
        }},
-      {{"reaction_force", "Force that a joint exerts on its second body, at the joint's place.", {of_joint(), axes("inertial", "body")}},
-       "N", 3, [](const Context& c, double* out) { put(reaction(c, 0), out); }},
-      {{"reaction_torque", "Torque that a joint exerts on its second body, at the joint's place.", {of_joint(), axes("inertial", "body")}},
-       "N m", 3, [](const Context& c, double* out) { put(reaction(c, 3), out); }},
+      {{"reaction_force",
+        "Force that a joint exerts on its second body, at the joint's place.",
+        {of_joint(), axes("inertial", "body")}},
+       "N",
+       3,
+       [](const Context& c, double* out) { put(reaction(c, 0), out); }},
+      {{"reaction_torque",
+        "Torque that a joint exerts on its second body, at the joint's place.",
+        {of_joint(), axes("inertial", "body")}},
+       "N m",
+       3,
+       [](const Context& c, double* out) { put(reaction(c, 3), out); }},
       {{"multiplier", "Lagrange multipliers of a joint, as they stand in the equations.", {of_joint()}},
-       "", 0,
+       "",
+       0,
        [](const Context& c, double* out) {
          const int rows = c.joint->coupling().rows;
-         for (int i = 0; i < rows; ++i) out[i] = c.at.lambda[c.joint->first_row + c.sensor.element * rows + i];
+         for (int i = 0; i < rows; ++i)
+           out[i] = c.at.lambda[c.joint->first_row + c.sensor.element * rows + i];
        }},
-      {{"energy", "Mechanical energy of the whole model.",
-        {{.name = "part", .type = FieldType::Choice, .unit = "", .summary = "Which part of it.",
+      {{"energy",
+        "Mechanical energy of the whole model.",
+        {{.name = "part",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary = "Which part of it.",
           .choices = {"total", "kinetic", "potential"}}}},
-       "J", 1,
+       "J",
+       1,
        [](const Context& c, double* out) {
          const double parts[] = {c.energy.kinetic + c.energy.potential, c.energy.kinetic, c.energy.potential};
          out[0] = parts[c.sensor.choice];
        }},
-      {{"expression", "Any expression of the time t and of the sensors listed before it, such as \"15*9.81*position[2]\".",
-        {{.name = "value", .type = FieldType::Text, .unit = "", .summary = "The expression.", .required = true}}},
-       "", 1,
+      {{"expression",
+        "Any expression of the time t and of the sensors listed before it, such as \"15*9.81*position[2]\".",
+        {{.name = "value",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = "The expression.",
+          .required = true}}},
+       "",
+       1,
        [](const Context& c, double* out) { out[0] = c.sensor.expression.evaluate<double>(c.variables); }},
   };
   return list;

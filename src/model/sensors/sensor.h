@@ -32,9 +32,9 @@ struct Sensor {
 struct SensorContext {
   const Sensor& sensor;
   const Evaluation& at;
-  const Batch* joint;                  // of the joint it looks at
+  const Batch* joint;  // of the joint it looks at
   const Energy& energy;
-  std::span<const double> variables;   // time, then the values of all sensors so far
+  std::span<const double> variables;  // time, then the values of all sensors so far
 
   Motion<double> motion() const {
     return FrameView(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();
