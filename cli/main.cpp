@@ -33,7 +33,7 @@ void check_command(const CLI::App& parent, int argc, char** argv, int argument) 
 }
 
 int main(int argc, char** argv) {
-  CLI::App program("Liedyn: flexible multibody dynamics on Lie groups", "liedyn");
+  CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
   program.set_version_flag("--version", "liedyn " + std::string(version()));
   program.require_subcommand(1);
   int exit_code = kDone;
@@ -62,6 +62,13 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "error: the memory of this machine is not enough\n");
     return kFailedNumerics;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return kWrongInput;
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    fmt::print(stderr, "error: standard output cannot be written\n");
+    return kWrongInput;
   }
   return exit_code;
 }

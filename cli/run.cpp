@@ -68,10 +68,15 @@ int run(const RunArguments& arguments) {
   else
     print_summary(result);
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
-  if (result.summary.completed) return kDone;
-  fmt::print(stderr, "error: {} (hint: try a smaller step, --step {:.3g})\n", result.summary.failure,
-             result.summary.step / 2);
+  if (result.summary.completed) {
+    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+    return kDone;
+  }
+  const std::string hint =
+      result.summary.interrupted
+          ? ""
+          : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
+  fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
   return kFailedNumerics;
 }

@@ -62,6 +62,9 @@ std::vector<int> redundant_rows(const SparseMatrix& transposed) {
   return rows;
 }
 
+constexpr int kAlwaysAnalysed = 1000;
+constexpr double kRegular = 1e-13;
+
 }  // namespace
 
 Inspection inspect(const System& system, double start, InitialPolicy policy) {
@@ -77,15 +80,21 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   state.t = start;
   state.q = initial.q;
   state.v = initial.v;
-  const std::vector<int> redundant = redundant_rows(transposed_constraints(system, state, work));
-  for (const int row : redundant) out.redundant.push_back(model.row_name(row));
-  out.degrees_of_freedom = model.nv - model.rows + static_cast<int>(redundant.size());
-
+  const State given = state;
+  bool regular = false;  // accelerations and multipliers are unique, so no constraint is redundant
   try {
     state = consistent_state(system, start, policy, work);
+    regular = work.solver->reciprocal_condition() > kRegular;
   } catch (const InputError& error) {
     out.findings = error.diagnostics();
   }
+  // The rank analysis names the rows, at a cost that grows faster than the model: large ones need a reason for it.
+  std::vector<int> redundant;
+  if (!regular || model.rows <= kAlwaysAnalysed)
+    redundant = redundant_rows(transposed_constraints(system, given, work));
+  for (const int row : redundant) out.redundant.push_back(model.row_name(row));
+  out.degrees_of_freedom = model.nv - model.rows + static_cast<int>(redundant.size());
+
   system.residual(state, work, {true, true, false});
   out.residual_position = largest(work.phi);
   out.residual_velocity = largest(work.rate);

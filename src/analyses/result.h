@@ -47,7 +47,8 @@ struct Summary {
   std::string solver;  // the linear solver used
   std::vector<std::string> warnings;
   bool completed = true;
-  std::string failure;  // why not, if not
+  bool interrupted = false;  // stopped by the user
+  std::string failure;       // why not, if not
 };
 
 struct Result {

@@ -165,6 +165,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.wall_seconds = report.seconds;
   s.allocations_in_loop = report.allocations;
   s.completed = report.completed;
+  s.interrupted = report.interrupted;
   s.failure = report.failure;
   return result;
 }

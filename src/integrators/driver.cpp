@@ -54,6 +54,7 @@ DriveReport drive(Integrator& integrator, const System& system, const DriveOptio
     report.steps = n;
     if (!observer(state, n)) {
       report.completed = false;
+      report.interrupted = true;
       report.failure = fmt::format("t = {:.9g}: interrupted", state.t);
       break;
     }

@@ -21,7 +21,8 @@ struct DriveReport {
   long allocations = -1;  // in the loop, observer excluded; -1: not counted
   double seconds = 0;     // in the loop, observer excluded
   bool completed = true;
-  std::string failure;  // with time, step and the worst equation
+  bool interrupted = false;  // by the observer
+  std::string failure;       // with time, step and the worst equation
 };
 
 // Called after every accepted step with its number; returning false stops the run (the user interrupted it).

@@ -54,6 +54,17 @@ AlphaParameters parameters_from(const IntegratorOptions& options) {
   replace("alpha_f", p.alpha_f);
   replace("beta", p.beta);
   replace("gamma", p.gamma);
+  if (set == "hht" && rho < 0.5)
+    throw InputError("integrator generalized-alpha",
+                     fmt::format("parameters=hht needs rho from 0.5 to 1, got {}", rho));
+  if (!(p.beta > 0) || !(p.gamma > 0) || p.alpha_m == 1 || p.alpha_f == 1)
+    throw InputError(
+        "integrator generalized-alpha",
+        fmt::format(
+            "beta and gamma must be positive, alpha_m and alpha_f different from 1, got alpha_m = {}, "
+            "alpha_f = {}, beta = {}, gamma = {}",
+            p.alpha_m, p.alpha_f, p.beta, p.gamma),
+        "otherwise q does not depend on the accelerations at the end of the step");
   return p;
 }
 

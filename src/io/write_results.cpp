@@ -89,13 +89,14 @@ std::string unfinished(const std::string& file) { return file + ".part"; }
 
 void check_output(const std::string& file) {
   format_of(file);
-  if (std::filesystem::is_directory(file)) cannot_write(file, "it is a directory");
+  std::error_code ignored;  // what cannot be looked at shows when it is opened
+  if (std::filesystem::is_directory(file, ignored)) cannot_write(file, "it is a directory");
   try {
     open_to_write(unfinished(file));
   } catch (const InputError&) {
     cannot_write(file, std::strerror(errno));
   }
-  std::filesystem::remove(unfinished(file));
+  std::filesystem::remove(unfinished(file), ignored);
 }
 
 void write_results(const Result& result, const std::string& file) {

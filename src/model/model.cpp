@@ -405,7 +405,25 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
     const std::string mistake = rotation_mistake(in.form(f.orientation), in.numbers(f.orientation));
     if (!mistake.empty()) add(body, Section::Bodies, "orientation: " + mistake, "");
   }
+  for (const Entry& body : d.entries(Section::Bodies)) {
+    const BodyFields f(*body.kind);
+    if (is_given(body, f.angular_velocity) && is_given(body, f.inertial_angular_velocity))
+      add(body, Section::Bodies,
+          "angular_velocity and angular_velocity_inertial are both given, expected one of them", "");
+  }
   std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
+  // A point mass has no extension: what acts on it acts on the point itself, and nothing turns it.
+  const auto check_point = [&](const Frame& frame, const Entry& entry, Section section, bool turns) {
+    if (frame.node < 0 || m.nodes[static_cast<std::size_t>(frame.node)].type != NodeType::R3) return;
+    const bool off = frame.numbers >= 0 &&
+                     Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.numbers)]).norm() > 1e-9;
+    const std::string& name = d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)].name;
+    if (off)
+      add(entry, section, fmt::format("the place given is not that of the point mass '{}'", name),
+          "a point mass has no other points; use a rigid body");
+    else if (turns)
+      add(entry, section, fmt::format("the point mass '{}' has no orientation", name), "use a rigid body");
+  };
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     const std::vector<Attachment> attachments = m.batches[b]->attachments();
     for (int e = 0; e < m.batches[b]->size(); ++e) {
@@ -415,6 +433,12 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
           element_inputs(m, params, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
           hint);
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
+      const Entry& entry = m.entry_of(static_cast<int>(b), e);
+      if (m.sections[b] == Section::Bodies) continue;
+      for (std::size_t i = 0; i < attachments.size(); ++i)
+        check_point(m.frames[static_cast<std::size_t>(
+                        m.batches[b]->frames[static_cast<std::size_t>(e) * attachments.size() + i])],
+                    entry, m.sections[b], entry.kind->type == "torque");
     }
   }
   return findings;

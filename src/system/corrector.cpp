@@ -95,10 +95,13 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
 // to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
 bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
-  double increment = 0;
+  double increment = 0, size = 0;
   for (int i = 0; i < system_->model().nv; ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
-  return increment <=
-         std::max(4 * kEpsilon * largest(theta), 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
+  // Constraints see places, which are rounded to their own size.
+  if (system_->model().rows > 0)
+    for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+  const double rounding = std::max(16 * kEpsilon * largest(theta), 2 * kEpsilon * size);
+  return increment <= std::max(rounding, 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
