@@ -79,17 +79,21 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
 }
 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
-  if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) return false;
-  if (now.positions == 0 && now.velocities == 0) return true;
   // Places and velocities are known to round-off only.
   double size = 0, speed = 0;
   for (const Motion<double>& m : work.motions) {
     size = std::max(size, m.p.cwiseAbs().maxCoeff());
     speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
   }
-  const double acceleration = options_.relative * largest(to.vdot);
-  return now.positions <= std::max(acceleration / stage.rate(), 16 * kEpsilon * size) &&
-         now.velocities <= std::max(acceleration * stage.c_v, 16 * kEpsilon * speed);
+  const double acceleration = largest(to.vdot);
+  // What the rounding of places leaves uncertain in the accelerations of constrained bodies, and so in their forces.
+  const bool constrained = holds_positions() && system_->model().rows > 0 && acceleration > 0;
+  const double rounding =
+      constrained ? work.force_scale / acceleration * stage.rate() * 2 * kEpsilon * size : 0.0;
+  if (now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
+    return false;
+  return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * size) &&
+         now.velocities <= std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed);
 }
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
