@@ -229,6 +229,11 @@ INSTANTIATE_TEST_SUITE_P(
                  R"("type": "force", "on": "ball", "force")",
                  R"("type": "torque", "on": "ball", "torque")",
                  {"forces.push", "'ball' has no orientation"}},
+        BadModel{
+            "a bushing that turns a point mass",
+            R"json("type": "force", "on": "ball", "force": ["sin(t)", 0, 0])json",
+            R"("type": "bushing", "between": ["top", "ball"], "at": [5, 0, 0], "rotational_damping": [1, 0, 0])",
+            {"forces.push", "'ball' has no orientation"}},
         BadModel{"a force beside a point mass",
                  R"("on": "ball", )",
                  R"("on": "ball", "at": [5, 1, 0], )",

@@ -9,6 +9,7 @@
 #include "model/bodies/list.h"
 #include "model/bodies/rigid.h"
 #include "model/forces/applied.h"
+#include "model/forces/bushing.h"
 #include "model/forces/list.h"
 #include "model/forces/spring_damper.h"
 #include "model/joints/distance.h"
@@ -37,8 +38,8 @@ struct ElementList {
   }
 };
 // A kind whose element is missing here fails the tests below.
-using Elements =
-    ElementList<RigidInertia, PointInertia, Applied<0>, Applied<3>, SpringDamper, Spherical, Distance>;
+using Elements = ElementList<RigidInertia, PointInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
+                             Spherical, Distance>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

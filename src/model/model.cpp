@@ -13,6 +13,7 @@
 #include "model/joints/list.h"
 #include "model/number_paths.h"
 #include "model/sensors/list.h"
+#include "model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -238,24 +239,6 @@ std::string Model::equation_name(int dof) const {
 
 namespace {
 
-template <class S>
-SO3<S> typed_rotation(const Inputs<S>& in, int field) {
-  const S* n = in.numbers(field);
-  using V3 = Vec3T<S>;
-  const Eigen::Map<const V3> first(n);
-  switch (in.form(field)) {
-    case RotationForm::RotationVector: return SO3<S>::exp(first);
-    case RotationForm::Cardan:
-      return SO3<S>::exp(V3(n[0], S(0), S(0))) * SO3<S>::exp(V3(S(0), n[1], S(0))) *
-             SO3<S>::exp(V3(S(0), S(0), n[2]));
-    case RotationForm::Quaternion: return SO3<S>::from_quaternion(n[0], V3(n[1], n[2], n[3]));
-    case RotationForm::AxisAngle: return SO3<S>::exp((n[3] / first.norm()) * first);
-    case RotationForm::Matrix:
-      return SO3<S>::from_matrix(Eigen::Map<const Eigen::Matrix<S, 3, 3, Eigen::RowMajor>>(n));
-  }
-  return {};
-}
-
 // What a body's fields say about its start.
 struct BodyFields {
   int position, orientation, velocity, angular_velocity, inertial_angular_velocity, reference;
@@ -435,10 +418,15 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
       const Entry& entry = m.entry_of(static_cast<int>(b), e);
       if (m.sections[b] == Section::Bodies) continue;
-      for (std::size_t i = 0; i < attachments.size(); ++i)
+      const auto turned = [&](const char* field) { return is_given(entry, entry.kind->field(field)); };
+      for (std::size_t i = 0; i < attachments.size(); ++i) {
+        // The first body of a bushing carries its axes.
+        const bool turns = entry.kind->type == "torque" || turned("rotational_stiffness") ||
+                           turned("rotational_damping") || (entry.kind->type == "bushing" && i == 0);
         check_point(m.frames[static_cast<std::size_t>(
                         m.batches[b]->frames[static_cast<std::size_t>(e) * attachments.size() + i])],
-                    entry, m.sections[b], entry.kind->type == "torque");
+                    entry, m.sections[b], turns);
+      }
     }
   }
   return findings;

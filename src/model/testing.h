@@ -154,6 +154,11 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Number: builder.set(field.name, numbers(1, 0.5, 1.5)); break;
       case FieldType::Vector:
       case FieldType::Rotation:
+        // Springs store energy and dampers take it away.
+        if (field.name.ends_with("stiffness") || field.name.ends_with("damping")) {
+          builder.set(field.name, numbers(3, 0.5, 1.5));
+          break;
+        }
         // A body has one angular velocity: in body axes here.
         if (field.name != "angular_velocity_inertial") builder.set(field.name, numbers(3, -1, 1));
         break;

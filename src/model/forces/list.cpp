@@ -1,12 +1,13 @@
 #include "model/forces/list.h"
 
 #include "model/forces/applied.h"
+#include "model/forces/bushing.h"
 #include "model/forces/spring_damper.h"
 
 namespace liedyn {
 
 const std::vector<ListedKind>& force_kinds() {
-  static const std::vector<ListedKind> list = {force(), torque(), spring_damper()};
+  static const std::vector<ListedKind> list = {force(), torque(), spring_damper(), bushing()};
   return list;
 }
 
