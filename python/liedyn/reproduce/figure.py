@@ -1,0 +1,264 @@
+"""The seam: what a figure is, what its verdict is, and how one is run.
+
+    @figure(
+        "report-fig6",
+        title="Heavy top, index 3: global errors against the step",
+        source="Figure 6",
+        claims={"order-q": "q converges with order 2 on SO(3) x R3"},
+    )
+    def fig6(page: Page) -> None:
+        errors = ...                                        # simulate; `page.quick` asks for the coarse version
+        page.table("errors", {"h": steps, "q": errors})     # report-fig6-errors.csv
+        fig, ax = page.plot()                               # report-fig6.png and .svg, in the project's style
+        ax.loglog(steps, errors)
+        page.order("order-q", steps, errors, 2)             # one verdict for each claim
+
+A claim is what the paper says, in our words. Each must be judged exactly once; numbers are never adjusted to meet one.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import liedyn as ld
+from liedyn import style
+
+PAPERS = {
+    "report": "Arnold, Cardona, Brüls: A Lie algebra approach to Lie group time integration of constrained systems",
+    "sigma": "Holzinger, Arnold, Gerstmayr: sigma-modified Lie group generalized-alpha methods for constrained "
+    "multibody systems",
+}
+"""The papers by the first word of their figures' names."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper about a figure, and how it stands here."""
+
+    claim: str
+    stated: str
+    """The number, bound or word of the paper."""
+    measured: str
+    """Ours."""
+    met: bool | None
+    """None: it could not be examined; `note` says why."""
+    note: str = ""
+
+    @property
+    def word(self) -> str:
+        return {True: "met", False: "not met", None: "not examined"}[self.met]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one figure."""
+
+    name: str
+    title: str
+    paper: str
+    source: str
+    quick: bool
+    seconds: float
+    claims: list[Claim]
+    notes: list[str]
+    """How it was done, where the paper leaves a choice."""
+    files: list[str]
+    """What was written, relative to the directory of the output."""
+
+    def count(self, met: bool | None) -> int:
+        return sum(claim.met is met for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure or table of a paper that can be done again."""
+
+    name: str
+    title: str
+    source: str
+    """Where it stands in the paper: "Figure 6"."""
+    claims: Mapping[str, str]
+    make: Callable[[Page], None]
+
+    @property
+    def paper(self) -> str:
+        return PAPERS[self.name.partition("-")[0]]
+
+
+FIGURES: dict[str, Figure] = {}
+"""By name, in the order of the papers."""
+
+
+def figure(
+    name: str, *, title: str, source: str, claims: Mapping[str, str]
+) -> Callable[[Callable[[Page], None]], Callable[[Page], None]]:
+    """Puts a function on the list of figures."""
+
+    def register(make: Callable[[Page], None]) -> Callable[[Page], None]:
+        FIGURES[name] = Figure(name, title, source, claims, make)
+        return make
+
+    return register
+
+
+@dataclass
+class Page:
+    """What a figure writes on: data, plots and verdicts."""
+
+    figure: Figure
+    directory: Path
+    quick: bool = False
+    judged: dict[str, Claim] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    _plots: list[tuple[str, plt.Figure]] = field(default_factory=list)
+
+    # ---- data and plots
+
+    def table(self, name: str, columns: Mapping[str, Iterable[Any]]) -> None:
+        """Writes FIGURE-name.csv, or FIGURE.csv without a name; numbers with all their digits."""
+        file = self._file(name, "csv")
+        with open(file, "w", newline="", encoding="utf-8") as out:
+            writer = csv.writer(out)
+            writer.writerow(columns)
+            for row in zip(*columns.values(), strict=True):
+                writer.writerow([repr(float(x)) if isinstance(x, (float, np.floating)) else x for x in row])
+
+    def plot(self, rows: int = 1, columns: int = 1, *, name: str = "", **options: Any) -> tuple[plt.Figure, Any]:
+        """A figure with axes as `plt.subplots` gives them. It is written when the figure is complete."""
+        options.setdefault("figsize", (4.2 * columns if columns > 1 else 6.4, 3.5 * rows))
+        fig, axes = plt.subplots(rows, columns, **options)
+        self._plots.append((name, fig))
+        return fig, axes
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    # ---- verdicts
+
+    def judge(self, key: str, *, stated: str, measured: str, met: bool | None, note: str = "") -> None:
+        """The verdict on one claim, in words."""
+        if key not in self.figure.claims:
+            raise KeyError(f"{self.figure.name} makes no claim '{key}'")
+        if key in self.judged:
+            raise KeyError(f"{self.figure.name} judges '{key}' twice")
+        self.judged[key] = Claim(self.figure.claims[key], stated, measured, None if met is None else bool(met), note)
+
+    def near(self, key: str, value: float, stated: float, *, digits: str, note: str = "") -> None:
+        """A number that the paper prints in the format `digits`: met if ours is the same in these digits."""
+        met = format(value, digits) == format(stated, digits)
+        self.judge(key, stated=format(stated, digits), measured=f"{value:.4g}", met=met, note=note)
+
+    def below(self, key: str, value: float, bound: float, *, note: str = "") -> None:
+        self.judge(key, stated=f"at most {bound:g}", measured=f"{value:.3g}", met=value <= bound, note=note)
+
+    def about(self, key: str, value: float, stated: float, *, within: float, note: str = "") -> None:
+        """A number that the paper gives roughly: met within the given factor, either way."""
+        met = stated / within <= value <= stated * within
+        text = f"about {stated:g} (here: within a factor of {within:g})"
+        self.judge(key, stated=text, measured=f"{value:.3g}", met=met, note=note)
+
+    def order(
+        self,
+        key: str,
+        steps: Sequence[float],
+        errors: Mapping[str, Sequence[float]] | Sequence[float],
+        stated: float,
+        *,
+        margin: float = 0.2,
+        note: str = "",
+    ) -> None:
+        """The order of convergence: slope of the straight line through all (log h, log error)."""
+        series = errors if isinstance(errors, Mapping) else {"": errors}
+        slopes = {name: slope(steps, values) for name, values in series.items()}
+        text = ", ".join(f"{name} {value:.2f}".strip() for name, value in slopes.items())
+        met = all(abs(value - stated) <= margin for value in slopes.values())
+        self.judge(key, stated=f"slope {stated:g}", measured=text, met=met, note=note)
+
+    def not_examined(self, keys: Iterable[str], why: str) -> None:
+        for key in keys:
+            self.judge(key, stated="", measured="", met=None, note=why)
+
+    # ---- the end
+
+    def finish(self, seconds: float) -> Verdict:
+        for name, fig in self._plots:
+            for extension in ("png", "svg"):
+                fig.savefig(
+                    self._file(name, extension), dpi=160, metadata={"Date": None} if extension == "svg" else None
+                )
+            plt.close(fig)
+        missing = [key for key in self.figure.claims if key not in self.judged]
+        if missing:
+            raise RuntimeError(f"{self.figure.name} leaves claims without a verdict: {', '.join(missing)}")
+        verdict_file = self._file("", "json")
+        verdict = Verdict(
+            self.figure.name,
+            self.figure.title,
+            self.figure.paper,
+            self.figure.source,
+            self.quick,
+            round(seconds, 2),
+            [self.judged[key] for key in self.figure.claims],
+            self.notes,
+            self.files,
+        )
+        content = asdict(verdict) | {"liedyn": ld.__version__}
+        verdict_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        return verdict
+
+    def _file(self, name: str, extension: str) -> Path:
+        file = f"{self.figure.name}{'-' if name else ''}{name}.{extension}"
+        self.files.append(file)
+        return self.directory / file
+
+
+def run(name: str, directory: Path, *, quick: bool = False) -> Verdict:
+    """Does one figure again and writes what belongs to it into the directory."""
+    directory.mkdir(parents=True, exist_ok=True)
+    page = Page(FIGURES[name], directory, quick)
+    begin = time.perf_counter()
+    with style.use(), warnings.catch_warnings():
+        # Some runs are meant to fail, and some parameters of the papers are doubtful; both are part of the story.
+        warnings.simplefilter("ignore", ld.NumericalWarning)
+        page.figure.make(page)
+        return page.finish(time.perf_counter() - begin)
+
+
+# ---- what figures share
+
+Case = TypeVar("Case")
+Answer = TypeVar("Answer")
+
+
+def in_parallel(work: Callable[[Case], Answer], cases: Iterable[Case]) -> list[Answer]:
+    """work(case) for all cases, in their order; simulations run outside of Python's lock."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        return list(pool.map(work, cases))
+
+
+def slope(steps: Sequence[float], errors: Sequence[float]) -> float:
+    """Of the straight line through all points (log h, log error); nan if an error is missing."""
+    logs = np.log(np.asarray(errors, dtype=float))
+    if len(logs) < 2 or not np.isfinite(logs).all():
+        return math.nan
+    return float(np.polyfit(np.log(np.asarray(steps, dtype=float)), logs, 1)[0])
+
+
+def slope_line(ax: plt.Axes, steps: Sequence[float], anchor: float, order: int) -> None:
+    """A dotted line of the given slope through (smallest step, anchor)."""
+    h = np.array([min(steps), max(steps)])
+    ax.loglog(h, anchor * (h / h[0]) ** order, ":", color=style.LIGHT.muted, linewidth=1, label=f"slope {order}")

@@ -1,0 +1,172 @@
+"""Figures of the papers: the list, the seam, the numbers, and the command."""
+
+import csv
+import json
+import shutil
+import subprocess
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import liedyn as ld
+from liedyn import reproduce
+from liedyn.reproduce import figure, heavy_top, small
+from liedyn.reproduce.__main__ import main
+
+EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_figure_is_listed(name):
+    assert name in reproduce.FIGURES
+
+
+@pytest.mark.parametrize("name", reproduce.FIGURES)
+def test_every_figure_says_what_it_is_and_what_the_paper_claims(name):
+    entry = reproduce.FIGURES[name]
+    assert entry.title and entry.source and entry.paper
+    assert entry.claims and all(entry.claims.values())
+
+
+@pytest.mark.parametrize("name", ["report-sec3.2", "report-example3.2", "report-fig6", "report-fig13", "report-fig18"])
+def test_figure_writes_data_plot_and_verdict(name, tmp_path):
+    verdict = reproduce.run(name, tmp_path, quick=True)
+    written = {file.name for file in tmp_path.iterdir()}
+    assert written == set(verdict.files)
+    assert {f"{name}.png", f"{name}.svg", f"{name}.json"} <= written
+    tables = [file for file in verdict.files if file.endswith(".csv")]
+    assert tables
+    for file in tables:
+        with open(tmp_path / file, newline="") as rows:
+            header, *body = csv.reader(rows)
+        assert len(body) > 1 and all(len(row) == len(header) for row in body)
+        assert all(np.isfinite(float(cell)) for row in body for cell in row)
+    content = json.loads((tmp_path / f"{name}.json").read_text())
+    assert [claim["claim"] for claim in content["claims"]] == list(reproduce.FIGURES[name].claims.values())
+    assert plt.get_fignums() == [], "figures are closed"
+
+
+def claims_of(name, tmp_path):
+    verdict = reproduce.run(name, tmp_path, quick=True)
+    return dict(zip(reproduce.FIGURES[name].claims, verdict.claims))
+
+
+def test_known_numbers_of_the_report_are_met(tmp_path):
+    pendulum = claims_of("report-example3.2", tmp_path)
+    assert pendulum["0.02"].met and pendulum["0.02"].measured == "0.2483"
+    assert pendulum["0.01"].met and pendulum["0.01"].measured == "0.1231"
+    overshooting = claims_of("report-sec3.2", tmp_path)
+    assert overshooting["norm-0.9"].met and overshooting["cubic"].met
+    assert claims_of("report-fig13", tmp_path)["overall"].met
+
+
+def test_a_claim_that_is_not_met_is_reported_as_such(tmp_path):
+    claim = claims_of("report-sec3.2", tmp_path)["constant"]
+    assert claim.met is False
+    assert "0.6749, 2.683, 27.86" in claim.measured and "C_q" in claim.note
+
+
+# ---- the seam
+
+
+@pytest.fixture
+def page(tmp_path):
+    entry = figure.Figure("report-test", "A test", "nowhere", {"a": "a is so", "b": "b is so"}, lambda page: None)
+    return figure.Page(entry, tmp_path)
+
+
+def test_every_claim_is_judged_exactly_once(page):
+    page.below("a", 1, 2)
+    with pytest.raises(KeyError, match="twice"):
+        page.below("a", 1, 2)
+    with pytest.raises(KeyError, match="no claim 'c'"):
+        page.below("c", 1, 2)
+    with pytest.raises(RuntimeError, match="without a verdict: b"):
+        page.finish(0)
+    page.not_examined(["b"], "no time")
+    verdict = page.finish(0)
+    assert [verdict.count(state) for state in (True, False, None)] == [1, 0, 1]
+
+
+@pytest.mark.parametrize("value, met", [(0.2476, True), (0.2474, False), (0.2488, False)])
+def test_printed_numbers_are_met_in_their_digits(page, value, met):
+    page.near("a", value, 0.248, digits=".3f")
+    assert page.judged["a"].met is met
+
+
+def test_order_is_the_slope(page):
+    steps = np.array([1e-2, 5e-3, 2.5e-3])
+    page.order("a", steps, {"q": 3 * steps**2, "v": 5 * steps**2.1}, 2)
+    assert page.judged["a"].met and page.judged["a"].measured == "q 2.00, v 2.10"
+    page.order("b", steps, {"q": 3 * steps**2, "v": [1, np.nan, 1]}, 2)
+    assert page.judged["b"].met is False, "a failed run is no order"
+
+
+# ---- what the figures stand on
+
+
+def test_reference_of_the_heavy_top_is_the_known_answer():
+    exact = heavy_top.reference()
+    np.testing.assert_allclose(exact.position[-1], [0.173343964098, 0.640088592070, -0.748490791134], atol=1e-11)
+    np.testing.assert_allclose(exact.velocity[-1], [0.570825303, -4.588728296, -3.791955155], atol=1e-8)
+    np.testing.assert_allclose(exact.multiplier[-1], [-58.274564, -646.558312, -409.441409], atol=1e-5)
+    assert np.abs(exact.hidden_residual).max() < 1e-9
+
+
+def test_relative_errors_see_a_wrong_motion_and_not_the_sign_of_a_quaternion():
+    exact = heavy_top.reference()
+    run = heavy_top.simulate("r3so3", "generalized-alpha,rho=0.9", 1e-3)
+    q, v, multiplier = heavy_top.relative_errors(exact, run)
+    assert q == pytest.approx(6.349e-3, rel=1e-3)
+    flipped = heavy_top.Motion(
+        run.time, -run.quaternion, run.position, run.velocity, run.angular_velocity, run.multiplier
+    )
+    assert heavy_top.relative_errors(exact, flipped)[0] == pytest.approx(q)
+    assert heavy_top.relative_errors(exact, run, begin=0.5)[2] < 0.1 * multiplier, "beyond the transient"
+
+
+@pytest.mark.parametrize("x0", [0.0, 0.2])
+def test_small_pendulum_is_the_engine(x0):
+    places, multipliers = small.pendulum(x0, 0.9, 0.01, 101, shifted=False)
+    run = ld.run("pendulum", set={"x0": x0}, integrator="generalized-alpha,rho=0.9,newton_tol=1e-12", step=0.01, end=1)
+    np.testing.assert_allclose(places, run["position"][:, :2], atol=1e-11)
+    np.testing.assert_allclose(multipliers, run["multiplier"], atol=1e-7)
+
+
+@pytest.mark.parametrize("start", ["plain", "corrected"])
+def test_small_heavy_top_is_the_engine(start):
+    ours = small.heavy_top(1e-3, 60, start=start)
+    run = ld.run("heavy_top", integrator=f"generalized-alpha,rho=0.9,start={start},newton_tol=1e-12", end=0.06)
+    # The corrected start differs in the finite differences of its third derivative.
+    np.testing.assert_allclose(ours.position, run["position"], atol=1e-12 if start == "plain" else 1e-9)
+    np.testing.assert_allclose(ours.multiplier, run["multiplier"], atol=1e-5 if start == "plain" else 1e-2)
+
+
+# ---- the command
+
+
+def test_list_prints_every_name(capsys):
+    assert main(["--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(reproduce.FIGURES)
+
+
+def test_unknown_name_is_answered_with_a_near_one(capsys, tmp_path):
+    assert main(["report-fg6", "--out", str(tmp_path / "out")]) == 2
+    assert "did you mean 'report-fig6'?" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_program_runs_figures(tmp_path):
+    program = shutil.which("liedyn")
+    if program is None:
+        pytest.skip("the program is not on the path")
+    command = [program, "reproduce", "report-sec3.2", "--quick", "--out", "figures"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "NOT MET   its size is 6.8, 31.9, 334.3" in done.stdout
+    assert done.stdout.splitlines()[-1] == "6 claims met, 1 not met; written to figures"
+    assert "| not met |" in (tmp_path / "figures" / "verdicts.md").read_text()
+    wrong = subprocess.run([program, "reproduce", "nothing"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2 and "error: no figure 'nothing'" in wrong.stderr
