@@ -18,6 +18,7 @@ void add_run(CLI::App& program, int& exit_code);
 void add_check(CLI::App& program, int& exit_code);
 void add_list(CLI::App& program, int& exit_code);
 void add_schema(CLI::App& program, int& exit_code);
+void add_converge(CLI::App& program, int& exit_code);
 void add_reproduce(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.
@@ -27,8 +28,12 @@ struct ModelArguments {
   std::string formulation;
 
   void add_to(CLI::App& command);
+  // All but --formulation, for commands that compare several.
+  void add_model_to(CLI::App& command);
   // Reads the model, sets its numbers and compiles it. Throws InputError.
   System load() const;
+  // The same model in each of these formulations; its own if there are none.
+  std::vector<System> load_in(const std::vector<std::string>& formulations) const;
 };
 
 // Writes to standard error, one line per finding.

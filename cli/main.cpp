@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   add_check(program, exit_code);
   add_list(program, exit_code);
   add_schema(program, exit_code);
+  add_converge(program, exit_code);
   add_reproduce(program, exit_code);
 
   if (argc == 1) {

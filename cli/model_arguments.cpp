@@ -7,7 +7,7 @@
 
 namespace liedyn::cli {
 
-void ModelArguments::add_to(CLI::App& command) {
+void ModelArguments::add_model_to(CLI::App& command) {
   command
       .add_option("MODEL", model,
                   "A model file (JSON), or the name of a shipped model (see liedyn list models)")
@@ -17,6 +17,10 @@ void ModelArguments::add_to(CLI::App& command) {
                   "Set a number of the model, or an argument of a generated model; may be repeated")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);  // one per --set: what follows is something else
+}
+
+void ModelArguments::add_to(CLI::App& command) {
+  add_model_to(command);
   command
       .add_option("--formulation", formulation,
                   fmt::format("Coordinates of rigid bodies, instead of the model's own: {}",
@@ -24,13 +28,18 @@ void ModelArguments::add_to(CLI::App& command) {
       ->type_name("NAME");
 }
 
-System ModelArguments::load() const {
+System ModelArguments::load() const { return std::move(load_in({formulation}).front()); }
+
+std::vector<System> ModelArguments::load_in(const std::vector<std::string>& names) const {
   std::vector<Assignment> assignments;
   for (const std::string& text : set) assignments.push_back(parse_assignment(text));
   const auto description = std::make_shared<const Description>(read_model(model, assignments));
   Params params(description);
   for (const Assignment& a : assignments) params.set(a.path, a.value);
-  return System(Model::compile(description, formulation), std::move(params));
+  std::vector<System> systems;
+  for (const std::string& name : names.empty() ? std::vector<std::string>{""} : names)
+    systems.emplace_back(Model::compile(description, name), params);
+  return systems;
 }
 
 }  // namespace liedyn::cli

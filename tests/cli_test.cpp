@@ -79,6 +79,81 @@ TEST(Run, FailedNumericsLeaveTheResultsUpToThere) {
   EXPECT_EQ(csv.back(), '\n') << "the last row is complete";
 }
 
+TEST(Converge, TabulatesErrorsOrdersAndCost) {
+  const Outcome outcome = run_program({"converge", "heavy_top", "--formulation", "r3so3-spatial",
+                                       "--formulation", "se3", "--steps", "2e-3,1e-3,5e-4", "--end", "0.1",
+                                       "--of", "position", "--work-precision", "--jobs", "2"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* words :
+       {"largest relative errors at 50 times", "error q", "error lambda", "error position", "order", "Newton",
+        "generalized-alpha,rho=0.9 se3", "work and precision"})
+    EXPECT_THAT(outcome.out, HasSubstr(words));
+}
+
+TEST(Converge, WritesItsFigures) {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_program({"converge", "pendulum", "--step-range", "0.04:0.01:3", "--json",
+                                       "--no-plot", "--out", directory.file("study")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json study = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(study, nlohmann::json::parse(content_of(directory.file("study.json"))));
+  ASSERT_EQ(study["cases"][0]["rows"].size(), 3u);
+  EXPECT_NEAR(study["cases"][0]["fitted_orders"]["q"].get<double>(), 2, 0.1);
+  EXPECT_TRUE(study["cases"][0]["rows"][0]["orders"]["q"].is_null());
+  EXPECT_THAT(content_of(directory.file("study.csv")),
+              ::testing::StartsWith("integrator,formulation,step,steps,error_q,order_q,error_v"));
+  EXPECT_FALSE(std::filesystem::exists(directory.file("study.png")));
+}
+
+TEST(Converge, ComparesWithAResultFile) {
+  const TemporaryDirectory directory;
+  const std::string fine = directory.file("fine.csv");
+  ASSERT_EQ(run_program({"run", "heavy_top", "--end", "0.1", "--step", "1e-4", "--out", fine}).exit_code, 0);
+  const Outcome outcome = run_program({"converge", "heavy_top", "--end", "0.1", "--steps", "2e-3,1e-3",
+                                       "--norm", "end", "--reference", fine, "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json study = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(study["quantities"], nlohmann::json::parse(R"(["position", "velocity", "angular_velocity",
+                                                          "pivot_force", "multiplier", "energy"])"));
+  EXPECT_NEAR(study["cases"][0]["rows"][1]["orders"]["position"].get<double>(), 2, 0.1);
+}
+
+TEST(Converge, ShowsRunsThatFailed) {
+  const Outcome outcome = run_program({"converge", "heavy_top", "--steps", "0.25,1e-3,5e-4"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("failed: t = 0, step 0.25: Newton's method did not converge"));
+  EXPECT_EQ(run_program({"converge", "heavy_top", "--steps", "0.25"}).exit_code, 3)
+      << "there is no reference";
+}
+
+TEST(Converge, RefusesWrongArguments) {
+  const std::vector<std::pair<std::vector<std::string>, const char*>> table = {
+      {{"--steps", "1e-3,small"}, "--steps: expected a number, got 'small'"},
+      {{"--steps", "0"}, "expected positive steps, got 0"},
+      {{"--step-range", "1e-3:1e-4"}, "expected FROM:TO:COUNT"},
+      {{"--step-range", "1e-4:1e-3:4"}, "the larger one first"},
+      {{"--steps", "1e-3", "--step-range", "1e-3:1e-4:3"}, "got both"},
+      {{"--norm", "mean"}, "expected max or end, got 'mean'"},
+      {{"--from", "2"}, "from: expected a time from 0 to less than 1, got 2"},
+      {{"--of", "positon"}, "did you mean 'position'?"},
+      {{"--jobs", "0"}, "expected a number of 1 or more, got 0"},
+      {{"--reference", "exact"}, "expected fine, INTEGRATOR@STEP or a result file, got 'exact'"},
+      {{"--reference", "generalised-alpha@1e-4"}, "did you mean 'generalized-alpha'?"},
+      {{"--reference", "nowhere.csv"}, "cannot be read"},
+      {{"--formulation", "se2"}, "unknown formulation 'se2'"},
+      {{"--plot"}, "expected also --out PREFIX"},
+      {{"--out", "/nowhere/study"}, "cannot be written"},
+  };
+  for (const auto& [arguments, words] : table) {
+    std::vector<std::string> all = {"converge", "heavy_top"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome outcome = run_program(all);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(words));
+  }
+}
+
 TEST(Check, ExplainsAModel) {
   const Outcome outcome = run_program({"check", "heavy_top"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -12,23 +12,32 @@ many times with other numbers, compile it once:
 >>> for spin in (50, 100, 150):
 ...     top.run(set={"spin": spin})
 
+Integrators and formulations are compared by
+
+>>> study = ld.converge("heavy_top", formulations=["r3so3", "se3"], steps=[2e-3, 1e-3, 5e-4])
+>>> print(study)
+>>> study.plot()
+
 What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
 Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
 or raise `NumericalError` if `strict=True`.
 """
 
 from liedyn._liedyn import elements, formulations, integrators, version as __version__
+from liedyn.convergence import Convergence, converge
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.model import Model, load, models, parameters, run
 from liedyn.result import Result
 
 __all__ = [
+    "Convergence",
     "Diagnostic",
     "InputError",
     "Model",
     "NumericalError",
     "NumericalWarning",
     "Result",
+    "converge",
     "elements",
     "formulations",
     "integrators",

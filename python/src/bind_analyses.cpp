@@ -1,5 +1,6 @@
 #include <chrono>
 
+#include "analyses/converge.h"
 #include "analyses/simulate.h"
 #include "bind.h"
 
@@ -24,28 +25,90 @@ py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t com
   return array;
 }
 
-// Simulates without the lock of the interpreter, so that other threads run. Every now and then takes it back to look
-// for signals, so that Ctrl-C works; it is then raised as KeyboardInterrupt.
-std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
-                            SimulateOptions options) {
+// Calls analyse(progress) without the lock of the interpreter, so that other threads run. Its progress takes the lock back
+// every now and then to look for signals, so that Ctrl-C works; it is then raised as KeyboardInterrupt.
+template <class Analyse>
+void run_freely(const Analyse& analyse) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kPause = std::chrono::milliseconds(50);
   bool interrupted = false;
   auto next_look = Clock::now() + kPause;
-  options.progress = [&](double) {
+  const auto progress = [&](double) {
     if (Clock::now() < next_look) return true;
     const py::gil_scoped_acquire lock;
     interrupted = PyErr_CheckSignals() != 0;
     next_look = Clock::now() + kPause;
     return !interrupted;
   };
-  const auto result = std::make_shared<Result>();
   {
     const py::gil_scoped_release free;
-    *result = simulate(System(model, params), options);
+    analyse(progress);
   }
   if (interrupted) throw py::error_already_set();
+}
+
+std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
+                            SimulateOptions options) {
+  const auto result = std::make_shared<Result>();
+  run_freely([&](const auto& progress) {
+    options.progress = progress;
+    *result = simulate(System(model, params), options);
+  });
   return result;
+}
+
+// The models are one model in different formulations, each with its numbers.
+Convergence run_convergence(const std::vector<std::pair<std::shared_ptr<Model>, Params>>& models,
+                            ConvergeOptions options) {
+  Convergence result;
+  run_freely([&](const auto& progress) {
+    options.progress = progress;
+    std::vector<System> systems;
+    for (const auto& [model, params] : models) systems.emplace_back(model, params);
+    result = converge(systems, options);
+  });
+  return result;
+}
+
+void bind_convergence(py::module_& m) {
+  py::class_<ConvergeOptions>(m, "ConvergeOptions")
+      .def(py::init([](const Model& model) {
+             const SimulateOptions defaults = default_options(model.description());
+             ConvergeOptions out;
+             out.start = defaults.start;
+             out.end = defaults.end;
+             out.initial = defaults.initial;
+             out.integrators = {defaults.integrator};
+             for (const double factor : {4.0, 2.0, 1.0, 0.5, 0.25})
+               out.steps.push_back(factor * defaults.step);
+             return out;
+           }),
+           "The settings in the model's description.")
+      .def_readwrite("start", &ConvergeOptions::start)
+      .def_readwrite("end", &ConvergeOptions::end)
+      .def_readwrite("integrators", &ConvergeOptions::integrators)
+      .def_readwrite("steps", &ConvergeOptions::steps)
+      .def_readwrite("since", &ConvergeOptions::from)
+      .def_readwrite("sensors", &ConvergeOptions::sensors)
+      .def_readwrite("jobs", &ConvergeOptions::jobs)
+      .def_property(
+          "at_end", [](const ConvergeOptions& o) { return o.norm == ErrorNorm::End; },
+          [](ConvergeOptions& o, bool end) { o.norm = end ? ErrorNorm::End : ErrorNorm::Maximum; })
+      .def("refer_to_run",
+           [](ConvergeOptions& o, const std::string& integrator, double step) {
+             o.reference = {integrator, step, std::nullopt, ""};
+           })
+      .def("refer_to_result",
+           [](ConvergeOptions& o, const Result& result) {
+             o.reference = {"", 0, result.trajectory, "a result"};
+           })
+      .def("refer_to_table", [](ConvergeOptions& o, const Trajectory& table, const std::string& file) {
+        o.reference = {"", 0, table, file};
+      });
+  py::class_<Convergence>(m, "Convergence");
+  py::class_<Trajectory>(m, "Trajectory");
+  m.def("converge", &run_convergence, py::arg("models"), py::arg("options"));
+  m.def("step_range", &step_range);
 }
 
 }  // namespace
@@ -94,6 +157,7 @@ void bind_analyses(py::module_& m) {
         return view(result, 0, result->trajectory.columns, false);
       });
 
+  bind_convergence(m);
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"));
 }
 

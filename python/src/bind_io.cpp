@@ -1,5 +1,7 @@
 #include "bind.h"
 #include "io/read_model.h"
+#include "io/read_results.h"
+#include "io/write_convergence.h"
 #include "io/write_results.h"
 
 #include <pybind11/stl.h>
@@ -60,6 +62,9 @@ void bind_io(py::module_& m) {
   });
   m.def("write_results", &write_results, py::call_guard<py::gil_scoped_release>());
   m.def("summary_json", &summary_json);
+  m.def("read_results", &read_results);
+  m.def("convergence_json", &convergence_json);
+  m.def("convergence_csv", &convergence_csv);
 }
 
 }  // namespace liedyn::python

@@ -7,16 +7,9 @@
 
 #include "base/suggest.h"
 #include "integrators/driver.h"
-#include "system/initial.h"
 
 namespace liedyn {
 namespace {
-
-InitialPolicy policy_named(const std::string& name) {
-  if (name == "check") return InitialPolicy::Check;
-  if (name == "project") return InitialPolicy::Project;
-  throw InputError("initial", fmt::format("expected check or project, got '{}'", excerpt(name)));
-}
 
 void check(const SimulateOptions& o) {
   std::vector<Diagnostic> findings;
@@ -109,6 +102,12 @@ class Recorder {
 
 }  // namespace
 
+InitialPolicy initial_policy(const std::string& name) {
+  if (name == "check") return InitialPolicy::Check;
+  if (name == "project") return InitialPolicy::Project;
+  throw InputError("initial", fmt::format("expected check or project, got '{}'", excerpt(name)));
+}
+
 SimulateOptions default_options(const Description& d) {
   SimulateOptions out;
   out.start = d.simulation.start;
@@ -128,7 +127,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
   // Initial values need the plain linear system.
   auto work_pointer = std::make_unique<Work>(system, options.solver);
-  State state = consistent_state(system, options.start, policy_named(options.initial), *work_pointer);
+  State state = consistent_state(system, options.start, initial_policy(options.initial), *work_pointer);
   if (integrator->form() == IndexForm::Stabilized)
     work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "analyses/result.h"
+#include "system/initial.h"
 #include "system/system.h"
 
 namespace liedyn {
@@ -30,6 +31,9 @@ struct SimulateOptions {
 
 // The settings in the model's description.
 SimulateOptions default_options(const Description& description);
+
+// "check" or "project". Throws InputError.
+InitialPolicy initial_policy(const std::string& name);
 
 // Throws InputError if the input is wrong. A numerical failure is in the result: summary.completed is false, and the
 // trajectory is complete up to there.

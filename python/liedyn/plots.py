@@ -1,0 +1,98 @@
+"""Figures of studies: `python -m liedyn.plots STUDY.json FIGURE.png` draws what `liedyn converge --out STUDY` wrote."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+
+from liedyn import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKERS = "osD^vP"
+
+
+def convergence(data: dict[str, Any], *, work_precision: bool = False) -> Figure:
+    """Errors of a convergence study against the step, a panel per quantity; below, if wanted, against the CPU time."""
+    import matplotlib.pyplot as plt
+
+    quantities = data["quantities"]
+    rows = 2 if work_precision else 1
+    legend_height = 0.25 * len(data["cases"])
+    with style.use():
+        figure = plt.figure(figsize=(1.2 + 3.4 * len(quantities), 0.7 + 3.3 * rows + legend_height))
+        grid = figure.add_gridspec(rows + 1, len(quantities), height_ratios=[3.3] * rows + [legend_height])
+        for column, quantity in enumerate(quantities):
+            ax = figure.add_subplot(grid[0, column])
+            _errors(ax, data, quantity, lambda row: row["step"])
+            _slopes(ax, data, quantity)
+            _label_steps(ax, data)
+            if work_precision:
+                ax = figure.add_subplot(grid[1, column])
+                _errors(ax, data, quantity, lambda row: row["cpu_seconds"])
+                ax.set_xlabel("CPU time / s")
+        below = figure.add_subplot(grid[rows, :])
+        below.axis("off")
+        below.legend(*figure.axes[0].get_legend_handles_labels(), loc="upper left", borderaxespad=0)
+        figure.suptitle(f"{data['model']}, {_norm(data)}", x=0.01, ha="left", fontsize=10)
+    return figure
+
+
+def _label_steps(ax: Axes, data: dict[str, Any]) -> None:
+    """Ticks at the steps themselves, as long as there is room for them."""
+    ax.set_xlabel("step / s")
+    steps = [row["step"] for row in data["cases"][0]["rows"]]
+    if len(steps) <= 8:
+        ax.set_xticks(steps, [f"{step:.3g}" for step in steps], rotation=30, ha="right")
+        ax.minorticks_off()
+
+
+def _norm(data: dict[str, Any]) -> str:
+    return "relative errors at the end" if data["norm"] == "end" else "largest relative errors over the run"
+
+
+def _errors(ax: Axes, data: dict[str, Any], quantity: str, abscissa) -> None:
+    for number, case in enumerate(data["cases"]):
+        points = [(abscissa(row), row["errors"][quantity]) for row in case["rows"] if row["completed"]]
+        points = [(x, y) for x, y in points if x and y]
+        ax.loglog(
+            *(zip(*points) if points else ([], [])),
+            marker=_MARKERS[number % len(_MARKERS)],
+            label=f"{case['integrator']}, {case['formulation']}",
+        )
+    ax.margins(x=0.06)
+    ax.set_title(f"error of {quantity}")
+
+
+def _slopes(ax: Axes, data: dict[str, Any], quantity: str) -> None:
+    """Dotted lines of the whole orders nearest to those observed, through the smallest errors."""
+    for case in data["cases"]:
+        order = case["fitted_orders"][quantity]
+        points = [(row["step"], row["errors"][quantity]) for row in case["rows"] if row["completed"] and row["errors"][quantity]]
+        if order is None or len(points) < 2 or round(order) < 1:
+            continue
+        (h0, _), (h1, e1) = points[0], points[-1]
+        ax.loglog(
+            [h1, h0], [e1, e1 * (h0 / h1) ** round(order)], linestyle=":", linewidth=0.8, color=style.LIGHT.muted, zorder=0
+        )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m liedyn.plots", description=__doc__)
+    parser.add_argument("study", help="the JSON file of a study")
+    parser.add_argument("figure", help="the file to draw, .png, .pdf or .svg")
+    parser.add_argument("--work-precision", action="store_true", help="also draw errors against CPU time")
+    options = parser.parse_args(arguments)
+    matplotlib.use("Agg")
+    with open(options.study, encoding="utf-8") as file:
+        data = json.load(file)
+    convergence(data, work_precision=options.work_precision).savefig(options.figure, dpi=150)
+
+
+if __name__ == "__main__":
+    main()
