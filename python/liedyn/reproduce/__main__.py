@@ -63,7 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def tally(verdicts: list[Verdict]) -> str:
     met, failed, left = (sum(verdict.count(state) for verdict in verdicts) for state in (True, False, None))
-    return f"{met} claims met, {failed} not met" + (f", {left} not examined" if left else "")
+    holds, fails = (sum(verdict.count(state, ours=True) for verdict in verdicts) for state in (True, False))
+    text = f"{met} claims met, {failed} not met" + (f", {left} not examined" if left else "")
+    return text + (f"; {holds} of {holds + fails} checks of ours hold" if holds + fails else "")
 
 
 def as_text(verdict: Verdict) -> str:
@@ -71,7 +73,8 @@ def as_text(verdict: Verdict) -> str:
     for claim in verdict.claims:
         lines += wrapped(f"{claim.word.upper():<8}  {claim.claim}", first="  ", rest=" " * 12)
         if claim.met is not None:
-            lines += wrapped(f"paper: {claim.stated}; here: {claim.measured}", first=" " * 12, rest=" " * 12)
+            asked = "expected" if claim.ours else "paper"
+            lines += wrapped(f"{asked}: {claim.stated}; here: {claim.measured}", first=" " * 12, rest=" " * 12)
         if claim.note:
             lines += wrapped(claim.note, first=" " * 12, rest=" " * 12)
     for note in verdict.notes:
@@ -88,7 +91,7 @@ def as_markdown(verdicts: list[Verdict]) -> str:
     lines = ["# Verdicts", "", tally(verdicts) + ".", ""]
     for verdict in verdicts:
         lines += [f"## {verdict.name}: {verdict.title}", "", f"{verdict.paper}, {verdict.source}.", ""]
-        lines += ["| | claim | paper | here | remark |", "|---|---|---|---|---|"]
+        lines += ["| | claim or check | paper or expectation | here | remark |", "|---|---|---|---|---|"]
         for claim in verdict.claims:
             cells = [claim.word, claim.claim, claim.stated, claim.measured, claim.note]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")

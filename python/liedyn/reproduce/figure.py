@@ -5,15 +5,18 @@
         title="Heavy top, index 3: global errors against the step",
         source="Figure 6",
         claims={"order-q": "q converges with order 2 on SO(3) x R3"},
+        checks={"agree": "the reference and geom1 show the same motion"},
     )
     def fig6(page: Page) -> None:
         errors = ...                                        # simulate; `page.quick` asks for the coarse version
         page.table("errors", {"h": steps, "q": errors})     # report-fig6-errors.csv
         fig, ax = page.plot()                               # report-fig6.png and .svg, in the project's style
         ax.loglog(steps, errors)
-        page.order("order-q", steps, errors, 2)             # one verdict for each claim
+        page.order("order-q", steps, errors, 2)             # one verdict for each claim and check
+        page.below("agree", difference, 1e-3)
 
-A claim is what the paper says, in our words. Each must be judged exactly once; numbers are never adjusted to meet one.
+A claim is what the paper says, in our words; a check is ours, and counts apart. Each must be judged exactly once;
+numbers are never adjusted to meet one.
 """
 
 from __future__ import annotations
@@ -56,10 +59,14 @@ class Claim:
     met: bool | None
     """None: it could not be examined; `note` says why."""
     note: str = ""
+    ours: bool = False
+    """A check of ours, not a claim of the paper."""
 
     @property
     def word(self) -> str:
-        return {True: "met", False: "not met", None: "not examined"}[self.met]
+        if self.met is None:
+            return "not examined"
+        return ("holds" if self.met else "fails") if self.ours else ("met" if self.met else "not met")
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,9 @@ class Verdict:
     files: list[str]
     """What was written, relative to the directory of the output."""
 
-    def count(self, met: bool | None) -> int:
-        return sum(claim.met is met for claim in self.claims)
+    def count(self, met: bool | None, *, ours: bool = False) -> int:
+        """Claims of the paper that are met, not met or not examined; with `ours`, our own checks instead."""
+        return sum(claim.met is met and claim.ours is ours for claim in self.claims)
 
 
 @dataclass(frozen=True)
@@ -91,7 +99,10 @@ class Figure:
     source: str
     """Where it stands in the paper: "Figure 6"."""
     claims: Mapping[str, str]
+    """What the paper says about it, in our words, by key."""
     make: Callable[[Page], None]
+    checks: Mapping[str, str] = field(default_factory=dict)
+    """What we hold against it ourselves, by key."""
 
     @property
     def paper(self) -> str:
@@ -103,12 +114,12 @@ FIGURES: dict[str, Figure] = {}
 
 
 def figure(
-    name: str, *, title: str, source: str, claims: Mapping[str, str]
+    name: str, *, title: str, source: str, claims: Mapping[str, str], checks: Mapping[str, str] | None = None
 ) -> Callable[[Callable[[Page], None]], Callable[[Page], None]]:
     """Puts a function on the list of figures."""
 
     def register(make: Callable[[Page], None]) -> Callable[[Page], None]:
-        FIGURES[name] = Figure(name, title, source, claims, make)
+        FIGURES[name] = Figure(name, title, source, claims, make, checks or {})
         return make
 
     return register
@@ -151,11 +162,13 @@ class Page:
 
     def judge(self, key: str, *, stated: str, measured: str, met: bool | None, note: str = "") -> None:
         """The verdict on one claim, in words."""
-        if key not in self.figure.claims:
+        ours = key in self.figure.checks
+        if key not in self.figure.claims and not ours:
             raise KeyError(f"{self.figure.name} makes no claim '{key}'")
         if key in self.judged:
             raise KeyError(f"{self.figure.name} judges '{key}' twice")
-        self.judged[key] = Claim(self.figure.claims[key], stated, measured, None if met is None else bool(met), note)
+        text = (self.figure.checks if ours else self.figure.claims)[key]
+        self.judged[key] = Claim(text, stated, measured, None if met is None else bool(met), note, ours)
 
     def near(self, key: str, value: float, stated: float, *, digits: str, note: str = "") -> None:
         """A number that the paper prints in the format `digits`: met if ours is the same in these digits."""
@@ -201,7 +214,8 @@ class Page:
                     self._file(name, extension), dpi=160, metadata={"Date": None} if extension == "svg" else None
                 )
             plt.close(fig)
-        missing = [key for key in self.figure.claims if key not in self.judged]
+        keys = [*self.figure.claims, *self.figure.checks]
+        missing = [key for key in keys if key not in self.judged]
         if missing:
             raise RuntimeError(f"{self.figure.name} leaves claims without a verdict: {', '.join(missing)}")
         verdict_file = self._file("", "json")
@@ -212,7 +226,7 @@ class Page:
             self.figure.source,
             self.quick,
             round(seconds, 2),
-            [self.judged[key] for key in self.figure.claims],
+            [self.judged[key] for key in keys],
             self.notes,
             self.files,
         )

@@ -204,9 +204,11 @@ def draw_pendulum(page: Page) -> None:
         "0.02": "x0 = 0.2, h = 0.02: the error of lambda oscillates with an amplitude of up to 2.48e-1",
         "0.01": "x0 = 0.2, h = 0.01: of up to 1.23e-1",
         "theory": "the first-order term is c_n h B vddot with B vddot = -3 g x0 xdot0 / y0",
-        "plain": "(not in the paper) the engine's plain start a_0 = vdot(0) has the same amplitudes",
         "corrected": "(Theorem 3.1b) v_0 = v(0) + C_q h^2 vddot(0) removes the first-order term",
         "damping": "with a smaller rho the oscillation fades faster and is still there",
+    },
+    checks={
+        "plain": "the engine's plain start a_0 = vdot(0) has the same amplitudes",
     },
 )
 def example(page: Page) -> None:
@@ -289,9 +291,11 @@ def fig5(page: Page) -> None:
     title="Heavy top: reference solution, position and multipliers",
     source="Figure 3",
     claims={
-        "agrees": "(not in the paper) geom1 at h = 2.5e-5 shows the motion of the top without constraints",
         "slow": "the position varies slowly in the inertial frame",
         "fast": "the multipliers show much higher frequencies, those of the fast rotation",
+    },
+    checks={
+        "agrees": "geom1 at h = 2.5e-5 shows the motion of the top without constraints",
     },
 )
 def fig3(page: Page) -> None:
@@ -722,7 +726,9 @@ def fig13(page: Page) -> None:
     source="Figure 14",
     claims={
         "factor": "the largest eta differ by a factor of 4 between h and h/2",
-        "engine": "(not in the paper) the numpy program of this figure and the engine give the same multipliers",
+    },
+    checks={
+        "engine": "the numpy program of this figure and the engine give the same multipliers",
     },
 )
 def fig14(page: Page) -> None:
