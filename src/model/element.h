@@ -76,6 +76,7 @@ struct JacobianTarget {
   double* values = nullptr;
   const BlockRef* blocks = nullptr;  // of the batch, see Batch::blocks_per_element
   const double* tangent = nullptr;   // E of the nodes; null: identity
+  const double* rate_tangent = nullptr;  // E'; the same as E for most methods
   Seeding force;                     // of the columns in the rows of the nodes (with the scale of those rows)
   Seeding row;                       // of the columns in the constraint rows
   RowLevel level = RowLevel::Position;

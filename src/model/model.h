@@ -22,6 +22,7 @@ class Model {
   const Description& description() const { return *description_; }
   std::shared_ptr<const Description> shared_description() const { return description_; }
   const std::string& formulation() const { return formulation_; }
+  bool has_conventional_nodes() const;
 
   std::vector<Node> nodes;  // one per body, in the order of the bodies
   std::vector<Frame> frames;
@@ -32,6 +33,7 @@ class Model {
   int nv = 0;        // velocities
   int rows = 0;      // constraint rows
   int tangents = 0;  // numbers of the nodes' maps E
+  int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
   int numbers = 0;   // of Numbers
   int sensor_values = 0;
 
