@@ -101,7 +101,8 @@ DriveReport Run::equal_steps(double end, double step) {
 DriveReport Run::adaptive_steps(double end, double first_step) {
   // An error of h^order per unit of time: the step that would just meet the tolerance, with a margin, and within limits to
   // how fast it may change. Small changes are not worth the work that they cost.
-  constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1, kAfterFailure = 0.25;
+  constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
+                   kAfterFailure = 0.25;
   const double begin = state_.t, span = end - begin;
   const double smallest = 1e-12 * span;
   const double exponent = -1.0 / integrator_.control().order;
@@ -115,8 +116,9 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
     const Attempt done = attempt(now, now <= smallest);
     double factor = kAfterFailure;
     if (done.converged())
-      factor = done.error > 0 ? std::clamp(kMargin * std::pow(done.error, exponent), kLeastFactor, kMostFactor)
-                              : kMostFactor;
+      factor = done.error > 0
+                   ? std::clamp(kMargin * std::pow(done.error, exponent), kLeastFactor, kMostFactor)
+                   : kMostFactor;
     if (!done.converged() || done.error > 1) {
       ++report_.rejected;
       if (now <= smallest) {

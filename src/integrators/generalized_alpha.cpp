@@ -253,7 +253,8 @@ class GeneralizedAlpha final : public Integrator {
     std::vector<double> defect(state.v.size());
     for (const Node& node : system_->model().nodes) {
       velocity_of_rates(node, state.y.data(), jerk.data(), defect.data());
-      for (int i = 0; i < node_size(node.type).v; ++i) defect[at(node.v + i)] *= h * h * coefficient_of_jerk();
+      for (int i = 0; i < node_size(node.type).v; ++i)
+        defect[at(node.v + i)] *= h * h * coefficient_of_jerk();
       if (has_bracket(node))
         add_bracket(node.type, state.v.data() + node.v, state.vdot.data() + node.v,
                     h * h * bracket_coefficient(), defect.data() + node.v);
@@ -366,11 +367,11 @@ class GeneralizedAlpha final : public Integrator {
     }
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
+    if (form_ == Form::Geometric) copy_group_rates(to);
     if (adaptive_) out.error = estimate(from, to, h, work);
 
     const std::vector<double>& now = accelerations(to);
-    for (std::size_t i = 0; i < numbers_; ++i)
-      local_a_[i] = of_vdot * vdot[i] + of_a * a[i] + share * now[i];
+    for (std::size_t i = 0; i < numbers_; ++i) local_a_[i] = of_vdot * vdot[i] + of_a * a[i] + share * now[i];
     finish(corrector, stage, from, h, to, work);
     to.memory.back() = h;
     return out;
@@ -388,14 +389,15 @@ class GeneralizedAlpha final : public Integrator {
     });
     if (form_ == Form::Geometric) {
       std::copy(local_a_.begin(), local_a_.end(), to.memory.begin());
-      return copy_group_rates(to);
+      return;
     }
     const ParameterStage p = corrector.parameter_stage(stage, from, to);
     if (form_ == Form::Residual) {
       // What M multiplies besides a: T' y'.
       std::vector<double>& rest = corrector.V;
       std::fill(corrector.Theta.begin(), corrector.Theta.end(), 0.0);
-      for (const Node& node : system_->model().nodes) carry_over(node, p, corrector.Theta.data(), rest.data());
+      for (const Node& node : system_->model().nodes)
+        carry_over(node, p, corrector.Theta.data(), rest.data());
       for (const Node& node : system_->model().nodes) carry_over(node, p, local_a_.data(), to.memory.data());
       std::copy_n(to.memory.begin(), to.vdot.size(), to.vdot.begin());
       store_covector(to, rest, work);
@@ -451,7 +453,8 @@ class GeneralizedAlpha final : public Integrator {
     for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
     difference_.resize(numbers_);
     error_.resize(numbers_);
-    for (std::size_t i = 0; i < numbers_; ++i) difference_[i] = h * coefficient_of_jerk() * (now[i] - before[i]);
+    for (std::size_t i = 0; i < numbers_; ++i)
+      difference_[i] = h * coefficient_of_jerk() * (now[i] - before[i]);
     double worst = 0;
     for (const Node& node : system_->model().nodes) {
       velocity_of_rates(node, to.y.data(), difference_.data(), error_.data());

@@ -29,12 +29,12 @@ class Model {
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
   std::vector<Sensor> sensors;
-  int nq = 0;        // numbers of q
-  int nv = 0;        // velocities
-  int rows = 0;      // constraint rows
-  int tangents = 0;  // numbers of the nodes' maps E
+  int nq = 0;             // numbers of q
+  int nv = 0;             // velocities
+  int rows = 0;           // constraint rows
+  int tangents = 0;       // numbers of the nodes' maps E
   int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
-  int numbers = 0;   // of Numbers
+  int numbers = 0;        // of Numbers
   int sensor_values = 0;
 
   std::string row_name(int row) const;       // "joints.pivot: place x"

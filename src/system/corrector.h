@@ -36,7 +36,8 @@ struct CorrectorOptions {
   IndexForm form = IndexForm::Index3;
   StageUpdate update = StageUpdate::Exact;
   double sigma = 0;  // for StageUpdate::Expanded
-  bool local = false;  // Lie nodes advance in local coordinates (parameter_stage.h) instead of by the stage relation
+  bool local =
+      false;  // Lie nodes advance in local coordinates (parameter_stage.h) instead of by the stage relation
   Chart chart = Chart::Exponential;
 };
 
@@ -48,7 +49,8 @@ struct CorrectorOutcome {
   int jacobians = 0;    // assemblies with factorisation
   int worst = -1;       // unknown whose equation was worst, or that made the matrix singular
   double residual = 0;  // of that equation
-  double regularity = 1;  // least |cos phi_2| of Cardan angles at the last iterate, and the node it belongs to
+  double regularity =
+      1;  // least |cos phi_2| of Cardan angles at the last iterate, and the node it belongs to
   int least_regular = -1;
   bool converged() const { return failure == CorrectorFailure::None; }
 };

@@ -76,7 +76,7 @@ class StabilizedColumns {
   std::vector<double> damping_;                        // and s c_v C
   std::vector<double> matrices_;                       // B_n of each side
   std::vector<double> now_;                            // B of each side
-  std::vector<double> responses_;       // P B_n^T of each side, 6 x rows: how vdot follows eta
+  std::vector<double> responses_;                      // P B_n^T of each side, 6 x rows: how vdot follows eta
   std::vector<double> rate_responses_;  // the same of v / c_v, which differs in parameter space
 };
 

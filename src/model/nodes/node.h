@@ -51,7 +51,8 @@ struct Node {
   int q;        // index of its first coordinate in State::q
   int v;        // index of its first velocity in State::v, and of its first equation
   int tangent;  // index of its first number in Work::tangent: the map E of model/nodes/stage.h
-  int extra = -1;  // Euler parameters: index of the fourth one in the arrays of a stage, behind the velocities
+  int extra =
+      -1;  // Euler parameters: index of the fourth one in the arrays of a stage, behind the velocities
 };
 
 struct NodeSize {

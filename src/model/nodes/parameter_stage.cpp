@@ -171,8 +171,7 @@ struct CardanBodyBlock {
     const Mat3 Ginv = CardanAngles<double>::Ginv(now);
     m.y = now.cast<S>() + Ginv.cast<S>() * d;
     const Vec3 known = b.y_ref + b.Theta;
-    m.v = (CardanAngles<S>::G(m.y) * (m.y - known.cast<S>()) + b.drift.cast<S>()) *
-          S(b.s.rate() * b.s.c_v);
+    m.v = (CardanAngles<S>::G(m.y) * (m.y - known.cast<S>()) + b.drift.cast<S>()) * S(b.s.rate() * b.s.c_v);
     m.vdot = (m.v - b.V.cast<S>()) / S(b.s.c_v);
     m.ydot = m.v;  // what the stage advances are the velocities
     m.yddot = m.vdot;
@@ -242,8 +241,12 @@ void on_block(const Node& node, const ParameterStage& p, const F& f) {
   if (has_euler_parameters(node.type)) {
     EulerBlock block;
     block.unit_length = p.unit_length;
-    block.b = {p.stage, gather(node, p.Theta), gather(node, p.V), gather(node, p.theta),
-               gather(node, p.y_ref), Vector<double, 4>::Zero()};
+    block.b = {p.stage,
+               gather(node, p.Theta),
+               gather(node, p.V),
+               gather(node, p.theta),
+               gather(node, p.y_ref),
+               Vector<double, 4>::Zero()};
     // A drift of the pose is one of the parameters: p o (0, drift)/2.
     if (p.drift != nullptr)
       block.b.drift = EulerParameters<double>::Ginv(block.b.y_ref) * ConstMap<3>(p.drift + i);
@@ -347,8 +350,12 @@ void evaluate_parameters(const Node& node, const ParameterStage& p) {
   const int start = block_start(node.type), i = node.v + start;
   // Places are their own parameters.
   if (start != 0) {
-    BlockStage<3> b{p.stage, ConstMap<3>(p.Theta + node.v), ConstMap<3>(p.V + node.v),
-                    ConstMap<3>(p.theta + node.v), Vec3::Zero(), Vec3::Zero()};
+    BlockStage<3> b{p.stage,
+                    ConstMap<3>(p.Theta + node.v),
+                    ConstMap<3>(p.V + node.v),
+                    ConstMap<3>(p.theta + node.v),
+                    Vec3::Zero(),
+                    Vec3::Zero()};
     if (p.drift != nullptr) b.drift = ConstMap<3>(p.drift + node.v);
     Vec3 ydot, yddot;
     b.rates<double>(b.theta, ydot, yddot);
@@ -425,8 +432,7 @@ void increment_parameters(const Node& node, Chart chart, const double* d, const 
   if (has_euler_parameters(node.type)) {
     const Vector<double, 4> reference = gather(node, y_ref);
     const Vector<double, 4> p = (reference + gather(node, theta)).normalized();
-    const SO3<double> moved =
-        SO3<double>::from_coordinates(p) * SO3<double>::exp(Vec3(ConstMap<3>(turn)));
+    const SO3<double> moved = SO3<double>::from_coordinates(p) * SO3<double>::exp(Vec3(ConstMap<3>(turn)));
     scatter(node, moved.coordinates() - reference, theta);
   } else if (has_cardan_angles(node.type)) {
     Map<3> x(theta + i);
@@ -454,8 +460,7 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
     if constexpr (requires { block.unit_length; }) {
       // The multiplier of the unit length keeps p.p' = 0.
       const Vector<double, 4> moved = EulerParameters<double>::Ginv(block.b.y_ref) * y;
-      const Vector<double, 4> kept =
-          moved - block.b.y_ref * (m.y.dot(moved) / m.y.dot(block.b.y_ref));
+      const Vector<double, 4> kept = moved - block.b.y_ref * (m.y.dot(moved) / m.y.dot(block.b.y_ref));
       v = vdot = EulerParameters<double>::G(m.y) * kept;
     } else if constexpr (std::is_same_v<Block, CardanBodyBlock>) {
       v = vdot = y;
@@ -476,16 +481,15 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
       if constexpr (std::is_same_v<Block, CardanBlock>) {
         const Vec3 moved = CardanAngles<double>::Ginv(block.b.y_ref) * y;
         v = CardanAngles<double>::G(m.y) * moved;
-        vdot = v + p.stage.c_v * second([](const auto& at, const auto& rates) {
-                     return CardanAngles<S>::dG(at, rates);
-                   }, moved);
+        vdot = v + p.stage.c_v * second([](const auto& at,
+                                           const auto& rates) { return CardanAngles<S>::dG(at, rates); },
+                                        moved);
       } else {
         on_local_map(node.type, p.chart, [&]<class L>(L) {
           if constexpr (L::size == N) {
             v = L::T(m.y) * y;
-            vdot = v + p.stage.c_v * second([](const auto& at, const auto& rates) {
-                         return L::dT(at, rates);
-                       }, y);
+            vdot = v + p.stage.c_v *
+                           second([](const auto& at, const auto& rates) { return L::dT(at, rates); }, y);
           }
         });
       }
@@ -535,8 +539,7 @@ Mat6 covector_derivative(const Node& node, Chart chart, const double* theta, con
     }
     const Vector<S, N> force = L::Tinv(moved).transpose() * ConstMap<N>(g + i).template cast<S>();
     for (int r = 0; r < N; ++r)
-      for (int c = 0; c < N; ++c)
-        out(6 - N + r, 6 - N + c) = force[r].d[static_cast<std::size_t>(c)];
+      for (int c = 0; c < N; ++c) out(6 - N + r, 6 - N + c) = force[r].d[static_cast<std::size_t>(c)];
   });
   return out;
 }
