@@ -27,8 +27,11 @@ struct RunArguments {
 void print_summary(const Result& result) {
   const Summary& s = result.summary;
   const Trajectory& t = result.trajectory;
-  fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {:.6g} s, {:.3g} s of computing time\n", s.model,
-             s.start, s.end, s.steps, s.step, s.wall_seconds);
+  const std::string sizes =
+      s.adaptive ? fmt::format("{:.3g} to {:.3g} s ({} rejected)", s.least_step, s.largest_step, s.rejected)
+                 : fmt::format("{:.6g} s", s.step);
+  fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {}, {:.3g} s of computing time\n", s.model, s.start,
+             s.end, s.steps, sizes, s.wall_seconds);
   fmt::print("  integrator           {}\n", s.integrator);
   fmt::print("  formulation          {}, {} unknowns, {} solver\n", s.formulation, s.unknowns, s.solver);
   fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
@@ -73,7 +76,7 @@ int run(const RunArguments& arguments) {
     return kDone;
   }
   const std::string hint =
-      result.summary.interrupted
+      result.summary.interrupted || result.summary.adaptive
           ? ""
           : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
   fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);

@@ -29,7 +29,10 @@ struct Summary {
   std::string model;
   std::string integrator;  // with all its options as resolved
   std::string formulation;
-  double step = 0;  // the step used (adjusted so that the end is met exactly)
+  double step = 0;  // the step used (adjusted so that the end is met exactly); the mean if adaptive
+  bool adaptive = false;
+  double least_step = 0, largest_step = 0;  // accepted
+  long rejected = 0;                        // attempts that were not
   double start = 0;
   double end = 0;  // the time reached
   long steps = 0;

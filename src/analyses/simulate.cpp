@@ -142,13 +142,14 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.warnings = integrator->warnings();
 
   const long steps = step_count(options.start, options.end, options.step);
-  const long every = options.output_every == 0 ? steps : options.output_every;
-  Recorder recorder(system, work, result, static_cast<std::size_t>(steps / every + 2),
-                    options.record_residuals);
+  const long every = options.output_every;
+  s.adaptive = integrator->control().adaptive;
+  const std::size_t rows = s.adaptive || every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
+  Recorder recorder(system, work, result, rows, options.record_residuals);
   recorder.record(state);
   const auto observe = [&](const State& now, long step) {
-    if (step % every == 0 || step == steps) recorder.record(now);
-    return !options.progress || options.progress(static_cast<double>(step) / static_cast<double>(steps));
+    if ((every > 0 && step % every == 0) || now.t == options.end) recorder.record(now);
+    return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
   const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
   if (!report.completed &&
@@ -158,6 +159,9 @@ Result simulate(const System& system, const SimulateOptions& options) {
     recorder.record(state);
 
   s.step = report.step;
+  s.least_step = report.least_step;
+  s.largest_step = report.largest_step;
+  s.rejected = report.rejected;
   s.steps = report.steps;
   s.newton_iterations = report.newton_iterations;
   s.jacobian_updates = report.jacobian_updates;

@@ -2,12 +2,148 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "base/allocation_counter.h"
 
 namespace liedyn {
+namespace {
+
+// One run: the state, the attempts and their counters.
+class Run {
+ public:
+  Run(Integrator& integrator, const System& system, State& state, Work& work, const Observer& observer)
+      : integrator_(integrator), system_(system), state_(state), work_(work), observer_(observer) {}
+
+  DriveReport equal_steps(double end, double step);
+  DriveReport adaptive_steps(double end, double first_step);
+
+ private:
+  void start(double h) {
+    integrator_.start(state_, h, work_);
+    next_ = state_;
+    report_.allocations = allocation_count() < 0 ? -1 : 0;
+  }
+  // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
+  Attempt attempt(double h, bool careful);
+  // next_ becomes the state. False: the observer wants to stop.
+  bool accept(double t);
+  void fail(double h, const Attempt& attempt) {
+    report_.completed = false;
+    report_.failure =
+        fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, describe(attempt.corrector, system_));
+  }
+
+  Integrator& integrator_;
+  const System& system_;
+  State& state_;
+  Work& work_;
+  const Observer& observer_;
+  State next_;
+  DriveReport report_;
+};
+
+Attempt Run::attempt(double h, bool careful) {
+  using Clock = std::chrono::steady_clock;
+  const long allocations = allocation_count();
+  const auto before = Clock::now();
+  const auto count = [&](const Attempt& attempt) {
+    report_.newton_iterations += attempt.corrector.iterations;
+    report_.jacobian_updates += attempt.corrector.jacobians;
+  };
+  Attempt out = integrator_.step(state_, h, next_, work_);
+  count(out);
+  if (!out.converged()) {
+    // The block solver pivots inside blocks only; the second try has full pivoting.
+    if (out.corrector.failure == CorrectorFailure::Singular && work_.solver->name() == "block")
+      work_.use_solver(system_, "klu"), careful = true;
+    if (careful) {
+      out = integrator_.step_carefully(state_, h, next_, work_);
+      count(out);
+    }
+  }
+  report_.seconds += std::chrono::duration<double>(Clock::now() - before).count();
+  if (allocations >= 0) report_.allocations += allocation_count() - allocations;
+  return out;
+}
+
+bool Run::accept(double t) {
+  next_.t = t;
+  std::swap(state_, next_);
+  ++report_.steps;
+  if (observer_(state_, report_.steps)) return true;
+  report_.completed = false;
+  report_.interrupted = true;
+  report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
+  return false;
+}
+
+DriveReport Run::equal_steps(double end, double step) {
+  const double begin = state_.t;
+  const long count = step_count(begin, end, step);
+  const double h = (end - begin) / static_cast<double>(count);
+  report_.step = report_.least_step = report_.largest_step = h;
+  start(h);
+  for (long n = 1; n <= count; ++n) {
+    const Attempt done = attempt(h, true);
+    if (!done.converged()) {
+      fail(h, done);
+      break;
+    }
+    // Times are multiples of h, not sums of it.
+    if (!accept(n == count ? end : begin + static_cast<double>(n) * h)) break;
+  }
+  return report_;
+}
+
+DriveReport Run::adaptive_steps(double end, double first_step) {
+  // An error of h^order per unit of time: the step that would just meet the tolerance, with a margin, and within limits to
+  // how fast it may change. Small changes are not worth the work that they cost.
+  constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
+                   kAfterFailure = 0.25;
+  const double begin = state_.t, span = end - begin;
+  const double smallest = 1e-12 * span;
+  const double exponent = -1.0 / integrator_.control().order;
+  double h = std::min(first_step, span);
+  start(h);
+  while (state_.t < end) {
+    // A last step of less than a millionth of the others would be of no use.
+    const double left = end - state_.t;
+    const bool last = h * (1 + 1e-6) >= left;
+    const double now = last ? left : h;
+    const Attempt done = attempt(now, now <= smallest);
+    double factor = kAfterFailure;
+    if (done.converged())
+      factor = done.error > 0
+                   ? std::clamp(kMargin * std::pow(done.error, exponent), kLeastFactor, kMostFactor)
+                   : kMostFactor;
+    if (!done.converged() || done.error > 1) {
+      ++report_.rejected;
+      if (now <= smallest) {
+        fail(now, done);
+        if (done.converged())
+          report_.failure = fmt::format(
+              "t = {:.9g}: the step fell below {:.3g} and its error is still {:.3g} times the tolerance",
+              state_.t, smallest, done.error);
+        break;
+      }
+      h = std::max(smallest, now * std::min(factor, 0.9));
+      continue;
+    }
+    if (!last || report_.steps == 0) {
+      report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
+      report_.largest_step = std::max(report_.largest_step, now);
+    }
+    if (!accept(last ? end : state_.t + now)) break;
+    if (factor < 1 || factor > kWorthwhile) h = now * factor;
+  }
+  report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;
+  return report_;
+}
+
+}  // namespace
 
 long step_count(double start, double end, double step) {
   // A step typed with a few digits (1e-3, 0.02) divides the interval up to round-off.
@@ -16,50 +152,9 @@ long step_count(double start, double end, double step) {
 
 DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,
                   Work& work, const Observer& observer) {
-  using Clock = std::chrono::steady_clock;
-  DriveReport report;
-  const double start = state.t;
-  const long count = step_count(start, options.end, options.step);
-  const double h = (options.end - start) / static_cast<double>(count);
-  report.step = h;
-  integrator.start(state, h, work);
-  State next = state;
-  report.allocations = allocation_count() < 0 ? -1 : 0;
-
-  for (long n = 1; n <= count; ++n) {
-    const long allocations = allocation_count();
-    const auto before = Clock::now();
-    Attempt attempt = integrator.step(state, h, next, work);
-    report.newton_iterations += attempt.corrector.iterations;
-    report.jacobian_updates += attempt.corrector.jacobians;
-    if (!attempt.converged()) {
-      // The block solver pivots inside blocks only; the second try has full pivoting.
-      if (attempt.corrector.failure == CorrectorFailure::Singular && work.solver->name() == "block")
-        work.use_solver(system, "klu");
-      attempt = integrator.step_carefully(state, h, next, work);
-      report.newton_iterations += attempt.corrector.iterations;
-      report.jacobian_updates += attempt.corrector.jacobians;
-    }
-    report.seconds += std::chrono::duration<double>(Clock::now() - before).count();
-    if (allocations >= 0) report.allocations += allocation_count() - allocations;
-    if (!attempt.converged()) {
-      report.completed = false;
-      report.failure =
-          fmt::format("t = {:.9g}, step {:.3g}: {}", state.t, h, describe(attempt.corrector, system));
-      break;
-    }
-    // Times are multiples of h, not sums of it.
-    next.t = n == count ? options.end : start + static_cast<double>(n) * h;
-    std::swap(state, next);
-    report.steps = n;
-    if (!observer(state, n)) {
-      report.completed = false;
-      report.interrupted = true;
-      report.failure = fmt::format("t = {:.9g}: interrupted", state.t);
-      break;
-    }
-  }
-  return report;
+  Run run(integrator, system, state, work, observer);
+  return integrator.control().adaptive ? run.adaptive_steps(options.end, options.step)
+                                       : run.equal_steps(options.end, options.step);
 }
 
 }  // namespace liedyn

@@ -10,12 +10,14 @@ namespace liedyn {
 
 struct DriveOptions {
   double end = 1;
-  double step = 1e-3;  // adjusted down so that the end is met by equal steps
+  double step = 1e-3;  // equal steps: adjusted down so that they meet the end; adaptive: the first one
 };
 
 struct DriveReport {
-  double step = 0;  // used
+  double step = 0;                          // used; adaptive: the mean
+  double least_step = 0, largest_step = 0;  // accepted (but for a last one cut short by the end)
   long steps = 0;
+  long rejected = 0;  // attempts whose error was too large, or that did not converge
   long newton_iterations = 0;
   long jacobian_updates = 0;
   long allocations = -1;  // in the loop, observer excluded; -1: not counted

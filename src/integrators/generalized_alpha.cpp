@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "system/initial.h"
 
@@ -72,6 +73,13 @@ double sigma_from(const IntegratorOptions& options, const AlphaParameters& p) {
   return options.word("sigma") == "opt" ? p.gamma / (3 * p.beta) : options.number("sigma");
 }
 
+enum class Form { Geometric, Linear, Residual };
+
+Form form_from(const IntegratorOptions& options) {
+  const std::string& form = options.word("form");
+  return form == "linear" ? Form::Linear : form == "residual" ? Form::Residual : Form::Geometric;
+}
+
 CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) {
   CorrectorOptions out;
   out.relative = options.number("newton_tol");
@@ -82,10 +90,36 @@ CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) 
   out.form = index == "stabilized" ? IndexForm::Stabilized
              : index == "2"        ? IndexForm::Index2
                                    : IndexForm::Index3;
-  if (options.word("variant") == "paper")
-    out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;
   out.sigma = sigma;
+  out.local = form_from(options) != Form::Geometric;
+  const std::string& coordinates = options.word("coordinates");
+  out.chart = coordinates == "conformal" ? Chart::Conformal
+              : coordinates == "cayley"  ? Chart::Cayley
+                                         : Chart::Exponential;
+  if (options.word("variant") == "paper" && !out.local)
+    out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;
   return out;
+}
+
+void check_combination(const IntegratorOptions& options, const Model& model) {
+  const std::string& form = options.word("form");
+  const auto refuse = [](const std::string& what, const std::string& hint) {
+    throw InputError("integrator generalized-alpha", what, hint);
+  };
+  if (form == "geometric" && options.word("coordinates") != "exp")
+    refuse(fmt::format("form=geometric moves along the exponential map, got coordinates={}",
+                       options.word("coordinates")),
+           "other local coordinates go with form=linear or form=residual");
+  if (form != "geometric" && options.given("sigma"))
+    refuse(fmt::format("sigma belongs to form=geometric, got form={}", form), "leave sigma out");
+  if (form != "geometric" && options.word("variant") == "paper")
+    refuse(fmt::format("variant=paper belongs to form=geometric, got form={}", form), "leave variant out");
+  if (form == "residual" && model.has_conventional_nodes())
+    refuse("form=residual needs a Lie group formulation",
+           "choose --formulation r3so3, r3so3-spatial or se3, or form=linear");
+  if (form == "residual" && options.word("start") == "corrected")
+    refuse("start=corrected does not go with form=residual, which is of first order anyway",
+           "leave start out");
 }
 
 CorrectorOptions careful(CorrectorOptions options) {
@@ -102,16 +136,40 @@ class GeneralizedAlpha final : public Integrator {
       : system_(&system),
         parameters_(parameters_from(options)),
         sigma_(sigma_from(options, parameters_)),
+        form_(form_from(options)),
         corrected_start_(options.word("start") == "corrected"),
+        adaptive_(options.word("adaptive") == "true"),
+        rtol_(options.number("rtol")),
+        atol_(options.number("atol")),
         corrector_(system, corrector_from(options, sigma_)),
         careful_(system, careful(corrector_.options())),
-        text_(options.text()) {}
+        text_(options.text()) {
+    check_combination(options, system.model());
+    numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
+    local_a_.resize(numbers_);
+    for (const Node& node : system.model().nodes)
+      if (has_body_angles(node)) ++body_angles_;
+  }
 
   void start(State& state, double h, Work& work) override {
-    state.memory = state.vdot;  // a_0 = vdot_0
-    if (corrected_start_) correct_start(state, h);
     corrector_.prepare(work);
     careful_.prepare(work);
+    if (in_parameter_space()) {
+      for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, 0);
+      for (const Node& node : system_->model().nodes)
+        start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
+                         state.ydot.data(), state.yddot.data());
+    }
+    state.memory.assign(memory_size(), 0);
+    const std::vector<double>& yddot = accelerations(state);
+    std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
+    for_each_body_angles(state.memory, [&](const Node& node, double* b) {
+      Eigen::Map<Vec3>{b} = angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).second;
+    });
+    if (form_ == Form::Residual) store_covector(state, work);
+    if (corrected_start_) correct_start(state, h);
+    state.memory.back() = h;
+    changed_ = state;
   }
 
   Attempt step(const State& from, double h, State& to, Work& work) override {
@@ -123,29 +181,129 @@ class GeneralizedAlpha final : public Integrator {
     return attempt(careful_, from, h, to, work);
   }
   IndexForm form() const override { return corrector_.options().form; }
+  StepControl control() const override { return {adaptive_, 2}; }
   std::string describe() const override { return text_; }
-  std::vector<std::string> warnings() const override { return parameters_.warnings(); }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> out = parameters_.warnings();
+    if (form_ == Form::Residual)
+      out.emplace_back(
+          "form=residual is of first order where bodies rotate (Brüls and Eberhard, Sec. 6); form=linear and "
+          "form=geometric are of second");
+    return out;
+  }
 
  private:
+  // State::memory: a, then the b of Cardan angles with body velocities, then g_alpha of the residual form, then the last h.
+  std::size_t memory_size() const {
+    return numbers_ + 3 * body_angles_ + (form_ == Form::Residual ? numbers_ : 0) + 1;
+  }
+  double* covector_of(State& state) const { return state.memory.data() + numbers_ + 3 * body_angles_; }
+  static bool has_body_angles(const Node& node) {
+    return has_cardan_angles(node.type) && !has_cardan_rates(node.type);
+  }
+  template <class Memory, class Visit>
+  void for_each_body_angles(Memory& memory, const Visit& visit) const {
+    if (body_angles_ == 0) return;
+    auto* b = memory.data() + numbers_;
+    for (const Node& node : system_->model().nodes)
+      if (has_body_angles(node)) visit(node, b), b += 3;
+  }
+
+  bool in_parameter_space() const { return corrector_.uses_parameters(); }
+  const std::vector<double>& rates(const State& state) const {
+    return in_parameter_space() ? state.ydot : state.v;
+  }
+  const std::vector<double>& accelerations(const State& state) const {
+    return in_parameter_space() ? state.yddot : state.vdot;
+  }
+  bool has_bracket(const Node& node) const { return form_ == Form::Geometric && !is_conventional(node.type); }
+
   // Tables 1 and 2 of Arnold, Cardona, Brüls: a_0 = vdot_0 + Delta_alpha h vddot_0, and in index 3
-  //   v_0 += h^2 M^-1 B^T (B M^-1 B^T)^-1 B (C_q vddot_0 + kappa v^ vdot_0).
+  //   v_0 += h^2 M^-1 B^T (B M^-1 B^T)^-1 B (C_q vddot_0 + kappa v^ vdot_0),
+  // with the accelerations of the coordinates that the stage advances.
   void correct_start(State& state, double h) const {
     constexpr double kShift = 0.1;
     Work plain(*system_);
-    const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
-    const double delta = alpha_m - alpha_f;
-    const std::vector<double> jerk = estimate_jerk(*system_, state, kShift * h, plain);
-    if (jerk.empty()) return;
+    const double delta = parameters_.alpha_m - parameters_.alpha_f;
+    std::vector<double> jerk(numbers_ + 3 * body_angles_, 0.0), theta;  // laid out as the memory
+    for (const double sign : {1.0, -1.0}) {
+      State shifted;
+      if (!shifted_state(*system_, state, sign * kShift * h, shifted, theta, plain)) return;
+      if (in_parameter_space()) {
+        for (const Node& node : system_->model().nodes) {
+          if (is_conventional(node.type))
+            start_parameters(node, shifted.q.data(), shifted.v.data(), shifted.vdot.data(), shifted.y.data(),
+                             shifted.ydot.data(), shifted.yddot.data());
+          else
+            local_rates(node, corrector_.options().chart, theta.data(), shifted.v.data(), shifted.vdot.data(),
+                        shifted.ydot.data(), shifted.yddot.data());
+        }
+      }
+      const double weight = sign / (2 * kShift * h);
+      const std::vector<double>& now = accelerations(shifted);
+      for (std::size_t i = 0; i < numbers_; ++i) jerk[i] += weight * now[i];
+      for_each_body_angles(jerk, [&](const Node& node, double* b) {
+        Eigen::Map<Vec3>{b} +=
+            weight * angle_rates(node, shifted.y.data(), shifted.v.data(), shifted.vdot.data()).second;
+      });
+    }
     for (std::size_t i = 0; i < jerk.size(); ++i) state.memory[i] += delta * h * jerk[i];
     if (form() != IndexForm::Index3) return;
-    const double c_q = (1 - 6 * beta - 3 * delta) / 6;
-    std::vector<double> defect(jerk.size());
-    for (std::size_t i = 0; i < jerk.size(); ++i) defect[i] = h * h * c_q * jerk[i];
+
+    std::vector<double> defect(state.v.size());
+    for (const Node& node : system_->model().nodes) {
+      velocity_of_rates(node, state.y.data(), jerk.data(), defect.data());
+      for (int i = 0; i < node_size(node.type).v; ++i)
+        defect[at(node.v + i)] *= h * h * coefficient_of_jerk();
+      if (has_bracket(node))
+        add_bracket(node.type, state.v.data() + node.v, state.vdot.data() + node.v,
+                    h * h * bracket_coefficient(), defect.data() + node.v);
+      add_radial_rates(node, state.y.data(), jerk.data(), h * h * coefficient_of_jerk(), state.ydot.data());
+    }
+    add_constrained_part(state, defect, 1, plain);
+  }
+
+  // v += factor M^-1 B^T (B M^-1 B^T)^-1 B y, and the rates of the parameters with it.
+  void add_constrained_part(State& state, const std::vector<double>& y, double factor, Work& work) const {
+    std::vector<double> change = constrained_part(*system_, state, y, work);
+    for (std::size_t i = 0; i < change.size(); ++i) change[i] *= factor, state.v[i] += change[i];
+    if (!in_parameter_space() || change.empty()) return;
     for (const Node& node : system_->model().nodes)
-      add_bracket(node.type, state.v.data() + node.v, state.vdot.data() + node.v,
-                  h * h * bracket_coefficient(), defect.data() + node.v);
-    const std::vector<double> change = constrained_part(*system_, state, defect, plain);
-    for (std::size_t i = 0; i < change.size(); ++i) state.v[i] += change[i];
+      add_rates_of_velocity(node, state.y.data(), change.data(), state.ydot.data());
+  }
+
+  // A step of another size. The smooth part of the solution has a_n = vdot(t_n + Delta_alpha h) + O(h^2), and in index 3
+  //   B v_n + Phi_t = h^2 B (C_q vddot + kappa v^ vdot) + O(h^3):
+  // both differences are carried over to the new h by their ratios, h+/h and (h+/h)^2. Nothing needs to be estimated, and what is
+  // not smooth grows at most as the steps themselves.
+  const State& with_step(const State& from, double h) {
+    const double before = from.memory.back();
+    // The last step before an output time may differ by round-off only.
+    if (std::abs(h - before) <= 1e-9 * before || form_ == Form::Residual) return from;
+    changed_ = from;
+    const double ratio = h / before;
+    const std::vector<double>& yddot = accelerations(from);
+    for (std::size_t i = 0; i < numbers_; ++i)
+      changed_.memory[i] = yddot[i] + ratio * (from.memory[i] - yddot[i]);
+    for_each_body_angles(changed_.memory, [&](const Node& node, double* b) {
+      const Vec3 exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
+      Eigen::Map<Vec3>{b} = exact + ratio * (Eigen::Map<Vec3>(b) - exact);
+    });
+    if (form() == IndexForm::Index3) {
+      const double growth = ratio * ratio - 1;
+      for (const Node& node : system_->model().nodes)
+        add_radial_rates(node, from.y.data(), from.ydot.data(), growth, changed_.ydot.data());
+      if (system_->model().rows > 0) {
+        if (!plain_) plain_ = std::make_unique<Work>(*system_);
+        add_constrained_part(changed_, from.v, growth, *plain_);
+      }
+    }
+    return changed_;
+  }
+
+  double coefficient_of_jerk() const {
+    const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
+    return (1 - 6 * beta - 3 * (alpha_m - alpha_f)) / 6;  // C_q
   }
 
   // kappa: the coefficient of v^ vdot in the local error of q. For the algorithms as printed it is that of their
@@ -162,11 +320,16 @@ class GeneralizedAlpha final : public Integrator {
     return 0;
   }
 
-  Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) const {
+  Attempt attempt(Corrector& corrector, const State& last, double h, State& to, Work& work) {
+    const State& from = with_step(last, h);
     const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
+    const std::vector<double>&v = rates(from), &vdot = accelerations(from);
     const std::vector<double>& a = from.memory;
-    // a_{n+1} = known + share vdot_{n+1}; v and theta follow.
+    // a_{n+1} = known + share vdot_{n+1}; v and theta follow. In the residual form a_{n+1} itself is what is solved for:
+    // with vdot = a_{n+1}/share in its place, (1 - alpha_f) r is the weighted residual of Eq. (79) of Brüls and Eberhard.
     const double share = (1 - alpha_f) / (1 - alpha_m);
+    const double of_vdot = form_ == Form::Residual ? 0 : alpha_f / (1 - alpha_m);
+    const double of_a = form_ == Form::Residual ? 0 : -alpha_m / (1 - alpha_m);
     const double part = h * sigma_ * beta / gamma;
     Stage stage;
     stage.c_1 = h * h * beta * share * (1 - sigma_);
@@ -174,13 +337,27 @@ class GeneralizedAlpha final : public Integrator {
     stage.c_v = h * gamma * share;
     const bool exact = corrector.options().update == StageUpdate::Exact;
     to.t = from.t + h;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-      const double known = (alpha_f * from.vdot[i] - alpha_m * a[i]) / (1 - alpha_m);
-      corrector.V[i] = from.v[i] + h * ((1 - gamma) * a[i] + gamma * known);
-      corrector.Theta[i] =
-          h * from.v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
+    for (std::size_t i = 0; i < numbers_; ++i) {
+      const double known = of_vdot * vdot[i] + of_a * a[i];
+      corrector.V[i] = v[i] + h * ((1 - gamma) * a[i] + gamma * known);
+      corrector.Theta[i] = h * v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
       // Predictor: a_{n+1} = a_n.
-      corrector.theta[i] = h * from.v[i] + 0.5 * h * h * a[i];
+      corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
+    }
+    // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
+    // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
+    for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
+      const Eigen::Map<const Vec3> b(b_n);
+      const Vec3 angles = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
+      const int i = node.v + 3 - first_component(node.type);
+      Eigen::Map<Vec3>{&corrector.Theta[at(i)]} =
+          h * (1 - beta / gamma) * angles + h * h * (0.5 - beta / gamma) * b;
+      Eigen::Map<Vec3>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;
+    });
+    if (form_ == Form::Residual) {
+      const double* g = last.memory.data() + numbers_ + 3 * body_angles_;
+      corrector.covector.resize(numbers_);
+      for (std::size_t i = 0; i < numbers_; ++i) corrector.covector[i] = g[i] / (1 - alpha_f);
     }
     if (exact) {
       to.lambda = from.lambda;
@@ -188,40 +365,151 @@ class GeneralizedAlpha final : public Integrator {
     } else {
       predict_as_printed(corrector, from, h, to);
     }
-    const Attempt out{corrector.solve(stage, h, from, to, work)};
-    for (std::size_t i = 0; i < a.size(); ++i)
-      to.memory[i] = (alpha_f * from.vdot[i] - alpha_m * a[i]) / (1 - alpha_m) + share * to.vdot[i];
+    Attempt out{corrector.solve(stage, h, from, to, work)};
+    if (!out.converged()) return out;
+    if (form_ == Form::Geometric) copy_group_rates(to);
+    if (adaptive_) out.error = estimate(from, to, h, work);
+
+    const std::vector<double>& now = accelerations(to);
+    for (std::size_t i = 0; i < numbers_; ++i) local_a_[i] = of_vdot * vdot[i] + of_a * a[i] + share * now[i];
+    finish(corrector, stage, from, h, to, work);
+    to.memory.back() = h;
     return out;
+  }
+
+  // a of the end of the step into the memory, and rates and accelerations that the next step starts with.
+  void finish(Corrector& corrector, const Stage& stage, const State& from, double h, State& to, Work& work) {
+    const double gamma = parameters_.gamma;
+    for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
+      const Eigen::Map<const Vec3> b(b_n);
+      const Vec3 before = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
+      const Vec3 after = angle_rates(node, to.y.data(), to.v.data(), to.vdot.data()).first;
+      Eigen::Map<Vec3>{to.memory.data() + (b_n - from.memory.data())} =
+          (after - before) / (h * gamma) - (1 - gamma) / gamma * b;
+    });
+    if (form_ == Form::Geometric) {
+      std::copy(local_a_.begin(), local_a_.end(), to.memory.begin());
+      return;
+    }
+    const ParameterStage p = corrector.parameter_stage(stage, from, to);
+    if (form_ == Form::Residual) {
+      // What M multiplies besides a: T' y'.
+      std::vector<double>& rest = corrector.V;
+      std::fill(corrector.Theta.begin(), corrector.Theta.end(), 0.0);
+      for (const Node& node : system_->model().nodes)
+        carry_over(node, p, corrector.Theta.data(), rest.data());
+      for (const Node& node : system_->model().nodes) carry_over(node, p, local_a_.data(), to.memory.data());
+      std::copy_n(to.memory.begin(), to.vdot.size(), to.vdot.begin());
+      store_covector(to, rest, work);
+    } else {
+      for (const Node& node : system_->model().nodes) {
+        if (is_conventional(node.type))
+          copy_parameters(node, local_a_, to.memory);
+        else
+          carry_over(node, p, local_a_.data(), to.memory.data());
+      }
+    }
+    copy_group_rates(to);
+  }
+
+  // Lie nodes start the next step with local coordinates zero, whose rates are the velocities.
+  void copy_group_rates(State& to) const {
+    if (!in_parameter_space()) return;
+    for (const Node& node : system_->model().nodes) {
+      if (is_conventional(node.type)) continue;
+      const int count = node_size(node.type).v;
+      std::fill_n(to.y.begin() + node.v, count, 0.0);
+      std::copy_n(to.v.begin() + node.v, count, to.ydot.begin() + node.v);
+      std::copy_n(to.vdot.begin() + node.v, count, to.yddot.begin() + node.v);
+    }
+  }
+  static void copy_parameters(const Node& node, const std::vector<double>& from, std::vector<double>& to) {
+    std::copy_n(from.begin() + node.v, node_size(node.type).v, to.begin() + node.v);
+    if (node.extra >= 0) to[at(node.extra)] = from[at(node.extra)];
+  }
+
+  // g_alpha = alpha_m M a + alpha_f (M T' y' + g + B^T lambda), Eq. (84) of Brüls and Eberhard in the node's own axes.
+  void store_covector(State& state, const std::vector<double>& rest, Work& work) const {
+    const RowRequest none{false, false, false};
+    system_->residual(state, work, none);
+    const std::vector<double> whole = work.r;
+    std::vector<double> vdot = state.vdot;
+    std::copy_n(rest.begin(), vdot.size(), state.vdot.begin());
+    system_->residual(state, work, none);
+    state.vdot.swap(vdot);
+    double* g = covector_of(state);
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      g[i] = parameters_.alpha_f * work.r[i] + parameters_.alpha_m * (whole[i] - work.r[i]);
+  }
+  void store_covector(State& state, Work& work) const {
+    store_covector(state, std::vector<double>(numbers_, 0.0), work);
+  }
+
+  // The local error C_q h^3 vddot + kappa h^3 v^ vdot, per unit of time, relative to the tolerances: the sum over a run of
+  // length T is then T times the tolerance.
+  double estimate(const State& from, const State& to, double h, const Work& work) {
+    const std::vector<double>&before = accelerations(from), &now = accelerations(to);
+    double size = 0;
+    for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+    difference_.resize(numbers_);
+    error_.resize(numbers_);
+    for (std::size_t i = 0; i < numbers_; ++i)
+      difference_[i] = h * coefficient_of_jerk() * (now[i] - before[i]);
+    double worst = 0;
+    for (const Node& node : system_->model().nodes) {
+      velocity_of_rates(node, to.y.data(), difference_.data(), error_.data());
+      if (has_bracket(node))
+        add_bracket(node.type, to.v.data() + node.v, to.vdot.data() + node.v, h * h * bracket_coefficient(),
+                    error_.data() + node.v);
+      const int places = 3 - first_component(node.type);
+      for (int i = 0; i < node_size(node.type).v; ++i) {
+        const double scale = i < places ? size : 1.0;  // metres; radians
+        worst = std::max(worst, std::abs(error_[at(node.v + i)]) / (atol_ + rtol_ * scale));
+      }
+    }
+    return worst;
   }
 
   // Lines 1 to 7 of Algorithms 1 to 3: vdot = 0, lambda = 0, theta = (1 - sigma h (beta/gamma) v^) theta.
   void predict_as_printed(Corrector& corrector, const State& from, double h, State& to) const {
     const double part = h * sigma_ * parameters_.beta / parameters_.gamma;
-    for (std::size_t i = 0; i < from.v.size(); ++i) {
-      to.vdot[i] = 0;
-      to.v[i] = corrector.V[i];
-      corrector.theta[i] = corrector.Theta[i] + part * corrector.V[i];
-    }
     std::fill(to.lambda.begin(), to.lambda.end(), 0.0);
     std::fill(to.eta.begin(), to.eta.end(), 0.0);
     to.q = from.q;
     for (const Node& node : system_->model().nodes) {
+      if (is_conventional(node.type)) continue;
+      const int count = node_size(node.type).v;
       double* theta = corrector.theta.data() + node.v;
+      for (int i = 0; i < count; ++i) {
+        const std::size_t k = at(node.v + i);
+        to.vdot[k] = 0;
+        to.v[k] = corrector.V[k];
+        theta[i] = corrector.Theta[k] + part * corrector.V[k];
+      }
       double turned[6];
-      std::copy_n(theta, node_size(node.type).v, turned);
+      std::copy_n(theta, count, turned);
       add_bracket(node.type, to.v.data() + node.v, theta, -part, turned);
-      std::copy_n(turned, node_size(node.type).v, theta);
+      std::copy_n(turned, count, theta);
       increment_position<double>(node.type, theta, to.q.data() + node.q);
     }
   }
 
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
   const System* system_;
   AlphaParameters parameters_;
   double sigma_;
-  bool corrected_start_;
+  Form form_;
+  bool corrected_start_, adaptive_;
+  double rtol_, atol_;
   Corrector corrector_;
   Corrector careful_;
   std::string text_;
+  std::size_t numbers_ = 0;      // Model::stage_numbers
+  std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities
+  std::vector<double> local_a_, difference_, error_;
+  State changed_;                // the last state, for a step of another size
+  std::unique_ptr<Work> plain_;  // for the projections that go with it
 };
 
 }  // namespace
@@ -236,7 +524,7 @@ ListedIntegrator generalized_alpha() {
       "generalized-alpha",
       "Generalised-alpha on Lie groups, with the sigma modification: second order, numerical damping by rho.",
       "Holzinger, Arnold, Gerstmayr, Eqs. (11)-(20), Algorithms 1-3; Arnold, Cardona, Brüls, Eqs. (37), "
-      "(56), Tables 1 and 2",
+      "(56), Tables 1 and 2; Brüls, Eberhard, Algorithms 2 and 3",
       {{"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
        {"sigma",
         "0",
@@ -245,6 +533,15 @@ ListedIntegrator generalized_alpha() {
         {"opt"},
         -10,
         10},
+       {"form",
+        "geometric",
+        "On the group; or in local coordinates that start anew in every step, with accelerations (linear) or "
+        "forces (residual) averaged.",
+        {"geometric", "linear", "residual"}},
+       {"coordinates",
+        "exp",
+        "Local coordinates of form=linear and form=residual.",
+        {"exp", "conformal", "cayley"}},
        {"index",
         "3",
         "Constraints on positions (3), velocities (2), or both with a second multiplier (stabilized).",
@@ -277,7 +574,13 @@ ListedIntegrator generalized_alpha() {
         "Residual at which Newton's method stops, relative to the forces at work.",
         {},
         1e-15,
-        1}},
+        1},
+       {"adaptive",
+        "false",
+        "Steps chosen so that the local errors add up to the tolerances in each unit of time.",
+        {"false", "true"}},
+       {"rtol", "1e-4", "Relative tolerance: of the size of the model, and in radians.", {}, 1e-14, 1},
+       {"atol", "1e-8", "Absolute tolerance, in metres and radians.", {}, 0, 1e6}},
       [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
         return std::make_unique<GeneralizedAlpha>(system, options);
       }};

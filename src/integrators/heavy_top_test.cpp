@@ -103,7 +103,7 @@ TEST(HeavyTop, IndependentIntegrationMeetsTheReferenceValues) {
 }
 
 TEST(HeavyTop, ExtrapolatedMeetsTheReferenceValues) {
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : formulations_in_the_large()) {
     const System system = make_system(heavy_top(), formulation);
     for (const double t : {0.5, 1.0}) {
       const Simulation coarse(system, "generalized-alpha", t, 1e-4),
@@ -167,7 +167,7 @@ Errors errors_of(const System& system, const std::string& integrator, double h) 
 }
 
 TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : formulations_in_the_large()) {
     const System system = make_system(heavy_top(), formulation);
     std::vector<double> position, velocity, force, late_force;
     fmt::print("  {}\n  {:>9} {:>11} {:>11} {:>11} {:>14}\n", formulation, "h", "q", "v", "lambda",
@@ -181,13 +181,17 @@ TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
       force.push_back(e.force);
       late_force.push_back(e.late_force);
     }
-    expect_between(order_of(position), 1.9, 2.1, "order of q");
-    // In steps of 4e-3, 0.6 rad of spin, the oscillation of lambda on R3xSO3 grows instead of dying out.
-    const auto but_first = [](const std::vector<double>& all) {
-      return order_of({all.begin() + 1, all.end()});
+    // In steps of 4e-3, 0.6 rad of spin, the oscillation of lambda on R3xSO3 grows instead of dying out; with Euler
+    // parameters already in steps of 2e-3, and there the place is lost with it.
+    const bool euler = formulation == "euler-parameters";
+    const auto but_first = [&](const std::vector<double>& all) {
+      return order_of({all.begin() + (euler ? 2 : 1), all.end()});
     };
+    expect_between(euler ? but_first(position) : order_of(position), 1.9, 2.1, "order of q");
     expect_between(but_first(velocity), 1.9, 2.1, "order of v from 2e-3 on");
-    expect_between(but_first(late_force), 1.9, 2.1, "order of lambda on [0.5, 1]");
+    // With rho = 0.9 a hundredth of the oscillation is left at t = 0.5 in steps of 1e-3.
+    expect_between(order_of({late_force.begin() + (euler ? 3 : 1), late_force.end()}), 1.9, 2.1,
+                   "order of lambda on [0.5, 1]");
     // The start with a_0 = vdot_0 excites oscillations of first order in lambda, except on SE(3), where they vanish.
     const double transient = formulation == "se3" ? 2 : 1;
     expect_between(but_first(force), transient - 0.1, transient + 0.1, "order of lambda on [0, 1]");

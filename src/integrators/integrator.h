@@ -16,8 +16,14 @@ namespace liedyn {
 
 struct Attempt {
   CorrectorOutcome corrector;
-  double error = 0;  // estimate in the weighted norm; 0 if the method has none
+  double error = 0;  // estimate relative to the tolerances, per unit of time; 0 if the method has none
   bool converged() const { return corrector.converged(); }
+};
+
+// What a method asks of the driver: equal steps, or steps such that Attempt::error stays below 1.
+struct StepControl {
+  bool adaptive = false;
+  int order = 1;  // Attempt::error is proportional to h^order
 };
 
 class Integrator {
@@ -30,6 +36,7 @@ class Integrator {
   virtual Attempt step_carefully(const State& from, double h, State& to, Work& work) = 0;
   // The linear system it needs: Work must be made for it.
   virtual IndexForm form() const { return IndexForm::Index3; }
+  virtual StepControl control() const { return {}; }
   // Every option with the value in force: "generalized-alpha,form=geometric,sigma=0,...".
   virtual std::string describe() const = 0;
   virtual std::vector<std::string> warnings() const { return {}; }

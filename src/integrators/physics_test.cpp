@@ -46,7 +46,7 @@ TEST(FreeTop, FollowsEllipticFunctionsAndKeepsEnergyAndAngularMomentum) {
   const Vec3 J(1, 1.7, 2.5);
   const double a = 1.5, b = 1, end = 5;
   for (const char* kind : {"rigid", "rotating"})
-    for (const std::string& formulation : formulations()) {
+    for (const std::string& formulation : formulations_in_the_large()) {
       ModelBuilder builder({0, 0, 0});
       builder.body("top", kind)
           .set("mass", {1})

@@ -21,7 +21,9 @@ const std::vector<Field>& simulation_fields() {
       {.name = "step",
        .type = FieldType::Number,
        .unit = "s",
-       .summary = "Time step; it is shortened a little where that lets equal steps meet the end.",
+       .summary =
+           "Time step; it is shortened a little where that lets equal steps meet the end. The first step "
+           "if the integrator is adaptive.",
        .defaults = {defaults.step},
        .range = Range::Positive},
       {.name = "integrator",

@@ -154,8 +154,10 @@ class BatchOf : public Batch {
 
   static Seeds frame_seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
                            const Seeding& s) {
-    const double* tangent = to.tangent != nullptr ? to.tangent + at.nodes[frame.node()].tangent : nullptr;
-    Seeds seeds = node_seeds(frame.type(), frame.node_motion(), tangent, s);
+    const int first = at.nodes[frame.node()].tangent;
+    const double* tangent = to.tangent != nullptr ? to.tangent + first : nullptr;
+    const double* rate_tangent = to.tangent != nullptr ? to.rate_tangent + first : nullptr;
+    Seeds seeds = node_seeds(frame.type(), frame.node_motion(), tangent, rate_tangent, s);
     frame.to_frame(seeds.X);
     frame.to_frame(seeds.V);
     frame.to_frame(seeds.A);

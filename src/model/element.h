@@ -74,10 +74,11 @@ struct Evaluation {
 // The matrix to add to, and how its columns move the nodes.
 struct JacobianTarget {
   double* values = nullptr;
-  const BlockRef* blocks = nullptr;  // of the batch, see Batch::blocks_per_element
-  const double* tangent = nullptr;   // E of the nodes; null: identity
-  Seeding force;                     // of the columns in the rows of the nodes (with the scale of those rows)
-  Seeding row;                       // of the columns in the constraint rows
+  const BlockRef* blocks = nullptr;      // of the batch, see Batch::blocks_per_element
+  const double* tangent = nullptr;       // E of the nodes; null: identity
+  const double* rate_tangent = nullptr;  // E'; the same as E for most methods
+  Seeding force;  // of the columns in the rows of the nodes (with the scale of those rows)
+  Seeding row;    // of the columns in the constraint rows
   RowLevel level = RowLevel::Position;
   // The stabilised form has rows at velocity level besides: (rows, frame i) per element, null otherwise.
   const BlockRef* rate_blocks = nullptr;

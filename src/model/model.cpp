@@ -58,7 +58,8 @@ bool at_reference(const Entry& entry, const Attachment& a) {
 }  // namespace
 
 const std::vector<std::string>& formulations() {
-  static const std::vector<std::string> list = {"r3so3", "r3so3-spatial", "se3"};
+  static const std::vector<std::string> list = {"r3so3",  "r3so3-spatial", "se3", "euler-parameters",
+                                                "cardan", "cardan-body"};
   return list;
 }
 
@@ -88,11 +89,15 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
     const NodeType type = listed.node(own ? word(d, body, field) : m.formulation_);
     const NodeSize size = node_size(type);
-    m.nodes.push_back({type, m.nq, m.nv, m.tangents});
+    m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
     m.nq += size.q;
     m.nv += size.v;
     m.tangents += size.tangent;
   }
+
+  m.stage_numbers = m.nv;
+  for (Node& node : m.nodes)
+    if (has_euler_parameters(node.type)) node.extra = m.stage_numbers++;
 
   // One batch per kind that occurs; its elements in the order of the entries.
   const auto add_batches = [&](Section section, const auto& list) {
@@ -193,6 +198,10 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   }
   if (!findings.empty()) throw InputError(findings);
   return model;
+}
+
+bool Model::has_conventional_nodes() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return is_conventional(node.type); });
 }
 
 const Entry& Model::entry_of(int batch, int element) const {

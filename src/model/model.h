@@ -22,17 +22,19 @@ class Model {
   const Description& description() const { return *description_; }
   std::shared_ptr<const Description> shared_description() const { return description_; }
   const std::string& formulation() const { return formulation_; }
+  bool has_conventional_nodes() const;
 
   std::vector<Node> nodes;  // one per body, in the order of the bodies
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
   std::vector<Sensor> sensors;
-  int nq = 0;        // numbers of q
-  int nv = 0;        // velocities
-  int rows = 0;      // constraint rows
-  int tangents = 0;  // numbers of the nodes' maps E
-  int numbers = 0;   // of Numbers
+  int nq = 0;             // numbers of q
+  int nv = 0;             // velocities
+  int rows = 0;           // constraint rows
+  int tangents = 0;       // numbers of the nodes' maps E
+  int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
+  int numbers = 0;        // of Numbers
   int sensor_values = 0;
 
   std::string row_name(int row) const;       // "joints.pivot: place x"

@@ -25,9 +25,14 @@ bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.
 }  // namespace
 
 Corrector::Corrector(const System& system, CorrectorOptions options)
-    : Theta(at(system.model().nv)), V(Theta), theta(Theta), system_(&system), options_(options) {
+    : Theta(at(system.model().stage_numbers)),
+      V(Theta),
+      theta(Theta),
+      system_(&system),
+      options_(options),
+      uses_parameters_(options.local || system.model().has_conventional_nodes()) {
   if (options_.form == IndexForm::Stabilized) {
-    drift_ = theta;
+    drift_.resize(at(system.model().nv));
     eta_increment_.resize(at(system.model().rows));
   }
   if (options_.line_search) {
@@ -37,8 +42,9 @@ Corrector::Corrector(const System& system, CorrectorOptions options)
   }
 }
 
-void Corrector::prepare(const Work& work) {
+void Corrector::prepare(Work& work) {
   has_matrix_ = false;
+  if (uses_parameters_) work.rate_tangent.resize(work.tangent.size());
   if (options_.form == IndexForm::Stabilized)
     stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
 }
@@ -50,10 +56,49 @@ NodeStage Corrector::node_stage(const Node& node, const State& reference, State&
           to.v.data() + node.v,        to.vdot.data() + node.v};
 }
 
+ParameterStage Corrector::parameter_stage(const Stage& stage, const State& reference, State& to) const {
+  ParameterStage p;
+  p.stage = stage;
+  p.chart = options_.chart;
+  p.unit_length = options_.form == IndexForm::Index3   ? UnitLength::Position
+                  : options_.form == IndexForm::Index2 ? UnitLength::Velocity
+                                                       : UnitLength::Both;
+  p.q_ref = reference.q.data();
+  p.y_ref = reference.y.data();
+  p.Theta = Theta.data();
+  p.V = V.data();
+  p.theta = theta.data();
+  p.drift = drift_.empty() ? nullptr : drift_.data();
+  p.q = to.q.data();
+  p.v = to.v.data();
+  p.vdot = to.vdot.data();
+  p.y = to.y.data();
+  p.ydot = to.ydot.data();
+  p.yddot = to.yddot.data();
+  return p;
+}
+
 void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to) {
   if (stabilized_) stabilized_->drift(*system_, h, to.eta, drift_);
+  const bool exact = options_.update == StageUpdate::Exact;
+  if (!uses_parameters_ && exact) {
+    for (const Node& node : system_->model().nodes)
+      evaluate_stage(node.type, stage, node_stage(node, reference, to));
+    return;
+  }
+  for (const Node& node : system_->model().nodes) {
+    if (in_parameter_space(node))
+      evaluate_parameters(node, parameter_stage(stage, reference, to));
+    else if (exact)
+      evaluate_stage(node.type, stage, node_stage(node, reference, to));
+  }
+}
+
+void Corrector::evaluate_residual(const State& to, Work& work) const {
+  system_->residual(to, work, rows());
+  if (covector.empty()) return;
   for (const Node& node : system_->model().nodes)
-    evaluate_stage(node.type, stage, node_stage(node, reference, to));
+    add_covector(node, options_.chart, theta.data(), covector.data(), work.r.data());
 }
 
 // Residuals relative to what they are made of: forces to the largest inertial force, constraints, as the accelerations
@@ -115,10 +160,17 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   const bool without_tangent = options_.simplified || options_.update == StageUpdate::Incremental;
   for (const Node& node : model.nodes) {
     double* E = work.tangent.data() + node.tangent;
+    if (in_parameter_space(node)) {
+      parameter_tangents(node, parameter_stage(stage, reference, to), E,
+                         work.rate_tangent.data() + node.tangent);
+      continue;
+    }
     if (options_.update == StageUpdate::Expanded && !without_tangent)
       expanded_tangent(node.type, stage, options_.sigma, theta.data() + node.v, E);
     else
       evaluate_stage_tangent(node.type, stage, node_stage(node, reference, to), without_tangent, E);
+    if (uses_parameters_)
+      std::copy_n(E, node_size(node.type).tangent, work.rate_tangent.data() + node.tangent);
   }
   const Seeding positions{1, 0, 0}, velocities{k, k * stage.c_v, 0};
   MatrixRequest request;
@@ -131,9 +183,23 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
     request.rate = velocities;
   }
   system_->jacobian(to, work, rows(), request);
+  if (!covector.empty())
+    for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+      const Node& node = model.nodes[i];
+      add_covector(node, options_.chart, theta.data(), covector.data(), work.r.data());
+      const Mat6 D = s * covector_derivative(node, options_.chart, theta.data(), covector.data());
+      add_block(work.solver->values(), work.diagonal[i], D, node.type, node.type);
+    }
   if (stabilized_)
     stabilized_->add(
-        *system_, to, stage, [&](int i) { return node_stage(model.nodes[at(i)], reference, to); }, work);
+        *system_, to, stage,
+        [&](const Node& node, const Vec6& change) -> DriftResponse {
+          if (in_parameter_space(node))
+            return parameter_drift_response(node, parameter_stage(stage, reference, to), change);
+          const Vec6 both = stage_drift_response(node.type, stage, node_stage(node, reference, to), change);
+          return {both, both};
+        },
+        work);
   matrix_stage_ = stage;
 }
 
@@ -162,7 +228,9 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
   for (const Node& node : model.nodes) {
     double d[6];
     for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
-    if (exact)
+    if (in_parameter_space(node))
+      increment_parameters(node, options_.chart, d, reference.y.data(), theta.data());
+    else if (exact)
       increment_theta(node.type, d, theta.data() + node.v);
     else
       update_stage(node.type, stage, options_.update, options_.sigma, d,
@@ -175,7 +243,7 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
   if (stabilized_)
     for (int i = 0; i < model.rows; ++i)
       to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
-  if (exact) evaluate_stage_of_nodes(stage, h, reference, to);
+  if (exact || uses_parameters_) evaluate_stage_of_nodes(stage, h, reference, to);
 }
 
 int Corrector::worst_unknown(const Stage& stage, const Work& work, double* residual) const {
@@ -202,10 +270,21 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
                                   Work& work) {
   CorrectorOutcome out;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
-  if (options_.update == StageUpdate::Exact) evaluate_stage_of_nodes(stage, h, reference, to);
+  if (options_.update == StageUpdate::Exact || uses_parameters_)
+    evaluate_stage_of_nodes(stage, h, reference, to);
   if (!same(matrix_stage_, stage)) has_matrix_ = false;
 
+  const auto note_regularity = [&] {
+    if (!uses_parameters_) return;
+    for (std::size_t i = 0; i < system_->model().nodes.size(); ++i) {
+      const double least = regularity(system_->model().nodes[i], to.y.data());
+      if (least >= out.regularity) continue;
+      out.regularity = least;
+      out.least_regular = static_cast<int>(i);
+    }
+  };
   const auto give_up = [&](CorrectorFailure failure) {
+    note_regularity();
     out.failure = failure;
     out.worst = failure == CorrectorFailure::Singular ? work.solver->singular_unknown()
                                                       : worst_unknown(stage, work, &out.residual);
@@ -222,7 +301,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     if (assembled)
       assemble(stage, reference, to, work);
     else
-      system_->residual(to, work, rows());
+      evaluate_residual(to, work);
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
@@ -258,16 +337,20 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       to.lambda = base_lambda_;
       to.eta = base_eta_;
       apply(stage, h, reference, factor, to, work);
-      system_->residual(to, work, rows());
+      evaluate_residual(to, work);
       const Measure trial = measure(stage, now_scales, work);
       if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;
     }
   }
+  note_regularity();
+  if (out.regularity < kLeastRegularity) return give_up(CorrectorFailure::SingularParameters);
   expected_iterations_ = std::max(1, out.iterations);
   return out;
 }
 
-std::string describe(const CorrectorOutcome& outcome, const System& system) {
+namespace {
+
+std::string describe_failure(const CorrectorOutcome& outcome, const System& system) {
   const std::string name = outcome.worst >= 0 ? system.unknown_name(outcome.worst) : "unknown";
   switch (outcome.failure) {
     case CorrectorFailure::None: return "converged";
@@ -280,8 +363,24 @@ std::string describe(const CorrectorOutcome& outcome, const System& system) {
     case CorrectorFailure::NotFinite:
       return fmt::format("the residual is not finite after {} iterations, first in '{}'", outcome.iterations,
                          name);
+    case CorrectorFailure::SingularParameters: return "the rotation parameters are singular";
   }
   return {};
+}
+
+}  // namespace
+
+std::string describe(const CorrectorOutcome& outcome, const System& system) {
+  constexpr double kNearlySingular = 0.1;
+  std::string text = describe_failure(outcome, system);
+  if (outcome.least_regular >= 0 && outcome.regularity < kNearlySingular) {
+    const Node& node = system.model().nodes[at(outcome.least_regular)];
+    text += fmt::format(
+        "; the Cardan angles of 'bodies.{}' are near their singularity, |cos phi_2| = {:.2g}: "
+        "choose another formulation",
+        system.model().body_of(node.v).name, outcome.regularity);
+  }
+  return text;
 }
 
 }  // namespace liedyn

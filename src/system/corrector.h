@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "model/nodes/stage.h"
+#include "model/nodes/parameter_stage.h"
 #include "system/stabilized.h"
 #include "system/system.h"
 
@@ -36,9 +36,12 @@ struct CorrectorOptions {
   IndexForm form = IndexForm::Index3;
   StageUpdate update = StageUpdate::Exact;
   double sigma = 0;  // for StageUpdate::Expanded
+  bool local =
+      false;  // Lie nodes advance in local coordinates (parameter_stage.h) instead of by the stage relation
+  Chart chart = Chart::Exponential;
 };
 
-enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite };
+enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite, SingularParameters };
 
 struct CorrectorOutcome {
   CorrectorFailure failure = CorrectorFailure::None;
@@ -46,6 +49,9 @@ struct CorrectorOutcome {
   int jacobians = 0;    // assemblies with factorisation
   int worst = -1;       // unknown whose equation was worst, or that made the matrix singular
   double residual = 0;  // of that equation
+  double regularity =
+      1;  // least |cos phi_2| of Cardan angles at the last iterate, and the node it belongs to
+  int least_regular = -1;
   bool converged() const { return failure == CorrectorFailure::None; }
 };
 
@@ -53,11 +59,17 @@ class Corrector {
  public:
   Corrector(const System& system, CorrectorOptions options);
 
-  // The stage's data, to be filled by the integrator before solve(): one number per velocity.
+  // The stage's data, to be filled by the integrator before solve(): Model::stage_numbers numbers each.
   std::vector<double> Theta, V, theta;  // theta: the predictor
+  // A force of the reference configuration that is carried along, T^-T(theta) g beside r (local coordinates only); empty: none.
+  std::vector<double> covector;
 
   // Makes what depends on the structure of the matrix, and forgets any matrix: before the first step.
-  void prepare(const Work& work);
+  void prepare(Work& work);
+  // Whether states need y, y' and y''.
+  bool uses_parameters() const { return uses_parameters_; }
+  // The arrays of a stage between two states.
+  ParameterStage parameter_stage(const Stage& stage, const State& reference, State& to) const;
   // `to` enters with the predicted lambda (and eta) and the time, and leaves with q, v, vdot, lambda (and eta). `reference`
   // is the state whose q is q_ref; h scales eta. With an update that is not exact, q, v, vdot of `to` are the predictor too.
   CorrectorOutcome solve(const Stage& stage, double h, const State& reference, State& to, Work& work);
@@ -80,6 +92,7 @@ class Corrector {
   bool holds_positions() const { return options_.form != IndexForm::Index2; }
   bool holds_velocities() const { return options_.form != IndexForm::Index3; }
   RowRequest rows() const { return {holds_positions(), holds_velocities(), false}; }
+  bool in_parameter_space(const Node& node) const { return options_.local || is_conventional(node.type); }
 
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
   void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
@@ -87,6 +100,7 @@ class Corrector {
   Measure measure(const Stage& stage, const Scales& scales, const Work& work) const;
   bool is_settled(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
+  void evaluate_residual(const State& to, Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;
   void apply(const Stage& stage, double h, const State& reference, double factor, State& to,
@@ -95,6 +109,7 @@ class Corrector {
 
   const System* system_;
   CorrectorOptions options_;
+  bool uses_parameters_;
   bool has_matrix_ = false;
   Stage matrix_stage_;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together

@@ -160,22 +160,18 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   return std::isfinite(largest(state.vdot)) && std::isfinite(largest(state.lambda));
 }
 
-std::vector<double> estimate_jerk(const System& system, const State& state, double sh, Work& work) {
-  std::vector<double> out(state.v.size());
-  for (const double sign : {1.0, -1.0}) {
-    State shifted = state;
-    shifted.t += sign * sh;
-    for (std::size_t i = 0; i < out.size(); ++i) shifted.v[i] += sign * sh * state.vdot[i];
-    for (const Node& node : system.model().nodes) {
-      double d[6];
-      for (int i = 0; i < node_size(node.type).v; ++i)
-        d[i] = sign * sh * state.v[at(node.v + i)] + 0.5 * sh * sh * state.vdot[at(node.v + i)];
-      increment_position(node.type, d, shifted.q.data() + node.q);
-    }
-    if (!solve_accelerations(system, shifted, work)) return {};
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] += sign * shifted.vdot[i] / (2 * sh);
+bool shifted_state(const System& system, const State& state, double sh, State& shifted,
+                   std::vector<double>& theta, Work& work) {
+  shifted = state;
+  shifted.t += sh;
+  theta.resize(state.v.size());
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    theta[i] = sh * state.v[i] + 0.5 * sh * sh * state.vdot[i];
+    shifted.v[i] += sh * state.vdot[i];
   }
-  return out;
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, theta.data() + node.v, shifted.q.data() + node.q);
+  return solve_accelerations(system, shifted, work);
 }
 
 std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y,

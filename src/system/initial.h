@@ -21,9 +21,10 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
 // Only the last step: vdot and lambda of a state whose q, v, t are given. False: the matrix is singular.
 bool solve_accelerations(const System& system, State& state, Work& work);
 
-// Time derivative of vdot at a consistent state, from accelerations at t +- s h (steps 3 and 4 of Tables 1 and 2 of Arnold,
-// Cardona, Brüls). Empty: a matrix was singular.
-std::vector<double> estimate_jerk(const System& system, const State& state, double sh, Work& work);
+// States at t + sh from a consistent one: q and v by their Taylor expansions, with the accelerations there (step 3 of Tables 1
+// and 2 of Arnold, Cardona, Brüls). `theta` receives the increments of q. False: a matrix was singular.
+bool shifted_state(const System& system, const State& state, double sh, State& shifted,
+                   std::vector<double>& theta, Work& work);
 
 // M^-1 B^T (B M^-1 B^T)^-1 B y: the part of a velocity that the constraints forbid. Empty: the matrix is singular.
 std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y,

@@ -29,6 +29,7 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
     numbers += height * width;
   }
   inertia_.assign(at(numbers), 0);
+  damping_.assign(at(numbers), 0);
   const auto place_of = [&](int row, int column) {
     const auto found =
         std::lower_bound(pairs.pairs.begin(), pairs.pairs.end(), std::pair<int, int>(column, row));
@@ -59,6 +60,7 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
   matrices_.assign(at(matrix), 0);
   now_.assign(at(matrix), 0);
   responses_.assign(at(matrix), 0);
+  rate_responses_.assign(at(matrix), 0);
 
   for (const auto& [column, row] : pairs.pairs)
     for (const int side : sides_on[at(column)])
@@ -97,25 +99,36 @@ void StabilizedColumns::add_columns(const System& system, const State& state, co
   const Model& m = system.model();
   const double s = 1 / stage.rate();
   std::fill(inertia_.begin(), inertia_.end(), 0.0);
-  system.inertia_matrix(state, work, {0, s * stage.c_v, s}, inertia_.data(), inertia_blocks_);
+  // Where vdot and v / c_v follow alike, one matrix does for both.
+  const bool apart = !work.rate_tangent.empty();
+  system.inertia_matrix(state, work, {0, apart ? 0 : s * stage.c_v, s}, inertia_.data(), inertia_blocks_);
+  if (apart) {
+    std::fill(damping_.begin(), damping_.end(), 0.0);
+    system.inertia_matrix(state, work, {0, s * stage.c_v, 0}, damping_.data(), inertia_blocks_);
+  }
   system.constraint_matrices(state, work, now_);
   double* values = work.solver->values();
   for (const Product& p : products_) {
     const Side& side = sides_[at(p.side)];
     const Node& node = m.nodes[at(side.node)];
     const int inner = node_size(node.type).v, first = first_component(node.type);
-    const double* response = &responses_[at(side.matrix)];
+    const double* acceleration = &responses_[at(side.matrix)];
+    const double* velocity = &rate_responses_[at(side.matrix)];
     const bool forces = p.rows_node >= 0;
     const int height = forces ? node_size(m.nodes[at(p.rows_node)].type).v : sides_[at(p.side_rows)].rows;
     for (int c = 0; c < side.rows; ++c)
       for (int r = 0; r < height; ++r) {
         double sum = 0;
         for (int k = 0; k < inner; ++k) {
-          // The factor k c_v of the velocity rows is s.
-          const double left = forces
-                                  ? inertia_[at(p.source.offset + r + k * p.source.stride)]
-                                  : s * now_[at(sides_[at(p.side_rows)].matrix + r + (first + k) * height)];
-          sum += left * response[6 * c + first + k];
+          const int to = 6 * c + first + k;
+          if (forces) {
+            const auto source = at(p.source.offset + r + k * p.source.stride);
+            sum += inertia_[source] * acceleration[to];
+            if (apart) sum += damping_[source] * velocity[to];
+          } else {
+            // The factor k c_v of the velocity rows is s.
+            sum += s * now_[at(sides_[at(p.side_rows)].matrix + r + (first + k) * height)] * velocity[to];
+          }
         }
         values[p.target.offset + r + c * p.target.stride] += sum;
       }

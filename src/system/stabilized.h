@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/nodes/stage.h"
+#include "model/nodes/parameter_stage.h"
 #include "system/system.h"
 
 namespace liedyn {
@@ -24,12 +24,11 @@ class StabilizedColumns {
   void set_reference(const System& system, const State& reference, Work& work);
   // drift = h B_n^T eta, one number per velocity.
   void drift(const System& system, double h, const std::vector<double>& eta, std::vector<double>& out) const;
-  // Adds the columns of eta to the matrix that System::jacobian has just assembled at the state. `node_stage(i)` gives the
-  // numbers of node i in the stage.
-  template <class NodeStageOf>
-  void add(const System& system, const State& at, const Stage& stage, const NodeStageOf& node_stage,
-           Work& work) {
-    respond(system, stage, node_stage);
+  // Adds the columns of eta to the matrix that System::jacobian has just assembled at the state. `response(node, change)` says
+  // how the node's accelerations and velocities follow a change of its drift.
+  template <class Response>
+  void add(const System& system, const State& at, const Stage& stage, const Response& response, Work& work) {
+    respond(system, response);
     add_columns(system, at, stage, work);
   }
   const std::vector<std::vector<BlockRef>>& rate_blocks() const { return rate_blocks_; }  // per batch
@@ -52,17 +51,18 @@ class StabilizedColumns {
     BlockRef target;
   };
 
-  template <class NodeStageOf>
-  void respond(const System& system, const Stage& stage, const NodeStageOf& node_stage) {
+  template <class Response>
+  void respond(const System& system, const Response& response) {
     for (const Side& side : sides_) {
-      const NodeStage n = node_stage(side.node);
-      const NodeType type = system.model().nodes[static_cast<std::size_t>(side.node)].type;
+      const Node& node = system.model().nodes[static_cast<std::size_t>(side.node)];
       for (int r = 0; r < side.rows; ++r) {
         Vec6 y;
         for (int c = 0; c < 6; ++c)
           y[c] = matrices_[static_cast<std::size_t>(side.matrix + r + c * side.rows)];
-        Eigen::Map<Vec6>{&responses_[static_cast<std::size_t>(side.matrix + 6 * r)]} =
-            stage_drift_response(type, stage, n, y);
+        const DriftResponse change = response(node, y);
+        const auto first = static_cast<std::size_t>(side.matrix + 6 * r);
+        Eigen::Map<Vec6>{&responses_[first]} = change.acceleration;
+        Eigen::Map<Vec6>{&rate_responses_[first]} = change.velocity;
       }
     }
   }
@@ -72,10 +72,12 @@ class StabilizedColumns {
   std::vector<Product> products_;
   std::vector<std::vector<BlockRef>> rate_blocks_;     // per batch: (velocity rows, frame i)
   std::vector<std::vector<BlockRef>> inertia_blocks_;  // per batch: blocks in inertia_
-  std::vector<double> inertia_;                        // s (M + c_v C), node by node
+  std::vector<double> inertia_;                        // s (M + c_v C), node by node; or only s M,
+  std::vector<double> damping_;                        // and s c_v C
   std::vector<double> matrices_;                       // B_n of each side
   std::vector<double> now_;                            // B of each side
-  std::vector<double> responses_;                      // P B_n^T of each side, 6 x rows
+  std::vector<double> responses_;                      // P B_n^T of each side, 6 x rows: how vdot follows eta
+  std::vector<double> rate_responses_;  // the same of v / c_v, which differs in parameter space
 };
 
 }  // namespace liedyn

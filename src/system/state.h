@@ -14,6 +14,9 @@ struct State {
   std::vector<double> eta;     // multipliers of the stabilised index-2 form
   std::vector<double> x;       // first-order states
   std::vector<double> xdot;
+  // Where nodes advance in parameter space (model/nodes/parameter_stage.h): parameters and their rates, one number per velocity
+  // and one more per set of Euler parameters. Empty otherwise.
+  std::vector<double> y, ydot, yddot;
   std::vector<double> memory;  // the integrator's own: its a, past points, auxiliary derivatives
 };
 

@@ -68,6 +68,10 @@ State System::empty_state() const {
   s.vdot.assign(at(model_->nv), 0);
   s.lambda.assign(at(model_->rows), 0);
   s.eta.assign(at(model_->rows), 0);
+  if (model_->has_conventional_nodes()) {
+    s.y.assign(at(model_->stage_numbers), 0);
+    s.ydot = s.yddot = s.y;
+  }
   return s;
 }
 
@@ -134,7 +138,10 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   work.solver->set_zero();
   JacobianTarget target;
   target.values = work.solver->values();
-  target.tangent = request.use_tangent ? work.tangent.data() : nullptr;
+  if (request.use_tangent) {
+    target.tangent = work.tangent.data();
+    target.rate_tangent = work.rate_tangent.empty() ? target.tangent : work.rate_tangent.data();
+  }
   target.force = request.force;
   target.row = request.row;
   target.level = request.level;

@@ -34,6 +34,7 @@ struct Work {
   std::vector<double> r;                        // nv
   std::vector<double> phi, rate, acceleration;  // rows
   std::vector<double> tangent;                  // the nodes' maps E
+  std::vector<double> rate_tangent;             // and E', where these are different
   double force_scale =
       0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 

@@ -1,7 +1,7 @@
 // For tests only: systems from descriptions, states at random, matrices as dense ones, differences along the groups.
 #pragma once
 
-#include "model/nodes/stage.h"
+#include "model/nodes/parameter_stage.h"
 #include "model/testing.h"
 #include "system/corrector.h"
 #include "system/system.h"
@@ -22,6 +22,22 @@ inline State described_state(const System& system) {
   return state;
 }
 
+// The rotation parameters of conventional nodes, from the pose and its velocities.
+inline void derive_parameters(const System& system, State& state) {
+  if (!system.model().has_conventional_nodes()) return;
+  for (const Node& node : system.model().nodes)
+    start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
+                     state.ydot.data(), state.yddot.data());
+}
+
+// Formulations that are good for any rotation.
+inline std::vector<std::string> formulations_in_the_large() {
+  std::vector<std::string> out;
+  for (const std::string& name : formulations())
+    if (!name.starts_with("cardan")) out.push_back(name);
+  return out;
+}
+
 // Anything but an equilibrium.
 inline State random_state(const System& system, Random& random) {
   State state = described_state(system);
@@ -33,6 +49,7 @@ inline State random_state(const System& system, Random& random) {
   random.fill(state.vdot);
   random.fill(state.lambda);
   state.t = random.between(0, 1);
+  derive_parameters(system, state);
   return state;
 }
 
@@ -82,10 +99,12 @@ inline double row_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b)
 
 // A step of Newmark's method (beta = 1/4, gamma = 1/2) as a problem for the corrector, predicted with constant acceleration.
 inline Stage newmark_stage(const State& from, double h, Corrector& corrector) {
-  for (std::size_t i = 0; i < from.v.size(); ++i) {
-    corrector.V[i] = from.v[i] + 0.5 * h * from.vdot[i];
-    corrector.Theta[i] = h * from.v[i] + 0.25 * h * h * from.vdot[i];
-    corrector.theta[i] = h * from.v[i] + 0.5 * h * h * from.vdot[i];
+  const std::vector<double>& v = from.ydot.empty() ? from.v : from.ydot;
+  const std::vector<double>& vdot = from.ydot.empty() ? from.vdot : from.yddot;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    corrector.V[i] = v[i] + 0.5 * h * vdot[i];
+    corrector.Theta[i] = h * v[i] + 0.25 * h * h * vdot[i];
+    corrector.theta[i] = h * v[i] + 0.5 * h * h * vdot[i];
   }
   return {.c_1 = 0.25 * h * h, .c_2 = 0, .c_v = 0.5 * h};
 }

@@ -191,10 +191,14 @@ BodyKind rigid() {
              .type = FieldType::Choice,
              .unit = "",
              .summary = "Coordinates of this body; the model's formulation if not given.",
-             .choices = {"model", "r3so3", "r3so3-spatial", "se3"}}}},
+             .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan",
+                         "cardan-body"}}}},
           &make_batch<RigidInertia>,
           [](std::string_view formulation) {
             if (formulation == "se3") return NodeType::SE3;
+            if (formulation == "euler-parameters") return NodeType::R3xEuler;
+            if (formulation == "cardan") return NodeType::R3xCardan;
+            if (formulation == "cardan-body") return NodeType::R3xCardanBody;
             return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
           }};
 }
@@ -207,6 +211,9 @@ BodyKind rotating() {
             orientation_field(), angular_velocity_field(), inertial_angular_velocity_field()}},
           &make_batch<RigidInertia>,
           [](std::string_view formulation) {
+            if (formulation == "euler-parameters") return NodeType::Euler;
+            if (formulation == "cardan") return NodeType::Cardan;
+            if (formulation == "cardan-body") return NodeType::CardanBody;
             return formulation == "r3so3-spatial" ? NodeType::SO3Spatial : NodeType::SO3;
           }};
 }

@@ -25,13 +25,34 @@ enum class NodeType : std::uint8_t {
   SO3,     // a body that turns about a fixed point, body-frame angular velocity
   R3xSO3Spatial,  // as R3xSO3, with inertial-frame angular velocity (right-trivialised): increments turn on the left
   SO3Spatial,  // as SO3, with inertial-frame angular velocity
+  // Conventional formulations. To elements and in State they are R3xSO3 and SO3; only the stages of an integrator know
+  // their rotation parameters (model/nodes/parameter_stage.h).
+  R3xEuler,       // Euler parameters with their rates
+  R3xCardan,      // Cardan angles with their rates
+  R3xCardanBody,  // Cardan angles, body-frame angular velocity
+  Euler,
+  Cardan,
+  CardanBody,
 };
+
+constexpr bool is_conventional(NodeType type) { return type >= NodeType::R3xEuler; }
+constexpr bool has_euler_parameters(NodeType type) {
+  return type == NodeType::R3xEuler || type == NodeType::Euler;
+}
+constexpr bool has_cardan_rates(NodeType type) {
+  return type == NodeType::R3xCardan || type == NodeType::Cardan;
+}
+constexpr bool has_cardan_angles(NodeType type) {
+  return is_conventional(type) && !has_euler_parameters(type);
+}
 
 struct Node {
   NodeType type;
   int q;        // index of its first coordinate in State::q
   int v;        // index of its first velocity in State::v, and of its first equation
   int tangent;  // index of its first number in Work::tangent: the map E of model/nodes/stage.h
+  int extra =
+      -1;  // Euler parameters: index of the fourth one in the arrays of a stage, behind the velocities
 };
 
 struct NodeSize {
@@ -42,17 +63,30 @@ struct NodeSize {
 constexpr NodeSize node_size(NodeType type) {
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody:
     case NodeType::R3xSO3Spatial: return {7, 6, 10};
     case NodeType::SE3: return {7, 6, 36};
     case NodeType::R3: return {3, 3, 1};
     case NodeType::SO3:
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody:
     case NodeType::SO3Spatial: return {7, 3, 9};
   }
   return {0, 0, 0};
 }
 // Where the node's equations stand among the six of a rigid frame.
 constexpr int first_component(NodeType type) {
-  return type == NodeType::SO3 || type == NodeType::SO3Spatial ? 3 : 0;
+  switch (type) {
+    case NodeType::SO3:
+    case NodeType::SO3Spatial:
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody: return 3;
+    default: return 0;
+  }
 }
 
 template <class S>
@@ -71,6 +105,9 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
   Motion<S> m;
   m.p = V3(q);
   switch (type) {
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody:
     case NodeType::R3xSO3: {
       m.R = rotation_of(q).R();
       const Vec3T<S> U = m.R.transpose() * V3(v), Omega = V3(v + 3);
@@ -88,6 +125,9 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
       m.V.template head<3>() = V3(v);
       m.A.template head<3>() = V3(vdot);
       break;
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody:
     case NodeType::SO3:
       m.R = rotation_of(q).R();
       m.V.template tail<3>() = V3(v);
@@ -114,12 +154,18 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
 inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, double* r) {
   Eigen::Map<Vec3> first(r);
   switch (type) {
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody:
     case NodeType::R3xSO3:
       first += pose.R * W.head<3>();
       Eigen::Map<Vec3>(r + 3) += W.tail<3>();
       break;
     case NodeType::SE3: Eigen::Map<Vec6>(r) += W; break;
     case NodeType::R3: first += W.head<3>(); break;
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody:
     case NodeType::SO3: first += W.tail<3>(); break;
     case NodeType::R3xSO3Spatial:
       first += pose.R * W.head<3>();
@@ -130,8 +176,9 @@ inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, d
 }
 
 // How the node's q, v and vdot follow the unknown d of a linear system:
-//   dq = q d,   dv = v E d,   dvdot = a E d,
-// with E the node's own matrix (identity if there is none). A step of an implicit method, an initial acceleration, a
+//   dq = q d,   dv = v E' d,   dvdot = a E d,
+// with E the node's own matrix (identity if there is none) and E' the same, or another where the velocities are not linear in
+// the accelerations along a stage. A step of an implicit method, an initial acceleration, a
 // projection and the matrices K, C, M apart differ only in these numbers.
 struct Seeding {
   double q = 0, v = 0, a = 0;
@@ -142,33 +189,23 @@ struct Seeds {
   Mat6 X, V, A;
 };
 
-// E as a 6x6 of which only the node's own rows and columns count. `E` null: identity.
-inline Mat6 tangent_matrix(NodeType type, const double* E) {
-  Mat6 out = Mat6::Identity();
-  if (E == nullptr) return out;
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]);
-      out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E + 1);
-      break;
-    case NodeType::SE3: out = Eigen::Map<const Mat6>(E); break;
-    case NodeType::R3: out.topLeftCorner<3, 3>().diagonal().setConstant(E[0]); break;
-    case NodeType::SO3:
-    case NodeType::SO3Spatial: out.bottomRightCorner<3, 3>() = Eigen::Map<const Mat3>(E); break;
-  }
-  return out;
-}
-
-inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E, const Seeding& s) {
+// `E` and `E_rate` null: identity.
+inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E, const double* E_rate,
+                        const Seeding& s) {
+  const auto rotational = [](const double* from, int skip) {
+    return from != nullptr ? Mat3(Eigen::Map<const Mat3>(from + skip)) : Mat3(Mat3::Identity());
+  };
   Seeds out;
   out.X.setZero();
   out.V.setZero();
   out.A.setZero();
   switch (type) {
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody:
     case NodeType::R3xSO3: {
       const double e = E != nullptr ? E[0] : 1;
-      const Mat3 Er = E != nullptr ? Mat3(Eigen::Map<const Mat3>(E + 1)) : Mat3::Identity();
+      const Mat3 Er = rotational(E, 1), Ev = rotational(E_rate, 1);
       const Mat3 Rt = m.R.transpose();
       const Mat3 U = skew(Vec3(m.V.head<3>())), Omega = skew(Vec3(m.V.tail<3>()));
       // H = diag(R^T, 1)
@@ -177,19 +214,21 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
       // d(R^T u) = R^T du + U~ d_r
       out.V.topLeftCorner<3, 3>() = (s.v * e) * Rt;
       out.V.topRightCorner<3, 3>() = s.q * U;
-      out.V.bottomRightCorner<3, 3>() = s.v * Er;
+      out.V.bottomRightCorner<3, 3>() = s.v * Ev;
       // d(R^T udot - Omega x U), with R^T udot = A_t + Omega x U
       const Vec3 Ud = m.A.head<3>() + m.V.tail<3>().cross(m.V.head<3>());
       out.A.topLeftCorner<3, 3>() = (s.a * e) * Rt - (s.v * e) * (Omega * Rt);
-      out.A.topRightCorner<3, 3>() = s.q * (skew(Ud) - Omega * U) + s.v * (U * Er);
+      out.A.topRightCorner<3, 3>() = s.q * (skew(Ud) - Omega * U) + s.v * (U * Ev);
       out.A.bottomRightCorner<3, 3>() = s.a * Er;
       break;
     }
     case NodeType::SE3: {
-      const Mat6 full = tangent_matrix(type, E);
+      const auto full = [](const double* from) {
+        return from != nullptr ? Mat6(Eigen::Map<const Mat6>(from)) : Mat6(Mat6::Identity());
+      };
       out.X.diagonal().setConstant(s.q);
-      out.V = s.v * full;
-      out.A = s.a * full;
+      out.V = s.v * full(E_rate);
+      out.A = s.a * full(E);
       break;
     }
     case NodeType::R3: {
@@ -199,16 +238,17 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
       out.A.topLeftCorner<3, 3>().diagonal().setConstant(s.a * e);
       break;
     }
-    case NodeType::SO3: {
-      const Mat6 full = tangent_matrix(type, E);
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody:
+    case NodeType::SO3:
       out.X.bottomRightCorner<3, 3>().diagonal().setConstant(s.q);
-      out.V.bottomRightCorner<3, 3>() = s.v * full.bottomRightCorner<3, 3>();
-      out.A.bottomRightCorner<3, 3>() = s.a * full.bottomRightCorner<3, 3>();
+      out.V.bottomRightCorner<3, 3>() = s.v * rotational(E_rate, 0);
+      out.A.bottomRightCorner<3, 3>() = s.a * rotational(E, 0);
       break;
-    }
     case NodeType::R3xSO3Spatial: {
       const double e = E != nullptr ? E[0] : 1;
-      const Mat3 Er = E != nullptr ? Mat3(Eigen::Map<const Mat3>(E + 1)) : Mat3::Identity();
+      const Mat3 Er = rotational(E, 1), Ev = rotational(E_rate, 1);
       const Mat3 Rt = m.R.transpose();
       const Vec3 u = m.R * m.V.head<3>(), omega = m.R * m.V.tail<3>();
       const Mat3 ut = skew(u);
@@ -217,17 +257,17 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
       out.X.bottomRightCorner<3, 3>() = s.q * Rt;
       out.V.topLeftCorner<3, 3>() = (s.v * e) * Rt;
       out.V.topRightCorner<3, 3>() = Rt * (s.q * ut);
-      out.V.bottomRightCorner<3, 3>() = Rt * (s.v * Er + s.q * skew(omega));
+      out.V.bottomRightCorner<3, 3>() = Rt * (s.v * Ev + s.q * skew(omega));
       out.A.topLeftCorner<3, 3>() = Rt * ((s.a * e) * Mat3::Identity() - (s.v * e) * skew(omega));
-      out.A.topRightCorner<3, 3>() = Rt * (s.v * (ut * Er) + s.q * skew(Vec3(m.R * m.A.head<3>())));
+      out.A.topRightCorner<3, 3>() = Rt * (s.v * (ut * Ev) + s.q * skew(Vec3(m.R * m.A.head<3>())));
       out.A.bottomRightCorner<3, 3>() = Rt * (s.a * Er + s.q * skew(Vec3(m.R * m.A.tail<3>())));
       break;
     }
     case NodeType::SO3Spatial: {
-      const Mat3 Er = tangent_matrix(type, E).bottomRightCorner<3, 3>();
+      const Mat3 Er = rotational(E, 0), Ev = rotational(E_rate, 0);
       const Mat3 Rt = m.R.transpose();
       out.X.bottomRightCorner<3, 3>() = s.q * Rt;
-      out.V.bottomRightCorner<3, 3>() = Rt * (s.v * Er + s.q * skew(Vec3(m.R * m.V.tail<3>())));
+      out.V.bottomRightCorner<3, 3>() = Rt * (s.v * Ev + s.q * skew(Vec3(m.R * m.V.tail<3>())));
       out.A.bottomRightCorner<3, 3>() = Rt * (s.a * Er + s.q * skew(Vec3(m.R * m.A.tail<3>())));
       break;
     }
@@ -237,7 +277,14 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
 
 // H is block diagonal; these say which of its parts are R^T instead of 1.
 constexpr bool turns_translation(NodeType type) {
-  return type == NodeType::R3xSO3 || type == NodeType::R3xSO3Spatial;
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody: return true;
+    default: return false;
+  }
 }
 constexpr bool turns_rotation(NodeType type) {
   return type == NodeType::R3xSO3Spatial || type == NodeType::SO3Spatial;

@@ -69,11 +69,12 @@ void expanded_tangent(NodeType type, const Stage& s, double sigma, const double*
     case NodeType::R3: E[0] = beta; break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(theta, E); break;
+    default: break;  // conventional nodes: parameter_stage.h
   }
 }
 
 void add_bracket(NodeType type, const double* x, const double* y, double factor, double* out) {
-  if (type == NodeType::R3) return;
+  if (type == NodeType::R3 || is_conventional(type)) return;
   if (type == NodeType::SE3) {
     M6(out) += factor * (SE3<double>::ad(C6(x)) * C6(y));
     return;

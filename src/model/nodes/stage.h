@@ -140,6 +140,7 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
       rotational(0);
       M3(n.q) = C3(n.q_ref);
       break;
+    default: break;  // conventional nodes: parameter_stage.h
   }
 }
 
@@ -177,6 +178,7 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
     case NodeType::R3: E[0] = s.rate(); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(0, E); break;
+    default: break;  // conventional nodes: parameter_stage.h
   }
 }
 
@@ -214,6 +216,7 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
     case NodeType::R3: M3(theta) += C3(d); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(0); break;
+    default: break;  // conventional nodes: parameter_stage.h
   }
 }
 
@@ -258,6 +261,9 @@ void increment_position(NodeType type, const S* d, S* q) {
   using V3 = Eigen::Map<const Vec3T<S>>;
   Eigen::Map<Vec3T<S>> place(q);
   switch (type) {
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody:
     case NodeType::R3xSO3:
     case NodeType::R3xSO3Spatial:
       place += V3(d);
@@ -270,6 +276,9 @@ void increment_position(NodeType type, const S* d, S* q) {
       break;
     }
     case NodeType::R3: place += V3(d); break;
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody:
     case NodeType::SO3:
     case NodeType::SO3Spatial: store_rotation(moved<S>(type, rotation_of(q), V3(d)), q); break;
   }

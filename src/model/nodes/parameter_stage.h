@@ -1,0 +1,89 @@
+// Stages in parameter space: generalised-alpha and its relatives applied to rotation parameters y and their rates, as in a
+// vector space,
+//
+//   y' = V + c_v y'',   y - y_ref = theta = Theta + (c_1 + c_2 c_v) y'' + c_2 V - w,
+//   omega = G(y) y',    omega' = G(y) y'' + dG(y, y') y'.
+//
+// The parameters are
+//   - Euler parameters or Cardan angles in the large, of the conventional formulations; or
+//   - local coordinates of a Lie group that start at 0 in every step (the linear and the residual form of Brüls and Eberhard,
+//     Algorithms 2 and 3), with T in the place of G; or
+//   - Cardan angles with body velocities, theta = Theta + G^-1(y) (c_2 v - w): the stage relation of stage.h with c_1 = 0.
+//
+// To the corrector all of them are nodes whose unknown is an increment d of the pose in the node's own axes, as on the
+// group. What differs is how velocities and accelerations follow it: dv = c_v E' d, dvdot = E d. Both come from dual numbers.
+//
+// The unit length of Euler parameters needs neither an unknown nor a multiplier of its own. Every force enters their equations as
+// G^T tau, and G p = 0: the component of the equations along p says that the multiplier is zero, the others that tau = 0. What is
+// left, the length of p, follows in closed form from its direction (UnitLength).
+#pragma once
+
+#include <cstdint>
+
+#include "model/nodes/stage.h"
+
+namespace liedyn {
+
+// Local coordinates of Lie nodes.
+enum class Chart : std::uint8_t { Exponential, Conformal, Cayley };
+
+// Where |p| = 1 is imposed: as p.p = 1, as p.p' = 0, or both with a multiplier that moves p along p_ref.
+enum class UnitLength : std::uint8_t { Position, Velocity, Both };
+
+// The arrays of a stage and of the states at both its ends, from their first elements.
+struct ParameterStage {
+  Stage stage;
+  Chart chart = Chart::Exponential;
+  UnitLength unit_length = UnitLength::Position;
+  const double *q_ref = nullptr, *y_ref = nullptr;
+  const double *Theta = nullptr, *V = nullptr, *theta = nullptr;
+  const double* drift = nullptr;  // -w in the node's own axes; may be null
+  double *q = nullptr, *v = nullptr, *vdot = nullptr;
+  double *y = nullptr, *ydot = nullptr, *yddot = nullptr;
+};
+
+// Parameters and their rates that belong to q, v, vdot of a node. Lie nodes: y = 0, y' = v, y'' = vdot.
+void start_parameters(const Node& node, const double* q, const double* v, const double* vdot, double* y,
+                      double* ydot, double* yddot);
+// The rates of the local coordinates theta of a Lie node that belong to its v and vdot.
+void local_rates(const Node& node, Chart chart, const double* theta, const double* v, const double* vdot,
+                 double* ydot, double* yddot);
+// The velocity G z of parameter rates z, in the node's own axes; and the rates G^-1 dv of a change of velocity, added.
+void velocity_of_rates(const Node& node, const double* y, const double* rates, double* out);
+void add_rates_of_velocity(const Node& node, const double* y, const double* dv, double* rates);
+// The part of the rates that changes the length of Euler parameters, times `factor`, added. Other nodes: nothing.
+void add_radial_rates(const Node& node, const double* y, const double* rates, double factor, double* out);
+
+// Cardan angles with body velocities: rates and second derivatives of the angles.
+struct AngleRates {
+  Vec3 first, second;
+};
+AngleRates angle_rates(const Node& node, const double* y, const double* v, const double* vdot);
+
+// q, v, vdot and y, y', y'' of the node from its theta.
+void evaluate_parameters(const Node& node, const ParameterStage& stage);
+// E and E' of the node, node_size().tangent numbers each.
+void parameter_tangents(const Node& node, const ParameterStage& stage, double* E, double* E_rate);
+// Newton's update: the pose moves by d.
+void increment_parameters(const Node& node, Chart chart, const double* d, const double* y_ref, double* theta);
+
+// Changes of vdot, and of v / c_v, with the drift: six padded rows each.
+struct DriftResponse {
+  Vec6 acceleration, velocity;
+};
+DriftResponse parameter_drift_response(const Node& node, const ParameterStage& stage, const Vec6& change);
+
+// A geometric quantity A = T a + T' y' from its coordinates a (Eq. (94) of Brüls and Eberhard): what the local coordinates
+// of the next step start with.
+void carry_over(const Node& node, const ParameterStage& stage, const double* a, double* out);
+
+// T^-T(theta) g, added to r: a force covector of the reference configuration seen from theta (Eq. (95)); and its derivative
+// with respect to an increment of the pose.
+void add_covector(const Node& node, Chart chart, const double* theta, const double* g, double* r);
+Mat6 covector_derivative(const Node& node, Chart chart, const double* theta, const double* g);
+
+// |cos phi_2| of Cardan angles, 1 for all other nodes.
+double regularity(const Node& node, const double* y);
+inline constexpr double kLeastRegularity = 1e-6;
+
+}  // namespace liedyn
