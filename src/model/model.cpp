@@ -266,12 +266,17 @@ struct BodyStart {
   Vec3 center = Vec3::Zero();  // centre of mass relative to the reference point, body axes
 };
 
+Vec3 vector_or_zero(const Inputs<double>& in, int field) {
+  return field >= 0 && in.stored(field) ? in.vector(field) : Vec3::Zero();
+}
+
 BodyStart start_of(const Description& d, const Entry& body, const double* params) {
   const BodyFields f(*body.kind);
   const Inputs<double> in(d, body, params, nullptr);
   BodyStart out;
-  out.position = in.vector(f.position);
-  if (f.orientation >= 0) out.rotation = typed_rotation(in, f.orientation);
+  // What assembly is to find has no numbers: it begins at zero.
+  out.position = vector_or_zero(in, f.position);
+  if (f.orientation >= 0 && in.stored(f.orientation)) out.rotation = typed_rotation(in, f.orientation);
   if (f.reference >= 0) out.center = -in.vector(f.reference);
   return out;
 }
@@ -353,8 +358,8 @@ Initial initial_values(const Model& m, const double* params) {
     const Node& node = m.nodes[i];
     const BodyStart start = start_of(d, body, params);
     const Mat3 R = start.rotation.R();
-    const Vec3 velocity = f.velocity >= 0 ? in.vector(f.velocity) : Vec3::Zero();
-    Vec3 omega = f.angular_velocity >= 0 ? in.vector(f.angular_velocity) : Vec3::Zero();
+    const Vec3 velocity = vector_or_zero(in, f.velocity);
+    Vec3 omega = vector_or_zero(in, f.angular_velocity);
     if (is_given(body, f.inertial_angular_velocity))
       omega = R.transpose() * in.vector(f.inertial_angular_velocity);
 
