@@ -113,8 +113,9 @@ std::vector<std::string> error_titles(const Convergence& c) {
 void print_table(const Convergence& c) {
   const std::vector<std::string> titles = error_titles(c);
   fmt::print("{}: t = {:.6g} ... {:.6g} s, {}\n", c.model, c.start, c.end,
-             c.norm == ErrorNorm::End
-                 ? "relative errors at the end"
+             c.norm == ErrorNorm::End ? "relative errors at the end"
+             : c.samples == 1
+                 ? "relative errors at the end, the only time that all runs share"
                  : fmt::format("largest relative errors at {} times{}", c.samples,
                                c.from > c.start ? fmt::format(", from t = {:.6g} s on", c.from) : ""));
   fmt::print("  reference  {}\n", c.reference);

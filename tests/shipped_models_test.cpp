@@ -33,7 +33,7 @@ Eigen::VectorXd extrapolated(const System& system, double end, double step) {
   return (4 * run_to(system, end, step / 2) - run_to(system, end, step)) / 3;
 }
 
-TEST(Rotor, MeetsTheReferenceInEveryFormulation) {
+TEST(Rotor, MeetsTheReferenceOnEveryGroup) {
   // Two independent integrations: the full equations with an eighth-order Runge-Kutta method at tolerance 1e-12 (six
   // digits of y and z), and those of a symmetric rotor in inertial axes with a fourth-order one, h = 2e-6.
   struct Known {
@@ -46,7 +46,7 @@ TEST(Rotor, MeetsTheReferenceInEveryFormulation) {
                          {0.5,
                           {-0.10999999969229, 1.0135698418e-4, 1.4124831303e-4},
                           {0.08999969810959, -1.0134473482e-4, -1.4122500204e-4}}};
-  for (const std::string& formulation : formulations()) {
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3"}) {
     const System system = shipped("rotor", formulation);
     for (const Known& k : known) {
       // Screw motions do not suit a rotor that stays in place: on SE3 its error is still far from h^2 at 1e-5.

@@ -46,9 +46,9 @@ def convergence(data: dict[str, Any], *, work_precision: bool = False) -> Figure
 def _label_steps(ax: Axes, data: dict[str, Any]) -> None:
     """Ticks at the steps themselves, as long as there is room for them."""
     ax.set_xlabel("step / s")
-    steps = [row["step"] for row in data["cases"][0]["rows"]]
+    steps = {f"{row['step']:.3g}" for case in data["cases"] for row in case["rows"]}
     if len(steps) <= 8:
-        ax.set_xticks(steps, [f"{step:.3g}" for step in steps], rotation=30, ha="right")
+        ax.set_xticks([float(step) for step in steps], list(steps), rotation=30, ha="right")
         ax.minorticks_off()
 
 

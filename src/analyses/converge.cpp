@@ -44,7 +44,8 @@ struct Run {
   std::string integrator;
   long steps = 0;
 
-  std::vector<double> samples;  // one after the other, from the start to the end or the failure
+  std::vector<double> samples;  // one after the other
+  std::vector<bool> taken;      // which of them: a method that chooses its steps need not meet all times
   DriveReport report;
   double cpu_seconds = 0;
 };
@@ -71,9 +72,8 @@ class Samples {
 
   // Sensing brings the motions up to date.
   void take(const System& system, const State& state, Work& work, std::vector<double>& variables,
-            std::vector<double>& out) const {
-    system.sense(state, work, variables, append(out) + sensors_);
-    double* sample = out.data() + out.size() - size_;
+            double* sample) const {
+    system.sense(state, work, variables, sample + sensors_);
     std::copy(state.lambda.begin(), state.lambda.end(), sample + lambda_);
     for (int i = 0; i < nodes_; ++i, sample += kNodeNumbers) {
       const Motion<double>& m = work.motions[static_cast<std::size_t>(i)];
@@ -120,10 +120,6 @@ class Samples {
     return SO3<double>::from_coordinates(Eigen::Map<const Eigen::Vector4d>(node + 3));
   }
   static Eigen::Map<const Vec6> twist(const double* node) { return Eigen::Map<const Vec6>(node + 7); }
-  double* append(std::vector<double>& out) const {
-    out.resize(out.size() + static_cast<std::size_t>(size_));
-    return out.data() + out.size() - size_;
-  }
 
   int nodes_, lambda_, sensors_, size_;
 };
@@ -245,7 +241,8 @@ class Study {
     smallest_step_count_ = counts.back();
     long common = 0;
     for (const long count : counts) common = std::gcd(common, count);
-    out_.samples = largest_divisor(common, kMostSamples);
+    grid_ = largest_divisor(common, kMostSamples);
+    known_.assign(static_cast<std::size_t>(grid_ + 1), true);
     for (const std::string& integrator : options_.integrators)
       for (std::size_t s = 0; s < systems_.size(); ++s) {
         const std::unique_ptr<Integrator> method = make_integrator(systems_[s], integrator);
@@ -279,20 +276,27 @@ class Study {
     Work work(system, "auto", integrator->form());
     std::vector<double> variables(static_cast<std::size_t>(1 + system.model().sensor_values));
     State state = initial_[run.system];
-    const long stride = run.steps / out_.samples;
-    run.samples.reserve(static_cast<std::size_t>((out_.samples + 1) * layout_.size()));
-    layout_.take(system, state, work, variables, run.samples);
+    run.samples.assign(static_cast<std::size_t>((grid_ + 1) * layout_.size()), kUnknown);
+    run.taken.assign(static_cast<std::size_t>(grid_ + 1), false);
+    const double spacing = (options_.end - options_.start) / static_cast<double>(grid_);
     double observing = 0;
+    const auto sample_if_due = [&](const State& now) {
+      const double place = (now.t - options_.start) / spacing;
+      const long i = std::lround(place);
+      if (std::abs(place - static_cast<double>(i)) > 1e-10) return;
+      const double begin = thread_cpu_seconds();
+      layout_.take(system, now, work, variables, run.samples.data() + i * layout_.size());
+      run.taken[static_cast<std::size_t>(i)] = true;
+      observing += thread_cpu_seconds() - begin;
+    };
     const auto observe = [&](const State& now, long step) {
       constexpr long kSeldom = 64;
       if (step % kSeldom == 0) done_steps_.fetch_add(kSeldom, std::memory_order_relaxed);
-      if (step % stride == 0) {
-        const double begin = thread_cpu_seconds();
-        layout_.take(system, now, work, variables, run.samples);
-        observing += thread_cpu_seconds() - begin;
-      }
+      sample_if_due(now);
       return !stop_.load(std::memory_order_relaxed);
     };
+    sample_if_due(state);
+    observing = 0;
     const double begin = thread_cpu_seconds();
     const double step = (options_.end - options_.start) / static_cast<double>(run.steps);
     run.report = drive(*integrator, system, {options_.end, step}, state, work, observe);
@@ -340,6 +344,13 @@ class Study {
     }
     for (std::thread& thread : threads) thread.join();
     if (error) std::rethrow_exception(error);
+    for (const Run* run : runs)
+      if (run->report.completed && !stop_) keep_known(run->taken);
+  }
+
+  // Errors are taken at times that all have.
+  void keep_known(const std::vector<bool>& taken) {
+    for (std::size_t i = 0; i < known_.size(); ++i) known_[i] = known_[i] && taken[i];
   }
 
   // Of the reference and its check with twice the step.
@@ -347,7 +358,7 @@ class Study {
     if (options_.reference.recorded) return 0;
     long steps = kReferenceFactor * smallest_step_count_;
     if (!options_.reference.integrator.empty()) {
-      const long even = 2 * out_.samples;
+      const long even = 2 * grid_;
       steps = (step_count(options_.start, options_.end, options_.reference.step) + even - 1) / even * even;
     }
     return steps + steps / 2;
@@ -365,15 +376,19 @@ class Study {
   }
   double time(long i) const {
     return options_.start +
-           (options_.end - options_.start) * static_cast<double>(i) / static_cast<double>(out_.samples);
+           (options_.end - options_.start) * static_cast<double>(i) / static_cast<double>(grid_);
+  }
+
+  bool counts(long i) const {
+    return known_[static_cast<std::size_t>(i)] &&
+           time(i) >= out_.from - 1e-9 * (options_.end - options_.start);
   }
 
   // Largest distance over the samples that count.
   double difference(const Quantity& quantity, const Run& a, const Run& b) const {
-    const double slack = 1e-9 * (options_.end - options_.start);
     double worst = 0;
-    for (long i = options_.norm == ErrorNorm::End ? out_.samples : 0; i <= out_.samples; ++i) {
-      if (time(i) < out_.from - slack || (!known_.empty() && !known_[static_cast<std::size_t>(i)])) continue;
+    for (long i = options_.norm == ErrorNorm::End ? grid_ : 0; i <= grid_; ++i) {
+      if (!counts(i)) continue;
       const double distance = layout_.distance(quantity, sample(a, i), sample(b, i));
       if (!(distance <= worst)) worst = distance;  // also if it is not a number
     }
@@ -386,7 +401,8 @@ class Study {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < out_.cases.size(); ++c) {
       const Run& last = run_of(c, rows_per_case_ - 1);
-      if (!last.report.completed) continue;
+      // A method that chooses its own steps is not made finer by a smaller one.
+      if (!last.report.completed || last.report.steps != last.steps) continue;
       double change = 1;
       if (rows_per_case_ > 1) {
         const Run& before = run_of(c, rows_per_case_ - 2);
@@ -398,14 +414,17 @@ class Study {
       }
       if (change < least) least = change, best = c;
     }
-    if (best == out_.cases.size()) {
-      const DriveReport& report = run_of(0, rows_per_case_ - 1).report;
-      throw NumericalError(options_.start,
-                           fmt::format("no run with the smallest step came to the end, so that there is no "
-                                       "reference: {}: {} (hint: try smaller steps, or name a --reference)",
-                                       out_.cases[0].label(), report.failure));
-    }
-    return best;
+    if (best < out_.cases.size()) return best;
+    const Run& first = run_of(0, rows_per_case_ - 1);
+    if (first.report.completed)
+      throw InputError("reference",
+                       "all integrators choose their own steps, so that none makes a finer reference",
+                       "name one: INTEGRATOR@STEP, or a result file");
+    throw NumericalError(
+        options_.start,
+        fmt::format("no run with the smallest step came to the end, so that there is no reference: "
+                    "{}: {} (hint: try smaller steps, or name a --reference)",
+                    out_.cases[0].label(), first.report.failure));
   }
 
   void run_reference() {
@@ -437,21 +456,22 @@ class Study {
     const Trajectory& table = *options_.reference.recorded;
     out_.reference = options_.reference.file;
     out_.reference_difference.assign(quantities_.size(), kUnknown);
-    reference_.samples.assign(static_cast<std::size_t>((out_.samples + 1) * layout_.size()), 0);
-    known_.assign(static_cast<std::size_t>(out_.samples + 1), false);
+    reference_.samples.assign(static_cast<std::size_t>((grid_ + 1) * layout_.size()), 0);
+    std::vector<bool> recorded(static_cast<std::size_t>(grid_ + 1), false);
     const double slack = 1e-9 * (options_.end - options_.start);
     std::size_t row = 0;
-    for (long i = 0; i <= out_.samples; ++i) {
+    for (long i = 0; i <= grid_; ++i) {
       while (row < table.rows() && table.at(row, 0) < time(i) - slack) ++row;
       if (row == table.rows()) break;
       if (table.at(row, 0) > time(i) + slack) continue;
-      known_[static_cast<std::size_t>(i)] = true;
+      recorded[static_cast<std::size_t>(i)] = true;
       double* out = reference_.samples.data() + i * layout_.size() + layout_.first_sensor();
       for (const Sensor& sensor : systems_.front().model().sensors)
         if (const Channel* const channel = recorded_channel(sensor))
           for (int k = 0; k < channel->components; ++k)
             out[sensor.first + k] = table.at(row, channel->first + k);
     }
+    keep_known(recorded);
     if (options_.norm == ErrorNorm::End ? !known_.back()
                                         : std::find(known_.begin() + 1, known_.end(), true) == known_.end())
       throw InputError({{options_.reference.file, 0, "",
@@ -463,10 +483,12 @@ class Study {
 
   void compare() {
     const std::size_t count = quantities_.size();
+    for (long i = 1; i <= grid_; ++i) out_.samples += counts(i) ? 1 : 0;  // at the start all are the same
     for (const Quantity& quantity : quantities_) {
       double scale = 0;
-      for (long i = 0; i <= out_.samples; ++i)
-        scale = std::max(scale, layout_.norm(quantity, sample(reference_, i)));
+      for (long i = 0; i <= grid_; ++i)
+        if (known_[static_cast<std::size_t>(i)])
+          scale = std::max(scale, layout_.norm(quantity, sample(reference_, i)));
       out_.scales.push_back(scale > 0 ? scale : 1);
     }
     for (std::size_t k = 0; k < count; ++k) out_.reference_difference[k] /= out_.scales[k];
@@ -479,9 +501,9 @@ class Study {
 
   ConvergenceRow row_of(const Run& run) const {
     ConvergenceRow row;
-    row.steps = run.steps;
-    row.step = (options_.end - options_.start) / static_cast<double>(run.steps);
     row.completed = run.report.completed;
+    row.steps = row.completed ? run.report.steps : run.steps;
+    row.step = (options_.end - options_.start) / static_cast<double>(row.steps);
     row.failure = run.report.failure;
     row.orders.assign(quantities_.size(), kUnknown);
     row.errors.assign(quantities_.size(), kUnknown);
@@ -505,7 +527,7 @@ class Study {
     const ConvergenceRow* before = nullptr;
     for (ConvergenceRow& row : one.rows) {
       if (!row.completed || !(row.errors[k] > 0)) continue;
-      if (before != nullptr)
+      if (before != nullptr && row.step < 0.99 * before->step)
         row.orders[k] = std::log(before->errors[k] / row.errors[k]) / std::log(before->step / row.step);
       before = &row;
       if (!row.doubtful[k]) points.emplace_back(std::log(row.step), std::log(row.errors[k]));
@@ -536,7 +558,8 @@ class Study {
   std::vector<Run> runs_;  // rows of the first case, of the second, ...
   std::size_t rows_per_case_ = 0;
   Run reference_;
-  std::vector<bool> known_;       // samples that a recorded reference has; empty: all
+  long grid_ = 1;                 // samples are taken at time(0), ..., time(grid_)
+  std::vector<bool> known_;       // those that all runs and the reference have
   long smallest_step_count_ = 0;  // number of the smallest steps
   long planned_steps_ = 0;
   std::atomic<long> done_steps_ = 0;
