@@ -310,14 +310,9 @@ class GeneralizedAlpha final : public Integrator {
   // predictors, which their corrections never remove.
   double bracket_coefficient() const {
     const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
-    switch (corrector_.options().update) {
-      case StageUpdate::Exact: return 0.25 * (1.0 / 3 - sigma_ * beta / gamma);
-      case StageUpdate::Incremental:
-        return 1.0 / 12 -
-               beta / gamma * (0.5 + (gamma - 0.5) * (gamma - 0.5) * (1 - alpha_f) / (4 * (1 - alpha_m)));
-      case StageUpdate::Expanded: return 1.0 / 12 - sigma_ * beta / gamma * 0.5;
-    }
-    return 0;
+    const double weight = sigma_ * beta / gamma;
+    if (corrector_.options().update == StageUpdate::Exact) return 0.25 * (1.0 / 3 - weight);
+    return 1.0 / 12 - weight * (0.5 + (gamma - 0.5) * (gamma - 0.5) * (1 - alpha_f) / (4 * (1 - alpha_m)));
   }
 
   Attempt attempt(Corrector& corrector, const State& last, double h, State& to, Work& work) {

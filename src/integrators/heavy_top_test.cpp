@@ -7,85 +7,7 @@
 namespace liedyn {
 namespace {
 
-const Vec3 kGravity(0, 0, -9.81);
-const Vec3 kCenter(0, 1, 0);  // from the fixed point, body axes
-constexpr double kMass = 15;
-
-std::shared_ptr<const Description> heavy_top() {
-  ModelBuilder builder;
-  add_heavy_top(builder);
-  builder.sensor("position", "position").set("of", std::string("top"));
-  builder.sensor("velocity", "velocity").set("of", std::string("top"));
-  builder.sensor("angular_velocity", "angular_velocity").set("of", std::string("top"));
-  builder.sensor("pivot_force", "reaction_force").set("of", std::string("pivot"));
-  builder.sensor("pivot_force_body", "reaction_force")
-      .set("of", std::string("pivot"))
-      .set("axes", std::string("body"));
-  return builder.finish();
-}
-
-// What the sensors show, in their order.
-struct Sample {
-  Vec3 position, velocity, omega, force;
-};
-Sample sample_of(const std::vector<double>& s) {
-  const auto v = as_vector(s);
-  return {v.segment<3>(0), v.segment<3>(3), v.segment<3>(6), v.segment<3>(9)};
-}
-
-// J_0 Omega' + Omega x J_0 Omega = c x R^T m g with the inertia J_0 about the fixed point, by the classical Runge-Kutta method
-// with steps so small that its error is round-off.
-class Reference {
- public:
-  static constexpr double kSpacing = 1.25e-4;  // of the samples
-
-  static const std::vector<Sample>& samples() {
-    static const std::vector<Sample> all = integrate();
-    return all;
-  }
-  static const Sample& at(double t) { return samples()[static_cast<std::size_t>(std::lround(t / kSpacing))]; }
-
- private:
-  using Unknowns = Eigen::Matrix<double, 7, 1>;  // quaternion (w, x, y, z), Omega
-
-  static Vec3 angular_acceleration(const Mat3& R, const Vec3& omega) {
-    const Mat3 J_0 = Vec3(0.234375, 0.46875, 0.234375).asDiagonal().toDenseMatrix() -
-                     kMass * skew(kCenter) * skew(kCenter);
-    return J_0.diagonal().cwiseInverse().cwiseProduct(kCenter.cross(R.transpose() * kMass * kGravity) -
-                                                      omega.cross(J_0 * omega));
-  }
-  static Eigen::Quaterniond rotation(const Unknowns& y) {
-    return Eigen::Quaterniond(y[0], y[1], y[2], y[3]).normalized();
-  }
-  static Unknowns slope(const Unknowns& y) {
-    const Eigen::Quaterniond q = rotation(y), rate = q * Eigen::Quaterniond(0, y[4] / 2, y[5] / 2, y[6] / 2);
-    Unknowns out;
-    out << rate.w(), rate.x(), rate.y(), rate.z(), angular_acceleration(q.toRotationMatrix(), y.tail<3>());
-    return out;
-  }
-  static Sample sample(const Unknowns& y) {
-    const Mat3 R = rotation(y).toRotationMatrix();
-    const Vec3 omega = y.tail<3>(), alpha = angular_acceleration(R, omega);
-    const Vec3 acceleration = R * (alpha.cross(kCenter) + omega.cross(omega.cross(kCenter)));
-    return {R * kCenter, R * omega.cross(kCenter), omega, kMass * (acceleration - kGravity)};
-  }
-  static std::vector<Sample> integrate() {
-    constexpr int kSubsteps = 8;
-    constexpr double h = kSpacing / kSubsteps;
-    Unknowns y;
-    y << 1, 0, 0, 0, 0, 150, -4.61538;
-    std::vector<Sample> out = {sample(y)};
-    for (int n = 0; n < 8000; ++n) {
-      for (int k = 0; k < kSubsteps; ++k) {
-        const Unknowns k1 = slope(y), k2 = slope(y + h / 2 * k1), k3 = slope(y + h / 2 * k2),
-                       k4 = slope(y + h * k3);
-        y += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
-      }
-      out.push_back(sample(y));
-    }
-    return out;
-  }
-};
+using namespace heavy_top;
 
 TEST(HeavyTop, IndependentIntegrationMeetsTheReferenceValues) {
   // From an index-reduced integration with an eighth-order Runge-Kutta method at tolerance 1e-12.
@@ -104,7 +26,7 @@ TEST(HeavyTop, IndependentIntegrationMeetsTheReferenceValues) {
 
 TEST(HeavyTop, ExtrapolatedMeetsTheReferenceValues) {
   for (const std::string& formulation : formulations_in_the_large()) {
-    const System system = make_system(heavy_top(), formulation);
+    const System system = make_system(description(), formulation);
     for (const double t : {0.5, 1.0}) {
       const Simulation coarse(system, "generalized-alpha", t, 1e-4),
           fine(system, "generalized-alpha", t, 5e-5);
@@ -136,7 +58,7 @@ TEST(HeavyTop, HasTheKnownErrorsAtOneThousandth) {
                          {"r3so3-spatial", "generalized-alpha,rho=0.9,sigma=1", 5.4e-4, 0.05e-4},
                          {"r3so3-spatial", "generalized-alpha,rho=0.9,sigma=opt", 1.20e-4, 0.005e-4}};
   for (const auto& [formulation, integrator, known, digits] : table) {
-    const System system = make_system(heavy_top(), formulation);
+    const System system = make_system(description(), formulation);
     const double error =
         (sample_of(Simulation(system, integrator, 1, 1e-3).sensors).position - Reference::at(1).position)
             .norm();
@@ -145,30 +67,9 @@ TEST(HeavyTop, HasTheKnownErrorsAtOneThousandth) {
   }
 }
 
-// Maxima over the run of the relative errors, as in Fig. 6 of Arnold, Cardona, Brüls.
-struct Errors {
-  double position = 0, velocity = 0, force = 0, late_force = 0, end_position = 0;
-};
-Errors errors_of(const System& system, const std::string& integrator, double h) {
-  Errors out;
-  const auto observe = [&](const State& now, Work& work) {
-    const Sample s = sample_of(sensed(system, now, work));
-    const Sample& exact = Reference::at(now.t);
-    const double velocity = std::hypot((s.velocity - exact.velocity).norm(), (s.omega - exact.omega).norm());
-    out.end_position = (s.position - exact.position).norm();
-    out.position = std::max(out.position, out.end_position);
-    out.velocity = std::max(out.velocity, velocity / std::hypot(exact.velocity.norm(), exact.omega.norm()));
-    const double force = (s.force - exact.force).norm() / exact.force.norm();
-    out.force = std::max(out.force, force);
-    if (now.t >= 0.5 - 1e-9) out.late_force = std::max(out.late_force, force);
-  };
-  Simulation(system, integrator, 1, h, observe);
-  return out;
-}
-
 TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
   for (const std::string& formulation : formulations_in_the_large()) {
-    const System system = make_system(heavy_top(), formulation);
+    const System system = make_system(description(), formulation);
     std::vector<double> position, velocity, force, late_force;
     fmt::print("  {}\n  {:>9} {:>11} {:>11} {:>11} {:>14}\n", formulation, "h", "q", "v", "lambda",
                "lambda [0.5,1]");
@@ -200,7 +101,7 @@ TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
 
 // On SE(3) the joint's hidden constraint holds by itself: Lemma 3.5 of Arnold, Cardona, Brüls.
 TEST(HeavyTop, KeepsTheVelocityConstraintOnSE3) {
-  const System system = make_system(heavy_top(), "se3");
+  const System system = make_system(description(), "se3");
   double worst = 0;
   Simulation(system, "generalized-alpha,rho=0.9", 1, 1e-3, [&](const State& now, Work& work) {
     system.residual(now, work, {true, true, false});
@@ -211,7 +112,7 @@ TEST(HeavyTop, KeepsTheVelocityConstraintOnSE3) {
 
 // Round-off where a constraint is imposed; elsewhere the size that the method leaves.
 TEST(HeavyTop, MeetsTheConstraintsThatItsIndexFormImposes) {
-  const System system = make_system(heavy_top(), "r3so3");
+  const System system = make_system(description(), "r3so3");
   struct Bounds {
     const char* index;
     double position, velocity;
