@@ -2,8 +2,10 @@
 
 import csv
 import json
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,6 +23,14 @@ EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7)] + ["sigma-newton"]
 @pytest.mark.parametrize("name", EXPECTED)
 def test_figure_is_listed(name):
     assert name in reproduce.FIGURES
+
+
+def test_documentation_lists_the_figures_of_its_papers():
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "reproduce.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([\w.-]+)` \|", page, re.MULTILINE)
+    papers = {name.partition("-")[0] for name in listed}
+    assert papers >= {"report", "sigma"}
+    assert sorted(listed) == sorted(name for name in reproduce.FIGURES if name.partition("-")[0] in papers)
 
 
 @pytest.mark.parametrize("name", reproduce.FIGURES)
@@ -44,7 +54,9 @@ def test_figure_writes_data_plot_and_verdict(name, tmp_path):
         with open(tmp_path / file, newline="") as rows:
             header, *body = csv.reader(rows)
         assert len(body) > 1 and all(len(row) == len(header) for row in body)
-        assert all(np.isfinite(float(cell)) for row in body for cell in row)
+        # Conventional coordinates may fail at large steps; what is not there is nan.
+        may_fail = [name.startswith(("euler-parameters", "cardan")) for name in header]
+        assert all(np.isfinite(float(cell)) or lax for row in body for cell, lax in zip(row, may_fail))
     content = json.loads((tmp_path / f"{name}.json").read_text())
     entry = reproduce.FIGURES[name]
     assert [claim["claim"] for claim in content["claims"]] == [*entry.claims.values(), *entry.checks.values()]

@@ -374,13 +374,13 @@ FIG6_REMARK = (
     source="Figure 6",
     claims={
         "qv": "SO(3) x R3: straight lines of slope 2 for q and v over all steps",
-        "qv-small": "SO(3) x R3: slope 2 for q and v for h up to 2e-3",
         "lambda": "SO(3) x R3: order reduction, slope 1 for lambda (h up to 2e-3)",
         "se3": "SE(3): slope 2 for q, v and lambda",
         "constants": "the error constants of q and v are substantially larger on SE(3)",
         "relative": "relative errors of v are substantially smaller than those of q",
         "slow": "a top 100 times slower has much smaller errors on SE(3) than on SO(3) x R3",
     },
+    checks={"qv-small": "SO(3) x R3: slope 2 for q and v for h up to 2e-3"},
 )
 def fig6(page: Page) -> None:
     steps = steps_of(page)
