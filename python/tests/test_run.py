@@ -27,7 +27,8 @@ def test_inertial_frame_velocities_with_the_optimal_sigma_are_far_more_accurate(
     assert position_error(result) == pytest.approx(1.20e-4, rel=1e-2)
 
 
-@pytest.mark.parametrize("formulation", ld.formulations())
+# The heavy top passes the singularity of Cardan angles.
+@pytest.mark.parametrize("formulation", [name for name in ld.formulations() if not name.startswith("cardan")])
 def test_halving_the_step_quarters_the_error(formulation):
     model = ld.Model("heavy_top", formulation=formulation)
     errors = [position_error(model.run(step=step, every=0)) for step in (5e-4, 2.5e-4)]
