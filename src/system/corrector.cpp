@@ -149,7 +149,9 @@ bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work
   // Constraints see places, which are rounded to their own size.
   if (system_->model().rows > 0)
     for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
-  const double rounding = std::max(16 * kEpsilon * largest(theta), 2 * kEpsilon * size);
+  // Euler parameters are rounded to their own size, not to that of their increment.
+  const double rounding =
+      std::max({16 * kEpsilon * largest(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
   return increment <= std::max(rounding, 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
 }
 

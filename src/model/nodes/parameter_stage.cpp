@@ -150,8 +150,9 @@ struct CardanBlock {
     BlockMotion<S, 3, 3> m;
     const Vec3 now = b.y_ref + b.theta;
     const Mat3 Ginv = CardanAngles<double>::Ginv(now);
-    m.y = now.cast<S>() + Ginv.cast<S>() * d;
-    b.rates<S>(m.y - b.y_ref.cast<S>(), m.ydot, m.yddot);
+    const Vec3T<S> moved = Ginv.cast<S>() * d;
+    m.y = now.cast<S>() + moved;
+    b.rates<S>(b.theta.cast<S>() + moved, m.ydot, m.yddot);  // not y - y_ref: angles may count many turns
     const Mat3T<S> G = CardanAngles<S>::G(m.y);
     m.v = G * m.ydot;
     m.vdot = G * m.yddot + CardanAngles<S>::dG(m.y, m.ydot) * m.ydot;
@@ -169,9 +170,10 @@ struct CardanBodyBlock {
     BlockMotion<S, 3, 3> m;
     const Vec3 now = b.y_ref + b.theta;
     const Mat3 Ginv = CardanAngles<double>::Ginv(now);
-    m.y = now.cast<S>() + Ginv.cast<S>() * d;
-    const Vec3 known = b.y_ref + b.Theta;
-    m.v = (CardanAngles<S>::G(m.y) * (m.y - known.cast<S>()) + b.drift.cast<S>()) * S(b.s.rate() * b.s.c_v);
+    const Vec3T<S> moved = Ginv.cast<S>() * d;
+    m.y = now.cast<S>() + moved;
+    const Vec3 angle = b.theta - b.Theta;
+    m.v = (CardanAngles<S>::G(m.y) * (angle.cast<S>() + moved) + b.drift.cast<S>()) * S(b.s.rate() * b.s.c_v);
     m.vdot = (m.v - b.V.cast<S>()) / S(b.s.c_v);
     m.ydot = m.v;  // what the stage advances are the velocities
     m.yddot = m.vdot;
