@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 
+#include "integrators/newton_options.h"
 #include "system/initial.h"
 
 namespace liedyn {
@@ -81,11 +82,7 @@ Form form_from(const IntegratorOptions& options) {
 }
 
 CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) {
-  CorrectorOptions out;
-  out.relative = options.number("newton_tol");
-  out.modified = options.word("newton") == "modified";
-  out.simplified = options.word("jacobian") == "simplified";
-  out.line_search = options.word("line_search") == "true";
+  CorrectorOptions out = corrector_with(options);
   const std::string& index = options.word("index");
   out.form = index == "stabilized" ? IndexForm::Stabilized
              : index == "2"        ? IndexForm::Index2
@@ -122,14 +119,6 @@ void check_combination(const IntegratorOptions& options, const Model& model) {
            "leave start out");
 }
 
-CorrectorOptions careful(CorrectorOptions options) {
-  options.modified = false;
-  options.simplified = false;
-  options.line_search = options.update == StageUpdate::Exact;
-  options.max_iterations = 50;
-  return options;
-}
-
 class GeneralizedAlpha final : public Integrator {
  public:
   GeneralizedAlpha(const System& system, const IntegratorOptions& options)
@@ -138,9 +127,7 @@ class GeneralizedAlpha final : public Integrator {
         sigma_(sigma_from(options, parameters_)),
         form_(form_from(options)),
         corrected_start_(options.word("start") == "corrected"),
-        adaptive_(options.word("adaptive") == "true"),
-        rtol_(options.number("rtol")),
-        atol_(options.number("atol")),
+        tolerances_(options),
         corrector_(system, corrector_from(options, sigma_)),
         careful_(system, careful(corrector_.options())),
         text_(options.text()) {
@@ -181,7 +168,7 @@ class GeneralizedAlpha final : public Integrator {
     return attempt(careful_, from, h, to, work);
   }
   IndexForm form() const override { return corrector_.options().form; }
-  StepControl control() const override { return {adaptive_, 2}; }
+  StepControl control() const override { return {tolerances_.adaptive, 2}; }
   std::string describe() const override { return text_; }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> out = parameters_.warnings();
@@ -363,7 +350,7 @@ class GeneralizedAlpha final : public Integrator {
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
     if (form_ == Form::Geometric) copy_group_rates(to);
-    if (adaptive_) out.error = estimate(from, to, h, work);
+    if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
     const std::vector<double>& now = accelerations(to);
     for (std::size_t i = 0; i < numbers_; ++i) local_a_[i] = of_vdot * vdot[i] + of_a * a[i] + share * now[i];
@@ -444,25 +431,17 @@ class GeneralizedAlpha final : public Integrator {
   // length T is then T times the tolerance.
   double estimate(const State& from, const State& to, double h, const Work& work) {
     const std::vector<double>&before = accelerations(from), &now = accelerations(to);
-    double size = 0;
-    for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
     difference_.resize(numbers_);
     error_.resize(numbers_);
     for (std::size_t i = 0; i < numbers_; ++i)
       difference_[i] = h * coefficient_of_jerk() * (now[i] - before[i]);
-    double worst = 0;
     for (const Node& node : system_->model().nodes) {
       velocity_of_rates(node, to.y.data(), difference_.data(), error_.data());
       if (has_bracket(node))
         add_bracket(node.type, to.v.data() + node.v, to.vdot.data() + node.v, h * h * bracket_coefficient(),
                     error_.data() + node.v);
-      const int places = 3 - first_component(node.type);
-      for (int i = 0; i < node_size(node.type).v; ++i) {
-        const double scale = i < places ? size : 1.0;  // metres; radians
-        worst = std::max(worst, std::abs(error_[at(node.v + i)]) / (atol_ + rtol_ * scale));
-      }
     }
-    return worst;
+    return tolerances_.worst(*system_, error_, work);
   }
 
   // Lines 1 to 7 of Algorithms 1 to 3: vdot = 0, lambda = 0, theta = (1 - sigma h (beta/gamma) v^) theta.
@@ -495,8 +474,8 @@ class GeneralizedAlpha final : public Integrator {
   AlphaParameters parameters_;
   double sigma_;
   Form form_;
-  bool corrected_start_, adaptive_;
-  double rtol_, atol_;
+  bool corrected_start_;
+  Tolerances tolerances_;
   Corrector corrector_;
   Corrector careful_;
   std::string text_;
@@ -515,68 +494,53 @@ ListedIntegrator generalized_alpha() {
         name,     "auto", fmt::format("{} itself, instead of the one of the parameter set.", name),
         {"auto"}, -10,    10};
   };
+  std::vector<IntegratorOption> known = {
+      {"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
+      {"sigma",
+       "0",
+       "Weight of the local coordinates' own rate: 0 is geom1, opt = gamma/(3 beta) removes the group's "
+       "error term.",
+       {"opt"},
+       -10,
+       10},
+      {"form",
+       "geometric",
+       "On the group; or in local coordinates that start anew in every step, with accelerations (linear) or "
+       "forces (residual) averaged.",
+       {"geometric", "linear", "residual"}},
+      {"coordinates",
+       "exp",
+       "Local coordinates of form=linear and form=residual.",
+       {"exp", "conformal", "cayley"}},
+      {"index",
+       "3",
+       "Constraints on positions (3), velocities (2), or both with a second multiplier (stabilized).",
+       {"3", "2", "stabilized"}},
+      {"variant",
+       "exact",
+       "The sigma relation solved exactly, or the published algorithms as printed.",
+       {"exact", "paper"}},
+      {"start",
+       "plain",
+       "Starting values as they are, or corrected so that the multipliers are of second order from the "
+       "start.",
+       {"plain", "corrected"}},
+      {"parameters",
+       "chung-hulbert",
+       "Parameter set: Chung-Hulbert, HHT-alpha (rho from 0.5) or Newmark (trapezoidal).",
+       {"chung-hulbert", "hht", "newmark"}},
+      free_parameter("alpha_m"),
+      free_parameter("alpha_f"),
+      free_parameter("beta"),
+      free_parameter("gamma")};
+  for (const std::vector<IntegratorOption>& shared : {newton_options(), step_control_options()})
+    known.insert(known.end(), shared.begin(), shared.end());
   return {
       "generalized-alpha",
       "Generalised-alpha on Lie groups, with the sigma modification: second order, numerical damping by rho.",
       "Holzinger, Arnold, Gerstmayr, Eqs. (11)-(20), Algorithms 1-3; Arnold, Cardona, Brüls, Eqs. (37), "
       "(56), Tables 1 and 2; Brüls, Eberhard, Algorithms 2 and 3",
-      {{"rho", "0.9", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.", {}, 0, 1},
-       {"sigma",
-        "0",
-        "Weight of the local coordinates' own rate: 0 is geom1, opt = gamma/(3 beta) removes the group's "
-        "error term.",
-        {"opt"},
-        -10,
-        10},
-       {"form",
-        "geometric",
-        "On the group; or in local coordinates that start anew in every step, with accelerations (linear) or "
-        "forces (residual) averaged.",
-        {"geometric", "linear", "residual"}},
-       {"coordinates",
-        "exp",
-        "Local coordinates of form=linear and form=residual.",
-        {"exp", "conformal", "cayley"}},
-       {"index",
-        "3",
-        "Constraints on positions (3), velocities (2), or both with a second multiplier (stabilized).",
-        {"3", "2", "stabilized"}},
-       {"variant",
-        "exact",
-        "The sigma relation solved exactly, or the published algorithms as printed.",
-        {"exact", "paper"}},
-       {"start",
-        "plain",
-        "Starting values as they are, or corrected so that the multipliers are of second order from the "
-        "start.",
-        {"plain", "corrected"}},
-       {"parameters",
-        "chung-hulbert",
-        "Parameter set: Chung-Hulbert, HHT-alpha (rho from 0.5) or Newmark (trapezoidal).",
-        {"chung-hulbert", "hht", "newmark"}},
-       free_parameter("alpha_m"),
-       free_parameter("alpha_f"),
-       free_parameter("beta"),
-       free_parameter("gamma"),
-       {"newton",
-        "full",
-        "A new matrix in every iteration, or only when the contraction is worse than 0.5.",
-        {"full", "modified"}},
-       {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
-       {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
-       {"newton_tol",
-        "1e-8",
-        "Residual at which Newton's method stops, relative to the forces at work.",
-        {},
-        1e-15,
-        1},
-       {"adaptive",
-        "false",
-        "Steps chosen so that the local errors add up to the tolerances in each unit of time.",
-        {"false", "true"}},
-       {"rtol", "1e-4", "Relative tolerance: of the size of the model, and in radians.", {}, 1e-14, 1},
-       {"atol", "1e-8", "Absolute tolerance, in metres and radians.", {}, 0, 1e6}},
-      [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
+      known, [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
         return std::make_unique<GeneralizedAlpha>(system, options);
       }};
 }

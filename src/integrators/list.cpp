@@ -4,12 +4,20 @@
 #include <charconv>
 
 #include "base/suggest.h"
+#include "integrators/diagonally_implicit.h"
 #include "integrators/generalized_alpha.h"
+#include "integrators/multistep.h"
+#include "integrators/single_step.h"
 
 namespace liedyn {
 
 const std::vector<ListedIntegrator>& integrators() {
-  static const std::vector<ListedIntegrator> list = {generalized_alpha()};
+  static const std::vector<ListedIntegrator> list = [] {
+    std::vector<ListedIntegrator> all = {generalized_alpha()};
+    for (const auto& family : {multistep_methods(), single_step_methods(), diagonally_implicit_methods()})
+      all.insert(all.end(), family.begin(), family.end());
+    return all;
+  }();
   return list;
 }
 

@@ -1,0 +1,156 @@
+#include "integrators/first_order.h"
+
+#include <algorithm>
+
+#include "model/nodes/increments.h"
+
+namespace liedyn {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+bool has_body_angles(const Node& node) {
+  return has_cardan_angles(node.type) && !has_cardan_rates(node.type);
+}
+
+// The numbers of one node in the arrays of a stage: Euler parameters have one more behind all velocities.
+template <class Copy>
+void for_each_number(const Node& node, const Copy& copy) {
+  for (int i = 0; i < node_size(node.type).v; ++i) copy(at(node.v + i));
+  if (node.extra >= 0) copy(at(node.extra));
+}
+
+}  // namespace
+
+FirstOrderMethod::FirstOrderMethod(const System& system, const IntegratorOptions& options)
+    : system_(&system),
+      corrector_(system, corrector_with(options)),
+      careful_(system, careful(corrector_.options())),
+      text_(options.text()),
+      numbers_(at(system.model().stage_numbers)) {}
+
+bool FirstOrderMethod::has_constraints() const {
+  const auto& nodes = system_->model().nodes;
+  return system_->model().rows > 0 ||
+         std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.extra >= 0; });
+}
+
+void FirstOrderMethod::begin(State& state, Work& work) {
+  corrector_.prepare(work);
+  careful_.prepare(work);
+  if (!corrector_.uses_parameters()) return;
+  for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, 0);
+  for (const Node& node : system_->model().nodes)
+    start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
+                     state.ydot.data(), state.yddot.data());
+}
+
+void FirstOrderMethod::read_motion(const State& state, PointDerivatives& point) const {
+  if (!corrector_.uses_parameters()) {
+    std::copy(state.v.begin(), state.v.end(), point.u.begin());
+    std::copy(state.vdot.begin(), state.vdot.end(), point.udot.begin());
+    return;
+  }
+  for (const Node& node : system_->model().nodes) {
+    const bool conventional = is_conventional(node.type);
+    const std::vector<double>&u = conventional ? state.ydot : state.v,
+          &udot = conventional ? state.yddot : state.vdot;
+    for_each_number(node, [&](std::size_t i) { point.u[i] = u[i], point.udot[i] = udot[i]; });
+  }
+}
+
+void FirstOrderMethod::read(const State& state, PointDerivatives& point) const {
+  read_motion(state, point);
+  std::copy(point.u.begin(), point.u.end(), point.slope.begin());  // T = 1 at theta = 0
+  if (!corrector_.uses_parameters()) return;
+  for (const Node& node : system_->model().nodes)
+    if (has_body_angles(node))
+      Eigen::Map<Vec3>{&point.slope[at(node.v + 3 - first_component(node.type))]} =
+          angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).first;
+}
+
+CorrectorOutcome FirstOrderMethod::solve(Corrector& corrector, double c, double h, const State& from,
+                                         State& to, Work& work, PointDerivatives& point) const {
+  std::vector<double>&theta = corrector.theta, &slope = point.slope;
+  // Prediction: u from the predicted u', theta' from u at a theta that is one order less precise than the result.
+  for (std::size_t i = 0; i < numbers_; ++i) {
+    point.u[i] = corrector.V[i] + c * point.udot[i];
+    slope[i] = point.u[i];
+    theta[i] = corrector.Theta[i] + c * point.u[i];
+  }
+  for (const Node& node : system_->model().nodes) {
+    if (has_body_angles(node)) {
+      const int i = node.v + 3 - first_component(node.type);
+      // The angles' rates at the reference: the angles at hand are not those of any state yet.
+      Eigen::Map<Vec3>{&slope[at(i)]} =
+          angle_rates(node, from.y.data(), point.u.data(), point.udot.data()).first;
+    } else if (!is_conventional(node.type)) {
+      increment_rates(node.type, &theta[at(node.v)], &point.u[at(node.v)], &slope[at(node.v)]);
+    }
+  }
+  for (std::size_t i = 0; i < numbers_; ++i) theta[i] = corrector.Theta[i] + c * slope[i];
+
+  const CorrectorOutcome out = corrector.solve({.c_1 = 0, .c_2 = c, .c_v = c}, h, from, to, work);
+  if (!out.converged()) return out;
+  read_motion(to, point);
+  for (std::size_t i = 0; i < numbers_; ++i) slope[i] = (theta[i] - corrector.Theta[i]) / c;
+  // Euler parameters are scaled to unit length behind theta.
+  if (corrector.uses_parameters())
+    for (const Node& node : system_->model().nodes)
+      if (node.extra >= 0) for_each_number(node, [&](std::size_t i) { slope[i] = to.ydot[i]; });
+  return out;
+}
+
+void FirstOrderMethod::moved_reference(const Corrector& corrector, const State& from, const State& to,
+                                       std::vector<double>& moved) const {
+  std::copy(corrector.theta.begin(), corrector.theta.end(), moved.begin());
+  for (const Node& node : system_->model().nodes) {
+    if (node.extra < 0) continue;
+    const int turn = node.v + 3 - first_component(node.type);
+    for (int i = 0; i < 3; ++i) moved[at(turn + i)] = to.y[at(turn + i)] - from.y[at(turn + i)];
+    moved[at(node.extra)] = to.y[at(node.extra)] - from.y[at(node.extra)];
+  }
+}
+
+// Eq. (14)
+PredictorWeights two_point_predictor(double step, double before) {
+  const double a = step / before;
+  const double m = -6 * a * a * (1 + a);
+  return {2, {m, -m, 0}, {(1 + a) * (1 + 3 * a), a * (2 + 3 * a), 0}};
+}
+
+// Eqs. (17), factored; (17d) is m_2 = -m_0 - m_1.
+PredictorWeights three_point_predictor(double step, double before, double before_that) {
+  const double a = step / before, b = step / before_that;
+  const double P = a * b + a + b, sum = a + b, common = 5 * a * a * b + 3 * a * a;
+  PredictorWeights out;
+  out.points = 3;
+  out.m[0] =
+      -2 * a * a * (1 + a) * P * (common + 10 * a * b * b + 10 * a * b + 10 * b * b) / (sum * sum * sum);
+  out.m[1] = 2 * (1 + a) * P * (common - 5 * a * b * b + a * b - 2 * b * b) / a;
+  out.m[2] = -out.m[0] - out.m[1];
+  out.n[0] = (1 + a) * P * (common + 6 * a * b + a + b) / (sum * sum);
+  out.n[1] = P * (common + 7 * a * b + 2 * a + 2 * b) / a;
+  out.n[2] = b * b * b * (1 + a) * (common + a * a + 7 * a * b + 2 * a + 2 * b) / (a * sum * sum);
+  return out;
+}
+
+IntegratorOption rho_option() {
+  return {"rho", "0.6", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.",
+          {},    0,     1};
+}
+
+std::vector<std::string> rho_warnings(double rho, bool constrained, bool multiple_root) {
+  if (rho < 1) return {};
+  std::vector<std::string> out;
+  if (constrained)
+    out.emplace_back(
+        "rho = 1 does not damp the errors of the multipliers and of the velocities that the constraints "
+        "forbid: they oscillate and may grow; choose rho < 1");
+  if (multiple_root)
+    out.emplace_back(
+        "rho = 1 gives this method a multiple root on the unit circle: rounding errors grow; choose rho < 1");
+  return out;
+}
+
+}  // namespace liedyn

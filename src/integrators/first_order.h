@@ -1,0 +1,80 @@
+// What the methods for first-order systems share. They see the mechanics as y = (theta, u) with
+//
+//   theta' = T^-1(theta) v,   u = v,   u' = vdot
+//
+// in local coordinates theta of the last step's configuration, and solve in each step or stage, with Theta, V and c given,
+//
+//   theta = Theta + c theta',   u = V + c u'.                                                      (first-order stage)
+//
+// This is the corrector's stage with c_1 = 0, c_2 = c_v = c. Nodes with Euler parameters or Cardan angles are vector spaces: there theta
+// is the increment of the parameters, theta' = u their rates, u' their second derivatives (with `cardan-body` u = v and theta' = G^-1 v).
+#pragma once
+
+#include "integrators/newton_options.h"
+
+namespace liedyn {
+
+// What a method keeps of one point: Model::stage_numbers numbers each.
+struct PointDerivatives {
+  explicit PointDerivatives(std::size_t numbers) : slope(numbers), u(numbers), udot(numbers) {}
+  std::vector<double> slope;  // theta'
+  std::vector<double> u, udot;
+};
+
+class FirstOrderMethod : public Integrator {
+ public:
+  FirstOrderMethod(const System& system, const IntegratorOptions& options);
+
+  Attempt step(const State& from, double h, State& to, Work& work) final {
+    return attempt(corrector_, from, h, to, work);
+  }
+  Attempt step_carefully(const State& from, double h, State& to, Work& work) final {
+    corrector_.forget_matrix();
+    careful_.forget_matrix();
+    return attempt(careful_, from, h, to, work);
+  }
+  std::string describe() const final { return text_; }
+
+ protected:
+  virtual Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) = 0;
+
+  // For start(): the correctors, and the rotation parameters of the state.
+  void begin(State& state, Work& work);
+  // A state as the point where theta = 0.
+  void read(const State& state, PointDerivatives& point) const;
+  // A stage with corrector.Theta and corrector.V filled, predicted by the u' that `point` enters with; it leaves with the solution. `h` is the
+  // step, `to` has the time and the predicted multipliers.
+  CorrectorOutcome solve(Corrector& corrector, double c, double h, const State& from, State& to, Work& work,
+                         PointDerivatives& point) const;
+  // Of the last stage solved: the increments that lead from one reference to the next.
+  void moved_reference(const Corrector& corrector, const State& from, const State& to,
+                       std::vector<double>& moved) const;
+
+  const System& system() const { return *system_; }
+  std::size_t numbers() const { return numbers_; }
+  // Constraints on positions, whose multipliers a method without damping leaves to oscillate.
+  bool has_constraints() const;
+
+ private:
+  void read_motion(const State& state, PointDerivatives& point) const;
+
+  const System* system_;
+  Corrector corrector_, careful_;
+  std::string text_;
+  std::size_t numbers_;
+};
+
+// y'_N from the points before it, so that polynomials are met: Eqs. (12), (14) with two points, (16), (17) with three.
+//   y'_N = (1/(t_N - t_{N-1})) sum_j m_j y_{N-1-j} + sum_j n_j y'_{N-1-j}
+struct PredictorWeights {
+  int points = 1;
+  double m[3] = {0, 0, 0}, n[3] = {1, 0, 0};  // one point: constant, Eq. (15)
+};
+PredictorWeights two_point_predictor(double step, double before);
+PredictorWeights three_point_predictor(double step, double before, double before_that);
+
+// The options that the methods share, `rho` before them where the method has it.
+IntegratorOption rho_option();
+std::vector<std::string> rho_warnings(double rho, bool constrained, bool multiple_root);
+
+}  // namespace liedyn

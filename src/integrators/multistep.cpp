@@ -1,0 +1,151 @@
+#include "integrators/multistep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "integrators/first_order.h"
+#include "integrators/tableaux.h"
+#include "model/nodes/increments.h"
+
+namespace liedyn {
+namespace {
+
+class Multistep final : public FirstOrderMethod {
+ public:
+  Multistep(const System& system, const IntegratorOptions& options, int steps)
+      : FirstOrderMethod(system, options),
+        rho_(options.number("rho")),
+        formula_(damped_multistep(steps, rho_)),
+        last_(numbers()),
+        next_(numbers()),
+        moved_(numbers()) {}
+
+  void start(State& state, double h, Work& work) override {
+    begin(state, work);
+    state.memory.assign(kPoints + past_points() * 4 * numbers(), 0.0);
+    state.memory[kStep] = h;
+  }
+  std::vector<std::string> warnings() const override {
+    return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
+  }
+
+ private:
+  // State::memory: how many points before the last are known, the step between them, then for each theta, theta', u, u' relative to the
+  // last configuration, the latest first.
+  enum Memory : std::size_t { kKnown, kStep, kPoints };
+  std::size_t past_points() const { return static_cast<std::size_t>(formula_.steps) - 1; }
+
+  struct PastPoint {
+    double *theta, *slope, *u, *udot;
+  };
+  PastPoint past(State& state, std::size_t k) const {
+    double* first = state.memory.data() + kPoints + 4 * k * numbers();
+    return {first, first + numbers(), first + 2 * numbers(), first + 3 * numbers()};
+  }
+  struct ConstPastPoint {
+    const double *theta, *slope, *u, *udot;
+  };
+  ConstPastPoint past(const State& state, std::size_t k) const {
+    const double* first = state.memory.data() + kPoints + 4 * k * numbers();
+    return {first, first + numbers(), first + 2 * numbers(), first + 3 * numbers()};
+  }
+
+  Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) override {
+    const double before = from.memory[kStep];
+    // The last step before an output time may differ by round-off only.
+    const bool same_step = std::abs(h - before) <= 1e-9 * before;
+    const auto known = static_cast<std::size_t>(from.memory[kKnown]);
+    // With steps that change, LMS2 has a formula of its own; the others begin anew.
+    const bool two_step = formula_.steps == 2;
+    const bool enough = known >= past_points() && (same_step || two_step);
+    const MultistepFormula formula = !enough     ? trapezoidal_rule()
+                                     : same_step ? formula_
+                                                 : damped_two_step(rho_, h / before);
+
+    read(from, last_);
+    // Theta = sum_j alpha_j theta_{k-j} + h sum_j beta_j theta'_{k-j},  V the same with u, u';  j >= 1, theta_{k-1} = 0
+    const double alpha = formula.alpha[1], beta = h * formula.beta[1];
+    for (std::size_t i = 0; i < numbers(); ++i) {
+      corrector.Theta[i] = beta * last_.slope[i];
+      corrector.V[i] = alpha * last_.u[i] + beta * last_.udot[i];
+    }
+    for (std::size_t j = 2; j <= static_cast<std::size_t>(formula.steps); ++j) {
+      const ConstPastPoint point = past(from, j - 2);
+      const double a = formula.alpha[j], b = h * formula.beta[j];
+      for (std::size_t i = 0; i < numbers(); ++i) {
+        corrector.Theta[i] += a * point.theta[i] + b * point.slope[i];
+        corrector.V[i] += a * point.u[i] + b * point.udot[i];
+      }
+    }
+    predict(from, known, h, before);
+    to.t = from.t + h;
+    to.lambda = from.lambda;
+    const Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
+    if (!out.converged()) return out;
+    remember(corrector, from, same_step ? known : std::min<std::size_t>(known, two_step ? 1 : 0), h, to);
+    return out;
+  }
+
+  // Eq. (12), or a constant as long as there is one point only.
+  void predict(const State& from, std::size_t known, double h, double before) {
+    std::copy(last_.udot.begin(), last_.udot.end(), next_.udot.begin());
+    if (known == 0) return;
+    const PredictorWeights w = two_point_predictor(h, before);
+    const ConstPastPoint point = past(from, 0);
+    for (std::size_t i = 0; i < numbers(); ++i)
+      next_.udot[i] =
+          (w.m[0] * last_.u[i] + w.m[1] * point.u[i]) / h + w.n[0] * last_.udot[i] + w.n[1] * point.udot[i];
+  }
+
+  // The last point joins the past ones, and all of them are seen from the new configuration.
+  void remember(const Corrector& corrector, const State& from, std::size_t known, double h, State& to) {
+    const std::size_t keep = std::min(known + 1, past_points());
+    to.memory[kKnown] = static_cast<double>(keep);
+    to.memory[kStep] = h;
+    moved_reference(corrector, from, to, moved_);
+    for (std::size_t k = 0; k < past_points(); ++k) {
+      const PastPoint point = past(to, k);
+      if (k == 0) {
+        std::fill_n(point.theta, numbers(), 0.0);
+        std::copy(last_.slope.begin(), last_.slope.end(), point.slope);
+        std::copy(last_.u.begin(), last_.u.end(), point.u);
+        std::copy(last_.udot.begin(), last_.udot.end(), point.udot);
+      } else {
+        std::copy_n(past(from, k - 1).theta, 4 * numbers(), point.theta);
+      }
+      for (const Node& node : system().model().nodes) {
+        refer_to_moved(node.type, moved_.data() + node.v, point.theta + node.v);
+        if (node.extra >= 0) point.theta[node.extra] -= moved_[static_cast<std::size_t>(node.extra)];
+        if (!is_conventional(node.type))
+          increment_rates(node.type, point.theta + node.v, point.u + node.v, point.slope + node.v);
+      }
+    }
+  }
+
+  double rho_;
+  MultistepFormula formula_;
+  PointDerivatives last_, next_;
+  std::vector<double> moved_;
+};
+
+template <int steps>
+ListedIntegrator multistep(const char* name, const char* count) {
+  std::vector<IntegratorOption> options = {rho_option()};
+  for (IntegratorOption& o : newton_options()) options.push_back(std::move(o));
+  return {name, fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
+          "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)", options,
+          [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
+            return std::make_unique<Multistep>(system, o, steps);
+          }};
+}
+
+}  // namespace
+
+std::vector<ListedIntegrator> multistep_methods() {
+  return {multistep<2>("lms2", "two"), multistep<3>("lms3", "three"), multistep<4>("lms4", "four")};
+}
+
+}  // namespace liedyn

@@ -1,0 +1,69 @@
+#include "integrators/newton_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace liedyn {
+
+std::vector<IntegratorOption> newton_options() {
+  return {{"newton",
+           "full",
+           "A new matrix in every iteration, or only when the contraction is worse than 0.5.",
+           {"full", "modified"}},
+          {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
+          {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
+          {"newton_tol",
+           "1e-8",
+           "Residual at which Newton's method stops, relative to the forces at work.",
+           {},
+           1e-15,
+           1}};
+}
+
+CorrectorOptions corrector_with(const IntegratorOptions& options) {
+  CorrectorOptions out;
+  out.relative = options.number("newton_tol");
+  out.modified = options.word("newton") == "modified";
+  out.simplified = options.word("jacobian") == "simplified";
+  out.line_search = options.word("line_search") == "true";
+  return out;
+}
+
+CorrectorOptions careful(CorrectorOptions options) {
+  options.modified = false;
+  options.simplified = false;
+  options.line_search = options.update == StageUpdate::Exact;
+  options.max_iterations = 50;
+  return options;
+}
+
+std::vector<IntegratorOption> step_control_options() {
+  return {{"adaptive",
+           "false",
+           "Steps chosen so that the local errors add up to the tolerances in each unit of time.",
+           {"false", "true"}},
+          {"rtol", "1e-4", "Relative tolerance: of the size of the model, and in radians.", {}, 1e-14, 1},
+          {"atol", "1e-8", "Absolute tolerance, in metres and radians.", {}, 0, 1e6}};
+}
+
+Tolerances::Tolerances(const IntegratorOptions& options)
+    : adaptive(options.word("adaptive") == "true"),
+      relative(options.number("rtol")),
+      absolute(options.number("atol")) {}
+
+double Tolerances::worst(const System& system, const std::vector<double>& increments,
+                         const Work& work) const {
+  double size = 0, worst = 0;
+  for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+  for (const Node& node : system.model().nodes) {
+    const int places = 3 - first_component(node.type);
+    for (int i = 0; i < node_size(node.type).v; ++i) {
+      const double scale = i < places ? size : 1.0;  // metres; radians
+      const double error = std::abs(increments[static_cast<std::size_t>(node.v + i)]);
+      worst = std::max(worst, error / (absolute + relative * scale));
+    }
+  }
+  return worst;
+}
+
+}  // namespace liedyn

@@ -1,0 +1,129 @@
+#include "integrators/single_step.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "integrators/first_order.h"
+#include "integrators/tableaux.h"
+
+namespace liedyn {
+namespace {
+
+class SingleStep final : public FirstOrderMethod {
+ public:
+  SingleStep(const System& system, const IntegratorOptions& options, int r)
+      : FirstOrderMethod(system, options),
+        rho_(options.number("rho")),
+        formula_(damped_single_step(r, rho_)),
+        last_(numbers()),
+        next_(numbers()) {
+    gains_.push_back(1.0);
+    for (const Complex& odd : formula_.odd) gains_.push_back(formula_.even * gains_.back() / odd);
+  }
+
+  // All auxiliary derivatives are the derivative itself at the beginning.
+  void start(State& state, double h, Work& work) override {
+    begin(state, work);
+    read(state, last_);
+    state.memory.assign(1 + 4 * auxiliaries() * numbers(), 0.0);
+    state.memory[0] = h;
+    for (std::size_t j = 0; j < auxiliaries(); ++j)
+      for (std::size_t i = 0; i < numbers(); ++i) {
+        set(state, kSlope, j, i, last_.slope[i]);
+        set(state, kAcceleration, j, i, last_.udot[i]);
+      }
+  }
+  std::vector<std::string> warnings() const override {
+    return rho_warnings(rho_, has_constraints(), auxiliaries() > 1);
+  }
+
+ private:
+  using Complex = std::complex<double>;
+
+  // State::memory: the last step, then the auxiliary derivatives of theta and of u, each r-1 times the real and the imaginary part.
+  enum Quantity : std::size_t { kSlope, kAcceleration };
+  std::size_t auxiliaries() const { return formula_.odd.size(); }
+  std::size_t place(Quantity of, std::size_t j, std::size_t i) const {
+    return 1 + 2 * ((of * auxiliaries() + j) * numbers() + i);
+  }
+  Complex get(const State& state, Quantity of, std::size_t j, std::size_t i) const {
+    const double* pair = state.memory.data() + place(of, j, i);
+    return {pair[0], pair[1]};
+  }
+  void set(State& state, Quantity of, std::size_t j, std::size_t i, Complex value) const {
+    double* pair = state.memory.data() + place(of, j, i);
+    pair[0] = value.real(), pair[1] = value.imag();
+  }
+
+  // Eqs. (4) upwards from (4e): each new auxiliary derivative w^j = gain_j y' + known_j, with w^0 = y'. The known parts are left in the memory of
+  // `to`; what is known of (y_k - y_{k-1})/h is returned.
+  double known_part(const State& from, State& to, Quantity of, std::size_t i, double derivative,
+                    double ratio) const {
+    const double even = formula_.even;
+    Complex below = derivative, known_below = 0;
+    for (std::size_t j = 0; j < auxiliaries(); ++j) {
+      const Complex odd = formula_.odd[j];
+      // w^j - y' is proportional to the step: it is carried over to one of another size.
+      const Complex last = derivative + ratio * (get(from, of, j, i) - derivative);
+      const Complex known = ((1 - even) * below + even * known_below - (1.0 - odd) * last) / odd;
+      set(to, of, j, i, known);
+      below = last;
+      known_below = known;
+    }
+    return ((1 - even) * below + even * known_below).real();
+  }
+
+  Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) override {
+    const double before = from.memory[0];
+    // The last step before an output time may differ by round-off only.
+    const double ratio = std::abs(h - before) <= 1e-9 * before ? 1 : h / before;
+    read(from, last_);
+    for (std::size_t i = 0; i < numbers(); ++i) {
+      corrector.Theta[i] = h * known_part(from, to, kSlope, i, last_.slope[i], ratio);
+      corrector.V[i] = last_.u[i] + h * known_part(from, to, kAcceleration, i, last_.udot[i], ratio);
+      next_.udot[i] = last_.udot[i];  // Eq. (15)
+    }
+    to.t = from.t + h;
+    to.lambda = from.lambda;
+    const double c = h * formula_.even * gains_.back().real();  // the product of all gamma is real
+    const Attempt out{solve(corrector, c, h, from, to, work, next_)};
+    if (!out.converged()) return out;
+
+    // The next step's coordinates begin at its configuration, where theta' is the velocity (Eqs. (18)-(20)): the auxiliary
+    // derivatives follow velocities, which differ from theta' by O(h^2).
+    read(to, next_);
+    for (std::size_t j = 0; j < auxiliaries(); ++j)
+      for (std::size_t i = 0; i < numbers(); ++i) {
+        set(to, kSlope, j, i, get(to, kSlope, j, i) + gains_[j + 1] * next_.slope[i]);
+        set(to, kAcceleration, j, i, get(to, kAcceleration, j, i) + gains_[j + 1] * next_.udot[i]);
+      }
+    to.memory[0] = h;
+    return out;
+  }
+
+  double rho_;
+  SingleStepFormula formula_;
+  std::vector<Complex> gains_;
+  PointDerivatives last_, next_;
+};
+
+template <int r>
+ListedIntegrator single_step(const char* name, const char* count) {
+  std::vector<IntegratorOption> options = {rho_option()};
+  for (IntegratorOption& o : newton_options()) options.push_back(std::move(o));
+  return {name, fmt::format("Single-step form of the {}-step method: second order, damping by rho.", count),
+          "Zhang, Zhang, Zanoni, Masarati, Eqs. (4), (9)-(11), (15), (18)-(20)", options,
+          [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
+            return std::make_unique<SingleStep>(system, o, r);
+          }};
+}
+
+}  // namespace
+
+std::vector<ListedIntegrator> single_step_methods() {
+  return {single_step<2>("ss2", "two"), single_step<3>("ss3", "three"), single_step<4>("ss4", "four")};
+}
+
+}  // namespace liedyn
