@@ -117,7 +117,7 @@ using TableauOfRho = Tableau (*)(double rho);
 template <TableauOfRho tableau_of>
 ListedIntegrator damped(const std::string& name, const std::string& summary, const std::string& source) {
   std::vector<IntegratorOption> options = {rho_option()};
-  for (IntegratorOption& o : newton_options()) options.push_back(std::move(o));
+  for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
   return {name, summary, source, options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             const double rho = o.number("rho");
@@ -129,7 +129,7 @@ using FixedTableau = Tableau (*)();
 
 template <FixedTableau tableau>
 ListedIntegrator pair(const std::string& name, const std::string& summary) {
-  std::vector<IntegratorOption> options = newton_options();
+  std::vector<IntegratorOption> options = first_order_options();
   for (IntegratorOption& o : step_control_options()) options.push_back(std::move(o));
   return {name, summary, "Kennedy, Carpenter (2019); Zhang, Zhang, Zanoni, Masarati, Sec. 2.3", options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {

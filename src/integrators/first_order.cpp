@@ -20,11 +20,17 @@ void for_each_number(const Node& node, const Copy& copy) {
   if (node.extra >= 0) copy(at(node.extra));
 }
 
+CorrectorOptions corrector_of(const IntegratorOptions& options) {
+  CorrectorOptions out = corrector_with(options);
+  out.form = options.word("index") == "2" ? IndexForm::Index2 : IndexForm::Index3;
+  return out;
+}
+
 }  // namespace
 
 FirstOrderMethod::FirstOrderMethod(const System& system, const IntegratorOptions& options)
     : system_(&system),
-      corrector_(system, corrector_with(options)),
+      corrector_(system, corrector_of(options)),
       careful_(system, careful(corrector_.options())),
       text_(options.text()),
       numbers_(at(system.model().stage_numbers)) {}
@@ -138,6 +144,13 @@ PredictorWeights three_point_predictor(double step, double before, double before
 IntegratorOption rho_option() {
   return {"rho", "0.6", "Spectral radius at infinite frequency: 1 no numerical damping, 0 the most.",
           {},    0,     1};
+}
+
+std::vector<IntegratorOption> first_order_options() {
+  std::vector<IntegratorOption> out = {
+      {"index", "3", "Constraints on positions (3) or velocities (2).", {"3", "2"}}};
+  for (IntegratorOption& o : newton_options()) out.push_back(std::move(o));
+  return out;
 }
 
 std::vector<std::string> rho_warnings(double rho, bool constrained, bool multiple_root) {

@@ -33,6 +33,7 @@ class FirstOrderMethod : public Integrator {
     careful_.forget_matrix();
     return attempt(careful_, from, h, to, work);
   }
+  IndexForm form() const final { return corrector_.options().form; }
   std::string describe() const final { return text_; }
 
  protected:
@@ -73,8 +74,9 @@ struct PredictorWeights {
 PredictorWeights two_point_predictor(double step, double before);
 PredictorWeights three_point_predictor(double step, double before, double before_that);
 
-// The options that the methods share, `rho` before them where the method has it.
+// The options that the methods share.
 IntegratorOption rho_option();
+std::vector<IntegratorOption> first_order_options();
 std::vector<std::string> rho_warnings(double rho, bool constrained, bool multiple_root);
 
 }  // namespace liedyn

@@ -33,9 +33,9 @@ class Multistep final : public FirstOrderMethod {
   }
 
  private:
-  // State::memory: how many points before the last are known, the step between them, then for each theta, theta', u, u' relative to the
-  // last configuration, the latest first.
-  enum Memory : std::size_t { kKnown, kStep, kPoints };
+  // State::memory: how many points before the last are known, the step between them, whether it has ever changed, then for each point
+  // theta, theta', u, u' relative to the last configuration, the latest first.
+  enum Memory : std::size_t { kKnown, kStep, kChanged, kPoints };
   std::size_t past_points() const { return static_cast<std::size_t>(formula_.steps) - 1; }
 
   struct PastPoint {
@@ -58,12 +58,13 @@ class Multistep final : public FirstOrderMethod {
     // The last step before an output time may differ by round-off only.
     const bool same_step = std::abs(h - before) <= 1e-9 * before;
     const auto known = static_cast<std::size_t>(from.memory[kKnown]);
-    // With steps that change, LMS2 has a formula of its own; the others begin anew.
-    const bool two_step = formula_.steps == 2;
-    const bool enough = known >= past_points() && (same_step || two_step);
-    const MultistepFormula formula = !enough     ? trapezoidal_rule()
-                                     : same_step ? formula_
-                                                 : damped_two_step(rho_, h / before);
+    const bool changed = !same_step || from.memory[kChanged] != 0;
+    // The trapezoidal rule starts. Later, where the step changes, two points are always there: LMS2, which has a formula for unequal steps,
+    // takes over until enough points are equally spaced again.
+    const MultistepFormula formula = same_step && known >= past_points() ? formula_
+                                     : changed && known > 0
+                                         ? damped_two_step(rho_, same_step ? 1 : h / before)
+                                         : trapezoidal_rule();
 
     read(from, last_);
     // Theta = sum_j alpha_j theta_{k-j} + h sum_j beta_j theta'_{k-j},  V the same with u, u';  j >= 1, theta_{k-1} = 0
@@ -85,7 +86,8 @@ class Multistep final : public FirstOrderMethod {
     to.lambda = from.lambda;
     const Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
     if (!out.converged()) return out;
-    remember(corrector, from, same_step ? known : std::min<std::size_t>(known, two_step ? 1 : 0), h, to);
+    remember(corrector, from, same_step ? known : 0, h, to);
+    to.memory[kChanged] = changed ? 1 : 0;
     return out;
   }
 
@@ -134,7 +136,7 @@ class Multistep final : public FirstOrderMethod {
 template <int steps>
 ListedIntegrator multistep(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
-  for (IntegratorOption& o : newton_options()) options.push_back(std::move(o));
+  for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
   return {name, fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)", options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {

@@ -112,7 +112,7 @@ class SingleStep final : public FirstOrderMethod {
 template <int r>
 ListedIntegrator single_step(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
-  for (IntegratorOption& o : newton_options()) options.push_back(std::move(o));
+  for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
   return {name, fmt::format("Single-step form of the {}-step method: second order, damping by rho.", count),
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (4), (9)-(11), (15), (18)-(20)", options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {

@@ -225,8 +225,8 @@ Tableau high_order_4(double g, double c3, double c4) {
 }
 
 // Eqs. (34), (35); eta_7 = eta_2 and eta_10 = eta_6 there.
-Tableau high_order_5(double g, double c4) {
-  const double c3 = 0.1, g2 = g * g, g3 = g2 * g, g4 = g3 * g, g5 = g4 * g;
+Tableau high_order_5(double g, double c3, double c4) {
+  const double g2 = g * g, g3 = g2 * g, g4 = g3 * g, g5 = g4 * g;
   const double eta1 = 240 * (1 - c4) * g4 + 40 * (3 * c3 * c3 - 6 * c3 + 12 * c4 - 7) * g3 +
                       20 * (-9 * c3 * c3 + 13 * c3 - 12 * c4 + 4) * g2 +
                       (60 * c3 * c3 - 70 * c3 + 40 * c4 - 6) * g - 5 * c3 * c3 + 5 * c3 - 2 * c4;
@@ -286,23 +286,27 @@ constexpr std::array<Abscissae, 11> kTable7 = {{
 Tableau high_order_substeps(int n, double rho) {
   const double g = high_order_gamma(n, rho);
   if (n == 3) return high_order_3(g);
-  const auto with = [&](const Abscissae& at) {
-    return n == 4 ? high_order_4(g, at.c3_of_4, at.c4_of_4) : high_order_5(g, at.c4_of_5);
+  constexpr double kPrintedC3 = 0.1, kOtherC3 = 0.2;
+  const auto with = [&](const Abscissae& at, double c3_of_5) {
+    return n == 4 ? high_order_4(g, at.c3_of_4, at.c4_of_4) : high_order_5(g, c3_of_5, at.c4_of_5);
   };
   const auto row = std::min<std::size_t>(static_cast<std::size_t>(rho * 10 + 1e-9), kTable7.size() - 2);
   const Abscissae &below = kTable7[row], &above = kTable7[row + 1];
   const double part = 10 * rho - static_cast<double>(row);
-  const double rounding = 1e-9;
-  if (part < rounding) return with(below);
-  if (part > 1 - rounding) return with(above);
+  constexpr double kRounding = 1e-9;
+  if (part < kRounding) return with(below, kPrintedC3);
+  if (part > 1 - kRounding) return with(above, kPrintedC3);
   const auto between = [&](double x, double y) { return x + part * (y - x); };
-  const Tableau middle = with({between(below.c3_of_4, above.c3_of_4), between(below.c4_of_4, above.c4_of_4),
-                               between(below.c4_of_5, above.c4_of_5)});
-  // On the way from one row to the next, two abscissae may meet, where the coefficients are infinite. Order and stability do not depend on
-  // c3 and c4: near such places those of a row are the better ones.
-  const Tableau low = with(below), high = with(above);
-  const Tableau& smaller = largest_coefficient(low) < largest_coefficient(high) ? low : high;
-  return largest_coefficient(middle) <= 3 * largest_coefficient(smaller) ? middle : smaller;
+  const Abscissae middle = {between(below.c3_of_4, above.c3_of_4), between(below.c4_of_4, above.c4_of_4),
+                            between(below.c4_of_5, above.c4_of_5)};
+  // Between the rows two abscissae may meet (or eta_2 of MSSTH(5) vanish), where the coefficients are infinite. Order and stability do not depend
+  // on c3 and c4: there the first choice is taken that does not lose more than two digits, or the one that loses least.
+  constexpr double kLargest = 100;
+  Tableau best = with(middle, kPrintedC3);
+  for (const Tableau& other : {with(below, kPrintedC3), with(above, kPrintedC3), with(middle, kOtherC3)})
+    if (largest_coefficient(best) > kLargest && largest_coefficient(other) < largest_coefficient(best))
+      best = other;
+  return best;
 }
 
 Tableau esdirk3_4() {

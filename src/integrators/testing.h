@@ -144,6 +144,33 @@ inline Errors errors_of(const System& system, const std::string& integrator, dou
   return out;
 }
 
+// Errors at t = 1 with `count` steps, each between 1 - spread and 1 + spread times the mean.
+inline Errors errors_with_random_steps(const System& system, const std::string& text, int count,
+                                       double spread) {
+  const std::unique_ptr<Integrator> integrator = make_integrator(system, text);
+  Work initial(system), work(system, "auto", integrator->form());
+  State state = consistent_state(system, 0, InitialPolicy::Check, initial);
+  Random random(7);
+  std::vector<double> steps;
+  double sum = 0;
+  for (int i = 0; i < count; ++i) {
+    steps.push_back(random.between(1 - spread, 1 + spread));
+    sum += steps.back();
+  }
+  integrator->start(state, steps.front() / sum, work);
+  State next = state;
+  for (const double step : steps) {
+    const Attempt attempt = integrator->step(state, step / sum, next, work);
+    EXPECT_TRUE(attempt.converged()) << describe(attempt.corrector, system);
+    std::swap(state, next);
+  }
+  const Sample s = sample_of(sensed(system, state, work));
+  const Sample& exact = Reference::at(1);
+  return {.position = (s.position - exact.position).norm(),
+          .velocity = (s.omega - exact.omega).norm() / exact.omega.norm(),
+          .force = (s.force - exact.force).norm() / exact.force.norm()};
+}
+
 }  // namespace heavy_top
 
 }  // namespace liedyn
