@@ -232,6 +232,8 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
     for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
     if (in_parameter_space(node))
       increment_parameters(node, options_.chart, d, reference.y.data(), theta.data());
+    else if (exact && simplified_in_accelerations())
+      increment_theta_simplified(node.type, stage, node_stage(node, reference, to), d, theta.data() + node.v);
     else if (exact)
       increment_theta(node.type, d, theta.data() + node.v);
     else
