@@ -61,7 +61,7 @@ class Corrector {
 
   // The stage's data, to be filled by the integrator before solve(): Model::stage_numbers numbers each.
   std::vector<double> Theta, V, theta;  // theta: the predictor
-  // A force of the reference configuration that is carried along, T^-T(theta) g beside r (local coordinates only); empty: none.
+  // A force of the reference configuration that is carried along, T^-T(theta) g beside r (local coordinates of Lie nodes); empty: none.
   std::vector<double> covector;
 
   // Makes what depends on the structure of the matrix, and forgets any matrix: before the first step.
