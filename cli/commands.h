@@ -19,6 +19,7 @@ void add_check(CLI::App& program, int& exit_code);
 void add_list(CLI::App& program, int& exit_code);
 void add_schema(CLI::App& program, int& exit_code);
 void add_converge(CLI::App& program, int& exit_code);
+void add_analyze_integrator(CLI::App& program, int& exit_code);
 void add_reproduce(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.

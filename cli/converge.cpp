@@ -179,18 +179,6 @@ void print_work_precision(const Convergence& c) {
   }
 }
 
-void plot(const std::string& prefix, bool work_precision) {
-  std::vector<std::string> words = {prefix + ".json", prefix + ".png"};
-  if (work_precision) words.emplace_back("--work-precision");
-  try {
-    if (run_python_module("liedyn.plots", words) == 0) return;
-    fmt::print(stderr, "no plot: the Python program failed\n");
-  } catch (const InputError& error) {
-    for (const Diagnostic& finding : error.diagnostics())
-      fmt::print(stderr, "no plot: {}\n", to_string(finding));
-  }
-}
-
 int converge_command(const ConvergeArguments& arguments) {
   if (arguments.out.empty() && arguments.plot)
     throw InputError("--plot", "expected also --out PREFIX, the name of the files to write");
@@ -222,7 +210,9 @@ int converge_command(const ConvergeArguments& arguments) {
   }
   if (!arguments.out.empty()) {
     write_convergence(result, arguments.out);
-    if (!arguments.no_plot) plot(arguments.out, arguments.work_precision);
+    if (!arguments.no_plot)
+      plot_study(arguments.out, arguments.work_precision ? std::vector<std::string>{"--work-precision"}
+                                                         : std::vector<std::string>{});
   }
   for (const ConvergenceCase& one : result.cases)
     for (const std::string& warning : one.warnings)

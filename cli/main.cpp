@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   add_list(program, exit_code);
   add_schema(program, exit_code);
   add_converge(program, exit_code);
+  add_analyze_integrator(program, exit_code);
   add_reproduce(program, exit_code);
 
   if (argc == 1) {

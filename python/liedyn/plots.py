@@ -1,4 +1,4 @@
-"""Figures of studies: `python -m liedyn.plots STUDY.json FIGURE.png` draws what `liedyn converge --out STUDY` wrote."""
+"""Figures of studies: `python -m liedyn.plots STUDY.json FIGURE.png` draws what `liedyn converge|analyze-integrator --out STUDY` wrote."""
 
 from __future__ import annotations
 
@@ -82,6 +82,35 @@ def _slopes(ax: Axes, data: dict[str, Any], quantity: str) -> None:
         )
 
 
+def linear_analyses(data: dict[str, Any]) -> Figure:
+    """Amplitude decay, period elongation and spectral radius over the step per solution of a stage, in parts of the period."""
+    import matplotlib.pyplot as plt
+
+    panels = [("amplitude_decay", "amplitude decay / %", 100), ("period_elongation", "period elongation / %", 100)]
+    analyses = data["linear_analyses"]
+    with style.use():
+        figure, axes = plt.subplots(1, 3, figsize=(11, 3.6 + 0.22 * len(analyses)))
+        for ax, (key, label, factor) in zip(axes, [*panels, ("spectral_radius", "spectral radius", 1)]):
+            for one in analyses:
+                solutions = one["solutions_per_step"]
+                rows = [(row["h_over_period"] / solutions, factor * row[key]) for row in one["rows"]]
+                if key != "spectral_radius":  # the low frequencies
+                    rows = [row for row in rows if row[0] <= 0.3]
+                ax.plot(*zip(*rows), label=_short_name(one["integrator"]))
+            ax.set_xlabel("h/(nT)")
+            ax.set_title(label)
+        axes[2].set_xscale("log")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="lower left", fontsize=8)
+        figure.subplots_adjust(bottom=0.16 + 0.05 * len(analyses), wspace=0.3)
+    return figure
+
+
+def _short_name(integrator: str) -> str:
+    """Name and rho of an integrator that is described with all its options."""
+    name, *options = integrator.split(",")
+    return ", ".join([name, *(option for option in options if option.startswith("rho="))])
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m liedyn.plots", description=__doc__)
     parser.add_argument("study", help="the JSON file of a study")
@@ -91,7 +120,8 @@ def main(arguments: list[str] | None = None) -> None:
     matplotlib.use("Agg")
     with open(options.study, encoding="utf-8") as file:
         data = json.load(file)
-    convergence(data, work_precision=options.work_precision).savefig(options.figure, dpi=150)
+    figure = linear_analyses(data) if "linear_analyses" in data else convergence(data, work_precision=options.work_precision)
+    figure.savefig(options.figure, dpi=150)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "integrators/first_order.h"
@@ -112,17 +114,35 @@ class DiagonallyImplicit final : public FirstOrderMethod {
   std::vector<double> defect_, error_;
 };
 
+LinearProperties properties(const Tableau& tableau) {
+  LinearProperties out;
+  out.solutions_per_step = tableau.stages() - 1;
+  for (int p = 1; p <= 5; ++p) {
+    double worst = 0;
+    for (const double x : order_residuals(tableau, tableau.b(), p)) worst = std::max(worst, std::abs(x));
+    out.order_defects.push_back(worst);
+  }
+  out.amplification = [tableau](double omega_h) -> Eigen::MatrixXcd {
+    return Eigen::MatrixXcd::Constant(1, 1, tableau.stability({0, omega_h}));
+  };
+  return out;
+}
+
 using TableauOfRho = Tableau (*)(double rho);
 
 template <TableauOfRho tableau_of>
 ListedIntegrator damped(const std::string& name, const std::string& summary, const std::string& source) {
   std::vector<IntegratorOption> options = {rho_option()};
   for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
-  return {name, summary, source, options,
+  return {name,
+          summary,
+          source,
+          options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             const double rho = o.number("rho");
             return std::make_unique<DiagonallyImplicit>(system, o, tableau_of(rho), rho);
-          }};
+          },
+          [](const IntegratorOptions& o) { return properties(tableau_of(o.number("rho"))); }};
 }
 
 using FixedTableau = Tableau (*)();
@@ -131,10 +151,14 @@ template <FixedTableau tableau>
 ListedIntegrator pair(const std::string& name, const std::string& summary) {
   std::vector<IntegratorOption> options = first_order_options();
   for (IntegratorOption& o : step_control_options()) options.push_back(std::move(o));
-  return {name, summary, "Kennedy, Carpenter (2019); Zhang, Zhang, Zanoni, Masarati, Sec. 2.3", options,
+  return {name,
+          summary,
+          "Kennedy, Carpenter (2019); Zhang, Zhang, Zanoni, Masarati, Sec. 2.3",
+          options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             return std::make_unique<DiagonallyImplicit>(system, o, tableau(), 0.0);
-          }};
+          },
+          [](const IntegratorOptions&) { return properties(tableau()); }};
 }
 
 template <int n>

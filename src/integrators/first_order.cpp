@@ -1,7 +1,9 @@
 #include "integrators/first_order.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "integrators/tableaux.h"
 #include "model/nodes/increments.h"
 
 namespace liedyn {
@@ -150,6 +152,14 @@ std::vector<IntegratorOption> first_order_options() {
   std::vector<IntegratorOption> out = {
       {"index", "3", "Constraints on positions (3) or velocities (2).", {"3", "2"}}};
   for (IntegratorOption& o : newton_options()) out.push_back(std::move(o));
+  return out;
+}
+
+LinearProperties multistep_properties(int steps, double rho) {
+  const MultistepFormula formula = damped_multistep(steps, rho);
+  LinearProperties out;
+  for (int p = 1; p <= 3; ++p) out.order_defects.push_back(std::abs(formula.defect(p)));
+  out.amplification = [formula](double omega_h) { return formula.amplification({0, omega_h}); };
   return out;
 }
 

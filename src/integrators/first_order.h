@@ -77,6 +77,7 @@ PredictorWeights three_point_predictor(double step, double before, double before
 // The options that the methods share.
 IntegratorOption rho_option();
 std::vector<IntegratorOption> first_order_options();
+LinearProperties multistep_properties(int steps, double rho);  // those of the single-step form too
 std::vector<std::string> rho_warnings(double rho, bool constrained, bool multiple_root);
 
 }  // namespace liedyn

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <memory>
 
 #include "integrators/newton_options.h"
@@ -488,6 +489,27 @@ class GeneralizedAlpha final : public Integrator {
   std::unique_ptr<Work> plain_;  // for the projections that go with it
 };
 
+// On a vector space sigma, the forms and the index make no difference.
+LinearProperties properties(const IntegratorOptions& options) {
+  const AlphaParameters p = parameters_from(options);
+  LinearProperties out;
+  const double shift = p.alpha_m - p.alpha_f;
+  out.order_defects = {0, std::abs(p.gamma - 0.5 + shift), std::abs(1 - 6 * p.beta - 3 * shift) / 6};
+  // Of (x, h v, h^2 a): a_{n+1} from (1 - alpha_m) a_{n+1} + alpha_m a_n = -omega^2 ((1 - alpha_f) x_{n+1} + alpha_f x_n).
+  out.amplification = [p](double omega_h) -> Eigen::MatrixXcd {
+    const auto [alpha_m, alpha_f, beta, gamma] = p;
+    const double square = omega_h * omega_h;
+    const Eigen::RowVector3d free(1, 1, 0.5 - beta);  // x_{n+1} without a_{n+1}
+    const Eigen::RowVector3d a = (-square * (alpha_f * Eigen::RowVector3d::UnitX() + (1 - alpha_f) * free) -
+                                  alpha_m * Eigen::RowVector3d::UnitZ()) /
+                                 (1 - alpha_m + square * (1 - alpha_f) * beta);
+    Eigen::Matrix3d step;
+    step << free + beta * a, Eigen::RowVector3d(0, 1, 1 - gamma) + gamma * a, a;
+    return step.cast<std::complex<double>>();
+  };
+  return out;
+}
+
 }  // namespace
 
 ListedIntegrator generalized_alpha() {
@@ -542,9 +564,11 @@ ListedIntegrator generalized_alpha() {
       "Generalised-alpha on Lie groups, with the sigma modification: second order, numerical damping by rho.",
       "Holzinger, Arnold, Gerstmayr, Eqs. (11)-(20), Algorithms 1-3; Arnold, Cardona, Brüls, Eqs. (37), "
       "(56), Tables 1 and 2; Brüls, Eberhard, Algorithms 2 and 3",
-      known, [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
+      known,
+      [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
         return std::make_unique<GeneralizedAlpha>(system, options);
-      }};
+      },
+      properties};
 }
 
 }  // namespace liedyn

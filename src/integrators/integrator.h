@@ -2,6 +2,7 @@
 // method is its formula and little else. `from` is never written: to reject a step is to forget `to`.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -68,19 +69,31 @@ class IntegratorOptions {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
+// A method as analyses/linear_analysis.h sees it.
+struct LinearProperties {
+  std::string integrator;      // Integrator::describe()
+  int solutions_per_step = 1;  // implicit stages
+  // The largest defect of the conditions of order 1, 2, ...
+  std::vector<double> order_defects;
+  // What a step does on x'' + omega^2 x = 0; complex where the method is one for y' = i omega y.
+  std::function<Eigen::MatrixXcd(double omega_h)> amplification;
+};
+
 struct ListedIntegrator {
   std::string name;
   std::string summary;
   std::string source;  // where the equations are
   std::vector<IntegratorOption> options;
   std::unique_ptr<Integrator> (*make)(const System&, const IntegratorOptions&);
+  LinearProperties (*properties)(const IntegratorOptions&);
 };
 
 // Every integrator.
 const std::vector<ListedIntegrator>& integrators();
 
-// "generalized-alpha,rho=0.8": the method by name, its options by key=value. Both throw InputError.
+// "generalized-alpha,rho=0.8": the method by name, its options by key=value. All throw InputError.
 void check_integrator(std::string_view specification);
 std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification);
+LinearProperties linear_properties(std::string_view specification);
 
 }  // namespace liedyn

@@ -121,4 +121,11 @@ std::unique_ptr<Integrator> make_integrator(const System& system, std::string_vi
   return parsed.method->make(system, parsed.options);
 }
 
+LinearProperties linear_properties(std::string_view specification) {
+  const Specification parsed = parse(specification);
+  LinearProperties out = parsed.method->properties(parsed.options);
+  out.integrator = parsed.options.text();
+  return out;
+}
+
 }  // namespace liedyn

@@ -137,11 +137,14 @@ template <int steps>
 ListedIntegrator multistep(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
   for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
-  return {name, fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
-          "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)", options,
+  return {name,
+          fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
+          "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)",
+          options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             return std::make_unique<Multistep>(system, o, steps);
-          }};
+          },
+          [](const IntegratorOptions& o) { return multistep_properties(steps, o.number("rho")); }};
 }
 
 }  // namespace

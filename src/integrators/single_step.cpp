@@ -113,11 +113,14 @@ template <int r>
 ListedIntegrator single_step(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
   for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
-  return {name, fmt::format("Single-step form of the {}-step method: second order, damping by rho.", count),
-          "Zhang, Zhang, Zanoni, Masarati, Eqs. (4), (9)-(11), (15), (18)-(20)", options,
+  return {name,
+          fmt::format("Single-step form of the {}-step method: second order, damping by rho.", count),
+          "Zhang, Zhang, Zanoni, Masarati, Eqs. (4), (9)-(11), (15), (18)-(20)",
+          options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             return std::make_unique<SingleStep>(system, o, r);
-          }};
+          },
+          [](const IntegratorOptions& o) { return multistep_properties(r, o.number("rho")); }};
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
 #include "base/dual.h"
@@ -392,16 +391,25 @@ std::vector<double> order_residuals(const Tableau& t, const Eigen::VectorXd& b, 
   }
 }
 
-double MultistepFormula::spectral_radius(std::complex<double> x) const {
-  const int r = steps;
-  Eigen::MatrixXcd companion = Eigen::MatrixXcd::Zero(r, r);
-  const auto coefficient = [&](int j) {
+Eigen::MatrixXcd MultistepFormula::amplification(std::complex<double> x) const {
+  Eigen::MatrixXcd companion = Eigen::MatrixXcd::Zero(steps, steps);
+  for (int j = 0; j < steps; ++j) {
+    const auto k = static_cast<std::size_t>(j + 1);
+    companion(0, j) = (alpha[k] + x * beta[k]) / (1.0 - x * beta[0]);
+    if (j > 0) companion(j, j - 1) = 1;
+  }
+  return companion;
+}
+
+double MultistepFormula::defect(int p) const {
+  // y_k at t = 0, the points before it at -1, -2, ...
+  double sum = p == 0 ? 1 : 0;
+  for (int j = 0; j <= steps; ++j) {
     const auto k = static_cast<std::size_t>(j);
-    return (alpha[k] + x * beta[k]) / (1.0 - x * beta[0]);
-  };
-  for (int j = 0; j < r; ++j) companion(0, j) = coefficient(j + 1);
-  for (int j = 1; j < r; ++j) companion(j, j - 1) = 1;
-  return Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(companion, false).eigenvalues().cwiseAbs().maxCoeff();
+    sum -= alpha[k] * std::pow(-j, p);
+    if (p > 0) sum -= beta[k] * p * std::pow(-j, p - 1);
+  }
+  return sum / std::tgamma(p + 1);
 }
 
 MultistepFormula trapezoidal_rule() { return {1, {0, 1}, {0.5, 0.5}}; }

@@ -43,8 +43,10 @@ std::vector<double> order_residuals(const Tableau& tableau, const Eigen::VectorX
 struct MultistepFormula {
   int steps = 0;
   std::array<double, 5> alpha{}, beta{};
-  // The largest root of z^r - sum alpha_j z^{r-j} = x sum beta_j z^{r-j} for x = lambda h.
-  double spectral_radius(std::complex<double> x) const;
+  // (y_k, ..., y_{k-r+1}) from the points before, for y' = lambda y, x = lambda h.
+  Eigen::MatrixXcd amplification(std::complex<double> x) const;
+  // On y = t^p/p!, in units of the step.
+  double defect(int p) const;
 };
 
 MultistepFormula trapezoidal_rule();                   // Eq. (3)

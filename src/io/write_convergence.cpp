@@ -1,16 +1,10 @@
 #include "io/write_convergence.h"
 
-#include <cerrno>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/version.h"
+#include "io/text_output.h"
 
 namespace liedyn {
 namespace {
@@ -21,27 +15,6 @@ Json by_quantity(const Convergence& convergence, const std::vector<double>& valu
   Json out = Json::object();
   for (std::size_t k = 0; k < values.size(); ++k) out[convergence.quantities[k]] = values[k];
   return out;
-}
-
-// Quoted if it holds what separates cells.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-// Empty if unknown.
-std::string cell(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
-
-[[noreturn]] void cannot_write(const std::string& file) {
-  throw InputError({{file, 0, "", fmt::format("cannot be written: {}", std::strerror(errno)), ""}});
-}
-
-void write(const std::string& file, const std::string& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out) cannot_write(file);
 }
 
 }  // namespace
@@ -94,28 +67,23 @@ std::string convergence_csv(const Convergence& c) {
   out += ",newton_per_step,jacobians_per_step,cpu_seconds,completed,failure\n";
   for (const ConvergenceCase& one : c.cases)
     for (const ConvergenceRow& row : one.rows) {
-      out += fmt::format("{},{},{},{}", cell(one.integrator), cell(one.formulation), row.step, row.steps);
+      out += fmt::format("{},{},{},{}", csv_cell(one.integrator), csv_cell(one.formulation), row.step,
+                         row.steps);
       for (std::size_t k = 0; k < c.quantities.size(); ++k)
-        out += fmt::format(",{},{}", cell(row.errors[k]), cell(row.orders[k]));
-      out += fmt::format(",{},{},{},{},{}\n", cell(row.newton_per_step), cell(row.jacobians_per_step),
-                         cell(row.cpu_seconds), row.completed ? 1 : 0, cell(row.failure));
+        out += fmt::format(",{},{}", csv_cell(row.errors[k]), csv_cell(row.orders[k]));
+      out += fmt::format(",{},{},{},{},{}\n", csv_cell(row.newton_per_step), csv_cell(row.jacobians_per_step),
+                         csv_cell(row.cpu_seconds), row.completed ? 1 : 0, csv_cell(row.failure));
     }
   return out;
 }
 
 void check_convergence_output(const std::string& prefix) {
-  for (const char* extension : {".csv", ".json"}) {
-    const std::string file = prefix + extension;
-    std::error_code ignored;
-    const bool existed = std::filesystem::exists(file, ignored);
-    if (!std::ofstream(file, std::ios::app)) cannot_write(file);
-    if (!existed) std::filesystem::remove(file, ignored);
-  }
+  for (const char* extension : {".csv", ".json"}) check_writable(prefix + extension);
 }
 
 void write_convergence(const Convergence& convergence, const std::string& prefix) {
-  write(prefix + ".csv", convergence_csv(convergence));
-  write(prefix + ".json", convergence_json(convergence) + "\n");
+  write_text(prefix + ".csv", convergence_csv(convergence));
+  write_text(prefix + ".json", convergence_json(convergence) + "\n");
 }
 
 }  // namespace liedyn

@@ -1,0 +1,35 @@
+// How an integrator treats x'' + omega^2 x = 0: damping, dispersion and spectral radius over h/T, as in Sec. 4 of Zhang, Zhang, Zanoni,
+// Masarati, and the conditions that make its order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "integrators/integrator.h"
+
+namespace liedyn {
+
+struct LinearAnalysisRow {
+  double h_over_period;
+  double spectral_radius;
+  // Of the root that follows the exact solution, mu = exp(omega_ h (-xi + i sqrt(1 - xi^2))), Eq. (22).
+  double amplitude_decay;    // xi
+  double period_elongation;  // omega/omega_ - 1
+};
+
+struct LinearAnalysis {
+  std::string integrator;  // with the value of each option
+  int solutions_per_step = 1;
+  std::vector<double> order_defects;  // of the conditions of order 1, 2, ...: the largest
+  int order = 0;                      // the conditions up to it are met
+  double radius_at_infinity = 0;
+  std::vector<LinearAnalysisRow> rows;
+};
+
+// `h_over_period`: where, in ascending order. Throws InputError.
+LinearAnalysis analyze_integrator(const std::string& specification, const std::vector<double>& h_over_period);
+
+// `count` numbers from `first` to `last`, each a constant times the one before.
+std::vector<double> geometric_range(double first, double last, int count);
+
+}  // namespace liedyn
