@@ -89,7 +89,10 @@ def linear_analyses(data: dict[str, Any]) -> Figure:
     panels = [("amplitude_decay", "amplitude decay / %", 100), ("period_elongation", "period elongation / %", 100)]
     analyses = data["linear_analyses"]
     with style.use():
-        figure, axes = plt.subplots(1, 3, figsize=(11, 3.6 + 0.22 * len(analyses)))
+        legend_height = 0.25 * len(analyses)
+        figure = plt.figure(figsize=(11, 3.6 + legend_height))
+        grid = figure.add_gridspec(2, 3, height_ratios=[3.3, legend_height])
+        axes = [figure.add_subplot(grid[0, column]) for column in range(3)]
         for ax, (key, label, factor) in zip(axes, [*panels, ("spectral_radius", "spectral radius", 1)]):
             for one in analyses:
                 solutions = one["solutions_per_step"]
@@ -100,8 +103,9 @@ def linear_analyses(data: dict[str, Any]) -> Figure:
             ax.set_xlabel("h/(nT)")
             ax.set_title(label)
         axes[2].set_xscale("log")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="lower left", fontsize=8)
-        figure.subplots_adjust(bottom=0.16 + 0.05 * len(analyses), wspace=0.3)
+        below = figure.add_subplot(grid[1, :])
+        below.axis("off")
+        below.legend(*axes[0].get_legend_handles_labels(), loc="upper left", borderaxespad=0)
     return figure
 
 

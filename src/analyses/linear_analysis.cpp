@@ -48,7 +48,8 @@ class PrincipalRoot {
 
 LinearAnalysis analyze_integrator(const std::string& specification,
                                   const std::vector<double>& h_over_period) {
-  constexpr double kInfinity = 1e7, kConditionMet = 1e-10;
+  // Roots of multiplicity r approach their limit as omega_h^(-1/r).
+  constexpr double kInfinity = 1e14, kConditionMet = 1e-10;
   const LinearProperties method = linear_properties(specification);
   LinearAnalysis out;
   out.integrator = method.integrator;
