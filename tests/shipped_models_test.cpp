@@ -59,5 +59,33 @@ TEST(Rotor, MeetsTheReferenceOnEveryGroup) {
   }
 }
 
+TEST(SliderCrank, MeetsTheReferenceInEveryFormulation) {
+  // From an integration of the index-reduced equations with an eighth-order Runge-Kutta method at tolerance 1e-12.
+  struct Known {
+    double t, position, velocity, speed;
+  };
+  const Known known[] = {{0.5, 0.1849526298, -0.004560291, 14.408160810},
+                         {1.0, 0.2117216614, -0.503491865, 10.427593000},
+                         {2.0, 0.2890851971, 0.216539424, 22.584240030}};
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters"}) {
+    const System system = shipped("slider_crank", formulation);
+    const auto column = [&](const std::string& name) {
+      for (const Sensor& sensor : system.model().sensors)
+        if (sensor.name == name) return sensor.first;
+      ADD_FAILURE() << "no sensor " << name;
+      return 0;
+    };
+    for (const Known& k : known) {
+      const Eigen::VectorXd sensors = extrapolated(system, k.t, 1e-4);
+      const std::string name = fmt::format("{}, t = {}: ", formulation, k.t);
+      expect_at_most(std::abs(sensors[column("slider_position")] - k.position), 1e-10,
+                     name + "slider position");
+      expect_at_most(std::abs(sensors[column("slider_velocity")] - k.velocity), 1e-8,
+                     name + "slider velocity");
+      expect_at_most(std::abs(sensors[column("crank_speed")] - k.speed), 1e-7, name + "crank speed");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace liedyn
