@@ -24,7 +24,7 @@ void ModelArguments::add_to(CLI::App& command) {
   command
       .add_option("--formulation", formulation,
                   fmt::format("Coordinates of rigid bodies, instead of the model's own: {}",
-                              fmt::join(formulations(), ", ")))
+                              fmt::join(formulation_choices(), ", ")))
       ->type_name("NAME");
 }
 

@@ -125,6 +125,10 @@ class Samples {
 };
 
 void check(const std::vector<System>& systems, const ConvergeOptions& o) {
+  for (const System& system : systems)
+    if (system.model().formulation() == "auto")
+      throw InputError("formulation", "auto is resolved anew for every run and cannot be compared",
+                       fmt::format("name the formulations: {}", fmt::join(formulations(), ", ")));
   std::vector<Diagnostic> findings;
   const auto add = [&](const char* path, std::string message, std::string hint = {}) {
     findings.push_back({"", 0, path, std::move(message), std::move(hint)});

@@ -29,6 +29,7 @@ struct Summary {
   std::string model;
   std::string integrator;  // with all its options as resolved
   std::string formulation;
+  bool formulation_chosen = false;  // by a trial run
   double step = 0;  // the step used (adjusted so that the end is met exactly); the mean if adaptive
   bool adaptive = false;
   double least_step = 0, largest_step = 0;  // accepted

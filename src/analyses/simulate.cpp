@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/choose_formulation.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
 
@@ -122,6 +123,13 @@ SimulateOptions default_options(const Description& d) {
 Result simulate(const System& system, const SimulateOptions& options) {
   check(options);
   const Model& model = system.model();
+  if (model.formulation() == "auto") {
+    const FormulationChoice choice = choose_formulation(system, options);
+    Result out = simulate(
+        System(Model::compile(model.shared_description(), choice.formulation), system.params()), options);
+    out.summary.formulation_chosen = true;
+    return out;
+  }
   Result result;
   Summary& s = result.summary;
   const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyses/choose_formulation.h"
 #include "base/allocation_counter.h"
 #include "system/testing.h"
 
@@ -19,6 +20,63 @@ std::shared_ptr<const Description> pushed_top() {
   builder.sensor("position", "position").set("of", std::string("top"));
   builder.sensor("energy", "energy");
   return builder.finish();
+}
+
+TEST(Simulate, AllocatesNothingInOtherForms) {
+  if (allocation_count() < 0) GTEST_SKIP() << "allocations are not counted in this build";
+  for (const auto& [formulation, method] :
+       {std::pair{"r3so3", "form=linear"}, std::pair{"se3", "form=linear,coordinates=cayley"},
+        std::pair{"r3so3", "form=residual"}, std::pair{"euler-parameters", "index=3"},
+        std::pair{"euler-parameters", "index=2"}, std::pair{"r3so3", "sigma=1,variant=paper"}}) {
+    SimulateOptions options;
+    options.integrator = fmt::format("generalized-alpha,{}", method);
+    options.end = 0.1;
+    const Summary s = simulate(make_system(pushed_top(), formulation), options).summary;
+    fmt::print("  {:<17} {:<32}: {} allocations in {} steps\n", formulation, method, s.allocations_in_loop,
+               s.steps);
+    EXPECT_TRUE(s.completed) << s.failure;
+    // What is needed only once is made in the first step.
+    EXPECT_LE(s.allocations_in_loop, 10) << formulation << " " << method;
+  }
+}
+
+// The projections that go with a change of the step have a workspace of their own, made once.
+TEST(Simulate, AllocatesOnceForStepsOfManySizes) {
+  if (allocation_count() < 0) GTEST_SKIP() << "allocations are not counted in this build";
+  const System system = make_system(pushed_top());
+  std::vector<long> allocations, steps;
+  for (const double end : {0.2, 0.8}) {
+    SimulateOptions options;
+    options.integrator = "generalized-alpha,adaptive=true,rtol=1e-3";
+    options.end = end;
+    const Summary s = simulate(system, options).summary;
+    EXPECT_TRUE(s.completed) << s.failure;
+    allocations.push_back(s.allocations_in_loop);
+    steps.push_back(s.steps);
+  }
+  fmt::print("  {} allocations in {} steps, {} in {}\n", allocations[0], steps[0], allocations[1], steps[1]);
+  EXPECT_GT(steps[1], 2 * steps[0]);
+  EXPECT_EQ(allocations[0], allocations[1]);
+}
+
+// A fast spin is smoother in inertial axes, a swing from rest in neither.
+TEST(Simulate, ChoosesTheAxesInWhichVelocitiesAreSmooth) {
+  ModelBuilder pendulum;
+  pendulum.body("bob", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {1, 0, 0});
+  pendulum.joint("pivot", "spherical").set("between", "ground", "bob").set("at", {0, 0, 0});
+  const std::pair<std::shared_ptr<const Description>, const char*> cases[] = {{pushed_top(), "r3so3-spatial"},
+                                                                              {pendulum.finish(), "r3so3"}};
+  for (const auto& [description, expected] : cases) {
+    SimulateOptions options;
+    options.end = 0.5;
+    const System system = make_system(description, "auto");
+    const FormulationChoice choice = choose_formulation(system, options);
+    const Summary s = simulate(system, options).summary;
+    fmt::print("  second differences: body {:.2e}, inertial {:.2e}: {}\n", choice.body, choice.inertial,
+               s.formulation);
+    EXPECT_EQ(s.formulation, expected);
+    EXPECT_TRUE(s.formulation_chosen);
+  }
 }
 
 // With a force of time, whose expression and derived numbers are evaluated anew in each step.

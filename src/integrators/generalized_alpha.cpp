@@ -260,16 +260,16 @@ class GeneralizedAlpha final : public Integrator {
                     h * h * bracket_coefficient(), defect.data() + node.v);
       add_radial_rates(node, state.y.data(), jerk.data(), h * h * coefficient_of_jerk(), state.ydot.data());
     }
-    add_constrained_part(state, defect, 1, plain);
+    const std::vector<double> change = constrained_part(*system_, state, defect, plain);
+    if (!change.empty()) add_velocity(state, change.data());
   }
 
-  // v += factor M^-1 B^T (B M^-1 B^T)^-1 B y, and the rates of the parameters with it.
-  void add_constrained_part(State& state, const std::vector<double>& y, double factor, Work& work) const {
-    std::vector<double> change = constrained_part(*system_, state, y, work);
-    for (std::size_t i = 0; i < change.size(); ++i) change[i] *= factor, state.v[i] += change[i];
-    if (!in_parameter_space() || change.empty()) return;
+  // v += change, and the rates of the parameters with it.
+  void add_velocity(State& state, const double* change) const {
+    for (std::size_t i = 0; i < state.v.size(); ++i) state.v[i] += change[i];
+    if (!in_parameter_space()) return;
     for (const Node& node : system_->model().nodes)
-      add_rates_of_velocity(node, state.y.data(), change.data(), state.ydot.data());
+      add_rates_of_velocity(node, state.y.data(), change, state.ydot.data());
   }
 
   // A step of another size. The smooth part of the solution has a_n = vdot(t_n + Delta_alpha h) + O(h^2), and in index 3
@@ -295,7 +295,10 @@ class GeneralizedAlpha final : public Integrator {
         add_radial_rates(node, from.y.data(), from.ydot.data(), growth, changed_.ydot.data());
       if (system_->model().rows > 0) {
         if (!plain_) plain_ = std::make_unique<Work>(*system_);
-        add_constrained_part(changed_, from.v, growth, *plain_);
+        if (forbidden_velocity(*system_, from, *plain_)) {
+          for (std::size_t i = 0; i < from.v.size(); ++i) plain_->right[i] *= growth;
+          add_velocity(changed_, plain_->right.data());
+        }
       }
     }
     return changed_;
@@ -424,19 +427,18 @@ class GeneralizedAlpha final : public Integrator {
   }
 
   // g_alpha = alpha_m M a + alpha_f (M T' y' + g + B^T lambda), Eq. (84) of Brüls and Eberhard in the node's own axes.
-  void store_covector(State& state, const std::vector<double>& rest, Work& work) const {
+  void store_covector(State& state, const std::vector<double>& rest, Work& work) {
     const RowRequest none{false, false, false};
     system_->residual(state, work, none);
-    const std::vector<double> whole = work.r;
-    std::vector<double> vdot = state.vdot;
-    std::copy_n(rest.begin(), vdot.size(), state.vdot.begin());
-    system_->residual(state, work, none);
-    state.vdot.swap(vdot);
     double* g = covector_of(state);
-    for (std::size_t i = 0; i < whole.size(); ++i)
-      g[i] = parameters_.alpha_f * work.r[i] + parameters_.alpha_m * (whole[i] - work.r[i]);
+    for (std::size_t i = 0; i < work.r.size(); ++i) g[i] = parameters_.alpha_m * work.r[i];
+    changed_ = state;
+    std::copy_n(rest.begin(), state.vdot.size(), changed_.vdot.begin());
+    system_->residual(changed_, work, none);
+    for (std::size_t i = 0; i < work.r.size(); ++i)
+      g[i] += (parameters_.alpha_f - parameters_.alpha_m) * work.r[i];
   }
-  void store_covector(State& state, Work& work) const {
+  void store_covector(State& state, Work& work) {
     store_covector(state, std::vector<double>(numbers_, 0.0), work);
   }
 
@@ -503,7 +505,7 @@ class GeneralizedAlpha final : public Integrator {
   std::size_t numbers_ = 0;      // Model::stage_numbers
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities
   std::vector<double> local_a_, difference_, error_;
-  State changed_;                // the last state, for a step of another size
+  State changed_;                // the last state, for a step of another size; scratch of the residual form
   std::unique_ptr<Work> plain_;  // for the projections that go with it
 };
 

@@ -137,6 +137,7 @@ std::string summary_json(const Result& result) {
       {"model", s.model},
       {"integrator", s.integrator},
       {"formulation", s.formulation},
+      {"formulation_chosen", s.formulation_chosen},
       {"start", s.start},
       {"end", s.end},
       {"step", s.step},

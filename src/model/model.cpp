@@ -69,6 +69,15 @@ const std::vector<std::string>& formulations() {
   return list;
 }
 
+const std::vector<std::string>& formulation_choices() {
+  static const std::vector<std::string> list = [] {
+    std::vector<std::string> out = formulations();
+    out.emplace_back("auto");
+    return out;
+  }();
+  return list;
+}
+
 std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description,
                                             const std::string& formulation) {
   const Description& d = *description;
@@ -76,7 +85,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   Model& m = *model;
   m.description_ = description;
   m.formulation_ = formulation.empty() ? d.simulation.formulation : formulation;
-  const auto& known = formulations();
+  const auto& known = formulation_choices();
   if (std::find(known.begin(), known.end(), m.formulation_) == known.end())
     throw InputError(
         "formulation",
@@ -93,7 +102,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
     const int field = body.kind->field("formulation");
     const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
-    const NodeType type = listed.node(own ? word(d, body, field) : m.formulation_);
+    const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
+    const NodeType type = listed.node(own ? word(d, body, field) : common);
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
     m.nq += size.q;

@@ -53,6 +53,9 @@ class Model {
 
 // Formulations by name; the first is the default.
 const std::vector<std::string>& formulations();
+// What a user may ask for: one of these, or "auto", which a simulation resolves (analyses/choose_formulation.h) and everything else
+// takes for the default.
+const std::vector<std::string>& formulation_choices();
 
 // The numbers that elements see, derived from Params: offsets of frames, masses about reference points, free lengths.
 struct Numbers {

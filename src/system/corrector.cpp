@@ -98,7 +98,8 @@ void Corrector::evaluate_residual(const State& to, Work& work) const {
   system_->residual(to, work, rows());
   if (covector.empty()) return;
   for (const Node& node : system_->model().nodes)
-    add_covector(node, options_.chart, theta.data(), covector.data(), work.r.data());
+    if (!is_conventional(node.type))
+      add_covector(node, options_.chart, theta.data(), covector.data(), work.r.data());
 }
 
 // Residuals relative to what they are made of: forces to the largest inertial force, constraints, as the accelerations
@@ -188,6 +189,7 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   if (!covector.empty())
     for (std::size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
+      if (is_conventional(node.type)) continue;
       add_covector(node, options_.chart, theta.data(), covector.data(), work.r.data());
       const Mat6 D = s * covector_derivative(node, options_.chart, theta.data(), covector.data());
       add_block(work.solver->values(), work.diagonal[i], D, node.type, node.type);
@@ -232,6 +234,8 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
     for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
     if (in_parameter_space(node))
       increment_parameters(node, options_.chart, d, reference.y.data(), theta.data());
+    else if (exact && simplified_in_accelerations())
+      increment_theta_simplified(node.type, stage, node_stage(node, reference, to), d, theta.data() + node.v);
     else if (exact)
       increment_theta(node.type, d, theta.data() + node.v);
     else

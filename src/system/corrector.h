@@ -31,7 +31,7 @@ struct CorrectorOptions {
   double absolute = 1e-10;
   int max_iterations = 20;
   bool modified = false;     // keep the factorised matrix until the contraction is worse than 0.5
-  bool simplified = false;   // leave the tangent operators out of the matrix
+  bool simplified = false;   // leave the tangent operators out of the matrix, where they matter least
   bool line_search = false;  // Armijo
   IndexForm form = IndexForm::Index3;
   StageUpdate update = StageUpdate::Exact;
@@ -61,7 +61,7 @@ class Corrector {
 
   // The stage's data, to be filled by the integrator before solve(): Model::stage_numbers numbers each.
   std::vector<double> Theta, V, theta;  // theta: the predictor
-  // A force of the reference configuration that is carried along, T^-T(theta) g beside r (local coordinates only); empty: none.
+  // A force of the reference configuration that is carried along, T^-T(theta) g beside r (local coordinates of Lie nodes); empty: none.
   std::vector<double> covector;
 
   // Makes what depends on the structure of the matrix, and forgets any matrix: before the first step.
@@ -92,6 +92,11 @@ class Corrector {
   bool holds_positions() const { return options_.form != IndexForm::Index2; }
   bool holds_velocities() const { return options_.form != IndexForm::Index3; }
   RowRequest rows() const { return {holds_positions(), holds_velocities(), false}; }
+  // The unknown of the simplified matrix is the increment of q where positions are constrained, so that only M and C lack
+  // the operators; otherwise that of the accelerations, so that only K does.
+  bool simplified_in_accelerations() const {
+    return options_.simplified && (system_->model().rows == 0 || !holds_positions());
+  }
   bool in_parameter_space(const Node& node) const { return options_.local || is_conventional(node.type); }
 
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;

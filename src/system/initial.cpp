@@ -188,6 +188,15 @@ std::vector<double> constrained_part(const System& system, const State& state, c
   return {work.right.begin(), work.right.begin() + static_cast<std::ptrdiff_t>(y.size())};
 }
 
+bool forbidden_velocity(const System& system, const State& state, Work& work) {
+  const RowRequest rows{false, true, false};
+  system.residual(state, work, rows);
+  // The increment d with B d = -(B v + Phi_t), with the opposite sign.
+  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, work.rate, work)) return false;
+  for (int i = 0; i < system.model().nv; ++i) work.right[at(i)] = -work.right[at(i)];
+  return true;
+}
+
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {
   const Model& model = system.model();
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());

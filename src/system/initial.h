@@ -30,6 +30,10 @@ bool shifted_state(const System& system, const State& state, double sh, State& s
 std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y,
                                      Work& work);
 
+// M^-1 B^T (B M^-1 B^T)^-1 (B v + Phi_t): the velocity that the state would have to give up to meet its constraints, into the
+// first numbers of work.right. False: the matrix is singular. Allocates nothing.
+bool forbidden_velocity(const System& system, const State& state, Work& work);
+
 // Nearest state (in the norm of M) with Phi = 0, or with B v + Phi_t = 0. `free` null: all may move. False: no convergence.
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work);
 bool project_velocities(const System& system, State& state, const std::vector<bool>* free, Work& work);

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from liedyn.reproduce.figure import FIGURES, Verdict, run
 
-PAPERS = ("report", "sigma")
+PAPERS = ("report", "sigma", "sensitivity", "evaluation")
 """The modules with the figures, one per paper, in the order of the listing."""
 
 for _module in PAPERS:

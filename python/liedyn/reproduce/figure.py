@@ -43,6 +43,9 @@ PAPERS = {
     "report": "Arnold, Cardona, Brüls: A Lie algebra approach to Lie group time integration of constrained systems",
     "sigma": "Holzinger, Arnold, Gerstmayr: sigma-modified Lie group generalized-alpha methods for constrained "
     "multibody systems",
+    "sensitivity": "Brüls, Eberhard: Sensitivity analysis for dynamic mechanical systems with finite rotations",
+    "evaluation": "Holzinger, Arnold, Gerstmayr: Evaluation and implementation of Lie group integration methods for "
+    "rigid multibody systems",
 }
 """The papers by the first word of their figures' names."""
 

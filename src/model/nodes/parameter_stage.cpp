@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "base/dual.h"
 #include "lie/conformal.h"
@@ -410,6 +411,17 @@ void parameter_tangents(const Node& node, const ParameterStage& p, double* E, do
   if (start < 0) return;
   on_block(node, p, [&]<class Block>(const Block& block) {
     constexpr int N = Block::size;
+    if constexpr (std::is_same_v<Block, EulerBlock>) {
+      // On |p| = 1, with G(p) Ginv(p) = 1 and G(p) y = -G(y) p: d(G p') = (c_v rate - G(p') Ginv) d, d(G p'') = (rate - G(p'') Ginv) d.
+      if (block.unit_length == UnitLength::Position) {
+        const Eigen::Matrix<double, 4, 3> Ginv = EulerParameters<double>::Ginv(gather(node, p.y));
+        Eigen::Map<Mat3>{E + skip} = -EulerParameters<double>::G(gather(node, p.yddot)) * Ginv;
+        Eigen::Map<Mat3>{E_rate + skip} =
+            -EulerParameters<double>::G(gather(node, p.ydot)) * Ginv / p.stage.c_v;
+        for (int k = 0; k < 3; ++k) E[skip + 4 * k] += p.stage.rate(), E_rate[skip + 4 * k] += p.stage.rate();
+        return;
+      }
+    }
     using S = Dual<double, N>;
     Vector<S, N> d;
     for (int k = 0; k < N; ++k) {

@@ -23,6 +23,26 @@ typename G::Tangent expanded_step(double sigma, const typename G::Tangent& d, co
 
 }  // namespace
 
+void increment_theta_simplified(NodeType type, const Stage& s, const NodeStage& n, const double* d,
+                                double* theta) {
+  const int count = node_size(type).v;
+  if (s.c_2 == 0 && n.drift == nullptr) {
+    for (int i = 0; i < count; ++i) theta[i] += d[i];
+    return;
+  }
+  // dvdot = E dq = rate d
+  double E[36] = {}, dq[6] = {};
+  evaluate_stage_tangent(type, s, n, false, E);
+  std::copy_n(d, count, dq);
+  if (type == NodeType::SE3) {
+    M6{dq} = s.rate() * Eigen::Map<const Mat6>(E).partialPivLu().solve(C6(d));
+  } else if (type != NodeType::R3) {
+    const int i = 3 - first_component(type);
+    M3{dq + i} = s.rate() * Eigen::Map<const Mat3>(E + (i == 0 ? 0 : 1)).partialPivLu().solve(C3(d + i));
+  }
+  increment_theta(type, dq, theta);
+}
+
 void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigma, const double* d,
                   const double* drift, const NodeUpdate& n) {
   const double beta = s.rate();

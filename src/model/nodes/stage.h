@@ -220,6 +220,11 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
   }
 }
 
+// The same with the simplified matrix, whose unknown d is the change of vdot divided by rate(): tangent operators are missing
+// beside K and B, not beside M. With c_2 = 0 that is the increment of theta itself.
+void increment_theta_simplified(NodeType type, const Stage& s, const NodeStage& n, const double* d,
+                                double* theta);
+
 // The corrections of Algorithms 1 to 3 of the sigma paper, which do not return to the stage relation:
 //   v += gamma' P^-1 (d + w),    vdot += beta' P^-1 (d + w)    with beta' = dvdot/dq, gamma' = c_v beta' at T = 1,
 // where d is the increment of q and w = B_n^T (h deta) that of the drift. Algorithms 1 and 3 (sigma = 1, P = 1) move q itself,
