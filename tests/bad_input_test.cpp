@@ -352,7 +352,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"a word instead of a list",
                  kBallJoint,
                  R"("type": "generic", "fixed": "x", )" + kAtOrigin,
-                 {"joints.pivot.fixed: expected a list of some of x, y, z, rotation_x", "got \"x\""}},
+                 {"joints.pivot.fixed: expected a list of some of x, y, z, rotation_x", "got 'x'"}},
         BadModel{"a list with a number",
                  kBallJoint,
                  R"("type": "generic", "fixed": ["x", 3], )" + kAtOrigin,
