@@ -48,6 +48,7 @@ std::string type_name(const Field& field) {
     case FieldType::Inertia: return "inertia";
     case FieldType::Rotation: return "rotation";
     case FieldType::Choice: return fmt::format("{}", fmt::join(field.choices, "|"));
+    case FieldType::Choices: return fmt::format("list of {}", fmt::join(field.choices, "|"));
     case FieldType::Text: return "text";
     case FieldType::Body: return "body";
     case FieldType::Bodies: return "two bodies";

@@ -332,6 +332,53 @@ INSTANTIATE_TEST_SUITE_P(
                  {"bodies.ball", "no mass and no joint holds it"}},
         BadModel{"joints that hold a direction twice", kGood, kTwoBallJoints, {"joints.", "redundant"}}));
 
+const std::string kAtOrigin = R"json("between": ["ground", "top"], "at": [0, 0, 0])json";
+
+INSTANTIATE_TEST_SUITE_P(
+    Joints, BadInput,
+    ::testing::Values(
+        BadModel{"axis of no direction",
+                 kBallJoint,
+                 R"("type": "revolute", "axis": ["zero", 0, 0], )" + kAtOrigin,
+                 {"model.json:9: joints.pivot: axis: expected a direction, got [0, 0, 0]"}},
+        BadModel{"no axis",
+                 kBallJoint,
+                 R"("type": "revolute", )" + kAtOrigin,
+                 {"model.json:9: joints.pivot.axis: missing: Axis of the hinge"}},
+        BadModel{"parallel axes",
+                 kBallJoint,
+                 R"("type": "universal", "first_axis": [1, 1, 0], "second_axis": [-2, -2, 0], )" + kAtOrigin,
+                 {"joints.pivot: first_axis and second_axis: expected different directions"}},
+        BadModel{"a word instead of a list",
+                 kBallJoint,
+                 R"("type": "generic", "fixed": "x", )" + kAtOrigin,
+                 {"joints.pivot.fixed: expected a list of some of x, y, z, rotation_x", "got 'x'"}},
+        BadModel{"a list with a number",
+                 kBallJoint,
+                 R"("type": "generic", "fixed": ["x", 3], )" + kAtOrigin,
+                 {"joints.pivot.fixed: expected a list of some of x, y, z, rotation_x"}},
+        BadModel{"an empty list",
+                 kBallJoint,
+                 R"("type": "generic", "fixed": [], )" + kAtOrigin,
+                 {"joints.pivot.fixed: expected at least one of x, y, z, rotation_x"}},
+        BadModel{"an unknown word in a list",
+                 kBallJoint,
+                 R"("type": "generic", "fixed": ["x", "rotation_w"], )" + kAtOrigin,
+                 {"joints.pivot.fixed: expected some of x, y, z", "got 'rotation_w'", "did you mean"}},
+        BadModel{"a word twice in a list",
+                 kBallJoint,
+                 R"("type": "generic", "fixed": ["x", "x"], )" + kAtOrigin,
+                 {"joints.pivot.fixed: 'x' is given twice"}},
+        BadModel{"an angle that the joint does not have",
+                 R"("type": "position", "of": "top")",
+                 R"("type": "joint_angle", "of": "pivot")",
+                 {"model.json:13: sensors.place.of: expected a joint with an angle about its axis",
+                  "got 'pivot' of type spherical", "revolute, cylindrical and planar"}},
+        BadModel{"a hinge on a point",
+                 kBallJoint,
+                 R"("type": "revolute", "axis": [1, 0, 0], "between": ["top", "ball"], "at": [5, 0, 0])",
+                 {"joints.pivot: the point mass 'ball' has no orientation"}}));
+
 INSTANTIATE_TEST_SUITE_P(
     Simulation, BadInput,
     ::testing::Values(

@@ -10,8 +10,9 @@ namespace liedyn {
 namespace {
 
 // Final values of the sensors, by their order in the model.
-Eigen::VectorXd run_to(const System& system, double end, double step) {
+Eigen::VectorXd run_to(const System& system, double end, double step, const std::string& integrator = {}) {
   SimulateOptions options = default_options(system.model().description());
+  if (!integrator.empty()) options.integrator = integrator;
   options.end = end;
   options.step = step;
   options.output_every = 0;
@@ -57,6 +58,51 @@ TEST(Rotor, MeetsTheReferenceOnEveryGroup) {
       expect_at_most((sensors.segment<3>(3) - k.right).norm(), 5e-9, name + "right");
     }
   }
+}
+
+// First value of a sensor.
+int column(const System& system, const std::string& name) {
+  for (const Sensor& sensor : system.model().sensors)
+    if (sensor.name == name) return sensor.first;
+  ADD_FAILURE() << "no sensor " << name;
+  return 0;
+}
+
+TEST(SliderCrank, MeetsTheReferenceInEveryFormulation) {
+  // From an integration of the index-reduced equations with an eighth-order Runge-Kutta method at tolerance 1e-12.
+  struct Known {
+    double t, position, velocity, speed;
+  };
+  const Known known[] = {{0.5, 0.1849526298, -0.004560291, 14.408160810},
+                         {1.0, 0.2117216614, -0.503491865, 10.427593000},
+                         {2.0, 0.2890851971, 0.216539424, 22.584240030}};
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters"}) {
+    const System system = shipped("slider_crank", formulation);
+    for (const Known& k : known) {
+      const Eigen::VectorXd sensors = extrapolated(system, k.t, 1e-4);
+      const std::string name = fmt::format("{}, t = {}: ", formulation, k.t);
+      expect_at_most(std::abs(sensors[column(system, "slider_position")] - k.position), 1e-10,
+                     name + "slider position");
+      expect_at_most(std::abs(sensors[column(system, "slider_velocity")] - k.velocity), 1e-8,
+                     name + "slider velocity");
+      expect_at_most(std::abs(sensors[column(system, "crank_speed")] - k.speed), 1e-7, name + "crank speed");
+    }
+  }
+}
+
+TEST(SliderCrank, ConvergesWithOrderTwoInEveryIndex) {
+  for (const std::string index : {"3", "2", "stabilized"})
+    for (const std::string formulation : {"r3so3", "euler-parameters"}) {
+      const System system = shipped("slider_crank", formulation);
+      std::vector<double> errors;
+      for (const double h : {1e-3, 5e-4})
+        errors.push_back(
+            std::abs(run_to(system, 2, h,
+                            "generalized-alpha,rho=0.875,index=" + index)[column(system, "slider_position")] -
+                     0.2890851971));
+      expect_between(std::log2(errors[0] / errors[1]), 1.9, 2.1,
+                     fmt::format("index {}, {}: order of the slider position", index, formulation));
+    }
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ def _default(field) -> str:
 
 
 def _what(field) -> str:
-    return field.summary + (f" One of {', '.join(field.choices)}." if field.choices else "")
+    if not field.choices:
+        return field.summary
+    return f"{field.summary} {'A list of some' if field.several else 'One'} of {', '.join(field.choices)}."
 
 
 def page() -> str:

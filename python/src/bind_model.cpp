@@ -15,6 +15,7 @@ void bind_lists(py::module_& m) {
       .def_readonly("summary", &Field::summary)
       .def_readonly("required", &Field::required)
       .def_readonly("choices", &Field::choices)
+      .def_property_readonly("several", [](const Field& field) { return field.type == FieldType::Choices; })
       .def_readonly("defaults", &Field::defaults)
       .def("__repr__",
            [](const Field& field) { return "<Field " + field.name + ": " + field.summary + ">"; });

@@ -2,10 +2,14 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "base/matrix.h"
 
 namespace liedyn {
 namespace {
@@ -60,6 +64,63 @@ TEST(Inspect, NamesAConstraintThatRepeatsOthers) {
   EXPECT_TRUE(i.redundant[0] == "joints.a: place x" || i.redundant[0] == "joints.b: place x")
       << i.redundant[0];
   EXPECT_FALSE(i.findings.empty());
+}
+
+// Bars between the points, the last point joined to the first by the ground; a hinge at each point.
+void add_loop(DescriptionBuilder& builder, const std::vector<Vec3>& points, const std::vector<Vec3>& axes) {
+  const std::size_t bars = points.size() - 1;
+  const auto bar = [](std::size_t i) { return fmt::format("bar{}", i); };
+  for (std::size_t i = 0; i < bars; ++i) {
+    const Vec3 middle = (points[i] + points[i + 1]) / 2;
+    builder.begin(Section::Bodies, bar(i + 1), "rigid");
+    builder.numbers("mass", std::array{1.0});
+    builder.numbers("inertia", std::array{0.1, 0.1, 0.1});
+    builder.numbers("position", std::span(middle.data(), 3));
+    builder.end();
+  }
+  for (std::size_t i = 0; i <= bars; ++i) {
+    builder.begin(Section::Joints, fmt::format("hinge{}", i + 1), "revolute");
+    builder.words("between", i == 0 ? "ground" : bar(i), i == bars ? "ground" : bar(i + 1));
+    builder.numbers("at", std::span(points[i].data(), 3));
+    builder.numbers("axis", std::span(axes[i].data(), 3));
+    builder.end();
+  }
+}
+
+void print(const std::vector<std::string>& names) {
+  for (const std::string& name : names) fmt::print("  redundant: {}\n", name);
+}
+
+TEST(Inspect, NamesWhatAPlanarFourBarInSpaceHoldsTwice) {
+  // Parallel hinges: the place along them and the two tilts are held by each side of the loop.
+  DescriptionBuilder builder("test", "", {}, {0, 0, -9.81});
+  const Vec3 z = Vec3::UnitZ();
+  add_loop(builder, {{0, 0, 0}, {0, 0.12, 0}, {0.24, 0.2, 0}, {0.24, 0, 0}}, {z, z, z, z});
+  const Inspection i = inspection(builder);
+  print(i.redundant);
+  EXPECT_EQ(i.velocities, 18);
+  EXPECT_EQ(i.constraints, 20);
+  EXPECT_EQ(i.degrees_of_freedom, 1);
+  ASSERT_EQ(i.redundant.size(), 3u);
+  for (const std::string& name : i.redundant)
+    EXPECT_TRUE(name.ends_with(": place z") || name.ends_with(": turn about joint x") ||
+                name.ends_with(": turn about joint y"))
+        << name;
+}
+
+TEST(Inspect, FindsTheDegreeOfFreedomOfBricardsMechanism) {
+  // Six bars along the edges of a cube, one of them the ground: as many constraints as velocities, but it moves.
+  DescriptionBuilder builder("test", "", {}, {0, 0, -9.81});
+  const Vec3 x = Vec3::UnitX(), y = Vec3::UnitY(), z = Vec3::UnitZ();
+  add_loop(builder, {{0, 0, 0}, {1, 0, 0}, {1, -1, 0}, {1, -1, 1}, {0, -1, 1}, {0, 0, 1}},
+           {y, z, x, y, z, x});
+  const Inspection i = inspection(builder);
+  print(i.redundant);
+  EXPECT_EQ(i.velocities, 30);
+  EXPECT_EQ(i.constraints, 30);
+  EXPECT_EQ(i.degrees_of_freedom, 1);
+  ASSERT_EQ(i.redundant.size(), 1u);
+  EXPECT_TRUE(i.redundant[0].starts_with("joints.hinge")) << i.redundant[0];
 }
 
 TEST(Inspect, MeasuresInconsistentVelocities) {

@@ -110,6 +110,22 @@ TEST(HeavyTop, KeepsTheVelocityConstraintOnSE3) {
   expect_at_most(worst, 1e-9, "largest |B v| over the run");
 }
 
+// What index 2 does not impose drifts, by an amount of second order.
+TEST(HeavyTop, DriftsOffThePositionConstraintWithOrderTwoInIndexTwo) {
+  const System system = make_system(description(), "r3so3");
+  std::vector<double> drifts;
+  for (const double h : {2e-3, 1e-3, 5e-4}) {
+    double drift = 0;
+    Simulation(system, "generalized-alpha,rho=0.9,index=2", 1, h, [&](const State& now, Work& work) {
+      system.residual(now, work, {true, false, false});
+      drift = std::max(drift, as_vector(work.phi).cwiseAbs().maxCoeff());
+    });
+    fmt::print("  h = {}: largest |Phi| {:.3e}\n", h, drift);
+    drifts.push_back(drift);
+  }
+  expect_between(order_of(drifts), 1.9, 2.1, "order of the drift");
+}
+
 // Round-off where a constraint is imposed; elsewhere the size that the method leaves.
 TEST(HeavyTop, MeetsTheConstraintsThatItsIndexFormImposes) {
   const System system = make_system(description(), "r3so3");

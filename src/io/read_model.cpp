@@ -344,6 +344,7 @@ class ModelReader {
       case FieldType::Body:
       case FieldType::Joint: return read_word(field, value);
       case FieldType::Bodies: return read_bodies(field, value);
+      case FieldType::Choices: return read_choices(field, value);
       default:
         if (value.is(JsonType::String) && value.text() == "consistent")
           return builder_->consistent(field.name, value.line());
@@ -369,6 +370,16 @@ class ModelReader {
     if (count != 2 || value.size() != 2)
       return reject(field, "the names of two bodies, [\"first\", \"second\"]", value);
     builder_->words(field.name, std::string(names[0].text()), std::string(names[1].text()), value.line());
+  }
+
+  void read_choices(const Field& field, JsonValue value) {
+    std::vector<std::string> chosen;
+    if (value.is(JsonType::Array))
+      for (JsonValue item : value)
+        if (item.is(JsonType::String)) chosen.emplace_back(item.text());
+    if (!value.is(JsonType::Array) || chosen.size() != value.size())
+      return reject(field, fmt::format("a list of some of {}", fmt::join(field.choices, ", ")), value);
+    builder_->choices(field.name, chosen, value.line());
   }
 
   // ---- numbers: collected with their expressions, then handed over together

@@ -64,6 +64,9 @@ Json type_of(const Field& field) {
     case FieldType::Inertia: return reference("inertia");
     case FieldType::Rotation: return reference("rotation");
     case FieldType::Choice: return {{"enum", field.choices}};
+    case FieldType::Choices:
+      return {
+          {"type", "array"}, {"items", {{"enum", field.choices}}}, {"minItems", 1}, {"uniqueItems", true}};
     case FieldType::Text: return {{"type", "string"}};
     case FieldType::Body: return reference("body");
     case FieldType::Bodies: return array_of(reference("body"), 2);

@@ -7,6 +7,8 @@
 //   template <class S> static void derive(const Inputs<S>& in, S* p);            its numbers from what the user typed
 //   static void check(const Inputs<double>&, std::string& message, std::string& hint);       optional
 //
+//   attachments and row_name take the shape as first argument if the kind has shapes (ListedKind).
+//
 //   an element with forces (rows = 0):
 //     static constexpr bool stiffness, damping, inertia;                          which partials exist
 //     template <class S> static void wrench(const World<S>&, const std::array<Motion<S>, frames>&, const S* p,
@@ -18,7 +20,8 @@
 //     static constexpr bool across;                                               d(B^T lambda) couples the two frames
 //     template <class S> static Eigen::Matrix<S, rows, 1> phi(const std::array<Pose<S>, frames>&, const S* p);
 //     static void derivatives(const Motions&, const double* p, const double* lambda, JointDerivatives<frames, rows>&);
-//     static std::string row_name(int);
+//     static std::string row_name(int row);
+//     static constexpr AxisCoordinates coordinates;  static AxisMotion axis_motion(const Motions&, const double* p);  optional
 #pragma once
 
 #include <array>
@@ -51,6 +54,13 @@ class BatchOf : public Batch {
   static constexpr int R = E::rows;
   using Motions = std::array<Motion<double>, F>;
 
+  explicit BatchOf(unsigned shape) : shape_(shape) {
+    if constexpr (requires { E::attachments(shape); })
+      attachments_ = E::attachments(shape);
+    else
+      attachments_ = E::attachments();
+  }
+
   Coupling coupling() const override {
     if constexpr (R > 0)
       return {F, R, true, E::across};
@@ -58,17 +68,15 @@ class BatchOf : public Batch {
       return {F, R, has_partials(), has_partials() && F > 1};
   }
   int numbers_per_element() const override { return E::numbers; }
-  // Kept, since loads that are functions of time ask in every step.
-  const std::vector<Attachment>& attachments() const override {
-    static const std::vector<Attachment> list = E::attachments();
-    return list;
-  }
+  const std::vector<Attachment>& attachments() const override { return attachments_; }
   void derive_numbers(const Inputs<double>& in, double* out) const override { E::derive(in, out); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     if constexpr (requires { E::check(in, message, hint); }) E::check(in, message, hint);
   }
   std::string row_name(int row) const override {
-    if constexpr (R > 0)
+    if constexpr (requires { E::row_name(shape_, row); })
+      return E::row_name(shape_, row);
+    else if constexpr (R > 0)
       return E::row_name(row);
     else
       return std::to_string(row);
@@ -106,6 +114,22 @@ class BatchOf : public Batch {
       std::array<Vec6, F> W;
       E::wrench(at.world, m, numbers_of(at, e), W);
       return W[index(i)];
+    }
+  }
+
+  AxisCoordinates axis_coordinates() const override {
+    if constexpr (requires { E::coordinates; })
+      return E::coordinates;
+    else
+      return {};
+  }
+  AxisMotion axis_motion(const Evaluation& at, int e) const override {
+    if constexpr (requires { E::coordinates; }) {
+      Motions m;
+      for (int i = 0; i < F; ++i) m[index(i)] = view(at, e, i).motion();
+      return E::axis_motion(m, numbers_of(at, e));
+    } else {
+      return {};
     }
   }
 
@@ -277,11 +301,14 @@ class BatchOf : public Batch {
     Mat6 H = q * Mat6::Identity();
     return frame.template to_node_columns<6>(H);
   }
+
+  unsigned shape_;
+  std::vector<Attachment> attachments_;  // kept, since loads that are functions of time ask in every step
 };
 
 template <class E>
-std::unique_ptr<Batch> make_batch() {
-  return std::make_unique<BatchOf<E>>();
+std::unique_ptr<Batch> make_batch(unsigned shape) {
+  return std::make_unique<BatchOf<E>>(shape);
 }
 
 }  // namespace liedyn

@@ -295,6 +295,9 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
     case FieldType::Text:
     case FieldType::Body:
     case FieldType::Joint: break;
+    case FieldType::Choices:
+      return field_finding(name, fmt::format("expected a list, got '{}'", excerpt(text)),
+                           fmt::format("write [\"{}\"]", excerpt(text)), line);
     case FieldType::Bodies:
       return field_finding(name, fmt::format("expected two names, got '{}'", excerpt(text)),
                            "write [\"ground\", \"body\"]", line);
@@ -321,6 +324,27 @@ void DescriptionBuilder::words(std::string_view name, std::string first, std::st
   value->word = static_cast<std::int32_t>(description_.words.size());
   description_.words.push_back(std::move(first));
   description_.words.push_back(std::move(second));
+}
+
+void DescriptionBuilder::choices(std::string_view name, const std::vector<std::string>& chosen, int line) {
+  const Field* kind_field = nullptr;
+  FieldValue* value = open_field(name, line, &kind_field);
+  if (value == nullptr) return;
+  const std::vector<std::string>& known = kind_field->choices;
+  if (chosen.empty())
+    return field_finding(name, fmt::format("expected at least one of {}, got none", fmt::join(known, ", ")),
+                         {}, line);
+  for (auto word = chosen.begin(); word != chosen.end(); ++word) {
+    if (std::find(known.begin(), known.end(), *word) == known.end())
+      return field_finding(
+          name, fmt::format("expected some of {}, got '{}'", fmt::join(known, ", "), excerpt(*word)),
+          did_you_mean(*word, known), line);
+    if (std::find(chosen.begin(), word, *word) != word)
+      return field_finding(name, fmt::format("'{}' is given twice", *word), {}, line);
+  }
+  value->word = static_cast<std::int32_t>(description_.words.size());
+  value->count = static_cast<std::uint8_t>(chosen.size());
+  description_.words.insert(description_.words.end(), chosen.begin(), chosen.end());
 }
 
 void DescriptionBuilder::consistent(std::string_view name, int line) {

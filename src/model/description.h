@@ -25,7 +25,7 @@ const Kind* find_kind(Section section, std::string_view type);
 struct FieldValue {
   std::int32_t first = -1;  // index of the first number; -1: none stored
   std::int32_t word = -1;   // index of the (first) word; -1: none
-  std::uint8_t count = 0;   // how many numbers
+  std::uint8_t count = 0;   // how many numbers, or how many words of Choices
   RotationForm form = RotationForm::RotationVector;
   bool given = false;       // typed by the user (otherwise the default)
   bool consistent = false;  // the word "consistent" stands here
@@ -108,6 +108,7 @@ class DescriptionBuilder {
   void expression(std::string_view field, int i, std::string text, int line = 0);
   void word(std::string_view field, std::string text, int line = 0);
   void words(std::string_view field, std::string first, std::string second, int line = 0);
+  void choices(std::string_view field, const std::vector<std::string>& chosen, int line = 0);
   void consistent(std::string_view field, int line = 0);
   void end();  // defaults for what was not given, a finding for what was required
 

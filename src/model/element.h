@@ -85,6 +85,15 @@ struct JacobianTarget {
   Seeding rate;
 };
 
+// Coordinates of a joint along its axis and about it: which of them its kind has, and how they move.
+struct AxisCoordinates {
+  bool angle = false, displacement = false;
+};
+struct AxisMotion {
+  double angle = 0, angle_rate = 0;  // of the second body relative to the first; the angle in (-pi, pi]
+  double displacement = 0, displacement_rate = 0;
+};
+
 // How a kind fills the matrix: asked once, fixes the sparsity.
 struct Coupling {
   int frames = 0;
@@ -118,6 +127,16 @@ class Inputs {
       if (choices[i] == word) return static_cast<int>(i);
     return 0;
   }
+  // Which of Field::choices stand in a list of them, as bits.
+  unsigned choices(int field) const {
+    const auto& known = entry_->kind->fields[static_cast<std::size_t>(field)].choices;
+    const FieldValue& v = value(field);
+    unsigned bits = 0;
+    for (int i = 0; i < v.count; ++i)
+      for (std::size_t k = 0; k < known.size(); ++k)
+        if (description_->words[static_cast<std::size_t>(v.word + i)] == known[k]) bits |= 1U << k;
+    return bits;
+  }
   const Pose<S>& frame(int i) const { return frames_[i]; }
 
  private:
@@ -137,6 +156,7 @@ struct Attachment {
   int point_field = -1;  // for Point: the field with the inertial place in the initial configuration
   int point_index = 0;
   Place otherwise = Place::Reference;  // if the point was not given
+  bool oriented = false;               // the body's orientation counts: a point mass will not do
 };
 
 class Batch {
@@ -157,6 +177,8 @@ class Batch {
   virtual Energy energy(const Evaluation& at) const = 0;
   // What element e adds to the residual of its i-th frame, in that frame's body axes.
   virtual Vec6 wrench_on(const Evaluation& at, int e, int i) const = 0;
+  virtual AxisCoordinates axis_coordinates() const = 0;
+  virtual AxisMotion axis_motion(const Evaluation& at, int e) const = 0;  // zero where it has none
 
   // The structure, filled by compile().
   std::vector<std::int32_t> entries;  // index of each element's entry in its section
@@ -173,16 +195,18 @@ class Batch {
   }
 };
 
-// A kind with its maker: one line of a family's list.
+// A kind with its maker: one line of a family's list. If the rows of an element depend on what was typed, its shape says
+// how, and elements of the same shape form a batch.
 struct ListedKind {
   Kind kind;
-  std::unique_ptr<Batch> (*make)();
+  std::unique_ptr<Batch> (*make)(unsigned shape);
+  unsigned (*shape)(const Description&, const Entry&) = nullptr;
 };
 
 // Bodies bring their node.
 struct BodyKind {
   Kind kind;
-  std::unique_ptr<Batch> (*make)();
+  std::unique_ptr<Batch> (*make)(unsigned shape);
   NodeType (*node)(std::string_view formulation);  // its node in a formulation
 };
 

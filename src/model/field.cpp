@@ -11,6 +11,7 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Inertia: return 6;
     case FieldType::Rotation: return kRotationNumbers[static_cast<int>(form)];
     case FieldType::Choice:
+    case FieldType::Choices:
     case FieldType::Text:
     case FieldType::Body:
     case FieldType::Bodies:

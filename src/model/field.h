@@ -15,6 +15,7 @@ enum class FieldType {
   Inertia,   // three principal moments, six numbers (xx, yy, zz, yz, xz, xy) or a symmetric 3x3 matrix
   Rotation,  // {"rotation_vector": [3]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": 3x3}
   Choice,    // one of a list of words
+  Choices,   // at least one of them: ["x", "y"]
   Text,      // any text, for example an expression of sensors
   Body,      // name of a body, or "ground"
   Bodies,    // two of these: [first, second]
@@ -41,7 +42,7 @@ struct Field {
   Range range = Range::Any;
   bool may_be_consistent = false;   // the word "consistent" instead of numbers: assembly finds the value
   bool may_depend_on_time = false;  // expressions of its numbers may use t
-  std::vector<std::string> choices = {};  // for Choice; the first is the default
+  std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices
 };
 
 // Numbers a field stores when given (Rotation: by its form).

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -33,6 +34,11 @@ int position_in(const std::vector<Listed>& list, const Kind* kind) {
     if (list[i].kind.type == kind->type) return static_cast<int>(i);
   return -1;
 }
+
+unsigned shape_of(const ListedKind& listed, const Description& d, const Entry& entry) {
+  return listed.shape == nullptr ? 0 : listed.shape(d, entry);
+}
+unsigned shape_of(const BodyKind&, const Description&, const Entry&) { return 0; }
 
 const std::string& word(const Description& d, const Entry& entry, int field, int i = 0) {
   return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word + i)];
@@ -109,18 +115,20 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   for (Node& node : m.nodes)
     if (has_euler_parameters(node.type)) node.extra = m.stage_numbers++;
 
-  // One batch per kind that occurs; its elements in the order of the entries.
+  // One batch per kind (and shape) that occurs; its elements in the order of the entries.
   const auto add_batches = [&](Section section, const auto& list) {
     const auto& entries = d.entries(section);
-    std::vector<Batch*> of_kind(list.size(), nullptr);
+    std::map<std::pair<std::size_t, unsigned>, Batch*> of_shape;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
-      if (of_kind[k] == nullptr) {
-        m.batches.push_back(list[k].make());
+      const unsigned shape = shape_of(list[k], d, entries[i]);
+      Batch*& batch = of_shape[{k, shape}];
+      if (batch == nullptr) {
+        m.batches.push_back(list[k].make(shape));
         m.sections.push_back(section);
-        of_kind[k] = m.batches.back().get();
+        batch = m.batches.back().get();
       }
-      of_kind[k]->entries.push_back(static_cast<std::int32_t>(i));
+      batch->entries.push_back(static_cast<std::int32_t>(i));
     }
   };
   add_batches(Section::Bodies, body_kinds());
@@ -184,8 +192,17 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.batch = static_cast<int>(b);
           sensor.element = static_cast<int>(found - list.begin());
         }
-        if (sensor.components == 0)
-          sensor.components = m.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows;
+        const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
+        if (sensor.components == 0) sensor.components = batch.coupling().rows;
+        const AxisCoordinates needed = sensor.listed->needs, has = batch.axis_coordinates();
+        if ((needed.angle && !has.angle) || (needed.displacement && !has.displacement))
+          findings.push_back(
+              {d.file, entry.line, "sensors." + entry.name + "." + field.name,
+               fmt::format("expected a joint with {}, got '{}' of type {}",
+                           needed.angle ? "an angle about its axis" : "a displacement along its axis",
+                           word(d, entry, index), m.entry_of(sensor.batch, sensor.element).kind->type),
+               needed.angle ? "revolute, cylindrical and planar joints have one"
+                            : "prismatic, cylindrical and point_on_line joints have one"});
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
@@ -444,9 +461,8 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
       if (m.sections[b] == Section::Bodies) continue;
       const auto turned = [&](const char* field) { return is_given(entry, entry.kind->field(field)); };
       for (std::size_t i = 0; i < attachments.size(); ++i) {
-        // The first body of a bushing carries its axes.
         const bool turns = entry.kind->type == "torque" || turned("rotational_stiffness") ||
-                           turned("rotational_damping") || (entry.kind->type == "bushing" && i == 0);
+                           turned("rotational_damping") || attachments[i].oriented;
         check_point(m.frames[static_cast<std::size_t>(
                         m.batches[b]->frames[static_cast<std::size_t>(e) * attachments.size() + i])],
                     entry, m.sections[b], turns);

@@ -116,6 +116,10 @@ class ModelBuilder {
     builder_.words(field, first, second);
     return *this;
   }
+  ModelBuilder& choose(std::string_view field, const std::vector<std::string>& words) {
+    builder_.choices(field, words);
+    return *this;
+  }
   // The i-th number of a field set before, as an expression of t.
   ModelBuilder& expression(std::string_view field, int i, const std::string& text) {
     builder_.expression(field, i, text);
@@ -171,6 +175,14 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
               field.name,
               field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]);
         break;
+      case FieldType::Choices: {
+        std::vector<std::string> chosen = {
+            field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]};
+        for (const std::string& word : field.choices)
+          if (word != chosen.front() && random.below(2) == 0) chosen.push_back(word);
+        builder.choose(field.name, chosen);
+        break;
+      }
       case FieldType::Text:
       case FieldType::Body:
       case FieldType::Bodies:
@@ -199,34 +211,54 @@ inline std::vector<std::string> add_every_body(ModelBuilder& builder, Random& ra
 // Which pairs of bodies to connect.
 enum class Pairs { All, Neighbours };
 
-// An element of the kind for each body, or for each such pair of bodies in either order; `bodies` may hold "ground".
+// Indices of the pairs, in either order.
+inline std::vector<std::pair<std::size_t, std::size_t>> pairs_of(std::size_t bodies, Pairs pairs) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  for (std::size_t i = 0; i < bodies; ++i)
+    for (std::size_t j = 0; j < bodies; ++j)
+      if (i != j && (pairs == Pairs::All || j == (i + 1) % bodies)) out.emplace_back(i, j);
+  return out;
+}
+
+// An element of the kind between two bodies; one of them may be "ground".
+inline void add_between(ModelBuilder& builder, Section section, const Kind& kind, const std::string& first,
+                        const std::string& second, Random& random) {
+  builder.begin(section, fmt::format("{}_{}_{}", kind.type, first, second), kind.type);
+  set_random_fields(builder, kind, random);
+  builder.set("between", first, second);
+}
+
+// An element of the kind for each body, or for each such pair of bodies; `bodies` may hold "ground".
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
                            const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
-  for (const Field& field : kind.fields) {
-    if (field.type != FieldType::Body && field.type != FieldType::Bodies) continue;
-    const bool pair = field.type == FieldType::Bodies;
-    for (std::size_t i = 0; i < bodies.size(); ++i)
-      for (std::size_t j = 0; j < bodies.size(); ++j) {
-        if (pair ? i == j : (i != j || bodies[i] == "ground")) continue;
-        if (pairs == Pairs::Neighbours && pair && j != (i + 1) % bodies.size()) continue;
-        builder.begin(section, fmt::format("{}_{}_{}", kind.type, i, j), kind.type);
-        set_random_fields(builder, kind, random);
-        if (pair)
-          builder.set(field.name, bodies[i], bodies[j]);
-        else
-          builder.set(field.name, bodies[i]);
-      }
+  if (kind.field("between") >= 0) {
+    for (const auto& [i, j] : pairs_of(bodies.size(), pairs))
+      add_between(builder, section, kind, bodies[i], bodies[j], random);
+    return;
+  }
+  for (const std::string& body : bodies) {
+    if (body == "ground") continue;
+    builder.begin(section, fmt::format("{}_{}", kind.type, body), kind.type);
+    set_random_fields(builder, kind, random);
+    builder.set("on", body);
   }
 }
 
-// Every kind of body in every formulation, every kind of joint and force on them and on ground.
+// Every kind of body in every formulation, every kind of force on them and on ground, and joints: of every kind by turns, so
+// that each pair has one and each kind joins many pairs.
 inline std::shared_ptr<const Description> model_of_everything(Random& random, Pairs pairs) {
   const Vec3 gravity = 5 * random.vector<3>();
   ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
   std::vector<std::string> bodies = add_every_body(builder, random);
   bodies.insert(bodies.begin() + 1, "ground");
-  for (const Section section : {Section::Joints, Section::Forces})
-    for (const Kind& kind : kinds(section)) add_everywhere(builder, section, kind, bodies, pairs, random);
+  const auto& joints = kinds(Section::Joints);
+  const auto all_pairs = pairs_of(bodies.size(), pairs);
+  for (std::size_t k = 0; k < std::max(all_pairs.size(), joints.size()); ++k) {
+    const auto& [i, j] = all_pairs[k % all_pairs.size()];
+    add_between(builder, Section::Joints, joints[k % joints.size()], bodies[i], bodies[j], random);
+  }
+  for (const Kind& kind : kinds(Section::Forces))
+    add_everywhere(builder, Section::Forces, kind, bodies, pairs, random);
   return builder.finish();
 }
 

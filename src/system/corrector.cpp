@@ -132,10 +132,11 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
     speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
   }
   const double acceleration = largest(to.vdot);
-  // What the rounding of places leaves uncertain in the accelerations of constrained bodies, and so in their forces.
-  const bool constrained = holds_positions() && system_->model().rows > 0 && acceleration > 0;
-  const double rounding =
-      constrained ? work.force_scale / acceleration * stage.rate() * 2 * kEpsilon * size : 0.0;
+  // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so in
+  // the forces.
+  const bool constrained = holds_positions() && system_->model().rows > 0;
+  const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest(theta));
+  const double rounding = acceleration > 0 ? work.force_scale / acceleration * stage.rate() * uncertain : 0.0;
   if (now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
     return false;
   return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * size) &&

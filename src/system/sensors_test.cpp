@@ -11,12 +11,14 @@ namespace liedyn {
 namespace {
 
 // A ball (equal moments of inertia) flies and spins freely: p = p_0 + u t + g t^2/2 with constant inertial angular velocity.
-// A pendulum hangs at rest from a rod, on a body that a spherical joint holds.
+// A pendulum hangs at rest from a rod, on a body that a spherical joint holds. A nut turns on a rod and moves along it.
 struct KnownMotion {
   Vec3 gravity{0.5, -1, -9}, place{1, 2, 3}, velocity{-1, 0.5, 2}, rotation{0.3, -0.8, 0.5},
       omega{2, -1, 0.5};
   Vec3 offset{0.2, -0.1, 0.4};  // of a point on the ball, body axes
   double hung_mass = 3;
+  Vec3 rod = Vec3(1, 2, -2) / 3;
+  double nut_mass = 0.5, nut_inertia = 0.1, nut_velocity = -0.7, nut_omega = 3;
   Mat3 R = SO3<double>::exp(rotation).R();
   Vec3 omega_inertial = R * omega;
   Vec3 arm = R * offset;
@@ -38,12 +40,20 @@ struct KnownMotion {
         .set("position", down)
         .set("orientation", rotation);
     builder.joint("hook", "spherical").set("between", "ground", "hung").set("at", {0, 0, 0});
+    const Vec3 moment = Vec3::Constant(nut_inertia);
+    builder.body("nut", "rigid").set("mass", {nut_mass}).set("inertia", moment).set("orientation", rotation);
+    builder.set("velocity", nut_velocity * rod).set("angular_velocity", R.transpose() * rod * nut_omega);
+    builder.joint("rod", "cylindrical")
+        .set("between", "ground", "nut")
+        .set("at", {0, 0, 0})
+        .set("axis", 5 * rod);
     for (const auto& [name, type] : sensor_types) {
       builder.sensor(name, type);
       const Kind& kind = *find_kind(Section::Sensors, type);
       if (const int of = kind.field("of"); of >= 0)
-        builder.set("of",
-                    std::string(kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
+        builder.set(
+            "of", std::string(type.starts_with("joint_")                                           ? "rod"
+                              : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
                                                                                                    : "ball"));
       if (kind.field("at") >= 0) builder.set("at", place + arm);
       if (name.ends_with("_second")) {
@@ -57,7 +67,10 @@ struct KnownMotion {
     return builder.finish();
   }
 
-  double kinetic() const { return 0.5 * 2 * velocity.squaredNorm() + 0.5 * 0.8 * omega.squaredNorm(); }
+  double kinetic() const {
+    return 0.5 * 2 * velocity.squaredNorm() + 0.5 * 0.8 * omega.squaredNorm() +
+           0.5 * nut_mass * nut_velocity * nut_velocity + 0.5 * nut_inertia * nut_omega * nut_omega;
+  }
   double potential() const { return -2 * gravity.dot(place) - hung_mass * gravity.norm(); }
 };
 
@@ -79,6 +92,10 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"reaction_force_second", k.R.transpose() * hook_force},
           {"reaction_torque", Vec3::Zero()},
           {"reaction_torque_second", Vec3::Zero()},
+          {"joint_angle", scalar(0)},
+          {"joint_angle_rate", scalar(k.nut_omega)},
+          {"joint_displacement", scalar(0)},
+          {"joint_displacement_rate", scalar(k.nut_velocity)},
           {"multiplier", hook_force},
           {"energy", scalar(k.kinetic() + k.potential())},
           {"energy_second", scalar(k.kinetic())},

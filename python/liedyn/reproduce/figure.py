@@ -46,6 +46,7 @@ PAPERS = {
     "sensitivity": "Brüls, Eberhard: Sensitivity analysis for dynamic mechanical systems with finite rotations",
     "evaluation": "Holzinger, Arnold, Gerstmayr: Evaluation and implementation of Lie group integration methods for "
     "rigid multibody systems",
+    "study": "none: studies of our own on the papers' examples",
 }
 """The papers by the first word of their figures' names."""
 

@@ -1,5 +1,6 @@
 #include "model/forces/bushing.h"
 
+#include "model/common_fields.h"
 #include "model/number_paths.h"
 #include "model/typed_rotation.h"
 
@@ -17,8 +18,9 @@ struct Slope {
 }  // namespace
 
 std::vector<Attachment> Bushing::attachments() {
-  using Place = Attachment::Place;
-  return {{kBetween, 0, Place::Point, kAt, 0}, {kBetween, 1, Place::Point, kAt, 0}};
+  std::vector<Attachment> frames = frames_at_common_place(kBetween, kAt);
+  frames[0].oriented = true;  // it carries the axes
+  return frames;
 }
 
 template <class S>
@@ -94,37 +96,30 @@ Energy Bushing::energy(const World<double>&, const std::array<Motion<double>, 2>
 }
 
 ListedKind bushing() {
-  const auto vector = [](std::string name, std::string unit, std::string summary, bool required) {
-    Field field{.name = std::move(name),
-                .type = FieldType::Vector,
-                .unit = std::move(unit),
-                .summary = std::move(summary),
-                .required = required};
-    if (!required) field.defaults = {0, 0, 0};
-    return field;
+  const auto vector = [](std::string name, std::string unit, std::string summary) {
+    return Field{.name = std::move(name),
+                 .type = FieldType::Vector,
+                 .unit = std::move(unit),
+                 .summary = std::move(summary),
+                 .defaults = {0, 0, 0}};
   };
-  return {
-      {"bushing",
-       "Springs and dampers along and about three axes that are fixed to the first body; relaxed in the "
-       "initial configuration.",
-       {{.name = "between",
-         .type = FieldType::Bodies,
-         .unit = "",
-         .summary = "The two bodies; the first carries the axes.",
-         .required = true},
-        vector("at", "m", "Place in the initial configuration, inertial axes.", true),
-        {.name = "orientation",
-         .type = FieldType::Rotation,
-         .unit = "rad",
-         .summary = "Axes of the bushing in the initial configuration, bushing to inertial axes.",
-         .defaults = {0, 0, 0}},
-        vector("stiffness", "N/m", "Spring constants along the axes.", false),
-        vector("damping", "N s/m", "Damping constants along the axes.", false),
-        vector("rotational_stiffness", "N m/rad",
-               "Spring constants about the axes, for the rotation vector of the relative rotation.", false),
-        vector("rotational_damping", "N m s/rad",
-               "Damping constants about the axes, for the relative angular velocity.", false)}},
-      &make_batch<Bushing>};
+  return {{"bushing",
+           "Springs and dampers along and about three axes that are fixed to the first body; relaxed in the "
+           "initial configuration.",
+           {between_bodies("The two bodies; the first carries the axes."),
+            common_place("Place in the initial configuration, inertial axes."),
+            {.name = "orientation",
+             .type = FieldType::Rotation,
+             .unit = "rad",
+             .summary = "Axes of the bushing in the initial configuration, bushing to inertial axes.",
+             .defaults = {0, 0, 0}},
+            vector("stiffness", "N/m", "Spring constants along the axes."),
+            vector("damping", "N s/m", "Damping constants along the axes."),
+            vector("rotational_stiffness", "N m/rad",
+                   "Spring constants about the axes, for the rotation vector of the relative rotation."),
+            vector("rotational_damping", "N m s/rad",
+                   "Damping constants about the axes, for the relative angular velocity.")}},
+          &make_batch<Bushing>};
 }
 
 }  // namespace liedyn

@@ -1,14 +1,13 @@
 #include "model/forces/spring_damper.h"
 
+#include "model/common_fields.h"
+
 namespace liedyn {
 namespace {
 enum Fields { kBetween, kPoints, kStiffness, kDamping, kFreeLength };
 }
 
-std::vector<Attachment> SpringDamper::attachments() {
-  using Place = Attachment::Place;
-  return {{kBetween, 0, Place::Point, kPoints, 0}, {kBetween, 1, Place::Point, kPoints, 1}};
-}
+std::vector<Attachment> SpringDamper::attachments() { return frames_at_two_points(kBetween, kPoints); }
 
 template <class S>
 void SpringDamper::derive(const Inputs<S>& in, S* p) {
@@ -58,16 +57,8 @@ Energy SpringDamper::energy(const World<double>&, const std::array<Motion<double
 ListedKind spring_damper() {
   return {{"spring_damper",
            "Linear spring and damper along the line between two points.",
-           {{.name = "between",
-             .type = FieldType::Bodies,
-             .unit = "",
-             .summary = "The two bodies.",
-             .required = true},
-            {.name = "points",
-             .type = FieldType::Points,
-             .unit = "m",
-             .summary = "The two points in the initial configuration, inertial axes.",
-             .required = true},
+           {between_bodies(),
+            two_points(),
             {.name = "stiffness",
              .type = FieldType::Number,
              .unit = "N/m",

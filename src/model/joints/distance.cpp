@@ -1,14 +1,13 @@
 #include "model/joints/distance.h"
 
+#include "model/common_fields.h"
+
 namespace liedyn {
 namespace {
 enum Fields { kBetween, kPoints, kLength };
 }
 
-std::vector<Attachment> Distance::attachments() {
-  using Place = Attachment::Place;
-  return {{kBetween, 0, Place::Point, kPoints, 0}, {kBetween, 1, Place::Point, kPoints, 1}};
-}
+std::vector<Attachment> Distance::attachments() { return frames_at_two_points(kBetween, kPoints); }
 
 template <class S>
 void Distance::derive(const Inputs<S>& in, S* p) {
@@ -52,16 +51,8 @@ void Distance::derivatives(const std::array<Motion<double>, 2>& f, const double*
 ListedKind distance() {
   return {{"distance",
            "Massless rod: two points keep their distance.",
-           {{.name = "between",
-             .type = FieldType::Bodies,
-             .unit = "",
-             .summary = "The two bodies.",
-             .required = true},
-            {.name = "points",
-             .type = FieldType::Points,
-             .unit = "m",
-             .summary = "The two points in the initial configuration, inertial axes.",
-             .required = true},
+           {between_bodies(),
+            two_points(),
             {.name = "length",
              .type = FieldType::Number,
              .unit = "m",

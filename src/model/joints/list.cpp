@@ -1,12 +1,17 @@
 #include "model/joints/list.h"
 
+#include "model/joints/axis_joint.h"
 #include "model/joints/distance.h"
+#include "model/joints/generic.h"
 #include "model/joints/spherical.h"
+#include "model/joints/universal.h"
 
 namespace liedyn {
 
 const std::vector<ListedKind>& joint_kinds() {
-  static const std::vector<ListedKind> list = {spherical(), distance()};
+  static const std::vector<ListedKind> list = {spherical(),     revolute(),       prismatic(), cylindrical(),
+                                               universal(),     planar(),         fixed(),     distance(),
+                                               point_on_line(), point_on_plane(), generic()};
   return list;
 }
 

@@ -1,14 +1,13 @@
 #include "model/joints/spherical.h"
 
+#include "model/common_fields.h"
+
 namespace liedyn {
 namespace {
 enum Fields { kBetween, kAt };
 }
 
-std::vector<Attachment> Spherical::attachments() {
-  using Place = Attachment::Place;
-  return {{kBetween, 0, Place::Point, kAt, 0}, {kBetween, 1, Place::Point, kAt, 0}};
-}
+std::vector<Attachment> Spherical::attachments() { return frames_at_common_place(kBetween, kAt); }
 
 std::string Spherical::row_name(int row) { return std::string("place ") + "xyz"[row]; }
 
@@ -34,16 +33,7 @@ void Spherical::derivatives(const std::array<Motion<double>, 2>& f, const double
 ListedKind spherical() {
   return {{"spherical",
            "Ball joint: a point of the first body and a point of the second coincide.",
-           {{.name = "between",
-             .type = FieldType::Bodies,
-             .unit = "",
-             .summary = "The two bodies.",
-             .required = true},
-            {.name = "at",
-             .type = FieldType::Vector,
-             .unit = "m",
-             .summary = "Place of the joint in the initial configuration, inertial axes.",
-             .required = true}}},
+           {between_bodies(), common_place()}},
           &make_batch<Spherical>};
 }
 

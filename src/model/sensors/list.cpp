@@ -40,6 +40,12 @@ Vec3 reaction(const SensorContext& c, int part) {
   return FrameView(frame, c.at.numbers, c.at.nodes, c.at.motions).motion().R * local;
 }
 
+// A coordinate of a joint, or its rate.
+template <double AxisMotion::*part>
+void axis_coordinate(const SensorContext& c, double* out) {
+  out[0] = c.joint->axis_motion(c.at, c.sensor.element).*part;
+}
+
 }  // namespace
 
 const std::vector<ListedSensor>& sensor_kinds() {
@@ -86,17 +92,47 @@ const std::vector<ListedSensor>& sensor_kinds() {
          put(c.sensor.choice == 0 ? alpha : Vec3(m.R * alpha), out);
        }},
       {{"reaction_force",
-        "Force that a joint exerts on its second body, at the joint's place.",
+        "Force that a joint exerts on its second body, at the joint's place on that body.",
         {of_joint(), axes("inertial", "body")}},
        "N",
        3,
        [](const Context& c, double* out) { put(reaction(c, 0), out); }},
       {{"reaction_torque",
-        "Torque that a joint exerts on its second body, at the joint's place.",
+        "Torque that a joint exerts on its second body, about the joint's place on that body.",
         {of_joint(), axes("inertial", "body")}},
        "N m",
        3,
        [](const Context& c, double* out) { put(reaction(c, 3), out); }},
+      {{"joint_angle",
+        "Angle by which the second body of a joint has turned about its axis since the initial "
+        "configuration, in "
+        "(-pi, pi].",
+        {of_joint()}},
+       "rad",
+       1,
+       &axis_coordinate<&AxisMotion::angle>,
+       {.angle = true}},
+      {{"joint_angle_rate",
+        "Angular velocity of the second body of a joint relative to the first, about the joint's axis.",
+        {of_joint()}},
+       "rad/s",
+       1,
+       &axis_coordinate<&AxisMotion::angle_rate>,
+       {.angle = true}},
+      {{"joint_displacement",
+        "Displacement of the second body of a joint along its axis since the initial configuration.",
+        {of_joint()}},
+       "m",
+       1,
+       &axis_coordinate<&AxisMotion::displacement>,
+       {.displacement = true}},
+      {{"joint_displacement_rate",
+        "Velocity of the second body of a joint relative to the first, along the joint's axis.",
+        {of_joint()}},
+       "m/s",
+       1,
+       &axis_coordinate<&AxisMotion::displacement_rate>,
+       {.displacement = true}},
       {{"multiplier", "Lagrange multipliers of a joint, as they stand in the equations.", {of_joint()}},
        "",
        0,

@@ -16,6 +16,7 @@ struct ListedSensor {
   std::string unit;
   int components;  // 0: one per row of the joint
   void (*evaluate)(const SensorContext&, double* out);
+  AxisCoordinates needs = {};  // what the joint it looks at must have
 };
 
 struct Sensor {

@@ -1,0 +1,48 @@
+#include "model/common_fields.h"
+
+namespace liedyn {
+
+using Place = Attachment::Place;
+
+Field between_bodies(std::string summary) {
+  return {.name = "between",
+          .type = FieldType::Bodies,
+          .unit = "",
+          .summary = std::move(summary),
+          .required = true};
+}
+
+Field two_points() {
+  return {.name = "points",
+          .type = FieldType::Points,
+          .unit = "m",
+          .summary = "The two points in the initial configuration, inertial axes.",
+          .required = true};
+}
+std::vector<Attachment> frames_at_two_points(int between, int points) {
+  return {{between, 0, Place::Point, points, 0}, {between, 1, Place::Point, points, 1}};
+}
+
+Field common_place(std::string summary) {
+  return {
+      .name = "at", .type = FieldType::Vector, .unit = "m", .summary = std::move(summary), .required = true};
+}
+std::vector<Attachment> frames_at_common_place(int between, int at) {
+  return {{between, 0, Place::Point, at, 0}, {between, 1, Place::Point, at, 0}};
+}
+
+Field direction(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .type = FieldType::Vector,
+          .unit = "",
+          .summary = std::move(summary),
+          .required = true};
+}
+void check_direction(const Inputs<double>& in, int field, std::string_view name, std::string& message,
+                     std::string& hint) {
+  if (in.vector(field).norm() > 0) return;
+  message = std::string(name) + ": expected a direction, got [0, 0, 0]";
+  hint = "the length does not matter, but it must not be zero";
+}
+
+}  // namespace liedyn

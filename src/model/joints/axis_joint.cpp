@@ -1,0 +1,100 @@
+#include "model/joints/axis_joint.h"
+
+#include <cmath>
+
+#include "model/common_fields.h"
+
+namespace liedyn {
+namespace {
+
+enum Fields { kBetween, kAt, kAxis };
+
+constexpr bool needs_axis(Held held) { return held != (kPlaces | kTurns); }
+
+template <class E>
+ListedKind listed(std::string type, std::string summary, std::string axis_summary = {}) {
+  Kind kind{std::move(type), std::move(summary), {between_bodies(), common_place()}};
+  if (!axis_summary.empty()) kind.fields.push_back(direction("axis", std::move(axis_summary)));
+  return {std::move(kind), &make_batch<E>};
+}
+
+}  // namespace
+
+template <Held held>
+std::vector<Attachment> AxisJoint<held>::attachments() {
+  return held_attachments(held, kBetween, kAt);
+}
+
+template <Held held>
+template <class S>
+void AxisJoint<held>::derive(const Inputs<S>& in, S* p) {
+  if constexpr (needs_axis(held))
+    derive_axes(in, axes_along(in.vector(kAxis)), p);
+  else
+    derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
+}
+
+template <Held held>
+void AxisJoint<held>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  if constexpr (needs_axis(held)) check_direction(in, kAxis, "axis", message, hint);
+}
+
+template <Held held>
+void AxisJoint<held>::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
+                                  const double* lambda, JointDerivatives<2, rows>& d) {
+  const JointAxes<double> axes(p);
+  RowDerivatives<rows> out(f, lambda, d);
+  for (int i = 0; i < rows; ++i) out.held(i, row_list[static_cast<std::size_t>(i)], axes);
+}
+
+// Rates of e_z,1.(p_2 - p_1) and of the angle from e_x,1 to e_x,2, all in the axes of the first body.
+template <Held held>
+AxisMotion AxisJoint<held>::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
+  const JointAxes<double> axes(p);
+  const Mat3 Q = f[0].R.transpose() * f[1].R;
+  const Vec3 r = f[0].R.transpose() * (f[1].p - f[0].p), z = axes.first.col(2), x2 = Q * axes.second.col(0);
+  const Vec3 u1 = f[0].V.head<3>(), w1 = f[0].V.tail<3>(), u2 = f[1].V.head<3>(), w2 = f[1].V.tail<3>();
+  return {.angle = std::atan2(axes.first.col(1).dot(x2), axes.first.col(0).dot(x2)),
+          .angle_rate = z.dot(Q * w2 - w1),
+          .displacement = z.dot(r),
+          .displacement_rate = z.dot(Q * u2 - u1 - w1.cross(r))};
+}
+
+template struct AxisJoint<kPlaces | kTilt>;
+template struct AxisJoint<kAcross | kTurns>;
+template struct AxisJoint<kAcross | kTilt>;
+template struct AxisJoint<place_along(2) | kTilt>;
+template struct AxisJoint<kAcross>;
+template struct AxisJoint<place_along(2)>;
+template struct AxisJoint<kPlaces | kTurns>;
+
+ListedKind revolute() {
+  return listed<Revolute>("revolute", "Hinge: the second body turns about an axis of the first.",
+                          "Axis of the hinge in the initial configuration, inertial axes.");
+}
+ListedKind prismatic() {
+  return listed<Prismatic>("prismatic",
+                           "Slider: the second body moves along an axis of the first, without turning.",
+                           "Direction of the sliding in the initial configuration, inertial axes.");
+}
+ListedKind cylindrical() {
+  return listed<Cylindrical>("cylindrical",
+                             "The second body moves along an axis of the first and turns about it.",
+                             "The axis in the initial configuration, inertial axes.");
+}
+ListedKind planar() {
+  return listed<Planar>(
+      "planar", "A plane of the second body moves in a plane of the first: two displacements and a turn.",
+      "Normal of the plane in the initial configuration, inertial axes.");
+}
+ListedKind point_on_line() {
+  return listed<PointOnLine>("point_on_line", "A point of the second body stays on a line of the first.",
+                             "Direction of the line in the initial configuration, inertial axes.");
+}
+ListedKind point_on_plane() {
+  return listed<PointOnPlane>("point_on_plane", "A point of the second body stays in a plane of the first.",
+                              "Normal of the plane in the initial configuration, inertial axes.");
+}
+ListedKind fixed() { return listed<Fixed>("fixed", "Weld: the two bodies move as one."); }
+
+}  // namespace liedyn

@@ -1,0 +1,77 @@
+// Joints with one axis, called z, and two axes x and y across it. They differ only in the directions that they hold:
+//
+//                     places held    turns held
+//   revolute          x y z          x y
+//   prismatic         x y            x y z
+//   cylindrical       x y            x y
+//   planar            z              x y
+//   point_on_line     x y
+//   point_on_plane    z
+//   fixed             x y z          x y z        (it needs no axis: x, y, z are the inertial axes)
+#pragma once
+
+#include "model/joints/held_rows.h"
+
+namespace liedyn {
+
+// Columns x, y, z: z along the axis, x the inertial axis after the one nearest to z, made perpendicular. An axis along the
+// inertial z thus has x and y as they are. No numbers if the axis is zero.
+template <class S>
+Mat3T<S> axes_along(const Vec3T<S>& axis) {
+  int nearest = 0;
+  for (int k = 1; k < 3; ++k)
+    if (axis[k] * axis[k] > axis[nearest] * axis[nearest]) nearest = k;
+  const Vec3T<S> z = axis / axis.norm();
+  const Vec3T<S> next = Vec3T<S>::Unit((nearest + 1) % 3);
+  Mat3T<S> A;
+  A.col(2) = z;
+  A.col(0) = (next - z * z.dot(next)).normalized();
+  A.col(1) = z.cross(A.col(0));
+  return A;
+}
+
+template <Held held>
+struct AxisJoint {
+  static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
+  static constexpr bool across = couples_bodies(held);
+  static constexpr std::array<HeldRow, 6> row_list = held_rows(held);
+  static constexpr AxisCoordinates coordinates = {
+      .angle = (held & kTurns) == (turn_about(0) | turn_about(1)),
+      .displacement = (held & kPlaces) == (place_along(0) | place_along(1))};
+
+  static std::vector<Attachment> attachments();
+  template <class S>
+  static void derive(const Inputs<S>& in, S* p);
+  static void check(const Inputs<double>& in, std::string& message, std::string& hint);
+  static std::string row_name(int row) { return liedyn::row_name(row_list[static_cast<std::size_t>(row)]); }
+
+  template <class S>
+  static Eigen::Matrix<S, rows, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
+    Eigen::Matrix<S, rows, 1> out;
+    for (int i = 0; i < rows; ++i) out[i] = row_value(row_list[static_cast<std::size_t>(i)], f, p);
+    return out;
+  }
+  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                          JointDerivatives<2, rows>& d);
+  static AxisMotion axis_motion(const std::array<Motion<double>, 2>& f, const double* p);
+};
+
+inline constexpr Held kAcross = place_along(0) | place_along(1);
+inline constexpr Held kTilt = turn_about(0) | turn_about(1);
+using Revolute = AxisJoint<kPlaces | kTilt>;
+using Prismatic = AxisJoint<kAcross | kTurns>;
+using Cylindrical = AxisJoint<kAcross | kTilt>;
+using Planar = AxisJoint<place_along(2) | kTilt>;
+using PointOnLine = AxisJoint<kAcross>;
+using PointOnPlane = AxisJoint<place_along(2)>;
+using Fixed = AxisJoint<kPlaces | kTurns>;
+
+ListedKind revolute();
+ListedKind prismatic();
+ListedKind cylindrical();
+ListedKind planar();
+ListedKind point_on_line();
+ListedKind point_on_plane();
+ListedKind fixed();
+
+}  // namespace liedyn

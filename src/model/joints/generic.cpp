@@ -1,0 +1,89 @@
+#include "model/joints/generic.h"
+
+#include "model/common_fields.h"
+#include "model/number_paths.h"
+#include "model/typed_rotation.h"
+
+namespace liedyn {
+namespace {
+
+enum Fields { kBetween, kAt, kFixed, kOrientation };
+
+Held directions(const Description& description, const Entry& entry) {
+  return Inputs<double>(description, entry, nullptr, nullptr).choices(kFixed);
+}
+
+std::unique_ptr<Batch> make(Held held) {
+  switch (std::popcount(held)) {
+    case 1: return make_batch<Generic<1>>(held);
+    case 2: return make_batch<Generic<2>>(held);
+    case 3: return make_batch<Generic<3>>(held);
+    case 4: return make_batch<Generic<4>>(held);
+    case 5: return make_batch<Generic<5>>(held);
+    default: return make_batch<Generic<6>>(held);
+  }
+}
+
+}  // namespace
+
+template <int Rows>
+std::vector<Attachment> Generic<Rows>::attachments(Held held) {
+  return held_attachments(held, kBetween, kAt);
+}
+
+template <int Rows>
+template <class S>
+void Generic<Rows>::derive(const Inputs<S>& in, S* p) {
+  derive_axes(in, typed_rotation(in, kOrientation).R(), p);
+  p[kAxesNumbers] = S(in.choices(kFixed));
+}
+
+template <int Rows>
+void Generic<Rows>::check(const Inputs<double>& in, std::string& message, std::string&) {
+  const std::string mistake = rotation_mistake(in.form(kOrientation), in.numbers(kOrientation));
+  if (!mistake.empty()) message = "orientation: " + mistake;
+}
+
+template <int Rows>
+std::string Generic<Rows>::row_name(Held held, int row) {
+  return liedyn::row_name(held_rows(held)[static_cast<std::size_t>(row)]);
+}
+
+template <int Rows>
+void Generic<Rows>::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                                JointDerivatives<2, Rows>& d) {
+  const JointAxes<double> axes(p);
+  const std::array<HeldRow, 6> list = row_list(p);
+  RowDerivatives<Rows> out(f, lambda, d);
+  for (int i = 0; i < Rows; ++i) out.held(i, list[static_cast<std::size_t>(i)], axes);
+}
+
+template struct Generic<1>;
+template struct Generic<2>;
+template struct Generic<3>;
+template struct Generic<4>;
+template struct Generic<5>;
+template struct Generic<6>;
+
+ListedKind generic() {
+  return {{"generic",
+           "Any of six directions held: places along three axes that the first body carries, and turns about "
+           "them.",
+           {between_bodies("The two bodies; the first carries the axes."),
+            common_place(),
+            {.name = "fixed",
+             .type = FieldType::Choices,
+             .unit = "",
+             .summary = "The directions that are held; the others are free.",
+             .required = true,
+             .choices = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z"}},
+            {.name = "orientation",
+             .type = FieldType::Rotation,
+             .unit = "rad",
+             .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
+             .defaults = {0, 0, 0}}}},
+          &make,
+          &directions};
+}
+
+}  // namespace liedyn

@@ -1,0 +1,183 @@
+// What joints with axes have in common: the algebra of their rows. Such a joint has a place on each body, p_1 and p_2, and
+// axes x, y, z; the constant A_i holds the axes in the body axes of frame i, and e_k,i = R_i A_i e_k. A row holds
+//
+//   place k          e_k.(p_1 - p_2)          in inertial axes; only if all three are held: the bodies do not couple
+//   place along k    e_k,1.(p_1 - p_2)        in the axes that the first body carries
+//   turn about k     e_i,1.e_j,2              one axis of each body stays across one of the other's
+//
+// With these signs lambda is the force on the second body along k, and its torque about e_i,1 x e_j,2.
+#pragma once
+
+#include <bit>
+#include <string>
+
+#include "model/batch_of.h"
+
+namespace liedyn {
+
+// The directions that a joint holds, as bits: places along x, y, z, then turns about them.
+using Held = unsigned;
+inline constexpr Held kPlaces = 0b000111, kTurns = 0b111000;
+constexpr Held place_along(int k) { return 1U << k; }
+constexpr Held turn_about(int k) { return 8U << k; }
+
+struct HeldRow {
+  enum class Kind : unsigned char { Place, Along, Turn };
+  Kind kind = Kind::Place;
+  int k = 0;         // the direction held
+  int i = 0, j = 0;  // Turn: which axes stay across each other
+};
+
+// Turns about two axes: both rows hold the free axis f of the second body across the others, since e_i,1.e_j,2 with other
+// pairs become dependent after a quarter of a turn about f. All three, or one alone: e_k+1,1 across e_k+2,2.
+constexpr HeldRow turn_row(Held held, int k) {
+  const Held free = ~held & kTurns;
+  if (std::popcount(free) != 1) return {HeldRow::Kind::Turn, k, (k + 1) % 3, (k + 2) % 3};
+  const int f = std::countr_zero(free) - 3;
+  return {HeldRow::Kind::Turn, k, 3 - k - f, f};
+}
+
+// The rows in their order; as many as `held` has bits.
+constexpr std::array<HeldRow, 6> held_rows(Held held) {
+  std::array<HeldRow, 6> rows;
+  std::size_t count = 0;
+  const bool inertial = (held & kPlaces) == kPlaces;
+  for (int k = 0; k < 3; ++k)
+    if ((held & place_along(k)) != 0)
+      rows[count++] = {inertial ? HeldRow::Kind::Place : HeldRow::Kind::Along, k, 0, 0};
+  for (int k = 0; k < 3; ++k)
+    if ((held & turn_about(k)) != 0) rows[count++] = turn_row(held, k);
+  return rows;
+}
+
+// Do forces on one body depend on the pose of the other?
+constexpr bool couples_bodies(Held held) {
+  const Held places = held & kPlaces;
+  return (held & kTurns) != 0 || (places != 0 && places != kPlaces);
+}
+
+// "place x" is inertial, "joint x" are the joint's own axes.
+std::string row_name(const HeldRow& row);
+
+// Both frames at the place in field `at`; where the orientation of a body counts, it must have one.
+std::vector<Attachment> held_attachments(Held held, int between, int at);
+
+// A_1 and A_2 as numbers.
+inline constexpr int kAxesNumbers = 18;
+template <class S>
+struct JointAxes {
+  Eigen::Map<const Mat3T<S>> first, second;
+  explicit JointAxes(const S* p) : first(p), second(p + 9) {}
+};
+
+// From the joint's axes A in the initial configuration, inertial: the rows are then met by construction.
+template <class S>
+void derive_axes(const Inputs<S>& in, const Mat3T<S>& A, S* p) {
+  Eigen::Map<Mat3T<S>>{p} = in.frame(0).R.transpose() * A;
+  Eigen::Map<Mat3T<S>>{p + 9} = in.frame(1).R.transpose() * A;
+}
+
+template <class S>
+S row_value(const HeldRow& row, const std::array<Pose<S>, 2>& f, const S* p) {
+  const JointAxes<S> axes(p);
+  const Vec3T<S> d = f[0].p - f[1].p;
+  switch (row.kind) {
+    case HeldRow::Kind::Place: return d[row.k];
+    case HeldRow::Kind::Along: return (f[0].R * axes.first.col(row.k)).dot(d);
+    case HeldRow::Kind::Turn: return (f[0].R * axes.first.col(row.i)).dot(f[1].R * axes.second.col(row.j));
+  }
+  return S(0);
+}
+
+// Fills JointDerivatives row by row. With Q = R_1^T R_2 and r = R_1^T (p_1 - p_2), body increments (d_t, d_r) give
+//   dQ = Q d_r2~ - d_r1~ Q        dr = d_t1 + r~ d_r1 - Q d_t2
+// and each row has a vector B_i^T per frame whose derivatives are the blocks of G. Z and the bias are the same blocks applied
+// to the twists, Z_i = sum_j V_j^T G_ji for lambda = 1 and bias = sum_i Z_i V_i.
+template <int R>
+class RowDerivatives {
+ public:
+  RowDerivatives(const std::array<Motion<double>, 2>& f, const double* lambda, JointDerivatives<2, R>& d)
+      : f_(f),
+        lambda_(lambda),
+        d_(d),
+        Q_(f[0].R.transpose() * f[1].R),
+        r_(f[0].R.transpose() * (f[0].p - f[1].p)) {
+    for (auto& blocks : d.G)
+      for (Mat6& block : blocks) block.setZero();
+  }
+
+  // Phi = e_k.(p_1 - p_2), with B_i^T = +-(R_i^T e_k, 0)
+  void place(int row, int k) {
+    d_.phi[row] = f_[0].p[k] - f_[1].p[k];
+    for (int i = 0; i < 2; ++i) {
+      const Motion<double>& m = f_[static_cast<std::size_t>(i)];
+      const Vec3 n = (i == 0 ? 1.0 : -1.0) * m.R.row(k).transpose();
+      set(d_.B[i], row, n, Vec3::Zero());
+      set(d_.Z[i], row, Vec3::Zero(), u(i).cross(n));
+      d_.G[i][i].template topRightCorner<3, 3>() += lambda_[row] * skew(n);
+    }
+    set_bias(row);
+  }
+
+  // Phi = a.r, with B_1^T = (a, a x r), B_2^T = (-Q^T a, 0)
+  void along(int row, const Vec3& a) {
+    const Vec3 a2 = Q_.transpose() * a, turned = w(0).cross(a);
+    d_.phi[row] = a.dot(r_);
+    set(d_.B[0], row, a, a.cross(r_));
+    set(d_.B[1], row, -a2, Vec3::Zero());
+    set(d_.Z[0], row, turned, turned.cross(r_) + (Q_ * u(1)).cross(a));
+    set(d_.Z[1], row, -Q_.transpose() * turned, -u(1).cross(a2));
+    set_bias(row);
+    const double force = lambda_[row];
+    d_.G[0][0].template bottomLeftCorner<3, 3>() += force * skew(a);
+    d_.G[0][0].template bottomRightCorner<3, 3>() += force * (skew(a) * skew(r_));
+    d_.G[0][1].template bottomLeftCorner<3, 3>() -= force * (skew(a) * Q_);
+    d_.G[1][0].template topRightCorner<3, 3>() += force * (Q_.transpose() * skew(a));
+    d_.G[1][1].template topRightCorner<3, 3>() -= force * skew(a2);
+  }
+
+  // Phi = a.Q b - c, with B_1^T = (0, a x Q b), B_2^T = (0, b x Q^T a)
+  void turn(int row, const Vec3& a, const Vec3& b, double c = 0) {
+    const Vec3 a2 = Q_.transpose() * a, b1 = Q_ * b;
+    const Vec3 turned_a = w(0).cross(a), turned_b = w(1).cross(b);
+    d_.phi[row] = a.dot(b1) - c;
+    set(d_.B[0], row, Vec3::Zero(), a.cross(b1));
+    set(d_.B[1], row, Vec3::Zero(), b.cross(a2));
+    set(d_.Z[0], row, Vec3::Zero(), turned_a.cross(b1) - (Q_ * turned_b).cross(a));
+    set(d_.Z[1], row, Vec3::Zero(), turned_b.cross(a2) - (Q_.transpose() * turned_a).cross(b));
+    set_bias(row);
+    const double torque = lambda_[row];
+    const auto turning = [&](int i, int j) { return d_.G[i][j].template bottomRightCorner<3, 3>(); };
+    const Mat3 across = skew(a) * Q_ * skew(b);
+    turning(0, 0) += torque * (skew(a) * skew(b1));
+    turning(0, 1) -= torque * across;
+    turning(1, 0) -= torque * across.transpose();
+    turning(1, 1) += torque * (skew(b) * skew(a2));
+  }
+
+  void held(int row, const HeldRow& what, const JointAxes<double>& axes) {
+    switch (what.kind) {
+      case HeldRow::Kind::Place: return place(row, what.k);
+      case HeldRow::Kind::Along: return along(row, axes.first.col(what.k));
+      case HeldRow::Kind::Turn: return turn(row, axes.first.col(what.i), axes.second.col(what.j));
+    }
+  }
+
+ private:
+  using Row = typename JointDerivatives<2, R>::Row;
+
+  auto u(int i) const { return f_[static_cast<std::size_t>(i)].V.template head<3>(); }
+  auto w(int i) const { return f_[static_cast<std::size_t>(i)].V.template tail<3>(); }
+  static void set(Row& matrix, int row, const Vec3& translation, const Vec3& rotation) {
+    matrix.row(row) << translation.transpose(), rotation.transpose();
+  }
+  void set_bias(int row) { d_.bias[row] = d_.Z[0].row(row).dot(f_[0].V) + d_.Z[1].row(row).dot(f_[1].V); }
+
+  const std::array<Motion<double>, 2>& f_;
+  const double* lambda_;
+  JointDerivatives<2, R>& d_;
+  Mat3 Q_;
+  Vec3 r_;
+};
+
+}  // namespace liedyn

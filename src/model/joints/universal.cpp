@@ -1,0 +1,62 @@
+#include "model/joints/universal.h"
+
+#include "model/common_fields.h"
+
+namespace liedyn {
+namespace {
+
+enum Fields { kBetween, kAt, kFirstAxis, kSecondAxis };
+
+// Axes nearer to each other than this (as a sine) leave the joint no turn to hold.
+constexpr double kParallel = 1e-6;
+
+}  // namespace
+
+std::vector<Attachment> Universal::attachments() {
+  return held_attachments(kPlaces | turn_about(2), kBetween, kAt);
+}
+
+template <class S>
+void Universal::derive(const Inputs<S>& in, S* p) {
+  const Vec3T<S> first = in.vector(kFirstAxis) / in.vector(kFirstAxis).norm();
+  const Vec3T<S> second = in.vector(kSecondAxis) / in.vector(kSecondAxis).norm();
+  Eigen::Map<Vec3T<S>>{p} = in.frame(0).R.transpose() * first;
+  Eigen::Map<Vec3T<S>>{p + 3} = in.frame(1).R.transpose() * second;
+  p[6] = first.dot(second);
+}
+template void Universal::derive<double>(const Inputs<double>&, double*);
+
+void Universal::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  check_direction(in, kFirstAxis, "first_axis", message, hint);
+  check_direction(in, kSecondAxis, "second_axis", message, hint);
+  if (!message.empty()) return;
+  const Vec3 first = in.vector(kFirstAxis).normalized(), second = in.vector(kSecondAxis).normalized();
+  if (first.cross(second).norm() > kParallel) return;
+  message = "first_axis and second_axis: expected different directions, got parallel ones";
+  hint = "the axes of a universal joint are usually perpendicular";
+}
+
+std::string Universal::row_name(int row) {
+  return row < 3 ? std::string("place ") + "xyz"[row] : "angle between the axes";
+}
+
+void Universal::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                            JointDerivatives<2, 4>& d) {
+  RowDerivatives<4> out(f, lambda, d);
+  for (int k = 0; k < 3; ++k) out.place(k, k);
+  out.turn(3, Eigen::Map<const Vec3>(p), Eigen::Map<const Vec3>(p + 3), p[6]);
+}
+
+ListedKind universal() {
+  return {{"universal",
+           "Cardan joint: two points coincide, and an axis of the first body keeps its angle to an axis of "
+           "the second.",
+           {between_bodies(), common_place(),
+            direction("first_axis",
+                      "Axis carried by the first body, in the initial configuration, inertial axes."),
+            direction("second_axis",
+                      "Axis carried by the second body, in the initial configuration, inertial axes.")}},
+          &make_batch<Universal>};
+}
+
+}  // namespace liedyn

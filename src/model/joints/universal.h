@@ -1,0 +1,33 @@
+// Universal joint (Hooke, Cardan): the two points coincide, and an axis of the first body keeps its angle to an axis of the
+// second, most often a right one,
+//   Phi = (p_1 - p_2,  (R_1 a).(R_2 b) - c)
+#pragma once
+
+#include "model/joints/held_rows.h"
+
+namespace liedyn {
+
+struct Universal {
+  static constexpr int frames = 2, rows = 4, numbers = 7;  // a and b in the axes of their bodies, c
+  static constexpr bool across = true;
+
+  static std::vector<Attachment> attachments();
+  template <class S>
+  static void derive(const Inputs<S>& in, S* p);
+  static void check(const Inputs<double>& in, std::string& message, std::string& hint);
+  static std::string row_name(int row);
+
+  template <class S>
+  static Eigen::Matrix<S, 4, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
+    const Eigen::Map<const Vec3T<S>> a(p), b(p + 3);
+    Eigen::Matrix<S, 4, 1> out;
+    out << f[0].p - f[1].p, (f[0].R * a).dot(f[1].R * b) - p[6];
+    return out;
+  }
+  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                          JointDerivatives<2, 4>& d);
+};
+
+ListedKind universal();
+
+}  // namespace liedyn
