@@ -498,9 +498,8 @@ def judge_gaps(page: Page, key: str, steps: Sequence[float], stated: Sequence[fl
 
 WITHOUT_T = "without the tangent operator in the matrix, as the paper works throughout"
 SIMPLIFIED_NOTE = (
-    "the engine's increments are those of q; without tangent operators its inertia term is off by half the angle of a "
-    "step, and Newton's method then converges at that rate. In increments of theta, as in (40), T stands beside the "
-    "stiffness and the constraints only"
+    "without constraints the unknowns of the simplified matrix are the increments of the accelerations, so that, as in "
+    "(40), the operators are missing beside the stiffness only"
 )
 
 

@@ -546,11 +546,10 @@ class Count:
 
 OUR_COUNT = "top-full-exact"
 SIMPLIFIED_NOTE = (
-    "simplified Jacobians, rotor: the engine's increments are those of q; without the tangent operators the inertia "
-    "term of its matrix is off by half the angle of a step (0.5 rad at 5e-5), which is the rate at which Newton's "
-    "method then converges. In increments of theta T stands beside the stiffness only, which is weak here. Heavy top: "
-    "not explained; with increments of theta a numpy trial needed as many iterations in the stabilised form, and more "
-    "in index 3"
+    "simplified Jacobians: where positions are constrained the engine's unknowns are the increments of q, and the "
+    "operators are missing beside the inertia; otherwise they are those of the accelerations, and the operators are "
+    "missing beside the stiffness. Heavy top: not explained; with increments of theta index 3 needs more iterations, "
+    "the stabilised form as many. Algorithm 2 on the rotor: its corrections hold P^-1, its simplified matrix does not"
 )
 MODIFIED_NOTE = (
     "modified Newton: the count depends on when the matrix is renewed; here, as in the paper, when an iteration leaves "
