@@ -10,7 +10,8 @@ namespace liedyn {
 
 FormulationChoice choose_formulation(const System& system, const SimulateOptions& options, long trial_steps) {
   const System trial(Model::compile(system.model().shared_description(), "r3so3"), system.params());
-  const std::unique_ptr<Integrator> integrator = make_integrator(trial, options.integrator);
+  // Equal steps and no oscillations of its own, whatever the run itself will use.
+  const std::unique_ptr<Integrator> integrator = make_integrator(trial, "generalized-alpha,rho=0.8,index=2");
   Work work(trial, options.solver), stage_work(trial, options.solver, integrator->form());
   State state = consistent_state(trial, options.start, initial_policy(options.initial), work);
 

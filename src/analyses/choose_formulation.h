@@ -1,6 +1,7 @@
 // formulation=auto: the axes in which the angular velocities change most smoothly. Errors of generalised-alpha grow with the second
 // derivatives of its velocities, and those in body axes and in inertial axes differ by Omega x Omega': much for a body that spins
-// fast about its own axis, nothing for one that starts to swing. A trial run of the first steps tells which is the case.
+// fast about its own axis, nothing for one that starts to swing. A trial run of the first steps tells which is the case. SE3 is
+// not among the choices: whether it wins depends on the joints, not on the motion alone.
 #pragma once
 
 #include <string>

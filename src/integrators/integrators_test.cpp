@@ -57,6 +57,16 @@ TEST_P(EveryIntegrator, DescribesItselfInWordsThatMakeItAgain) {
   EXPECT_EQ(make_integrator(system, text)->describe(), text);
 }
 
+TEST(IntegratorOptions, GivenTwiceAreAMistake) {
+  try {
+    check_integrator("generalized-alpha,rho=0.9,sigma=1,rho=0.8");
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    fmt::print("  {}\n", error.what());
+    EXPECT_NE(std::string(error.what()).find("'rho' is given twice"), std::string::npos);
+  }
+}
+
 TEST_P(EveryIntegrator, LeavesTheOldStateAloneAndRepeatsItself) {
   const System system = make_system(swinging_arm());
   Simulation run(system, GetParam(), 0.1, 0.01);

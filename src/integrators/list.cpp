@@ -40,6 +40,8 @@ void IntegratorOptions::set(const std::string& name, const std::string& value) {
     if (hint.empty()) hint = fmt::format("its options are {}", fmt::join(names, ", "));
     throw InputError(path, fmt::format("unknown option '{}'", excerpt(name)), hint);
   }
+  if (given(name))
+    throw InputError(path, fmt::format("option '{}' is given twice", name), "leave one of them out");
   const bool takes_numbers = found->most > found->least;
   const bool is_choice =
       std::find(found->choices.begin(), found->choices.end(), value) != found->choices.end();

@@ -378,13 +378,13 @@ std::string describe_failure(const CorrectorOutcome& outcome, const System& syst
 }  // namespace
 
 std::string describe(const CorrectorOutcome& outcome, const System& system) {
-  constexpr double kNearlySingular = 0.1;
+  constexpr double kNearlySingular = 0.5;
   std::string text = describe_failure(outcome, system);
   if (outcome.least_regular >= 0 && outcome.regularity < kNearlySingular) {
     const Node& node = system.model().nodes[at(outcome.least_regular)];
     text += fmt::format(
-        "; the Cardan angles of 'bodies.{}' are near their singularity, |cos phi_2| = {:.2g}: "
-        "choose another formulation",
+        "; the Cardan angles of 'bodies.{}' have |cos phi_2| = {:.2g} (0 is their singularity): "
+        "another formulation does not have it",
         system.model().body_of(node.v).name, outcome.regularity);
   }
   return text;
