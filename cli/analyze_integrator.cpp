@@ -60,15 +60,19 @@ int analyze_command(const AnalyzeArguments& arguments) {
   std::vector<LinearAnalysis> analyses;
   for (const std::string& integrator : arguments.integrators)
     analyses.push_back(analyze_integrator(integrator, range));
+  bool plotted = false;
   if (!arguments.out.empty()) {
     write_linear_analysis(analyses, arguments.out);
-    if (!arguments.no_plot) plot_study(arguments.out, {});
+    if (!arguments.no_plot) plotted = plot_study(arguments.out, {});
   }
   if (arguments.json) {
     fmt::print("{}\n", linear_analysis_json(analyses));
     return kDone;
   }
   for (const LinearAnalysis& a : analyses) print(a);
+  if (!arguments.out.empty())
+    fmt::print("\nThe figures are in {}.csv and .json{}\n", arguments.out,
+               plotted ? ", the plot in .png" : "");
   return kDone;
 }
 

@@ -208,11 +208,13 @@ int converge_command(const ConvergeArguments& arguments) {
     fmt::print(stderr, "error: interrupted\n");
     return kFailedNumerics;
   }
+  bool plotted = false;
   if (!arguments.out.empty()) {
     write_convergence(result, arguments.out);
     if (!arguments.no_plot)
-      plot_study(arguments.out, arguments.work_precision ? std::vector<std::string>{"--work-precision"}
-                                                         : std::vector<std::string>{});
+      plotted =
+          plot_study(arguments.out, arguments.work_precision ? std::vector<std::string>{"--work-precision"}
+                                                             : std::vector<std::string>{});
   }
   for (const ConvergenceCase& one : result.cases)
     for (const std::string& warning : one.warnings)
@@ -223,7 +225,9 @@ int converge_command(const ConvergeArguments& arguments) {
   }
   print_table(result);
   if (arguments.work_precision) print_work_precision(result);
-  if (!arguments.out.empty()) fmt::print("\nThe figures are in {}.csv and .json\n", arguments.out);
+  if (!arguments.out.empty())
+    fmt::print("\nThe figures are in {}.csv and .json{}\n", arguments.out,
+               plotted ? ", the plot in .png" : "");
   return kDone;
 }
 

@@ -125,16 +125,17 @@ int run_python_module(const std::string& module, const std::vector<std::string>&
   return *code;
 }
 
-void plot_study(const std::string& prefix, const std::vector<std::string>& options) {
+bool plot_study(const std::string& prefix, const std::vector<std::string>& options) {
   std::vector<std::string> words = {prefix + ".json", prefix + ".png"};
   words.insert(words.end(), options.begin(), options.end());
   try {
-    if (run_python_module("liedyn.plots", words) == 0) return;
+    if (run_python_module("liedyn.plots", words) == 0) return true;
     fmt::print(stderr, "no plot: the Python program failed\n");
   } catch (const InputError& error) {
     for (const Diagnostic& finding : error.diagnostics())
       fmt::print(stderr, "no plot: {}\n", to_string(finding));
   }
+  return false;
 }
 
 }  // namespace liedyn::cli

@@ -14,6 +14,7 @@ namespace liedyn::cli {
 int run_python_module(const std::string& module, const std::vector<std::string>& arguments);
 
 // Draws PREFIX.png from PREFIX.json with liedyn.plots. Where that is not possible it says why: a study is not lost for want of a plot.
-void plot_study(const std::string& prefix, const std::vector<std::string>& options);
+// Whether it was.
+bool plot_study(const std::string& prefix, const std::vector<std::string>& options);
 
 }  // namespace liedyn::cli
