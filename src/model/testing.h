@@ -254,10 +254,11 @@ inline void add_between(ModelBuilder& builder, Section section, const Kind& kind
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
                            const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
   if (is_between_bodies(kind)) {
-    // Those that bring joints with them: not between all, or the joints would be most of the model.
+    // Those that bring joints with them: between a few only, or the joints would be most of the model.
     const bool in_joints = kind.field("between") < 0;
-    for (const auto& [i, j] : pairs_of(bodies.size(), in_joints ? Pairs::Neighbours : pairs))
-      add_between(builder, section, kind, bodies[i], bodies[j], random);
+    auto all = pairs_of(bodies.size(), in_joints ? Pairs::Neighbours : pairs);
+    if (in_joints) all.resize(std::min<std::size_t>(all.size(), 3));
+    for (const auto& [i, j] : all) add_between(builder, section, kind, bodies[i], bodies[j], random);
     return;
   }
   for (const std::string& body : bodies) {
