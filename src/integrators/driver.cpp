@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "base/allocation_counter.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -25,15 +27,17 @@ class Run {
     integrator_.start(state_, h, work_);
     next_ = state_;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
+    watch_.emplace(system_, state_);
   }
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
-  // next_ becomes the state. False: the observer wants to stop.
-  bool accept(double t);
+  // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
+  bool accept(double t, double h);
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
     report_.failure =
-        fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, describe(attempt.corrector, system_));
+        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, describe(attempt.corrector, system_),
+                    watch_->singularity_near(state_, h));
   }
 
   Integrator& integrator_;
@@ -43,6 +47,7 @@ class Run {
   const Observer& observer_;
   State next_;
   DriveReport report_;
+  std::optional<ConstraintWatch> watch_;
 };
 
 Attempt Run::attempt(double h, bool careful) {
@@ -69,10 +74,18 @@ Attempt Run::attempt(double h, bool careful) {
   return out;
 }
 
-bool Run::accept(double t) {
+bool Run::accept(double t, double h) {
   next_.t = t;
   std::swap(state_, next_);
   ++report_.steps;
+  const bool consistent = watch_->after_step(state_, h, work_.solver->pivot_ratio());
+  if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
+  next_.redundant = state_.redundant;
+  if (!consistent) {
+    report_.completed = false;
+    report_.failure = watch_->failure();
+    return false;
+  }
   if (observer_(state_, report_.steps)) return true;
   report_.completed = false;
   report_.interrupted = true;
@@ -93,7 +106,7 @@ DriveReport Run::equal_steps(double end, double step) {
       break;
     }
     // Times are multiples of h, not sums of it.
-    if (!accept(n == count ? end : begin + static_cast<double>(n) * h)) break;
+    if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h)) break;
   }
   return report_;
 }
@@ -136,7 +149,7 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
       report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
       report_.largest_step = std::max(report_.largest_step, now);
     }
-    if (!accept(last ? end : state_.t + now)) break;
+    if (!accept(last ? end : state_.t + now, now)) break;
     if (factor < 1 || factor > kWorthwhile) h = now * factor;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;

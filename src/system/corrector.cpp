@@ -44,6 +44,7 @@ Corrector::Corrector(const System& system, CorrectorOptions options)
 
 void Corrector::prepare(Work& work) {
   has_matrix_ = false;
+  prepared_for_ = work.solver.get();
   if (uses_parameters_) work.rate_tangent.resize(work.tangent.size());
   if (options_.form == IndexForm::Stabilized)
     stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
@@ -96,6 +97,7 @@ void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const Stat
 
 void Corrector::evaluate_residual(const State& to, Work& work) const {
   system_->residual(to, work, rows());
+  work.clear_residuals(to.redundant);
   if (covector.empty()) return;
   for (const Node& node : system_->model().nodes)
     if (!is_conventional(node.type))
@@ -187,6 +189,7 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
     request.rate = velocities;
   }
   system_->jacobian(to, work, rows(), request);
+  work.clear_residuals(to.redundant);
   if (!covector.empty())
     for (std::size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
@@ -205,7 +208,9 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
           return {both, both};
         },
         work);
+  work.hold(to.redundant);
   matrix_stage_ = stage;
+  matrix_redundant_ = to.redundant;
 }
 
 void Corrector::set_right_side(const Stage& stage, Work& work) const {
@@ -276,10 +281,13 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
 CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& reference, State& to,
                                   Work& work) {
   CorrectorOutcome out;
+  // The blocks of a solver that has been exchanged are elsewhere.
+  if (stabilized_ && prepared_for_ != work.solver.get()) prepare(work);
+  to.redundant = reference.redundant;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
     evaluate_stage_of_nodes(stage, h, reference, to);
-  if (!same(matrix_stage_, stage)) has_matrix_ = false;
+  if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) has_matrix_ = false;
 
   const auto note_regularity = [&] {
     if (!uses_parameters_) return;

@@ -117,6 +117,8 @@ class Corrector {
   bool uses_parameters_;
   bool has_matrix_ = false;
   Stage matrix_stage_;
+  std::vector<int> matrix_redundant_;               // rows that the matrix does not impose
+  const LinearSolver* prepared_for_ = nullptr;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only

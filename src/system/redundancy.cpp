@@ -1,0 +1,342 @@
+#include "system/redundancy.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/OrderingMethods>
+#include <Eigen/QR>
+#include <Eigen/SparseQR>
+#include <algorithm>
+#include <cmath>
+
+#include "model/nodes/stage.h"
+
+namespace liedyn {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::size_t block_numbers(const Model& model) {
+  std::size_t size = 0;
+  for (const auto& batch : model.batches)
+    size += at(6 * batch->coupling().rows * batch->coupling().frames * batch->size());
+  return size;
+}
+
+// Visits (row, node, its six columns of B) of every joint and every frame that moves, in what System::constraint_matrices gave.
+template <class Visit>
+void for_each_side(const Model& model, const std::vector<double>& blocks, const Visit& visit) {
+  const double* block = blocks.data();
+  for (const auto& batch : model.batches) {
+    const Coupling c = batch->coupling();
+    if (c.rows == 0) continue;
+    for (int e = 0; e < batch->size(); ++e)
+      for (int f = 0; f < c.frames; ++f, block += 6 * c.rows) {
+        const int node = node_of_frame(model, *batch, e, f);
+        if (node < 0) continue;
+        for (int r = 0; r < c.rows; ++r) {
+          Vec6 entries;
+          for (int k = 0; k < 6; ++k) entries[k] = block[k * c.rows + r];
+          visit(batch->first_row + e * c.rows + r, model.nodes[at(node)], entries);
+        }
+      }
+  }
+}
+
+// Which of the six components of a rigid frame is the node's i-th velocity.
+int component(const Node& node, int i) { return first_component(node.type) + i; }
+
+// Visits (row, velocity, entry of B).
+template <class Visit>
+void for_each_entry(const Model& model, const std::vector<double>& blocks, const Visit& visit) {
+  for_each_side(model, blocks, [&](int row, const Node& node, const Vec6& entries) {
+    for (int i = 0; i < node_size(node.type).v; ++i) visit(row, node.v + i, entries[component(node, i)]);
+  });
+}
+
+std::vector<double> constraint_blocks(const System& system, const State& state, Work& work) {
+  std::vector<double> blocks(block_numbers(system.model()));
+  system.constraint_matrices(state, work, blocks);
+  return blocks;
+}
+
+double model_length(const System& system, const State& state, Work& work) {
+  const Model& model = system.model();
+  system.residual(state, work, {false, false, false});  // poses and numbers
+  Vec3 least = Vec3::Constant(INFINITY), most = -least;
+  const auto include = [&](const Vec3& p) {
+    least = least.cwiseMin(p);
+    most = most.cwiseMax(p);
+  };
+  for (const Motion<double>& m : work.motions) include(m.p);
+  for (const auto& batch : model.batches)
+    if (batch->coupling().rows > 0)
+      for (const std::int32_t frame : batch->frames)
+        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.nodes.data(), work.motions.data())
+                    .motion()
+                    .p);
+  const double length = (most - least).norm();
+  return std::isfinite(length) && length > 0 ? length : 1;
+}
+
+constexpr int kLargestDense = 300;
+
+}  // namespace
+
+ConstraintScales constraint_scales(const System& system, const State& state, Work& work) {
+  const Model& model = system.model();
+  ConstraintScales out;
+  out.length = model_length(system, state, work);
+  // A row that no translation moves holds an angle.
+  out.row.assign(at(model.rows), out.length);
+  for_each_side(model, constraint_blocks(system, state, work), [&](int row, const Node&, const Vec6& entries) {
+    if (!entries.head<3>().isZero(0)) out.row[at(row)] = 1;
+  });
+  out.column.assign(at(model.nv), 1);
+  for (const Node& node : model.nodes)
+    for (int i = 0; i < node_size(node.type).v; ++i)
+      if (component(node, i) >= 3) out.column[at(node.v + i)] = out.length;
+  return out;
+}
+
+Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& state, const ConstraintScales& scales,
+                                               Work& work) {
+  const Model& model = system.model();
+  std::vector<Eigen::Triplet<double>> entries;
+  for_each_entry(model, constraint_blocks(system, state, work), [&](int row, int velocity, double value) {
+    entries.emplace_back(velocity, row, value * scales.row[at(row)] / scales.column[at(velocity)]);
+  });
+  Eigen::SparseMatrix<double> out(model.nv, model.rows);
+  out.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+std::vector<int> dependent_rows(const System& system, const State& state, double tolerance,
+                                const std::vector<bool>* at_rest, Work& work) {
+  std::vector<int> out;
+  if (system.model().rows == 0) return out;
+  Eigen::SparseMatrix<double> transposed =
+      scaled_constraints(system, state, constraint_scales(system, state, work), work);
+  if (at_rest != nullptr)
+    transposed.prune([&](Eigen::Index velocity, Eigen::Index, double) { return !(*at_rest)[static_cast<std::size_t>(velocity)]; });
+  const auto take = [&](const auto& order, Eigen::Index rank) {
+    for (Eigen::Index i = rank; i < transposed.cols(); ++i) out.push_back(order(i));
+  };
+  if (transposed.cols() <= kLargestDense) {
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr{Eigen::MatrixXd(transposed)};
+    const Eigen::Index most = std::min(transposed.rows(), transposed.cols());
+    Eigen::Index rank = 0;
+    while (rank < most && std::abs(qr.matrixQR()(rank, rank)) > tolerance) ++rank;
+    take(qr.colsPermutation().indices(), rank);
+  } else {
+    Eigen::SparseQR<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> qr;
+    qr.setPivotThreshold(tolerance);
+    transposed.makeCompressed();
+    qr.compute(transposed);
+    take(qr.colsPermutation().indices(), qr.rank());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool factorize_accelerations(const System& system, const State& state, Work& work) {
+  MatrixRequest request;
+  request.force = {0, 0, 1};
+  request.row = {0, 0, 1};
+  request.level = RowLevel::Acceleration;
+  for (;;) {
+    system.jacobian(state, work, {false, false, true}, request);
+    work.clear_residuals(state.redundant);
+    work.hold(state.redundant);
+    if (work.solver->factorize()) return true;
+    // The block solver pivots inside blocks only.
+    if (work.solver->name() != "block") return false;
+    work.use_solver(system, "klu");
+  }
+}
+
+Dependences::Dependences(const System& system) : system_(&system), blocks_(block_numbers(system.model())) {}
+
+// B_K^T x = -B_d^T for each redundant row d. With the acceleration matrix: M u + B_K^T x = -B_d^T, B_K u = 0 has that x, and u = 0.
+void Dependences::evaluate(const State& state, Work& work) {
+  const Model& model = system_->model();
+  const auto count = static_cast<Eigen::Index>(state.redundant.size());
+  vectors_.setZero(model.nv + model.rows, count);
+  system_->constraint_matrices(state, work, blocks_);
+  for_each_entry(model, blocks_, [&](int row, int velocity, double value) {
+    const auto found = std::lower_bound(state.redundant.begin(), state.redundant.end(), row);
+    if (found != state.redundant.end() && *found == row) vectors_(velocity, found - state.redundant.begin()) -= value;
+  });
+  for (Eigen::Index i = 0; i < count; ++i) {
+    work.solver->solve(vectors_.col(i).data());
+    vectors_(model.nv + state.redundant[static_cast<std::size_t>(i)], i) = 1;
+  }
+  vectors_ = vectors_.bottomRows(model.rows).eval();
+}
+
+void Dependences::shorten(const ConstraintScales& scales, std::vector<double>& lambda) {
+  // min |D^-1 (lambda - N c)|
+  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), static_cast<Eigen::Index>(scales.row.size()));
+  Eigen::Map<Eigen::VectorXd> all(lambda.data(), row.size());
+  weighted_ = row.cwiseInverse().asDiagonal() * vectors_;
+  normal_ = weighted_.transpose() * weighted_;
+  // Twice: the second removes the rounding of the first.
+  for (int i = 0; i < 2; ++i) {
+    part_ = weighted_.transpose() * all.cwiseQuotient(row);
+    all -= vectors_ * normal_.ldlt().solve(part_);
+  }
+}
+
+std::string row_names(const Model& model, const std::vector<int>& rows) {
+  constexpr std::size_t kMost = 12;
+  std::vector<std::string> names;
+  for (const int row : rows) {
+    if (names.size() == kMost) {
+      names.push_back(fmt::format("and {} more", rows.size() - kMost));
+      break;
+    }
+    names.push_back(model.row_name(row));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ConstraintWatch::ConstraintWatch(const System& system, const State& start) : system_(&system) {
+  if (!start.redundant.empty()) prepare(start);
+}
+ConstraintWatch::~ConstraintWatch() = default;
+
+void ConstraintWatch::prepare(const State& state) {
+  if (work_) return;
+  work_ = std::make_unique<Work>(*system_);
+  dependences_ = std::make_unique<Dependences>(*system_);
+  blocks_.resize(block_numbers(system_->model()));
+  scales_ = constraint_scales(*system_, state, *work_);
+}
+
+bool ConstraintWatch::settle(State& state) {
+  // A redundant row that depends on an imposed one by more than this changes places with it: the imposed rows stay far from dependent.
+  constexpr double kLargestFactor = 4;
+  const int most_exchanges = 4 * static_cast<int>(state.redundant.size());
+  for (int exchanges = 0;; ++exchanges) {
+    if (!factorize_accelerations(*system_, state, *work_)) return true;
+    dependences_->evaluate(state, *work_);
+    const Eigen::MatrixXd& n = dependences_->vectors();
+    double worst = kLargestFactor;
+    std::size_t out = 0;
+    int in = -1;
+    for (std::size_t d = 0; d < state.redundant.size(); ++d)
+      for (int i = 0; i < system_->model().rows; ++i) {
+        const double factor = std::abs(n(i, static_cast<Eigen::Index>(d))) * scales_.row[at(state.redundant[d])] / scales_.row[at(i)];
+        if (factor <= worst) continue;
+        worst = factor;
+        out = d;
+        in = i;
+      }
+    if (in < 0 || exchanges == most_exchanges) break;
+    state.redundant[out] = in;
+    std::sort(state.redundant.begin(), state.redundant.end());
+  }
+  dependences_->shorten(scales_, state.lambda);
+
+  // Rows that are not imposed are met as well as the others; if not, they never followed from them.
+  system_->residual(state, *work_, {true, false, false});
+  int violated = -1;
+  double imposed = 0, left_out = 0;
+  std::size_t next = 0;
+  for (int row = 0; row < system_->model().rows; ++row) {
+    const double size = std::abs(work_->phi[at(row)]) * scales_.row[at(row)];
+    if (next < state.redundant.size() && state.redundant[next] == row) {
+      ++next;
+      if (size > left_out) left_out = size, violated = row;
+    } else {
+      imposed = std::max(imposed, size);
+    }
+  }
+  if (left_out <= std::max(1e-4 * scales_.length, 100 * imposed)) return true;
+  failure_ = fmt::format(
+      "t = {:.9g}: '{}' followed from the other constraints at the start, but it does not any more: it is violated by {:.3g}", state.t,
+      system_->model().row_name(violated), work_->phi[at(violated)]);
+  return false;
+}
+
+void ConstraintWatch::constraint_force(const State& state, const Eigen::VectorXd& lambda, Eigen::VectorXd& out) {
+  system_->constraint_matrices(state, *work_, blocks_);
+  out.setZero(system_->model().nv);
+  for_each_entry(system_->model(), blocks_, [&](int row, int velocity, double value) { out[velocity] += value * lambda[row]; });
+}
+
+// The weakest direction n of the imposed rows has the least n^T S n, S = D B M^-1 B^T D with the scales D of the rows. Inverse iteration finds it with
+// the acceleration matrix: B u = -D^-1 x, M u + B^T lambda = 0 gives lambda = D S^-1 x. With w = B^T D n and u = -M^-1 w its value sigma^2 = w^T M^-1 w changes
+// by sigma' / sigma = w'^T u / w^T u, and sigma, which is linear where it passes zero, vanishes after -sigma / sigma'.
+ConstraintWatch::Weakest ConstraintWatch::weakest(const State& state, double h) {
+  constexpr int kIterations = 8;
+  constexpr double kPart = 0.2;  // of the largest component: rows that are named
+  Weakest out;
+  const Model& model = system_->model();
+  prepare(state);
+  if (!factorize_accelerations(*system_, state, *work_)) return out;
+  std::vector<bool> imposed(at(model.rows), true);
+  for (const int row : state.redundant) imposed[at(row)] = false;
+  Eigen::VectorXd n(model.rows);
+  for (int i = 0; i < model.rows; ++i) n[i] = imposed[at(i)] ? 1 + 0.37 * std::sin(3.1 * i) : 0;
+  for (int k = 0; k < kIterations; ++k) {
+    std::fill_n(work_->right.begin(), model.nv, 0.0);
+    for (int i = 0; i < model.rows; ++i) work_->right[at(model.nv + i)] = -n[i] / scales_.row[at(i)];
+    work_->solver->solve(work_->right.data());
+    for (int i = 0; i < model.rows; ++i) n[i] = imposed[at(i)] ? work_->right[at(model.nv + i)] / scales_.row[at(i)] : 0;
+    const double norm = n.norm();
+    if (!std::isfinite(norm) || norm == 0) return out;
+    n /= norm;
+  }
+  const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(work_->right.data(), model.nv);
+  for (int i = 0; i < model.rows; ++i)
+    if (std::abs(n[i]) >= kPart * n.cwiseAbs().maxCoeff()) out.rows.push_back(i);
+
+  for (int i = 0; i < model.rows; ++i) n[i] *= scales_.row[at(i)];
+  Eigen::VectorXd w, after, before;
+  constraint_force(state, n, w);
+  const double shift = 1e-3 * h;
+  State moved = state;
+  const auto move = [&](double by, Eigen::VectorXd& force) {
+    moved.q = state.q;
+    moved.t = state.t + by;
+    std::vector<double> theta = state.v;
+    for (double& x : theta) x *= by;
+    for (const Node& node : model.nodes) increment_position(node.type, theta.data() + node.v, moved.q.data() + node.q);
+    constraint_force(moved, n, force);
+  };
+  move(shift, after);
+  move(-shift, before);
+  const double change = (after - before).dot(u) / (2 * shift);
+  out.time_to = change == 0 ? INFINITY : -w.dot(u) / change;
+  out.found = true;
+  return out;
+}
+
+bool ConstraintWatch::after_step(State& state, double h, double pivot_ratio) {
+  // Pivots of the matrix of Newton's method follow sigma^2.
+  constexpr double kSuspicious = 0.05, kHarmless = 0.5;
+  if (!state.redundant.empty() && !settle(state)) return false;
+  if (system_->model().rows == 0) return true;
+  if (pivot_ratio > kHarmless * usual_ratio_) warned_ = false;
+  usual_ratio_ = std::max(usual_ratio_, pivot_ratio);
+  if (warned_ || pivot_ratio > kSuspicious * usual_ratio_) return true;
+  const Weakest near = weakest(state, h);
+  if (!near.found || std::abs(near.time_to) > h) return true;
+  warned_ = true;
+  warnings_.push_back(fmt::format(
+      "t = {:.6g}: singular configuration: {} become dependent there; the motion after it may be one of several, and multipliers are large",
+      state.t + near.time_to, row_names(system_->model(), near.rows)));
+  return true;
+}
+
+std::string ConstraintWatch::singularity_near(const State& state, double h) {
+  constexpr double kSteps = 5;
+  if (system_->model().rows == 0) return {};
+  const Weakest near = weakest(state, h);
+  if (!near.found || std::abs(near.time_to) > kSteps * h) return {};
+  return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become dependent", state.t + near.time_to,
+                     row_names(system_->model(), near.rows));
+}
+
+}  // namespace liedyn
