@@ -27,7 +27,7 @@ class Run {
     integrator_.start(state_, h, work_);
     next_ = state_;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
-    watch_.emplace(system_, state_);
+    watch_.emplace(system_, state_, work_);
   }
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
@@ -78,7 +78,7 @@ bool Run::accept(double t, double h) {
   next_.t = t;
   std::swap(state_, next_);
   ++report_.steps;
-  const bool consistent = watch_->after_step(state_, h, work_.solver->pivot_ratio());
+  const bool consistent = watch_->after_step(state_, h, report_.jacobian_updates > 0 ? &work_ : nullptr);
   if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
   next_.redundant = state_.redundant;
   if (!consistent) {

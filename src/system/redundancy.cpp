@@ -8,6 +8,7 @@
 #include <Eigen/SparseQR>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "model/nodes/stage.h"
 
@@ -77,6 +78,26 @@ double model_length(const System& system, const State& state, Work& work) {
                     .p);
   const double length = (most - least).norm();
   return std::isfinite(length) && length > 0 ? length : 1;
+}
+
+// Whether joints close loops: where they do not, each holds a body of its own, and constraints are independent.
+bool has_loops(const Model& model) {
+  std::vector<int> parent(model.nodes.size() + 1);
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int i) {
+    while (parent[at(i)] != i) i = parent[at(i)] = parent[at(parent[at(i)])];
+    return i;
+  };
+  for (const auto& batch : model.batches) {
+    if (batch->coupling().rows == 0) continue;
+    for (int e = 0; e < batch->size(); ++e)
+      for (int f = 1; f < batch->coupling().frames; ++f) {
+        const int a = root(node_of_frame(model, *batch, e, 0) + 1), b = root(node_of_frame(model, *batch, e, f) + 1);
+        if (a == b) return true;
+        parent[at(a)] = b;
+      }
+  }
+  return false;
 }
 
 constexpr int kLargestDense = 300;
@@ -200,17 +221,20 @@ std::string row_names(const Model& model, const std::vector<int>& rows) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-ConstraintWatch::ConstraintWatch(const System& system, const State& start) : system_(&system) {
-  if (!start.redundant.empty()) prepare(start);
+ConstraintWatch::ConstraintWatch(const System& system, const State& start, Work& work)
+    : system_(&system), watches_(has_loops(system.model())) {
+  if (!watches_ && start.redundant.empty()) return;
+  scales_ = constraint_scales(system, start, work);
+  weakest_.setZero(system.model().rows);
+  if (!start.redundant.empty()) prepare();
 }
 ConstraintWatch::~ConstraintWatch() = default;
 
-void ConstraintWatch::prepare(const State& state) {
+void ConstraintWatch::prepare() {
   if (work_) return;
   work_ = std::make_unique<Work>(*system_);
   dependences_ = std::make_unique<Dependences>(*system_);
   blocks_.resize(block_numbers(system_->model()));
-  scales_ = constraint_scales(*system_, state, *work_);
 }
 
 bool ConstraintWatch::settle(State& state) {
@@ -265,29 +289,44 @@ void ConstraintWatch::constraint_force(const State& state, const Eigen::VectorXd
   for_each_entry(system_->model(), blocks_, [&](int row, int velocity, double value) { out[velocity] += value * lambda[row]; });
 }
 
-// The weakest direction n of the imposed rows has the least n^T S n, S = D B M^-1 B^T D with the scales D of the rows. Inverse iteration finds it with
-// the acceleration matrix: B u = -D^-1 x, M u + B^T lambda = 0 gives lambda = D S^-1 x. With w = B^T D n and u = -M^-1 w its value sigma^2 = w^T M^-1 w changes
-// by sigma' / sigma = w'^T u / w^T u, and sigma, which is linear where it passes zero, vanishes after -sigma / sigma'.
+// The weakest direction n of the imposed rows has the least sigma^2 = n^T S n, S = D B M^-1 B^T D with the scales D of the rows. One step of inverse iteration:
+// B u = -D^-1 n, M u + B^T lambda = 0 gives lambda = D S^-1 n. The matrix of Newton's method does as well, since it is close to that of the accelerations for
+// small steps. Leaves u and lambda in work.right, returns sigma^2.
+double ConstraintWatch::follow_weakest(const State& state, Work& work) {
+  const Model& model = system_->model();
+  // A little of every direction: the weakest may have been orthogonal to the one that was the weakest before.
+  constexpr double kLittle = 0.2;
+  for (int i = 0; i < model.rows; ++i) weakest_[i] += kLittle * std::sin(1 + 1.7 * i);
+  for (const int row : state.redundant) weakest_[row] = 0;
+  std::fill(work.right.begin(), work.right.end(), 0.0);
+  // In the stabilised form the rows of velocities are moved alike, so that eta stays zero.
+  for (std::size_t first = at(model.nv); first < work.right.size(); first += at(model.rows))
+    for (int i = 0; i < model.rows; ++i) work.right[first + at(i)] = -weakest_[i] / scales_.row[at(i)];
+  const double before = weakest_.norm();
+  work.solver->solve(work.right.data());
+  for (int i = 0; i < model.rows; ++i) weakest_[i] = work.right[at(model.nv + i)] / scales_.row[at(i)];
+  for (const int row : state.redundant) weakest_[row] = 0;
+  const double after = weakest_.norm();
+  if (!std::isfinite(after) || after == 0) {
+    weakest_.setZero();
+    return 0;
+  }
+  weakest_ /= after;
+  return before / after;
+}
+
+// With w = B^T D n and u = -M^-1 w, sigma^2 = w^T M^-1 w changes by sigma' / sigma = w'^T u / w^T u, and sigma, which is linear where it passes zero, vanishes after
+// -sigma / sigma'.
 ConstraintWatch::Weakest ConstraintWatch::weakest(const State& state, double h) {
   constexpr int kIterations = 8;
   constexpr double kPart = 0.2;  // of the largest component: rows that are named
   Weakest out;
   const Model& model = system_->model();
-  prepare(state);
+  prepare();
   if (!factorize_accelerations(*system_, state, *work_)) return out;
-  std::vector<bool> imposed(at(model.rows), true);
-  for (const int row : state.redundant) imposed[at(row)] = false;
-  Eigen::VectorXd n(model.rows);
-  for (int i = 0; i < model.rows; ++i) n[i] = imposed[at(i)] ? 1 + 0.37 * std::sin(3.1 * i) : 0;
-  for (int k = 0; k < kIterations; ++k) {
-    std::fill_n(work_->right.begin(), model.nv, 0.0);
-    for (int i = 0; i < model.rows; ++i) work_->right[at(model.nv + i)] = -n[i] / scales_.row[at(i)];
-    work_->solver->solve(work_->right.data());
-    for (int i = 0; i < model.rows; ++i) n[i] = imposed[at(i)] ? work_->right[at(model.nv + i)] / scales_.row[at(i)] : 0;
-    const double norm = n.norm();
-    if (!std::isfinite(norm) || norm == 0) return out;
-    n /= norm;
-  }
+  for (int k = 0; k < kIterations; ++k)
+    if (follow_weakest(state, *work_) == 0) return out;
+  Eigen::VectorXd n = weakest_;
   const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(work_->right.data(), model.nv);
   for (int i = 0; i < model.rows; ++i)
     if (std::abs(n[i]) >= kPart * n.cwiseAbs().maxCoeff()) out.rows.push_back(i);
@@ -313,26 +352,27 @@ ConstraintWatch::Weakest ConstraintWatch::weakest(const State& state, double h) 
   return out;
 }
 
-bool ConstraintWatch::after_step(State& state, double h, double pivot_ratio) {
-  // Pivots of the matrix of Newton's method follow sigma^2.
-  constexpr double kSuspicious = 0.05, kHarmless = 0.5;
+bool ConstraintWatch::after_step(State& state, double h, Work* work) {
+  constexpr double kSuspicious = 0.05;
   if (!state.redundant.empty() && !settle(state)) return false;
-  if (system_->model().rows == 0) return true;
-  if (pivot_ratio > kHarmless * usual_ratio_) warned_ = false;
-  usual_ratio_ = std::max(usual_ratio_, pivot_ratio);
-  if (warned_ || pivot_ratio > kSuspicious * usual_ratio_) return true;
+  if (!watches_ || work == nullptr) return true;
+  const double now = follow_weakest(state, *work);
+  usual_ = std::max(usual_, now);
+  if (now > kSuspicious * usual_) return true;
   const Weakest near = weakest(state, h);
-  if (!near.found || std::abs(near.time_to) > h) return true;
-  warned_ = true;
+  const double when = state.t + near.time_to;
+  // Two steps see it, that before it and that after it.
+  if (!near.found || std::abs(near.time_to) > h || std::abs(when - warned_at_) < 2 * h) return true;
+  warned_at_ = when;
   warnings_.push_back(fmt::format(
       "t = {:.6g}: singular configuration: {} become dependent there; the motion after it may be one of several, and multipliers are large",
-      state.t + near.time_to, row_names(system_->model(), near.rows)));
+      when, row_names(system_->model(), near.rows)));
   return true;
 }
 
 std::string ConstraintWatch::singularity_near(const State& state, double h) {
   constexpr double kSteps = 5;
-  if (system_->model().rows == 0) return {};
+  if (!watches_) return {};
   const Weakest near = weakest(state, h);
   if (!near.found || std::abs(near.time_to) > kSteps * h) return {};
   return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become dependent", state.t + near.time_to,

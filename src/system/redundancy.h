@@ -7,6 +7,7 @@
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,12 +59,12 @@ std::string row_names(const Model& model, const std::vector<int>& rows);
 // Follows the constraints along a run: keeps the imposed rows independent, the multipliers short, and notices singular configurations.
 class ConstraintWatch {
  public:
-  ConstraintWatch(const System& system, const State& start);
+  ConstraintWatch(const System& system, const State& start, Work& work);
   ~ConstraintWatch();
 
-  // After an accepted step of length h, the pivots of whose last matrix had the given ratio. May choose other redundant rows and other multipliers.
-  // False: a constraint that was left out as redundant is violated; failure() says which.
-  bool after_step(State& state, double h, double pivot_ratio);
+  // After an accepted step of length h. May choose other redundant rows and other multipliers. `work` holds the last factorised matrix of the step, null: there is
+  // none. False: a constraint that was left out as redundant is violated; failure() says which.
+  bool after_step(State& state, double h, Work* work);
   const std::string& failure() const { return failure_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // For the message of a step that failed: what is singular near the state, or nothing.
@@ -76,8 +77,9 @@ class ConstraintWatch {
     double time_to = 0;     // to the configuration in which they are, seen from the state along its velocities
     std::vector<int> rows;  // that take part
   };
-  void prepare(const State& state);
+  void prepare();
   bool settle(State& state);
+  double follow_weakest(const State& state, Work& work);
   Weakest weakest(const State& state, double h);
   void constraint_force(const State& state, const Eigen::VectorXd& lambda, Eigen::VectorXd& out);
 
@@ -85,8 +87,10 @@ class ConstraintWatch {
   std::unique_ptr<Work> work_;  // made when first needed
   std::unique_ptr<Dependences> dependences_;
   ConstraintScales scales_;
-  double usual_ratio_ = 0;  // the largest ratio of pivots so far
-  bool warned_ = false;     // of the singular configuration that is near
+  bool watches_ = false;      // there are loops: constraints may become dependent along the motion
+  Eigen::VectorXd weakest_;   // estimate of the weakest direction, in scaled multipliers
+  double usual_ = 0;          // largest sigma^2 of it so far
+  double warned_at_ = -INFINITY;  // time of the last singular configuration
   std::vector<double> blocks_;
   std::string failure_;
   std::vector<std::string> warnings_;
