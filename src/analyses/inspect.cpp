@@ -33,7 +33,7 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
     state = consistent_state(system, start, policy, work);
   } catch (const InputError& error) {
     out.findings = error.diagnostics();
-    state.redundant = dependent_rows(system, state, 1e-7, nullptr, work);
+    state.redundant = dependent_rows(system, state, 1e-7, RowLevel::Velocity, nullptr, work);
   }
   for (const int row : state.redundant) out.redundant.push_back(model.row_name(row));
   out.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());

@@ -58,6 +58,7 @@ Attempt Run::attempt(double h, bool careful) {
     report_.newton_iterations += attempt.corrector.iterations;
     report_.jacobian_updates += attempt.corrector.jacobians;
   };
+  next_.angles = state_.angles;
   Attempt out = integrator_.step(state_, h, next_, work_);
   count(out);
   if (!out.converged()) {
@@ -76,6 +77,7 @@ Attempt Run::attempt(double h, bool careful) {
 
 bool Run::accept(double t, double h) {
   next_.t = t;
+  system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
   const bool consistent = watch_->after_step(state_, h, report_.jacobian_updates > 0 ? &work_ : nullptr);

@@ -51,16 +51,21 @@ bool projection_step(const System& system, const State& state, const RowRequest&
   request.level = level;
   const int nv = system.model().nv;
   const std::vector<bool> held = at_rest(free);
-  if (!factorize(system, state, rows, request, left_out, free != nullptr ? &held : nullptr, work)) return false;
+  // Rows at velocity level say nothing about positions.
+  std::vector<int> rows_out = left_out;
+  if (level == RowLevel::Position && system.model().velocity_rows > 0)
+    for (int i = 0; i < system.model().rows; ++i)
+      if (system.model().is_velocity_row(i)) rows_out.push_back(i);
+  if (!factorize(system, state, rows, request, rows_out, free != nullptr ? &held : nullptr, work)) return false;
   std::fill(work.right.begin(), work.right.begin() + nv, 0.0);
   for (std::size_t i = 0; i < residual.size(); ++i) work.right[at(nv) + i] = -residual[i];
-  for (const int row : left_out) work.right[at(nv + row)] = 0;
+  for (const int row : rows_out) work.right[at(nv + row)] = 0;
   work.solver->solve(work.right.data());
   return std::isfinite(largest(work.right));
 }
 
 // Rows to leave out because they depend on the others. The analysis costs more than the model is large: large ones need a reason for it.
-std::vector<int> rows_to_leave_out(const System& system, const State& state, double tolerance,
+std::vector<int> rows_to_leave_out(const System& system, const State& state, double tolerance, RowLevel level,
                                    const std::vector<bool>* free, Work& work) {
   constexpr int kAlwaysAnalysed = 200;
   constexpr double kRegular = 1e-11;
@@ -75,7 +80,7 @@ std::vector<int> rows_to_leave_out(const System& system, const State& state, dou
         work.solver->pivot_ratio() > kRegular)
       return {};
   }
-  return dependent_rows(system, state, tolerance, held_pointer, work);
+  return dependent_rows(system, state, tolerance, level, held_pointer, work);
 }
 
 constexpr double kPositionTolerance = 1e-8;  // of the model's size
@@ -189,7 +194,7 @@ std::vector<int> independent_nearby(const System& system, const State& state, Wo
 // The rows that need not be imposed since they follow from the others, here and in the configurations around.
 void choose_redundant_rows(const System& system, State& state, Work& work) {
   constexpr double kTolerance = 1e-7;
-  state.redundant = rows_to_leave_out(system, state, kTolerance, nullptr, work);
+  state.redundant = rows_to_leave_out(system, state, kTolerance, RowLevel::Velocity, nullptr, work);
   if (state.redundant.empty()) return;
   const Model& model = system.model();
   std::vector<Diagnostic> findings;
@@ -211,7 +216,7 @@ bool project_positions(const System& system, State& state, const std::vector<boo
     if (before <= 1e-3 * position_tolerance(work) * kPositionTolerance || before == 0) return true;
     // Rows that are dependent where the constraints are met are so up to the distance from there.
     const double tolerance = std::clamp(10 * before / size_of(work), 1e-7, 1e-2);
-    state.redundant = rows_to_leave_out(system, state, tolerance, free, work);
+    state.redundant = rows_to_leave_out(system, state, tolerance, RowLevel::Position, free, work);
     if (!position_step(system, state, free, state.redundant, work)) return false;
     // At round-off it no longer falls.
     const double after = largest(work.phi);
@@ -224,7 +229,7 @@ bool project_velocities(const System& system, State& state, const std::vector<bo
   const RowRequest rows{false, true, false};
   // Rows without a velocity that may move are left out too.
   const std::vector<int> left_out =
-      free != nullptr ? rows_to_leave_out(system, state, 1e-7, free, work) : state.redundant;
+      free != nullptr ? rows_to_leave_out(system, state, 1e-7, RowLevel::Velocity, free, work) : state.redundant;
   // Linear in v: the second step removes the round-off of the first.
   for (int i = 0; i < 2; ++i) {
     system.residual(state, work, rows);
@@ -248,9 +253,14 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
   if (!factorize(system, state, rows, request, state.redundant, nullptr, work)) return false;
-  // Linear in vdot and lambda: the second solve refines.
-  for (int i = 0; i < 2; ++i) {
-    if (i > 0) system.residual(state, work, rows);
+  // Linear in vdot and lambda: the second solve refines. Forces that depend on lambda make it Newton's method.
+  const int solves = model.forces_use_multipliers ? 8 : 2;
+  for (int i = 0; i < solves; ++i) {
+    if (i > 0 && model.forces_use_multipliers) {
+      if (!factorize(system, state, rows, request, state.redundant, nullptr, work)) return false;
+    } else if (i > 0) {
+      system.residual(state, work, rows);
+    }
     work.clear_residuals(state.redundant);
     for (int k = 0; k < model.nv; ++k) work.right[at(k)] = -work.r[at(k)];
     for (int k = 0; k < model.rows; ++k) work.right[at(model.nv + k)] = -work.acceleration[at(k)];
@@ -315,6 +325,7 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
   system.residual(state, work, {true, true, false});
   if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
     project_positions(system, state, project ? nullptr : &initial.free_position, work);
+  system.follow_angles(state, work);
   system.residual(state, work, {true, true, false});
   findings = violations(
       system, state, work.phi, position_tolerance(work), "positions",

@@ -132,14 +132,16 @@ Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State
   return out;
 }
 
-std::vector<int> dependent_rows(const System& system, const State& state, double tolerance,
+std::vector<int> dependent_rows(const System& system, const State& state, double tolerance, RowLevel level,
                                 const std::vector<bool>* at_rest, Work& work) {
   std::vector<int> out;
   if (system.model().rows == 0) return out;
   Eigen::SparseMatrix<double> transposed =
       scaled_constraints(system, state, constraint_scales(system, state, work), work);
-  if (at_rest != nullptr)
-    transposed.prune([&](Eigen::Index velocity, Eigen::Index, double) { return !(*at_rest)[static_cast<std::size_t>(velocity)]; });
+  transposed.prune([&](Eigen::Index velocity, Eigen::Index row, double) {
+    if (at_rest != nullptr && (*at_rest)[static_cast<std::size_t>(velocity)]) return false;
+    return level != RowLevel::Position || !system.model().is_velocity_row(static_cast<int>(row));
+  });
   const auto take = [&](const auto& order, Eigen::Index rank) {
     for (Eigen::Index i = rank; i < transposed.cols(); ++i) out.push_back(order(i));
   };
@@ -160,7 +162,14 @@ std::vector<int> dependent_rows(const System& system, const State& state, double
   return out;
 }
 
-bool factorize_accelerations(const System& system, const State& state, Work& work) {
+bool factorize_accelerations(const System& system, const State& given, Work& work) {
+  // Friction depends on multipliers, and its derivative would stand beside B^T: at rest there is none.
+  State still;
+  if (system.model().forces_use_multipliers) {
+    still = given;
+    std::fill(still.v.begin(), still.v.end(), 0.0);
+  }
+  const State& state = system.model().forces_use_multipliers ? still : given;
   MatrixRequest request;
   request.force = {0, 0, 1};
   request.row = {0, 0, 1};

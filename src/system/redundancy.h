@@ -28,10 +28,10 @@ ConstraintScales constraint_scales(const System& system, const State& at, Work& 
 Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& at, const ConstraintScales& scales,
                                                Work& work);
 
-// Rows that are linear combinations of the others at the state, such that the others are far from dependent; ascending. `at_rest`: velocities
-// that do not count; may be null. Rank is decided on the scaled rows: a row whose part across the others is below `tolerance` depends on them.
-std::vector<int> dependent_rows(const System& system, const State& at, double tolerance, const std::vector<bool>* at_rest,
-                                Work& work);
+// Rows that are linear combinations of the others at the state, such that the others are far from dependent; ascending. At position level,
+// rows of velocities depend on nothing and are among them. `at_rest`: velocities that do not count; may be null. Rank is decided on the scaled rows: a row whose part across the others is below `tolerance` depends on them.
+std::vector<int> dependent_rows(const System& system, const State& at, double tolerance, RowLevel level,
+                                const std::vector<bool>* at_rest, Work& work);
 
 // The acceleration matrix | M B^T; B 0 | of the rows that the state imposes into work.solver, factorised. False: singular.
 bool factorize_accelerations(const System& system, const State& at, Work& work);

@@ -199,7 +199,7 @@ TEST(Redundancy, ARoughFourBarIsAssembled) {
   EXPECT_TRUE(project_positions(system, state, nullptr, work));
   system.residual(state, work, {});
   expect_at_most(as_vector(work.phi).cwiseAbs().maxCoeff(), 1e-12, "Phi, with the rows that are left out");
-  EXPECT_EQ(dependent_rows(system, state, 1e-7, nullptr, work).size(), 3u);
+  EXPECT_EQ(dependent_rows(system, state, 1e-7, RowLevel::Velocity, nullptr, work).size(), 3u);
 }
 
 TEST(Redundancy, ContradictionsAreRefusedByName) {
