@@ -42,9 +42,10 @@ std::string redundancy_warning(const System& system, const State& state) {
   Work work(system);
   const std::size_t count = state.redundant.size();
   return fmt::format(
-      "{} constraint{} from others and {} not imposed: {}; the motion does not depend on it, of the possible reactions the smallest are "
-      "shown (torques divided by {:.3g} m, the model's length)",
+      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones (torques divided by {:.3g} m, the model's "
+      "length)",
       count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are", row_names(system.model(), state.redundant),
+      system.model().forces_use_multipliers ? "friction, and so the motion, depends on how reactions are shared" : "the motion is the same",
       constraint_scales(system, state, work).length);
 }
 

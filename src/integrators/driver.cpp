@@ -29,10 +29,13 @@ class Run {
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);
   }
+  class Meter;
+  // Looks at the constraints of the new state. False: they contradict each other.
+  bool watch(double h, const Attempt& attempt);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
   // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
-  bool accept(double t, double h);
+  bool accept(double t, double h, const Attempt& attempt);
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
     report_.failure =
@@ -50,10 +53,26 @@ class Run {
   std::optional<ConstraintWatch> watch_;
 };
 
-Attempt Run::attempt(double h, bool careful) {
+// Adds the time and the allocations of its life to the report.
+class Run::Meter {
+ public:
+  explicit Meter(DriveReport& report) : report_(report) {}
+  ~Meter() {
+    report_.seconds += std::chrono::duration<double>(Clock::now() - before_).count();
+    if (allocations_ >= 0) report_.allocations += allocation_count() - allocations_;
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+ private:
   using Clock = std::chrono::steady_clock;
-  const long allocations = allocation_count();
-  const auto before = Clock::now();
+  DriveReport& report_;
+  long allocations_ = allocation_count();
+  Clock::time_point before_ = Clock::now();
+};
+
+Attempt Run::attempt(double h, bool careful) {
+  const Meter meter(report_);
   const auto count = [&](const Attempt& attempt) {
     report_.newton_iterations += attempt.corrector.iterations;
     report_.jacobian_updates += attempt.corrector.jacobians;
@@ -70,20 +89,23 @@ Attempt Run::attempt(double h, bool careful) {
       count(out);
     }
   }
-  report_.seconds += std::chrono::duration<double>(Clock::now() - before).count();
-  if (allocations >= 0) report_.allocations += allocation_count() - allocations;
   return out;
 }
 
-bool Run::accept(double t, double h) {
+bool Run::watch(double h, const Attempt& attempt) {
+  const Meter meter(report_);
+  const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
+  if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
+  next_.redundant = state_.redundant;
+  return consistent;
+}
+
+bool Run::accept(double t, double h, const Attempt& attempt) {
   next_.t = t;
   system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
-  const bool consistent = watch_->after_step(state_, h, report_.jacobian_updates > 0 ? &work_ : nullptr);
-  if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
-  next_.redundant = state_.redundant;
-  if (!consistent) {
+  if (!watch(h, attempt)) {
     report_.completed = false;
     report_.failure = watch_->failure();
     return false;
@@ -108,7 +130,7 @@ DriveReport Run::equal_steps(double end, double step) {
       break;
     }
     // Times are multiples of h, not sums of it.
-    if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h)) break;
+    if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h, done)) break;
   }
   return report_;
 }
@@ -151,7 +173,7 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
       report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
       report_.largest_step = std::max(report_.largest_step, now);
     }
-    if (!accept(last ? end : state_.t + now, now)) break;
+    if (!accept(last ? end : state_.t + now, now, done)) break;
     if (factor < 1 || factor > kWorthwhile) h = now * factor;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;

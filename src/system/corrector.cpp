@@ -332,7 +332,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
-    if (settled || small(stage, now, to, work)) break;
+    if (settled || small(stage, now, to, work)) {
+      out.has_factors = has_matrix_ && !assembled;
+      break;
+    }
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
     const bool slow = options_.modified && now.combined > kWorstContraction * before;

@@ -52,6 +52,7 @@ struct CorrectorOutcome {
   double regularity =
       1;  // least |cos phi_2| of Cardan angles at the last iterate, and the node it belongs to
   int least_regular = -1;
+  bool has_factors = false;  // the solver holds the factors of the last matrix, not one that was assembled in vain
   bool converged() const { return failure == CorrectorFailure::None; }
 };
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <Eigen/OrderingMethods>
 #include <Eigen/QR>
 #include <Eigen/SparseQR>
@@ -191,29 +190,32 @@ Dependences::Dependences(const System& system) : system_(&system), blocks_(block
 void Dependences::evaluate(const State& state, Work& work) {
   const Model& model = system_->model();
   const auto count = static_cast<Eigen::Index>(state.redundant.size());
-  vectors_.setZero(model.nv + model.rows, count);
+  solutions_.setZero(model.nv + model.rows, count);
+  weighted_.resize(model.rows, count);
   system_->constraint_matrices(state, work, blocks_);
   for_each_entry(model, blocks_, [&](int row, int velocity, double value) {
     const auto found = std::lower_bound(state.redundant.begin(), state.redundant.end(), row);
-    if (found != state.redundant.end() && *found == row) vectors_(velocity, found - state.redundant.begin()) -= value;
+    if (found != state.redundant.end() && *found == row) solutions_(velocity, found - state.redundant.begin()) -= value;
   });
   for (Eigen::Index i = 0; i < count; ++i) {
-    work.solver->solve(vectors_.col(i).data());
-    vectors_(model.nv + state.redundant[static_cast<std::size_t>(i)], i) = 1;
+    work.solver->solve(solutions_.col(i).data());
+    solutions_(model.nv + state.redundant[static_cast<std::size_t>(i)], i) = 1;
   }
-  vectors_ = vectors_.bottomRows(model.rows).eval();
 }
 
 void Dependences::shorten(const ConstraintScales& scales, std::vector<double>& lambda) {
   // min |D^-1 (lambda - N c)|
   const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), static_cast<Eigen::Index>(scales.row.size()));
   Eigen::Map<Eigen::VectorXd> all(lambda.data(), row.size());
-  weighted_ = row.cwiseInverse().asDiagonal() * vectors_;
-  normal_ = weighted_.transpose() * weighted_;
+  for (Eigen::Index i = 0; i < weighted_.cols(); ++i) weighted_.col(i) = vectors().col(i).cwiseQuotient(row);
+  normal_.noalias() = weighted_.transpose() * weighted_;
+  factors_.compute(normal_);
   // Twice: the second removes the rounding of the first.
   for (int i = 0; i < 2; ++i) {
-    part_ = weighted_.transpose() * all.cwiseQuotient(row);
-    all -= vectors_ * normal_.ldlt().solve(part_);
+    scaled_ = all.cwiseQuotient(row);
+    part_.noalias() = weighted_.transpose() * scaled_;
+    factors_.solveInPlace(part_);
+    all.noalias() -= vectors() * part_;
   }
 }
 
@@ -253,7 +255,7 @@ bool ConstraintWatch::settle(State& state) {
   for (int exchanges = 0;; ++exchanges) {
     if (!factorize_accelerations(*system_, state, *work_)) return true;
     dependences_->evaluate(state, *work_);
-    const Eigen::MatrixXd& n = dependences_->vectors();
+    const auto n = dependences_->vectors();
     double worst = kLargestFactor;
     std::size_t out = 0;
     int in = -1;

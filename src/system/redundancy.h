@@ -1,10 +1,11 @@
-// Constraints that follow from others, and configurations in which constraints become dependent (docs/theory/09_redundant_constraints.md).
+// Constraints that follow from others, and configurations in which constraints become dependent (docs/theory/10_redundant_constraints.md).
 //
 // Of rows that are dependent everywhere a maximal independent set is imposed; the others, State::redundant, hold by consequence. The motion is
 // then the same as with all of them, and unique. Multipliers are not: of all lambda with the same B^T lambda the shortest is taken, torques divided by the
 // model's length.
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
 #include <cmath>
@@ -42,15 +43,17 @@ class Dependences {
  public:
   explicit Dependences(const System& system);
   void evaluate(const State& at, Work& work);
-  const Eigen::MatrixXd& vectors() const { return vectors_; }
+  auto vectors() const { return solutions_.bottomRows(weighted_.rows()); }
   // lambda without its part along the columns, in the norm of the scaled rows: the shortest with the same B^T lambda.
   void shorten(const ConstraintScales& scales, std::vector<double>& lambda);
 
  private:
   const System* system_;
   std::vector<double> blocks_;
-  Eigen::MatrixXd vectors_, weighted_, normal_;
-  Eigen::VectorXd part_;
+  Eigen::MatrixXd solutions_;  // (u, x) of each redundant row
+  Eigen::MatrixXd weighted_, normal_;
+  Eigen::LDLT<Eigen::MatrixXd> factors_;
+  Eigen::VectorXd scaled_, part_;
 };
 
 // "joints.a: place x, joints.b: place x"

@@ -109,7 +109,7 @@ TEST(Redundancy, EqualSupportsShareTheirLoadEqually) {
     builder.joint(fmt::format("leg{}", i), "point_on_plane")
         .set("between", "ground", "table")
         .set("at", {corners[i][0], corners[i][1], 0})
-        .set("normal", {0, 0, 1});
+        .set("axis", {0, 0, 1});
   const System system = make_system(builder.finish());
   Work work(system);
   const State state = consistent_state(system, 0, InitialPolicy::Check, work);
