@@ -132,7 +132,9 @@ TEST(ExplicitMethods, GiveTheAccuracyThatIsAskedFor) {
           fmt::print("  {:<8} {:<17} {:<12} {:>7} {:>9} {:10.0e} {:12.2e}\n", method, formulation,
                      constrained ? "constrained" : "free", run.report.steps, run.report.rejected, tolerance,
                      errors.back());
-          if (run.report.allocations >= 0) EXPECT_EQ(run.report.allocations, 0);
+          if (run.report.allocations >= 0) {
+            EXPECT_EQ(run.report.allocations, 0);
+          }
         }
         // The error of a run is some constant times that of a step, the same for every tolerance.
         const double decades = method == "ode23" ? 2 : 4;
