@@ -65,6 +65,7 @@ Attempt Run::attempt(double h, bool careful) {
     report_.newton_iterations += attempt.corrector.iterations;
     report_.jacobian_updates += attempt.corrector.jacobians;
   };
+  next_.angles = state_.angles;
   Attempt out = integrator_.step(state_, h, next_, work_);
   count(out);
   if (!out.converged()) {
@@ -83,6 +84,7 @@ Attempt Run::attempt(double h, bool careful) {
 
 bool Run::accept(double t) {
   next_.t = t;
+  system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
   const bool go_on = observer_(state_, report_.steps);
@@ -105,6 +107,7 @@ void Run::give_output() {
       options_.output(state_);
       return;
     }
+    between_.angles = state_.angles;
     integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
     between_.t = t;
     options_.output(between_);

@@ -17,6 +17,9 @@ constexpr int kBlock = 36;
 // Two configurations whose mass matrices agree to so many digits of their largest entry have the same one.
 constexpr double kSame = 1e-13;
 
+// Multipliers in which Newton's method no longer moves.
+constexpr double kConverged = 1e-12;
+
 }  // namespace
 
 Accelerations::Accelerations(const System& system) : system_(&system) {
@@ -134,19 +137,30 @@ bool Accelerations::solve(State& state, Work& work, CorrectorOutcome& outcome) {
   request.force = {0, 0, 1};
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
-  system_->jacobian(state, work, rows, request);
-  ++outcome.jacobians;
-  if (!work.solver->factorize()) {
-    outcome.failure = CorrectorFailure::Singular;
-    outcome.worst = work.solver->singular_unknown();
-    return false;
+  // Linear in vdot and lambda; forces that depend on lambda (friction) make it Newton's method.
+  const int most = model.forces_use_multipliers ? 8 : 1;
+  for (int i = 0; i < most; ++i) {
+    system_->jacobian(state, work, rows, request);
+    ++outcome.jacobians;
+    if (!work.solver->factorize()) {
+      outcome.failure = CorrectorFailure::Singular;
+      outcome.worst = work.solver->singular_unknown();
+      return false;
+    }
+    for (int k = 0; k < model.nv; ++k) work.right[at(k)] = -work.r[at(k)];
+    for (int k = 0; k < model.rows; ++k) work.right[at(model.nv + k)] = -work.acceleration[at(k)];
+    work.solver->solve(work.right.data());
+    ++outcome.iterations;
+    double change = 0, size = 0;
+    for (int k = 0; k < model.nv; ++k) state.vdot[at(k)] += work.right[at(k)];
+    for (int k = 0; k < model.rows; ++k) {
+      double& lambda = state.lambda[at(k)];
+      lambda += work.right[at(model.nv + k)];
+      change = std::max(change, std::abs(work.right[at(model.nv + k)]));
+      size = std::max(size, std::abs(lambda));
+    }
+    if (change <= kConverged * size) break;
   }
-  for (int k = 0; k < model.nv; ++k) work.right[at(k)] = -work.r[at(k)];
-  for (int k = 0; k < model.rows; ++k) work.right[at(model.nv + k)] = -work.acceleration[at(k)];
-  work.solver->solve(work.right.data());
-  ++outcome.iterations;
-  for (int k = 0; k < model.nv; ++k) state.vdot[at(k)] += work.right[at(k)];
-  for (int k = 0; k < model.rows; ++k) state.lambda[at(k)] += work.right[at(model.nv + k)];
   return finite();
 }
 
