@@ -18,6 +18,8 @@ Integrators and formulations are compared by
 >>> print(study)
 >>> study.plot()
 
+and methods alone, on linear problems, by `analyze_integrator(["lms2,rho=0.6", "dopri5"])`.
+
 What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
 Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
 or raise `NumericalError` if `strict=True`.
@@ -26,6 +28,7 @@ or raise `NumericalError` if `strict=True`.
 from liedyn._liedyn import elements, formulations, integrators, version as __version__
 from liedyn.convergence import Convergence, converge
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model, load, models, parameters, run
 from liedyn.result import Result
 
@@ -33,10 +36,12 @@ __all__ = [
     "Convergence",
     "Diagnostic",
     "InputError",
+    "LinearAnalysis",
     "Model",
     "NumericalError",
     "NumericalWarning",
     "Result",
+    "analyze_integrator",
     "converge",
     "elements",
     "formulations",

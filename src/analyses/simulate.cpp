@@ -68,16 +68,39 @@ class Recorder {
   }
 
   void record(const State& state) {
-    const Residuals residuals = watch(state);
+    watch(state);
+    sense(state);
+  }
+
+  // The maxima of the summary.
+  void watch(const State& state) {
+    Summary& s = result_->summary;
+    const Energy e = system_->energy(state, *work_);
+    s.energy_final = e.kinetic + e.potential;
+    if (first_) s.energy_initial = s.energy_final;
+    first_ = false;
+    s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
+    system_->residual(state, *work_, {true, true, false});
+    residuals_ = {largest(work_->phi), largest(work_->rate)};
+    s.residual_position = std::max(s.residual_position, residuals_.position);
+    s.residual_velocity = std::max(s.residual_velocity, residuals_.velocity);
+    s.end = state.t;
+  }
+
+  // The sensors, and the residuals as they were watched last: a state between two steps has those of interpolation.
+  void sense(const State& state) {
+    last_time_ = state.t;
     Trajectory& out = result_->trajectory;
     const std::size_t first = out.data.size();
     out.data.resize(first + static_cast<std::size_t>(out.columns));
     out.data[first] = state.t;
     system_->sense(state, *work_, variables_, out.data.data() + first + 1);
     if (!record_residuals_) return;
-    *(out.data.end() - 2) = residuals.position;
-    *(out.data.end() - 1) = residuals.velocity;
+    *(out.data.end() - 2) = residuals_.position;
+    *(out.data.end() - 1) = residuals_.velocity;
   }
+
+  double last_time() const { return last_time_; }
 
  private:
   struct Residuals {
@@ -90,27 +113,14 @@ class Recorder {
     out.columns += components;
   }
 
-  Residuals watch(const State& state) {
-    Summary& s = result_->summary;
-    const Energy e = system_->energy(state, *work_);
-    s.energy_final = e.kinetic + e.potential;
-    if (first_) s.energy_initial = s.energy_final;
-    first_ = false;
-    s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
-    system_->residual(state, *work_, {true, true, false});
-    const Residuals residuals = {largest(work_->phi), largest(work_->rate)};
-    s.residual_position = std::max(s.residual_position, residuals.position);
-    s.residual_velocity = std::max(s.residual_velocity, residuals.velocity);
-    s.end = state.t;
-    return residuals;
-  }
-
   const System* system_;
   Work* work_;
   Result* result_;
   bool record_residuals_;
   std::vector<double> variables_;
   bool first_ = true;
+  Residuals residuals_ = {0, 0};
+  double last_time_ = 0;
 };
 
 }  // namespace
@@ -168,19 +178,23 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every;
   s.adaptive = integrator->control().adaptive;
-  const std::size_t rows = s.adaptive || every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
+  const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
   Recorder recorder(system, work, result, rows, options.record_residuals);
   recorder.record(state);
   const auto observe = [&](const State& now, long step) {
-    if ((every > 0 && step % every == 0) || now.t == options.end) recorder.record(now);
+    if (s.adaptive)
+      recorder.watch(now);
+    else if ((every > 0 && step % every == 0) || now.t == options.end)
+      recorder.record(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
-  const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
-  if (!report.completed &&
-      result.trajectory
-              .data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] !=
-          state.t)
-    recorder.record(state);
+  DriveOptions drive_options{options.end, options.step};
+  if (s.adaptive && every > 0) {
+    drive_options.spacing = static_cast<double>(every) * options.step;
+    drive_options.output = [&](const State& now) { recorder.sense(now); };
+  }
+  const DriveReport report = drive(*integrator, system, drive_options, state, work, observe);
+  if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
   s.step = report.step;
