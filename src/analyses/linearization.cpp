@@ -17,27 +17,6 @@ namespace {
 
 using Triplets = std::vector<Eigen::Triplet<double>>;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// The part of the matrix in the solver with rows [first_row, ...) and columns of the velocities.
-SparseMatrix part(const System& system, const BlockPattern& pattern, LinearSolver& solver, bool of_rows) {
-  const int nv = system.model().nv;
-  Triplets entries;
-  for (const auto& [column_block, row_block] : pattern.pairs) {
-    const int row = pattern.start[at(row_block)], column = pattern.start[at(column_block)];
-    if (column >= nv || (row >= nv) != of_rows) continue;
-    const BlockRef ref = solver.block(row_block, column_block);
-    for (int c = 0; c < pattern.start[at(column_block) + 1] - column; ++c)
-      for (int r = 0; r < pattern.start[at(row_block) + 1] - row; ++r) {
-        const double value = solver.values()[ref.offset + r + c * ref.stride];
-        if (value != 0) entries.emplace_back(of_rows ? row - nv + r : row + r, column + c, value);
-      }
-  }
-  SparseMatrix out(of_rows ? system.model().rows : nv, nv);
-  out.setFromTriplets(entries.begin(), entries.end());
-  return out;
-}
-
 // How q, v and vdot of one node follow y = (displacement, rotation) in inertial axes, as far as the node has them:
 //
 //   velocity in inertial axes     dv = dp'
@@ -113,18 +92,17 @@ double pace(const Work& work) {
 
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
   const Model& model = system.model();
-  const BlockPattern pattern = block_pattern(model, IndexForm::Index3);
   MatrixRequest request;
   const auto assembled = [&](const Seeding& seeding) {
     request.force = seeding;
     request.row = seeding;
     system.jacobian(state, work, {}, request);
-    return part(system, pattern, *work.solver, false);
+    return force_part(system, work);
   };
   Linearization out;
   out.axes_rate = axes_rate;
   const SparseMatrix M = assembled({0, 0, 1}), C = assembled({0, 1, 0}), K = assembled({1, 0, 0});
-  const SparseMatrix B = part(system, pattern, *work.solver, true);
+  const SparseMatrix B = row_part(system, work);
 
   Triplets entries[6];
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {

@@ -10,13 +10,9 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/SparseCore>
-
-#include "system/system.h"
+#include "system/matrix_parts.h"
 
 namespace liedyn {
-
-using SparseMatrix = Eigen::SparseMatrix<double>;
 
 struct Linearization {
   SparseMatrix M, C, K;  // nv x nv
