@@ -28,7 +28,7 @@ void require_no_freedom(const System& system, const State& state) {
   }
   Work work(system, "klu");
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  const Eigen::MatrixXd free = separated(admissible_motions(l.B));
+  const Eigen::MatrixXd free = separated(minimal_equations(l, false).P);  // rows at velocity level do not say where things are
   if (free.cols() == 0) return;
   std::vector<Diagnostic> findings;
   for (Eigen::Index i = 0; i < std::min<Eigen::Index>(free.cols(), 20); ++i)
@@ -84,6 +84,7 @@ Result kinematics(const System& system, const SimulateOptions& options) {
                               model.row_name(static_cast<int>(worst - left.begin())), *worst);
       break;
     }
+    system.follow_angles(next, work);
     state = std::move(next);
     ++s.steps;
     if ((every > 0 && i % every == 0) || i == steps) recorder.record(state);

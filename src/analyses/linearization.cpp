@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <Eigen/OrderingMethods>
 #include <Eigen/QR>
 #include <Eigen/SparseQR>
@@ -90,19 +92,30 @@ double pace(const Work& work) {
 
 }  // namespace
 
+bool Linearization::is_plain() const {
+  return std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
+         SparseMatrix(L - SparseMatrix(B.transpose())).norm() <= 1e-14 * B.norm();
+}
+
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
   const Model& model = system.model();
   MatrixRequest request;
-  const auto assembled = [&](const Seeding& seeding) {
-    request.force = seeding;
-    request.row = seeding;
+  const auto assembled = [&](const Seeding& force, RowLevel level, const Seeding& row) {
+    request.force = force;
+    request.level = level;
+    request.row = row;
     system.jacobian(state, work, {}, request);
     return force_part(system, work);
   };
   Linearization out;
   out.axes_rate = axes_rate;
-  const SparseMatrix M = assembled({0, 0, 1}), C = assembled({0, 1, 0}), K = assembled({1, 0, 0});
+  const SparseMatrix M = assembled({0, 0, 1}, RowLevel::Velocity, {1, 0, 0});
+  const SparseMatrix rate_by_q = row_part(system, work);
+  const SparseMatrix C = assembled({0, 1, 0}, RowLevel::Velocity, {0, 1, 0});
   const SparseMatrix B = row_part(system, work);
+  const SparseMatrix K = assembled({1, 0, 0}, RowLevel::Velocity, {0, 1, 0});
+  const SparseMatrix L = multiplier_part(system, work);
+  for (int i = 0; i < model.rows; ++i) out.velocity_row.push_back(model.velocity_rows > 0 && model.is_velocity_row(i));
 
   Triplets entries[6];
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
@@ -121,7 +134,10 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   out.M = Qt * (M * out.A2);
   out.C = Qt * SparseMatrix(M * out.A1 + C * out.V1);
   out.K = Qt * SparseMatrix(M * out.A0 + C * out.V0 + K * out.Q);
-  out.B = B * out.Q;
+  out.B = B * out.Q;  // V1 = Q
+  out.L = Qt * L;
+  out.B_y = B * out.V0 + rate_by_q * out.Q;
+  out.B_y.prune([&](Eigen::Index row, Eigen::Index, double) { return out.velocity_row[static_cast<std::size_t>(row)]; });
   return out;
 }
 
@@ -216,6 +232,50 @@ Eigen::MatrixXd admissible_motions(const SparseMatrix& B) {
   Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, n - qr.rank());
   last.bottomRows(n - qr.rank()).setIdentity();
   return qr.householderQ() * last;
+}
+
+// Columns of N such that the chosen numbers are 1, one by one: the best conditioned ones.
+static std::vector<int> name_coordinates(Eigen::MatrixXd& N) {
+  std::vector<int> chosen;
+  if (N.cols() == 0) return chosen;
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(N.transpose());
+  for (Eigen::Index i = 0; i < N.cols(); ++i) chosen.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
+  std::sort(chosen.begin(), chosen.end());
+  Eigen::MatrixXd block(N.cols(), N.cols());
+  for (Eigen::Index i = 0; i < N.cols(); ++i) block.row(i) = N.row(chosen[static_cast<std::size_t>(i)]);
+  N = N * Eigen::MatrixXd(block.inverse());
+  return chosen;
+}
+
+MinimalEquations minimal_equations(const Linearization& l, bool named) {
+  using Eigen::MatrixXd;
+  MinimalEquations out;
+  SparseMatrix positions = l.B;
+  positions.prune([&](Eigen::Index row, Eigen::Index, double) { return !l.velocity_row[static_cast<std::size_t>(row)]; });
+  out.P = admissible_motions(positions);
+  out.V = admissible_motions(l.B);
+  if (named) {
+    out.coordinates = name_coordinates(out.P);
+    out.rates = name_coordinates(out.V);
+  }
+  const Eigen::Index np = out.P.cols(), nr = out.V.cols();
+  // B Y = -B_y P, least norm
+  out.Y = MatrixXd::Zero(l.M.rows(), np);
+  if (l.B_y.nonZeros() > 0) out.Y = -MatrixXd(l.B).completeOrthogonalDecomposition().solve(l.B_y * out.P);
+  // xi' = P^+ (V zeta + Y xi);  zeta' from the equations along directions that no multiplier reaches:
+  //   W^T (M (V zeta' + Y xi') + C (V zeta + Y xi) + K P xi + f) = 0,   W^T L = 0
+  const MatrixXd W = admissible_motions(SparseMatrix(l.L.transpose()));
+  const Eigen::PartialPivLU<MatrixXd> mass(W.transpose() * (l.M * out.V));
+  MatrixXd rates(l.M.rows(), np + nr);
+  rates << out.Y, out.V;
+  const MatrixXd xi_rate = MatrixXd(out.P.transpose() * out.P).llt().solve(out.P.transpose() * rates);
+  MatrixXd forces(l.M.rows(), np + nr);
+  forces << l.C * out.Y + l.K * out.P, l.C * out.V;
+  forces += l.M * (out.Y * xi_rate);
+  out.A.resize(np + nr, np + nr);
+  out.A << xi_rate, -mass.solve(W.transpose() * forces);
+  out.F = -mass.solve(MatrixXd(W.transpose()));
+  return out;
 }
 
 std::vector<int> dependent_rows(const SparseMatrix& B) {

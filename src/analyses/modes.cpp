@@ -66,6 +66,25 @@ void add_square(double square, double round_off, const VectorXcd& y, std::vector
   }
 }
 
+// Rows at velocity level or friction: x' = A x in minimal coordinates. A motion that nothing resists is an eigenvalue zero here too, but one
+// that may be defective: taken for zero if it is below the root of round-off.
+std::vector<Pair> general_pairs(const MinimalEquations& e, double time) {
+  std::vector<Pair> out;
+  if (e.A.size() == 0) return out;
+  const Eigen::EigenSolver<MatrixXd> eigen(e.A);
+  if (eigen.info() != Eigen::Success) throw NumericalError(time, "the eigenvalues were not found");
+  const double zero = std::sqrt(kResistance) * e.A.norm();
+  for (Eigen::Index i = 0; i < e.A.rows(); ++i) {
+    const Complex s = eigen.eigenvalues()[i];
+    if (s.imag() < 0) continue;
+    const bool rigid = std::abs(s) <= zero;
+    const VectorXcd x = eigen.eigenvectors().col(i), y = e.P * x.head(e.P.cols());
+    const VectorXcd rate = e.V * x.tail(e.V.cols()) + e.Y * x.head(e.P.cols());
+    out.push_back({rigid ? 0 : s, y.norm() > 1e-8 * rate.norm() ? y : rate, rigid});
+  }
+  return out;
+}
+
 // s^2 M + s C + K on the admissible motions y = N x, all eigenvalues.
 std::vector<Pair> dense_pairs(const Linearization& l, const MatrixXd& N, double time) {
   const MatrixXd M = N.transpose() * (l.M * N), C = N.transpose() * (l.C * N), K = N.transpose() * (l.K * N);
@@ -339,8 +358,10 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   if (dense) {
     const MatrixXd N = admissible_motions(l.B);
     out.degrees_of_freedom = static_cast<int>(N.cols());
-    pairs = dense_pairs(l, N, state.t);
+    pairs = l.is_plain() ? dense_pairs(l, N, state.t) : general_pairs(minimal_equations(l, false), state.t);
   } else {
+    if (!l.is_plain())
+      throw InputError("solver", "constraints at velocity level and friction need --solver dense");
     out.degrees_of_freedom = model.nv - model.rows;
     pairs = sparse_pairs(model, l, options.count > 0 ? options.count : kSparseCount, state.t);
   }

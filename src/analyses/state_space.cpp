@@ -126,18 +126,6 @@ class Outputs {
   std::vector<double> variables_, values_;
 };
 
-// Columns of N such that the chosen coordinates are 1, one by one: the best conditioned ones.
-std::vector<int> choose_coordinates(MatrixXd& N) {
-  const Eigen::ColPivHouseholderQR<MatrixXd> qr(N.transpose());
-  std::vector<int> chosen;
-  for (Eigen::Index i = 0; i < N.cols(); ++i) chosen.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
-  std::sort(chosen.begin(), chosen.end());
-  MatrixXd block(N.cols(), N.cols());
-  for (Eigen::Index i = 0; i < N.cols(); ++i) block.row(i) = N.row(chosen[static_cast<std::size_t>(i)]);
-  N = N * MatrixXd(block.inverse());
-  return chosen;
-}
-
 }  // namespace
 
 Eigen::MatrixXcd StateSpace::transfer(std::complex<double> s) const {
@@ -171,12 +159,11 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
         out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
 
   const Linearization l = linearize(system, state, out.axes.rate, work);
-  MatrixXd N = admissible_motions(l.B);
-  const std::vector<int> chosen = choose_coordinates(N);
-  const Eigen::Index n = N.cols(), nv = model.nv, ni = static_cast<Eigen::Index>(inputs.size());
+  const MinimalEquations e = minimal_equations(l, true);
+  const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv, ni = static_cast<Eigen::Index>(inputs.size());
   const std::vector<std::string> names = shape_names(model);
-  for (const int i : chosen) out.states.push_back(names[at(i)]);
-  for (const int i : chosen) out.states.push_back(names[at(i)] + " rate");
+  for (const int i : e.coordinates) out.states.push_back(names[at(i)]);
+  for (const int i : e.rates) out.states.push_back(names[at(i)] + " rate");
 
   // dr/du, by differences over whole systems with other numbers: loads enter r linearly.
   MatrixXd load(nv, ni);
@@ -205,27 +192,20 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   }
   const MatrixXd projected_load = l.Q.transpose() * load;
 
-  // x' = (z', M_r^-1 (-C_r z' - K_r z - N^T Q^T r_u u))
-  const Eigen::PartialPivLU<MatrixXd> mass(N.transpose() * (l.M * N));
-  const MatrixXd K = mass.solve(N.transpose() * (l.K * N)), C = mass.solve(N.transpose() * (l.C * N));
-  const MatrixXd F = mass.solve(N.transpose() * projected_load);
-  out.A = MatrixXd::Zero(2 * n, 2 * n);
-  out.A.topRightCorner(n, n).setIdentity();
-  out.A.bottomLeftCorner(n, n) = -K;
-  out.A.bottomRightCorner(n, n) = -C;
-  out.B = MatrixXd::Zero(2 * n, ni);
-  out.B.bottomRows(n) = -F;
+  out.A = e.A;
+  out.B = MatrixXd::Zero(n, ni);
+  out.B.bottomRows(n - np) = e.F * projected_load;
 
-  // How the whole state follows x and u, and the sensors follow it.
-  MatrixXd y = MatrixXd::Zero(nv, 2 * n + ni), rate = y, acceleration = y;
-  y.leftCols(n) = N;
-  rate.middleCols(n, n) = N;
-  acceleration << N * out.A.bottomRows(n), N * out.B.bottomRows(n);
+  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Y xi'
+  MatrixXd y = MatrixXd::Zero(nv, n + ni), rate = y, acceleration = y;
+  y.leftCols(np) = e.P;
+  rate.leftCols(n) << e.Y, e.V;
+  acceleration << e.V * out.A.bottomRows(n - np) + e.Y * out.A.topRows(np), e.V * out.B.bottomRows(n - np);
   MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
   forces.rightCols(ni) += projected_load;
-  MatrixXd dlambda = MatrixXd::Zero(model.rows, 2 * n + ni);
+  MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);
   if (model.rows > 0)
-    dlambda = -MatrixXd(l.B.transpose()).completeOrthogonalDecomposition().solve(forces);
+    dlambda = -MatrixXd(l.L).completeOrthogonalDecomposition().solve(forces);
   const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
   const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
 
@@ -245,8 +225,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
     add(other.lambda, dlambda);
     return other;
   };
-  out.C.resize(here.size(), 2 * n);
-  for (Eigen::Index k = 0; k < 2 * n; ++k)
+  out.C.resize(here.size(), n);
+  for (Eigen::Index k = 0; k < n; ++k)
     out.C.col(k) = derivative(
         [&](double a, double b) {
           return outputs.difference(outputs.values(system, moved(k, a), work), outputs.values(system, moved(k, b), work));
@@ -260,7 +240,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
       params.set(input.number, input.value + step);
       const System other(system.shared_model(), params);
       Work other_work(other, "klu");
-      return outputs.values(other, moved(2 * n + k, step), other_work);
+      return outputs.values(other, moved(n + k, step), other_work);
     };
     out.D.col(k) = derivative([&](double a, double b) { return outputs.difference(values_at(a), values_at(b)); },
                               kStep * std::max(1.0, std::abs(input.value)));

@@ -115,6 +115,7 @@ class Equilibrium {
     MatrixRequest request;
     request.force = {1, 0, mu};
     request.row = {1, 0, 0};
+    request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
       system_->jacobian(state, *work_, {}, request);
       if (!held_.empty()) work_->solver->hold(held_);
@@ -317,6 +318,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
       return out;
     }
     state = std::move(trial);
+    raised.follow_angles(state, raised_work);
     factor = next;
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());

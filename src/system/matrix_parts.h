@@ -12,5 +12,7 @@ using SparseMatrix = Eigen::SparseMatrix<double>;
 
 SparseMatrix force_part(const System& system, const Work& work);  // nv x nv
 SparseMatrix row_part(const System& system, const Work& work);    // rows x nv
+// nv x rows: B^T, and what forces add that depend on the multipliers.
+SparseMatrix multiplier_part(const System& system, const Work& work);
 
 }  // namespace liedyn
