@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+import numpy as np
 
 from liedyn import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from liedyn.linear import Modes
 
 _MARKERS = "osD^vP"
 
@@ -132,6 +136,39 @@ def _stability_region(ax: Axes, analysis: dict[str, Any]) -> None:
     ax.set_title(f"stable: {_short_name(analysis['integrator'])}")
     ax.set_xlabel("Re λh")
     ax.set_ylabel("Im λh")
+
+
+def campbell(values: Sequence[float], found: Sequence[Modes], *, parameter: str = "", orders: Sequence[float] = ()) -> Figure:
+    """Frequencies of modes over a parameter, a dot per mode; red where it grows. `orders` draws lines f = order value/2 pi, for speeds."""
+    import matplotlib.pyplot as plt
+
+    with style.use():
+        figure, ax = plt.subplots(figsize=(7, 4.2))
+        for value, modes in zip(values, found):
+            shown = ~modes.rigid & (modes.eigenvalues.imag > 0)
+            grows = modes.eigenvalues.real > 1e-9 * np.abs(modes.eigenvalues)
+            for mask, color in ((shown & ~grows, "C0"), (shown & grows, "C3")):
+                ax.plot(np.full(mask.sum(), value), modes.frequencies[mask], ".", color=color)
+        for order in orders:
+            ax.plot(values, order * np.asarray(values) / (2 * np.pi), linestyle=":", linewidth=0.8, color=style.LIGHT.muted)
+        ax.set_xlabel(parameter)
+        ax.set_ylabel("frequency / Hz")
+    return figure
+
+
+def root_locus(values: Sequence[float], found: Sequence[Modes], *, parameter: str = "") -> Figure:
+    """Eigenvalues in the complex plane, coloured by a parameter."""
+    import matplotlib.pyplot as plt
+
+    with style.use():
+        figure, ax = plt.subplots(figsize=(6, 4.6))
+        points = [(value, s) for value, modes in zip(values, found) for s in (*modes.eigenvalues, *modes.eigenvalues.conj())]
+        dots = ax.scatter([s.real for _, s in points], [s.imag for _, s in points], c=[value for value, _ in points], s=8)
+        figure.colorbar(dots, ax=ax, label=parameter)
+        ax.axvline(0, linewidth=0.8, color=style.LIGHT.muted)
+        ax.set_xlabel("Re s / (1/s)")
+        ax.set_ylabel("Im s / (1/s)")
+    return figure
 
 
 def _short_name(integrator: str) -> str:

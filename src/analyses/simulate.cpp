@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "analyses/choose_formulation.h"
+#include "analyses/recorder.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
 #include "system/redundancy.h"
 
 namespace liedyn {
-namespace {
 
-void check(const SimulateOptions& o) {
+void check_times(const SimulateOptions& o) {
   std::vector<Diagnostic> findings;
   const auto add = [&](const char* path, std::string message) {
     findings.push_back({"", 0, path, std::move(message), ""});
@@ -32,11 +32,7 @@ void check(const SimulateOptions& o) {
   if (!findings.empty()) throw InputError(findings);
 }
 
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::max(out, std::abs(x));
-  return out;
-}
+namespace {
 
 std::string redundancy_warning(const System& system, const State& state) {
   Work work(system);
@@ -48,80 +44,6 @@ std::string redundancy_warning(const System& system, const State& state) {
       system.model().forces_use_multipliers ? "friction, and so the motion, depends on how reactions are shared" : "the motion is the same",
       constraint_scales(system, state, work).length);
 }
-
-// Keeps the sensors at the output times and the maxima of the summary.
-class Recorder {
- public:
-  Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals)
-      : system_(&system), work_(&work), result_(&result), record_residuals_(record_residuals) {
-    const Model& model = system.model();
-    Trajectory& out = result.trajectory;
-    for (const Sensor& sensor : model.sensors)
-      add_channel(sensor.name, sensor.listed->unit, sensor.components);
-    if (record_residuals) {
-      // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
-      add_channel("constraint_residual.position", "", 1);
-      add_channel("constraint_residual.velocity", "", 1);
-    }
-    out.data.reserve(rows * static_cast<std::size_t>(out.columns));
-    variables_.resize(static_cast<std::size_t>(1 + model.sensor_values));
-  }
-
-  void record(const State& state) {
-    watch(state);
-    sense(state);
-  }
-
-  // The maxima of the summary.
-  void watch(const State& state) {
-    Summary& s = result_->summary;
-    const Energy e = system_->energy(state, *work_);
-    s.energy_final = e.kinetic + e.potential;
-    if (first_) s.energy_initial = s.energy_final;
-    first_ = false;
-    s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
-    system_->residual(state, *work_, {true, true, false});
-    residuals_ = {largest(work_->phi), largest(work_->rate)};
-    s.residual_position = std::max(s.residual_position, residuals_.position);
-    s.residual_velocity = std::max(s.residual_velocity, residuals_.velocity);
-    s.end = state.t;
-  }
-
-  // The sensors, and the residuals as they were watched last: a state between two steps has those of interpolation.
-  void sense(const State& state) {
-    last_time_ = state.t;
-    Trajectory& out = result_->trajectory;
-    const std::size_t first = out.data.size();
-    out.data.resize(first + static_cast<std::size_t>(out.columns));
-    out.data[first] = state.t;
-    system_->sense(state, *work_, variables_, out.data.data() + first + 1);
-    if (!record_residuals_) return;
-    *(out.data.end() - 2) = residuals_.position;
-    *(out.data.end() - 1) = residuals_.velocity;
-  }
-
-  double last_time() const { return last_time_; }
-
- private:
-  struct Residuals {
-    double position, velocity;
-  };
-
-  void add_channel(const std::string& name, const std::string& unit, int components) {
-    Trajectory& out = result_->trajectory;
-    out.channels.push_back({name, unit, out.columns, components});
-    out.columns += components;
-  }
-
-  const System* system_;
-  Work* work_;
-  Result* result_;
-  bool record_residuals_;
-  std::vector<double> variables_;
-  bool first_ = true;
-  Residuals residuals_ = {0, 0};
-  double last_time_ = 0;
-};
 
 }  // namespace
 
@@ -143,7 +65,7 @@ SimulateOptions default_options(const Description& d) {
 }
 
 Result simulate(const System& system, const SimulateOptions& options) {
-  check(options);
+  check_times(options);
   const Model& model = system.model();
   if (model.formulation() == "auto") {
     const FormulationChoice choice = choose_formulation(system, options);
@@ -157,7 +79,9 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
   // Initial values need the plain linear system.
   auto work_pointer = std::make_unique<Work>(system, options.solver);
-  State state = consistent_state(system, options.start, initial_policy(options.initial), *work_pointer);
+  State state = consistent_state(
+      system, options.start,
+      {.policy = initial_policy(options.initial), .given = options.from.get()}, *work_pointer);
   if (integrator->form() == IndexForm::Stabilized)
     work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;
@@ -209,6 +133,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.completed = report.completed;
   s.interrupted = report.interrupted;
   s.failure = report.failure;
+  result.state = std::move(state);
   return result;
 }
 
