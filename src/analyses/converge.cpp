@@ -61,7 +61,7 @@ struct Quantity {
 class Samples {
  public:
   explicit Samples(const Model& model)
-      : nodes_(static_cast<int>(model.nodes.size())),
+      : nodes_(static_cast<int>(model.bodies().size())),
         lambda_(nodes_ * kNodeNumbers),
         sensors_(lambda_ + model.rows),
         size_(sensors_ + model.sensor_values) {}

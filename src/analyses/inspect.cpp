@@ -21,31 +21,17 @@ double largest(const std::vector<double>& values) {
 // B^T, one column per constraint.
 SparseMatrix transposed_constraints(const System& system, const State& state, Work& work) {
   const Model& model = system.model();
-  std::size_t size = 0;
-  for (const auto& batch : model.batches)
-    size += static_cast<std::size_t>(6 * batch->coupling().rows * batch->coupling().frames * batch->size());
-  std::vector<double> blocks(size);
+  std::vector<double> blocks(static_cast<std::size_t>(for_each_side(model, [](const JointSide&) {})));
   system.constraint_matrices(state, work, blocks);
   std::vector<Eigen::Triplet<double>> entries;
-  const double* block = blocks.data();
-  for (const auto& batch : model.batches) {
-    const Coupling coupling = batch->coupling();
-    if (coupling.rows == 0) continue;
-    for (int e = 0; e < batch->size(); ++e) {
-      for (int f = 0; f < coupling.frames; ++f, block += 6 * coupling.rows) {
-        const int node_index = model
-                                   .frames[static_cast<std::size_t>(
-                                       batch->frames[static_cast<std::size_t>(e * coupling.frames + f)])]
-                                   .node;
-        if (node_index < 0) continue;
-        const Node& node = model.nodes[static_cast<std::size_t>(node_index)];
-        for (int c = 0; c < node_size(node.type).v; ++c)
-          for (int r = 0; r < coupling.rows; ++r)
-            entries.emplace_back(node.v + c, batch->first_row + e * coupling.rows + r,
-                                 block[(first_component(node.type) + c) * coupling.rows + r]);
-      }
-    }
-  }
+  for_each_side(model, [&](const JointSide& side) {
+    const Node& node = model.nodes[static_cast<std::size_t>(side.node)];
+    const double* block = blocks.data() + side.matrix;
+    for (int c = 0; c < node_size(node.type).v; ++c)
+      for (int r = 0; r < side.rows; ++r)
+        entries.emplace_back(node.v + c, side.first_row + r,
+                             block[(first_component(node.type) + c) * side.rows + r]);
+  });
   SparseMatrix out(model.nv, model.rows);
   out.setFromTriplets(entries.begin(), entries.end());
   return out;

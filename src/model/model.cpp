@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/suggest.h"
 #include "lie/so3.h"
@@ -65,7 +67,7 @@ bool at_reference(const Entry& entry, const Attachment& a) {
 
 const std::vector<std::string>& formulations() {
   static const std::vector<std::string> list = {"r3so3",  "r3so3-spatial", "se3", "euler-parameters",
-                                                "cardan", "cardan-body"};
+                                                "cardan", "cardan-body",   "minimal"};
   return list;
 }
 
@@ -77,6 +79,32 @@ const std::vector<std::string>& formulation_choices() {
   }();
   return list;
 }
+
+namespace {
+
+// Joints that the tree may hold: of the kinds it knows, unless a sensor wants to see their multipliers.
+Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<NodeType>& types,
+               const std::vector<bool>& own) {
+  std::vector<bool> roots;
+  for (std::size_t i = 0; i < types.size(); ++i) roots.push_back(own[i] || types[i] != NodeType::R3xSO3);
+  std::unordered_set<std::string_view> keep_rows;
+  for (const Entry& sensor : d.entries(Section::Sensors))
+    if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
+
+  const auto& joints = d.entries(Section::Joints);
+  std::vector<TreeJoint> candidates;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const std::span<const Link::Kind> motions = tree_motions(joints[i].kind->type);
+    if (motions.empty() || keep_rows.contains(joints[i].name)) continue;
+    const int between = joints[i].kind->field("between");
+    candidates.push_back({static_cast<int>(i),
+                          {node_named(d, bodies, joints[i], between, 0), node_named(d, bodies, joints[i], between, 1)},
+                          motions});
+  }
+  return spanning_tree(static_cast<int>(types.size()), roots, static_cast<int>(joints.size()), candidates);
+}
+
+}  // namespace
 
 std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description,
                                             const std::string& formulation) {
@@ -96,19 +124,38 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const Lookup body_names = names_of(bodies);
   const Lookup joint_names = names_of(d.entries(Section::Joints));
 
-  // Nodes, in the order of the bodies.
-  m.nodes.reserve(bodies.size());
+  // The node of each body in absolute coordinates, and whether it asks for one of its own.
+  const bool minimal = m.formulation_ == "minimal";
+  std::vector<NodeType> types;
+  std::vector<bool> own;
   for (const Entry& body : bodies) {
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
     const int field = body.kind->field("formulation");
-    const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
+    own.push_back(field >= 0 && is_given(body, field) && word(d, body, field) != "model");
     const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
-    const NodeType type = listed.node(own ? word(d, body, field) : common);
+    types.push_back(listed.node(own.back() ? word(d, body, field) : common));
+  }
+  const auto add_node = [&](NodeType type) {
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
     m.nq += size.q;
     m.nv += size.v;
     m.tangents += size.tangent;
+    return static_cast<int>(m.nodes.size()) - 1;
+  };
+  if (!minimal) {
+    m.nodes.reserve(bodies.size());
+    for (const NodeType type : types) add_node(type);
+  } else {
+    m.tree = plan_tree(d, body_names, types, own);
+    for (std::size_t i = 0; i < m.tree->links.size(); ++i) {
+      Link& link = m.tree->links[i];
+      if (link.kind == Link::Kind::Weld) continue;
+      link.node = add_node(link.kind == Link::Kind::Root       ? types[static_cast<std::size_t>(link.body)]
+                           : link.kind == Link::Kind::Rotation ? NodeType::SO3
+                                                               : NodeType::R1);
+      m.tree->of_node.push_back(static_cast<int>(i));
+    }
   }
 
   m.stage_numbers = m.nv;
@@ -118,13 +165,15 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   // One batch per kind (and shape) that occurs; its elements in the order of the entries.
   const auto add_batches = [&](Section section, const auto& list) {
     const auto& entries = d.entries(section);
-    std::map<std::pair<std::size_t, unsigned>, Batch*> of_shape;
+    std::map<std::tuple<std::size_t, unsigned, bool>, Batch*> of_shape;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
-      Batch*& batch = of_shape[{k, shape}];
+      const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;
+      Batch*& batch = of_shape[{k, shape, in_tree}];
       if (batch == nullptr) {
         m.batches.push_back(list[k].make(shape));
+        if (in_tree) m.batches.back() = std::make_unique<TreeJoints>(std::move(m.batches.back()));
         m.sections.push_back(section);
         batch = m.batches.back().get();
       }
@@ -164,7 +213,14 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.rows += coupling.rows * batch.size();
     batch.first_number = m.numbers;
     m.numbers += batch.numbers_per_element() * batch.size();
+    if (auto* joints = dynamic_cast<TreeJoints*>(&batch)) joints->finish(*m.tree, m.frames);
   }
+  if (m.tree)
+    for (Link& link : m.tree->links) {
+      if (link.kind == Link::Kind::Root) continue;
+      link.numbers = m.numbers;
+      m.numbers += kLinkNumbers;
+    }
 
   // Sensors; an expression may use the values before it, as "name" or "name[i]".
   std::vector<Diagnostic> findings;
@@ -260,17 +316,45 @@ std::string Model::row_name(int row) const {
                      batch.row_name(local));
 }
 
-const Entry& Model::body_of(int dof) const {
+int Model::node_of_body(int body) const {
+  if (!tree) return body;
+  const Link& link = tree->links[static_cast<std::size_t>(tree->of_body[static_cast<std::size_t>(body)])];
+  return link.kind == Link::Kind::Root ? link.node : -1;
+}
+
+int Model::node_of_velocity(int dof) const {
   const auto next =
       std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
-  return description_->entries(Section::Bodies)[static_cast<std::size_t>(next - nodes.begin()) - 1];
+  return static_cast<int>(next - nodes.begin()) - 1;
+}
+
+const Entry& Model::body_of(int dof) const {
+  int body = node_of_velocity(dof);
+  if (tree) {
+    const Link& link = tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(body)])];
+    body = link.joint < 0 ? link.body
+                          : tree->links[static_cast<std::size_t>(
+                                            tree->of_joint[static_cast<std::size_t>(link.joint)])]
+                                .body;
+  }
+  return description_->entries(Section::Bodies)[static_cast<std::size_t>(body)];
 }
 
 std::string Model::equation_name(int dof) const {
-  const Entry& body = body_of(dof);
-  const Node& node = nodes[static_cast<std::size_t>(&body - description_->entries(Section::Bodies).data())];
+  const int index = node_of_velocity(dof);
+  const Node& node = nodes[static_cast<std::size_t>(index)];
+  const Link* link = tree ? &tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(index)])] : nullptr;
   const int component = dof - node.v + first_component(node.type);
-  return fmt::format("bodies.{}: {} {}", body.name, component < 3 ? "force" : "torque", "xyz"[component % 3]);
+  if (link == nullptr || link->kind == Link::Kind::Root)
+    return fmt::format("bodies.{}: {} {}", body_of(dof).name, component < 3 ? "force" : "torque",
+                       "xyz"[component % 3]);
+  const Entry& joint = description_->entries(Section::Joints)[static_cast<std::size_t>(link->joint)];
+  if (link->kind == Link::Kind::Rotation)
+    return fmt::format("joints.{}: free torque {}", joint.name, "xyz"[dof - node.v]);
+  const std::string_view what = link->kind == Link::Kind::Turn ? "torque" : "force";
+  return tree_motions(joint.kind->type).size() == 1
+             ? fmt::format("joints.{}: free {}", joint.name, what)
+             : fmt::format("joints.{}: free {} of motion {}", joint.name, what, link->step + 1);
 }
 
 namespace {
@@ -355,11 +439,46 @@ void derive_element(const Model& m, const double* params, int batch, int element
   b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
 }
 
+namespace {
+
+// The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero.
+void derive_links(const Model& m, const double* params, Numbers& numbers) {
+  const Description& d = m.description();
+  const auto pose_of = [&](int body) {
+    if (body < 0) return Pose<double>();
+    const BodyStart start = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(body)], params);
+    return Pose<double>{start.rotation.R(), start.position};
+  };
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    const Batch& batch = *m.batches[b];
+    if (dynamic_cast<const TreeJoints*>(&batch) == nullptr) continue;
+    for (int e = 0; e < batch.size(); ++e) {
+      Pose<double> ends[kMaxFrames];
+      element_inputs(m, params, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
+      const JointFrames frames =
+          joint_frames(m.entry_of(static_cast<int>(b), e).kind->type, ends,
+                       numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
+      const int joint = batch.entries[static_cast<std::size_t>(e)];
+      for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
+        const Link& link = m.tree->links[static_cast<std::size_t>(i)];
+        const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
+        derive_link(link, pose_of(inner != nullptr ? inner->body : -1), pose_of(link.body), frames,
+                    numbers.data.data() + link.numbers);
+        if (link.step == 0) break;
+        i = link.parent;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
   numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
     for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, params, static_cast<int>(b), e, numbers);
+  if (m.tree) derive_links(m, params, numbers);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
@@ -378,11 +497,17 @@ Initial initial_values(const Model& m, const double* params) {
   out.v.assign(static_cast<std::size_t>(m.nv), 0);
   out.free_position.assign(static_cast<std::size_t>(m.nv), false);
   out.free_velocity.assign(static_cast<std::size_t>(m.nv), false);
-  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+  if (m.tree)
+    for (const Link& link : m.tree->links)
+      if (link.kind == Link::Kind::Rotation)
+        store_rotation(SO3<double>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
+  for (std::size_t i = 0; i < m.bodies().size(); ++i) {
+    const int node_index = m.node_of_body(static_cast<int>(i));
+    if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];
     const BodyFields f(*body.kind);
     const Inputs<double> in(d, body, params, nullptr);
-    const Node& node = m.nodes[i];
+    const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
     const BodyStart start = start_of(d, body, params);
     const Mat3 R = start.rotation.R();
     const Vec3 velocity = vector_or_zero(in, f.velocity);
@@ -438,7 +563,8 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
   std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
   // A point mass has no extension: what acts on it acts on the point itself, and nothing turns it.
   const auto check_point = [&](const Frame& frame, const Entry& entry, Section section, bool turns) {
-    if (frame.node < 0 || m.nodes[static_cast<std::size_t>(frame.node)].type != NodeType::R3) return;
+    const int node = frame.node < 0 ? -1 : m.node_of_body(frame.node);
+    if (node < 0 || m.nodes[static_cast<std::size_t>(node)].type != NodeType::R3) return;
     const bool off = frame.numbers >= 0 &&
                      Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.numbers)]).norm() > 1e-9;
     const std::string& name = d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)].name;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "model/element.h"
 #include "model/params.h"
 #include "model/sensors/sensor.h"
+#include "model/tree.h"
 
 namespace liedyn {
 
@@ -24,7 +26,9 @@ class Model {
   const std::string& formulation() const { return formulation_; }
   bool has_conventional_nodes() const;
 
-  std::vector<Node> nodes;  // one per body, in the order of the bodies
+  // One per body, in the order of the bodies; in minimal coordinates those of the links of the tree, in their order.
+  std::vector<Node> nodes;
+  std::optional<Tree> tree;  // in minimal coordinates
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
@@ -42,8 +46,13 @@ class Model {
   const Entry& entry_of(int batch, int element) const;
   const Entry& joint_of(int row) const;
   const Entry& body_of(int dof) const;
+  // What a frame finds at its index `node`: nodes, or the bodies of the tree.
+  const std::vector<Node>& bodies() const { return tree ? tree->bodies : nodes; }
+  // Index of the node that is the body's own, -1: a joint of the tree moves it.
+  int node_of_body(int body) const;
 
  private:
+  int node_of_velocity(int dof) const;
   // Batch and element that a row belongs to.
   std::pair<int, int> element_of_row(int row) const;
 
@@ -67,6 +76,7 @@ void derive_numbers(const Model& model, const double* params, Numbers& numbers);
 void derive_element(const Model& model, const double* params, int batch, int element, Numbers& numbers);
 
 // What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
+// In minimal coordinates the joints of the tree begin at zero, at rest; system/tree_state.h has what was typed about their bodies.
 struct Initial {
   std::vector<double> q, v;
   std::vector<bool> free_position, free_velocity;  // per velocity

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/nodes/stage.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -199,6 +200,13 @@ bool forbidden_velocity(const System& system, const State& state, Work& work) {
 
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {
   const Model& model = system.model();
+  if (model.tree) {
+    const System absolute = in_absolute_coordinates(system);
+    Work absolute_work(absolute);
+    State state = state_on_tree(system, absolute, consistent_state(absolute, t, policy, absolute_work), work);
+    require_accelerations(system, state, work);
+    return state;
+  }
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
 

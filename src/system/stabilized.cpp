@@ -14,11 +14,8 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
 
   // Pairs of nodes coupled by inertia or damping, each a block of its own in inertia_.
   BlockPattern pairs;
-  for_each_element(m, [&](int b, int e, int) {
-    if (m.batches[at(b)]->coupling().rows > 0) return;
-    for_each_force_block(m, *m.batches[at(b)], e, [&](int row, int column) {
-      if (row >= 0 && column >= 0) pairs.add(row, column);
-    });
+  for_each_listed_force_block(m, [&](int, int row, int column) {
+    if (row >= 0 && column >= 0) pairs.add(row, column);
   });
   pairs.normalize();
   std::vector<BlockRef> places;
@@ -36,26 +33,25 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
     return places[static_cast<std::size_t>(found - pairs.pairs.begin())];
   };
 
-  rate_blocks_.resize(m.batches.size());
-  inertia_blocks_.resize(m.batches.size());
+  inertia_blocks_.resize(block_lists(m));
+  for_each_listed_force_block(m, [&](int list, int row, int column) {
+    inertia_blocks_[at(list)].push_back(row >= 0 && column >= 0 ? place_of(row, column) : BlockRef{});
+  });
+  // Of velocity rows: per batch and frame, or in minimal coordinates a list of all sides.
+  rate_blocks_.resize(block_lists(m));
+  if (!m.tree)
+    for (std::size_t b = 0; b < m.batches.size(); ++b)
+      if (m.batches[b]->coupling().rows > 0) rate_blocks_[b].resize(m.batches[b]->frames.size());
   std::vector<std::vector<int>> sides_on(m.nodes.size());
-  int matrix = 0;
-  for_each_element(m, [&](int b, int e, int joint) {
-    const Batch& batch = *m.batches[at(b)];
-    const Coupling c = batch.coupling();
-    if (c.rows == 0) {
-      for_each_force_block(m, batch, e, [&](int row, int column) {
-        inertia_blocks_[at(b)].push_back(row >= 0 && column >= 0 ? place_of(row, column) : BlockRef{});
-      });
-      return;
-    }
-    for (int i = 0; i < c.frames; ++i, matrix += 6 * c.rows) {
-      const int node = node_of_frame(m, batch, e, i);
-      rate_blocks_[at(b)].push_back(node >= 0 ? solver.block(eta_block(joint), node) : BlockRef{});
-      if (node < 0) continue;
-      sides_on[at(node)].push_back(static_cast<int>(sides_.size()));
-      sides_.push_back({node, c.rows, batch.first_row + e * c.rows, matrix, joint});
-    }
+  const int matrix = for_each_side(m, [&](const JointSide& side) {
+    const BlockRef ref = solver.block(eta_block(side.joint), side.node);
+    if (m.tree)
+      rate_blocks_[1].push_back(ref);
+    else
+      rate_blocks_[at(side.batch)][at(side.element * m.batches[at(side.batch)]->coupling().frames + side.frame)] =
+          ref;
+    sides_on[at(side.node)].push_back(static_cast<int>(sides_.size()));
+    sides_.push_back({side.node, side.rows, side.first_row, side.matrix, side.joint});
   });
   matrices_.assign(at(matrix), 0);
   now_.assign(at(matrix), 0);

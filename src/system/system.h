@@ -11,6 +11,7 @@
 #include "system/layout.h"
 #include "system/linear.h"
 #include "system/state.h"
+#include "system/tree_assembly.h"
 
 namespace liedyn {
 
@@ -29,8 +30,8 @@ struct Work {
   std::vector<double> params;     // with the numbers that depend on t; empty if there are none
   std::vector<double> variables;  // of expressions: parameters, t
   double numbers_time;
-  std::vector<Motion<double>> motions;          // per node
-  std::vector<Vec6> wrench;                     // per node
+  std::vector<Motion<double>> motions;          // per body
+  std::vector<Vec6> wrench;                     // per body
   std::vector<double> r;                        // nv
   std::vector<double> phi, rate, acceleration;  // rows
   std::vector<double> tangent;                  // the nodes' maps E
@@ -39,7 +40,8 @@ struct Work {
       0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 
   std::unique_ptr<LinearSolver> solver;
-  std::vector<std::vector<BlockRef>> blocks;  // per batch
+  std::vector<std::vector<BlockRef>> blocks;  // per list, see for_each_listed_block
+  std::unique_ptr<TreeAssembly> tree;         // in minimal coordinates
   std::vector<BlockRef> diagonal;             // per node
   std::vector<double> right;                  // right-hand side and solution
 };
@@ -56,7 +58,7 @@ struct MatrixRequest {
   Seeding row;
   RowLevel level = RowLevel::Position;
   bool use_tangent = false;  // E from Work::tangent; otherwise the identity
-  // Of the stabilised form: velocity rows besides those of position, per batch; null otherwise.
+  // Of the stabilised form: velocity rows besides those of position, per list of blocks; null otherwise.
   const std::vector<std::vector<BlockRef>>* rate_blocks = nullptr;
   Seeding rate;
 };
@@ -95,7 +97,9 @@ class System {
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   static void note_force_scale(Work& work);
+  void evaluate_residuals(const Evaluation& e, Work& work) const;
   void finish_residual(Work& work) const;
+  void tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest& request) const;
 
   std::shared_ptr<const Model> model_;
   Params params_;

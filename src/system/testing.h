@@ -4,7 +4,9 @@
 #include "model/nodes/parameter_stage.h"
 #include "model/testing.h"
 #include "system/corrector.h"
+#include "system/initial.h"
 #include "system/system.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 
@@ -13,8 +15,15 @@ inline System make_system(const std::shared_ptr<const Description>& description,
   return System(Model::compile(description, formulation), Params(description));
 }
 
-// Places and velocities as described; nothing is required of them.
+// Places and velocities as described; nothing is required of them. In minimal coordinates, the nearest that the joints allow.
 inline State described_state(const System& system) {
+  if (system.model().tree) {
+    const System absolute = in_absolute_coordinates(system);
+    Work work(system), absolute_work(absolute);
+    State bodies = described_state(absolute);
+    project_velocities(absolute, bodies, nullptr, absolute_work);
+    return state_on_tree(system, absolute, bodies, work);
+  }
   const Initial initial = initial_values(system.model(), system.params().values().data());
   State state = system.empty_state();
   state.q = initial.q;
