@@ -42,7 +42,7 @@ SparseMatrix transposed_constraints(const System& system, const State& state, Wo
         for (int c = 0; c < node_size(node.type).v; ++c)
           for (int r = 0; r < coupling.rows; ++r)
             entries.emplace_back(node.v + c, batch->first_row + e * coupling.rows + r,
-                                 block[(first_component(node.type) + c) * coupling.rows + r]);
+                                 block[components(node.type)[c] * coupling.rows + r]);
       }
     }
   }
