@@ -278,7 +278,7 @@ class Study {
     const System& system = systems_[run.system];
     const std::unique_ptr<Integrator> integrator = make_integrator(system, run.integrator);
     Work work(system, "auto", integrator->form());
-    std::vector<double> variables(static_cast<std::size_t>(1 + system.model().sensor_values));
+    std::vector<double> variables(static_cast<std::size_t>(system.model().sensor_variables));
     State state = initial_[run.system];
     run.samples.assign(static_cast<std::size_t>((grid_ + 1) * layout_.size()), kUnknown);
     run.taken.assign(static_cast<std::size_t>(grid_ + 1), false);

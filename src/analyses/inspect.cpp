@@ -30,7 +30,7 @@ SparseMatrix transposed_constraints(const System& system, const State& state, Wo
     for (int c = 0; c < node_size(node.type).v; ++c)
       for (int r = 0; r < side.rows; ++r)
         entries.emplace_back(node.v + c, side.first_row + r,
-                             block[(first_component(node.type) + c) * side.rows + r]);
+                             block[components(node.type)[c] * side.rows + r]);
   });
   SparseMatrix out(model.nv, model.rows);
   out.setFromTriplets(entries.begin(), entries.end());

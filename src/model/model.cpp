@@ -153,7 +153,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       if (link.kind == Link::Kind::Weld) continue;
       link.node = add_node(link.kind == Link::Kind::Root       ? types[static_cast<std::size_t>(link.body)]
                            : link.kind == Link::Kind::Rotation ? NodeType::SO3
-                                                               : NodeType::R1);
+                           : link.kind == Link::Kind::Turn     ? NodeType::Turn
+                                                               : NodeType::Slide);
+      if (link.kind == Link::Kind::Root) m.tree->bodies[static_cast<std::size_t>(link.body)].q = m.nodes.back().q;
       m.tree->of_node.push_back(static_cast<int>(i));
     }
   }
@@ -222,9 +224,10 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       m.numbers += kLinkNumbers;
     }
 
-  // Sensors; an expression may use the values before it, as "name" or "name[i]".
+  // Sensors; an expression may use t, parameters and, hiding these, the values before it, as "name" or "name[i]".
   std::vector<Diagnostic> findings;
   std::vector<std::string> variables = {"t"};
+  variables.insert(variables.end(), d.parameter_names.begin(), d.parameter_names.end());
   const auto& sensors = d.entries(Section::Sensors);
   for (const Entry& entry : sensors) {
     Sensor sensor;
@@ -238,6 +241,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         const int at = entry.kind->field("at");
         sensor.frame = add_frame(
             entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
+        const int node = m.frames.back().node;
+        if (sensor.listed->in_plane && (node < 0 || !is_planar(types[static_cast<std::size_t>(node)])))
+          findings.push_back(
+              {d.file, entry.line, "sensors." + entry.name + "." + field.name,
+               fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
+               "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
       } else if (field.type == FieldType::Joint) {
         const int joint = joint_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b) {
@@ -257,8 +266,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                fmt::format("expected a joint with {}, got '{}' of type {}",
                            needed.angle ? "an angle about its axis" : "a displacement along its axis",
                            word(d, entry, index), m.entry_of(sensor.batch, sensor.element).kind->type),
-               needed.angle ? "revolute, cylindrical and planar joints have one"
-                            : "prismatic, cylindrical and point_on_line joints have one"});
+               needed.angle
+                   ? "revolute, cylindrical, planar and planar_revolute joints have one"
+                   : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
@@ -279,6 +289,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       for (int i = 0; i < sensor.components; ++i) variables.push_back(fmt::format("{}[{}]", sensor.name, i));
     m.sensors.push_back(std::move(sensor));
   }
+  m.sensor_variables = static_cast<int>(variables.size());
   if (!findings.empty()) throw InputError(findings);
   return model;
 }
@@ -344,7 +355,7 @@ std::string Model::equation_name(int dof) const {
   const int index = node_of_velocity(dof);
   const Node& node = nodes[static_cast<std::size_t>(index)];
   const Link* link = tree ? &tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(index)])] : nullptr;
-  const int component = dof - node.v + first_component(node.type);
+  const int component = components(node.type)[dof - node.v];
   if (link == nullptr || link->kind == Link::Kind::Root)
     return fmt::format("bodies.{}: {} {}", body_of(dof).name, component < 3 ? "force" : "torque",
                        "xyz"[component % 3]);
@@ -361,10 +372,11 @@ namespace {
 
 // What a body's fields say about its start.
 struct BodyFields {
-  int position, orientation, velocity, angular_velocity, inertial_angular_velocity, reference;
+  int position, orientation, angle, velocity, angular_velocity, inertial_angular_velocity, reference;
   explicit BodyFields(const Kind& kind)
       : position(kind.field("position")),
         orientation(kind.field("orientation")),
+        angle(kind.field("angle")),
         velocity(kind.field("velocity")),
         angular_velocity(kind.field("angular_velocity")),
         inertial_angular_velocity(kind.field("angular_velocity_inertial")),
@@ -374,6 +386,7 @@ struct BodyFields {
 struct BodyStart {
   Vec3 position = Vec3::Zero();
   SO3<double> rotation;
+  double angle = 0;            // of a body in the plane, in radians as typed
   Vec3 center = Vec3::Zero();  // centre of mass relative to the reference point, body axes
 };
 
@@ -388,6 +401,10 @@ BodyStart start_of(const Description& d, const Entry& body, const double* params
   // What assembly is to find has no numbers: it begins at zero.
   out.position = vector_or_zero(in, f.position);
   if (f.orientation >= 0 && in.stored(f.orientation)) out.rotation = typed_rotation(in, f.orientation);
+  if (f.angle >= 0 && in.stored(f.angle)) {
+    out.angle = in.number(f.angle);
+    out.rotation = SO3<double>::exp(Vec3(0, 0, out.angle));
+  }
   if (f.reference >= 0) out.center = -in.vector(f.reference);
   return out;
 }
@@ -511,6 +528,26 @@ Initial initial_values(const Model& m, const double* params) {
     const BodyStart start = start_of(d, body, params);
     const Mat3 R = start.rotation.R();
     const Vec3 velocity = vector_or_zero(in, f.velocity);
+    const auto consistent = [&](int field) {
+      return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent;
+    };
+    const auto mark = [&](std::vector<bool>& flags, int first, int count) {
+      for (int k = 0; k < count; ++k) flags[static_cast<std::size_t>(node.v + first + k)] = true;
+    };
+    const int places = place_count(node.type);
+    if (places > 0 && consistent(f.position)) mark(out.free_position, 0, places);
+    if (places > 0 && consistent(f.velocity)) mark(out.free_velocity, 0, places);
+    if (is_planar(node.type)) {
+      double* q = out.q.data() + node.q;
+      double* v = out.v.data() + node.v;
+      const Vec3 own = node.type == NodeType::SE2 ? Vec3(R.transpose() * velocity) : velocity;
+      for (int k = 0; k < 2; ++k) q[k] = start.position[k], v[k] = own[k];
+      q[2] = start.angle;
+      v[2] = in.stored(f.angular_velocity) ? in.number(f.angular_velocity) : 0;
+      if (consistent(f.angle)) mark(out.free_position, 2, 1);
+      if (consistent(f.angular_velocity)) mark(out.free_velocity, 2, 1);
+      continue;
+    }
     Vec3 omega = vector_or_zero(in, f.angular_velocity);
     if (is_given(body, f.inertial_angular_velocity))
       omega = R.transpose() * in.vector(f.inertial_angular_velocity);
@@ -518,23 +555,14 @@ Initial initial_values(const Model& m, const double* params) {
     double* q = out.q.data() + node.q;
     double* v = out.v.data() + node.v;
     Eigen::Map<Vec3>{q} = start.position;
-    const bool translates = first_component(node.type) == 0, rotates = node.type != NodeType::R3;
-    const int rotational = translates ? 3 : 0;
+    const bool translates = places > 0, rotates = node.type != NodeType::R3;
+    const int rotational = places;
     if (rotates) store_rotation(start.rotation, q);
     if (translates)
       Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
     if (rotates) Eigen::Map<Vec3>{v + rotational} = turns_rotation(node.type) ? Vec3(R * omega) : omega;
-
-    const auto consistent = [&](int field) {
-      return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent;
-    };
-    const auto mark = [&](std::vector<bool>& flags, int first) {
-      for (int k = 0; k < 3; ++k) flags[static_cast<std::size_t>(node.v + first + k)] = true;
-    };
-    if (translates && consistent(f.position)) mark(out.free_position, 0);
-    if (translates && consistent(f.velocity)) mark(out.free_velocity, 0);
-    if (rotates && consistent(f.orientation)) mark(out.free_position, rotational);
-    if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational);
+    if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);
+    if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational, 3);
   }
   return out;
 }

@@ -40,6 +40,8 @@ class Model {
   int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
   int numbers = 0;        // of Numbers
   int sensor_values = 0;
+  int sensor_variables =
+      0;  // what expressions of sensors may name: t, the parameters, the values of the sensors
 
   std::string row_name(int row) const;       // "joints.pivot: place x"
   std::string equation_name(int dof) const;  // "bodies.top: force x"

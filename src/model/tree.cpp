@@ -217,7 +217,7 @@ void move_links(const Tree& tree, const std::vector<Node>& nodes, const double* 
       m = node_motion(node.type, q + node.q, v + node.v, vdot + node.v);
       const Mat6 H = node_seeds(node.type, m, nullptr, nullptr, {1, 0, 0}).X;
       for (int k = 0; k < node_size(node.type).v; ++k)
-        out.S[at(node.v + k)] = H.col(first_component(node.type) + k);
+        out.S[at(node.v + k)] = H.col(components(node.type)[k]);
     } else {
       const Motion<double>& parent = link.parent < 0 ? ground : out.motion[at(link.parent)];
       const double* own = numbers + link.numbers;

@@ -46,7 +46,7 @@ struct Tree {
   std::vector<int> of_joint;           // link behind each joint of the tree, -1: the joint keeps its rows
   std::vector<std::vector<int>> path;  // per link: the links with coordinates from the root to itself
   std::vector<int> of_node;            // link of each node
-  std::vector<Node> bodies;            // what the frames of each body see: a pose, a twist, a wrench
+  std::vector<Node> bodies;            // what the frames of each body see, a pose on SE3; q is that of a root
 };
 
 // The motions of a joint that can be in the tree, one after the other; empty: it keeps its rows.

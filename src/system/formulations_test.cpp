@@ -38,6 +38,20 @@ class Assembly {
     ModelBuilder builder({1, -2, -9});
     for (const BodyData& b : bodies_) {
       const Vec3 reference = about_references ? b.reference : Vec3(Vec3::Zero());
+      if (planar()) {
+        const Mat3 R = turn_in_plane(b.rotation_vector.z());
+        const Vec3 place = b.center + R * reference,
+                   velocity = b.velocity + R * Vec3(0, 0, b.omega.z()).cross(reference);
+        builder.body(b.name, "planar")
+            .set("mass", {b.mass})
+            .set("inertia", {b.inertia[2]})
+            .set("reference", {reference.x(), reference.y()})
+            .set("position", {place.x(), place.y()})
+            .set("angle", {b.rotation_vector.z()})
+            .set("velocity", {velocity.x(), velocity.y()})
+            .set("angular_velocity", {b.omega.z()});
+        continue;
+      }
       const Mat3 R = SO3<double>::exp(b.rotation_vector).R();
       builder.body(b.name, "rigid")
           .set("mass", {b.mass})
@@ -72,7 +86,8 @@ class Assembly {
       }
 
     for (const BodyData& b : bodies_) {
-      builder.sensor("a_" + b.name, "acceleration").set("of", b.name).set("at", b.center);
+      const Vec3 center(b.center.x(), b.center.y(), planar() ? 0 : b.center.z());
+      builder.sensor("a_" + b.name, "acceleration").set("of", b.name).set("at", center);
       builder.sensor("alpha_" + b.name, "angular_acceleration")
           .set("of", b.name)
           .set("axes", std::string("inertial"));
@@ -104,6 +119,8 @@ class Assembly {
   }
 
  private:
+  // A joint of the plane joins bodies of the plane.
+  bool planar() const { return joint_kind_.type.starts_with("planar_"); }
   // The entry just begun, between two bodies (or on the second).
   static void add_pair(ModelBuilder& builder, const Kind& kind, const std::string& a, const std::string& b,
                        bool swap, Random& random) {
@@ -129,6 +146,9 @@ class Assembly {
         builder.choose(field.name, chosen);
       } else if (field.type == FieldType::Vector || field.type == FieldType::Rotation) {
         builder.set(field.name, random.vector<3>());
+      } else if (field.type == FieldType::PlaneVector) {
+        const Vec3 v = random.vector<3>();
+        builder.set(field.name, {v.x(), v.y()});
       } else if (field.type == FieldType::Number) {
         builder.set(field.name, {random.between(0.5, 1.5)});
       }
@@ -200,7 +220,7 @@ TEST(Physics, IsTheSameWithTheBodiesOfAJointExchangedAndReactionsAreOpposite) {
         deviation.note(assembly.physics(formulation, false, true),
                        assembly.physics(formulation, false, false), -1);
       },
-      {"point_on_line", "point_on_plane", "generic"});
+      {"point_on_line", "point_on_plane", "generic", "planar_point_on_line"});
 }
 
 // Actio = reactio and Newton's and Euler's laws, by sensors alone: a pendulum body hangs on a spherical joint.

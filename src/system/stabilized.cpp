@@ -82,11 +82,11 @@ void StabilizedColumns::drift(const System& system, double h, const std::vector<
   std::fill(out.begin(), out.end(), 0.0);
   for (const Side& side : sides_) {
     const Node& node = system.model().nodes[at(side.node)];
-    const int first = first_component(node.type);
+    const std::uint8_t* component = components(node.type);
     for (int c = 0; c < node_size(node.type).v; ++c)
       for (int r = 0; r < side.rows; ++r)
         out[at(node.v + c)] +=
-            h * matrices_[at(side.matrix + r + (first + c) * side.rows)] * eta[at(side.multiplier + r)];
+            h * matrices_[at(side.matrix + r + component[c] * side.rows)] * eta[at(side.multiplier + r)];
   }
 }
 
@@ -107,7 +107,8 @@ void StabilizedColumns::add_columns(const System& system, const State& state, co
   for (const Product& p : products_) {
     const Side& side = sides_[at(p.side)];
     const Node& node = m.nodes[at(side.node)];
-    const int inner = node_size(node.type).v, first = first_component(node.type);
+    const int inner = node_size(node.type).v;
+    const std::uint8_t* component = components(node.type);
     const double* acceleration = &responses_[at(side.matrix)];
     const double* velocity = &rate_responses_[at(side.matrix)];
     const bool forces = p.rows_node >= 0;
@@ -116,14 +117,14 @@ void StabilizedColumns::add_columns(const System& system, const State& state, co
       for (int r = 0; r < height; ++r) {
         double sum = 0;
         for (int k = 0; k < inner; ++k) {
-          const int to = 6 * c + first + k;
+          const int to = 6 * c + component[k];
           if (forces) {
             const auto source = at(p.source.offset + r + k * p.source.stride);
             sum += inertia_[source] * acceleration[to];
             if (apart) sum += damping_[source] * velocity[to];
           } else {
             // The factor k c_v of the velocity rows is s.
-            sum += s * now_[at(sides_[at(p.side_rows)].matrix + r + (first + k) * height)] * velocity[to];
+            sum += s * now_[at(sides_[at(p.side_rows)].matrix + r + component[k] * height)] * velocity[to];
           }
         }
         values[p.target.offset + r + c * p.target.stride] += sum;

@@ -101,6 +101,7 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   e.frames = m.frames.data();
   e.nodes = m.bodies().data();
   e.motions = work.motions.data();
+  e.q = state.q.data();
   e.numbers = work.numbers.data.data();
   e.world.gravity = work.numbers.gravity;
   e.world.time = state.t;
@@ -229,11 +230,13 @@ void System::sense(const State& state, Work& work, std::vector<double>& variable
   }
   Energy sum;
   for (const auto& batch : model_->batches) sum += batch->energy(e);
+  const int parameters = params_.parameter_count();
   variables[0] = state.t;
+  std::copy_n(params_.values().begin(), parameters, variables.begin() + 1);
   for (const Sensor& sensor : model_->sensors) {
     const Batch* joint = sensor.batch >= 0 ? model_->batches[at(sensor.batch)].get() : nullptr;
     sensor.listed->evaluate({sensor, e, joint, sum, variables}, out + sensor.first);
-    std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + sensor.first);
+    std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + parameters + sensor.first);
   }
 }
 

@@ -86,7 +86,8 @@ class System {
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
   Energy energy(const State& at, Work& work) const;
-  // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of 1 + sensor_values numbers.
+  // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of
+  // Model::sensor_variables numbers.
   void sense(const State& at, Work& work, std::vector<double>& variables, double* out) const;
 
   // "bodies.top: force x" or "joints.pivot: place x": name of an unknown of the linear system and of its equation.

@@ -120,8 +120,8 @@ inline Stage newmark_stage(const State& from, double h, Corrector& corrector) {
 
 // All sensors at a state.
 inline std::vector<double> sensed(const System& system, const State& state, Work& work) {
-  const auto values = static_cast<std::size_t>(system.model().sensor_values);
-  std::vector<double> variables(values + 1), out(values);
+  std::vector<double> variables(static_cast<std::size_t>(system.model().sensor_variables));
+  std::vector<double> out(static_cast<std::size_t>(system.model().sensor_values));
   system.sense(state, work, variables, out.data());
   return out;
 }

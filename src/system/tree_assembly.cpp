@@ -161,9 +161,9 @@ void TreeAssembly::fill_own_columns(int i, const Seeding& s, const double* tange
   const double* E_rate = tangent != nullptr ? rate_tangent + node.tangent : nullptr;
   if (link.kind == Link::Kind::Root) {
     const Seeds seeds = node_seeds(node.type, at_.motion[at(i)], E, E_rate, s);
-    const int first = first_component(node.type);
+    const std::uint8_t* component = components(node.type);
     for (int k = 0; k < count; ++k)
-      own[k] = {at_.S[at(node.v + k)], seeds.V.col(first + k), seeds.A.col(first + k)};
+      own[k] = {at_.S[at(node.v + k)], seeds.V.col(component[k]), seeds.A.col(component[k])};
     return;
   }
   const auto moved = [&](const double* map, int k) -> Vec6 {
@@ -379,7 +379,7 @@ void TreeAssembly::constraint_matrices(const Evaluation& e, double* out) {
         for (const int inner : model_->tree->path[at(link)]) {
           const Node& node = node_of(inner);
           for (int d = 0; d < node_size(node.type).v; ++d, ++column)
-            Eigen::Map<Eigen::VectorXd>(out + (first_component(node.type) + d) * c.rows, c.rows).noalias() =
+            Eigen::Map<Eigen::VectorXd>(out + components(node.type)[d] * c.rows, c.rows).noalias() =
                 B * column->J;
           out += 6 * c.rows;
         }

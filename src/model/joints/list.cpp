@@ -3,15 +3,17 @@
 #include "model/joints/axis_joint.h"
 #include "model/joints/distance.h"
 #include "model/joints/generic.h"
+#include "model/joints/planar_joint.h"
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
 
 namespace liedyn {
 
 const std::vector<ListedKind>& joint_kinds() {
-  static const std::vector<ListedKind> list = {spherical(),     revolute(),       prismatic(), cylindrical(),
-                                               universal(),     planar(),         fixed(),     distance(),
-                                               point_on_line(), point_on_plane(), generic()};
+  static const std::vector<ListedKind> list = {
+      spherical(), revolute(),        prismatic(),        cylindrical(),   universal(),
+      planar(),    fixed(),           distance(),         point_on_line(), point_on_plane(),
+      generic(),   planar_revolute(), planar_prismatic(), planar_fixed(),  planar_point_on_line()};
   return list;
 }
 

@@ -12,14 +12,15 @@ using M3 = Eigen::Map<Vec3>;
 using C6 = Eigen::Map<const Vec6>;
 using M6 = Eigen::Map<Vec6>;
 
-// Where the rotation begins, -1 for points.
-int rotation_start(NodeType type) { return type == NodeType::R3 ? -1 : 3 - first_component(type); }
-
 }  // namespace
 
 void increment_rates(NodeType type, const double* theta, const double* v, double* rates) {
   if (type == NodeType::SE3) {
     M6{rates} = SE3<double>::Tinv(C6(theta)) * C6(v);
+    return;
+  }
+  if (type == NodeType::SE2) {
+    M3{rates} = SE2<double>::Tinv(C3(theta)) * C3(v);
     return;
   }
   std::copy_n(v, node_size(type).v, rates);
@@ -33,6 +34,10 @@ void increment_rates(NodeType type, const double* theta, const double* v, double
 void refer_to_moved(NodeType type, const double* moved, double* theta) {
   if (type == NodeType::SE3) {
     M6{theta} = (SE3<double>::exp(-C6(moved)) * SE3<double>::exp(C6(theta))).log();
+    return;
+  }
+  if (type == NodeType::SE2) {
+    M3{theta} = (SE2<double>::exp(-C3(moved)) * SE2<double>::exp(C3(theta))).log();
     return;
   }
   const int i = rotation_start(type);

@@ -17,6 +17,7 @@ struct ListedSensor {
   int components;  // 0: one per row of the joint
   void (*evaluate)(const SensorContext&, double* out);
   AxisCoordinates needs = {};  // what the joint it looks at must have
+  bool in_plane = false;       // the body it looks at must be one of the plane
 };
 
 struct Sensor {
@@ -25,7 +26,7 @@ struct Sensor {
   int frame = -1;                // of the body it looks at
   int batch = -1, element = -1;  // of the joint it looks at
   int choice = 0;                // of its "axes" or "part"
-  Expression expression;         // of (time, components of the sensors before it)
+  Expression expression;         // of (time, parameters, components of the sensors before it)
   int first = 0;                 // its first value among all
   int components = 0;
 };
@@ -35,7 +36,7 @@ struct SensorContext {
   const Evaluation& at;
   const Batch* joint;  // of the joint it looks at
   const Energy& energy;
-  std::span<const double> variables;  // time, then the values of all sensors so far
+  std::span<const double> variables;  // time, parameters, then the values of all sensors so far
 
   Motion<double> motion() const {
     return FrameView(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();
