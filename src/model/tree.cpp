@@ -17,30 +17,30 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-using Kind = Link::Kind;
+using LinkKind = Link::Kind;
 using C3 = Eigen::Map<const Vec3>;
 using CMat3 = Eigen::Map<const Mat3>;
 
 struct TreeJointKind {
   std::string_view type;
-  std::vector<Kind> motions;
+  std::vector<LinkKind> motions;
 };
 const std::vector<TreeJointKind>& tree_joint_kinds() {
   static const std::vector<TreeJointKind> list = {
-      {"revolute", {Kind::Turn}},
-      {"prismatic", {Kind::Slide}},
-      {"cylindrical", {Kind::Slide, Kind::Turn}},
-      {"universal", {Kind::Turn, Kind::Turn}},
-      {"planar", {Kind::Slide, Kind::Slide, Kind::Turn}},
-      {"spherical", {Kind::Rotation}},
-      {"fixed", {Kind::Weld}},
+      {"revolute", {LinkKind::Turn}},
+      {"prismatic", {LinkKind::Slide}},
+      {"cylindrical", {LinkKind::Slide, LinkKind::Turn}},
+      {"universal", {LinkKind::Turn, LinkKind::Turn}},
+      {"planar", {LinkKind::Slide, LinkKind::Slide, LinkKind::Turn}},
+      {"spherical", {LinkKind::Rotation}},
+      {"fixed", {LinkKind::Weld}},
   };
   return list;
 }
 
-int freedom(std::span<const Kind> motions) {
+int freedom(std::span<const LinkKind> motions) {
   int out = 0;
-  for (const Kind kind : motions) out += kind == Kind::Weld ? 0 : kind == Kind::Rotation ? 3 : 1;
+  for (const LinkKind kind : motions) out += kind == LinkKind::Weld ? 0 : kind == LinkKind::Rotation ? 3 : 1;
   return out;
 }
 
@@ -55,12 +55,12 @@ void store(const Pose<double>& pose, double* out) {
 }
 
 // The link's frame relative to its parent's: joint frame, motion, link frame.
-Offset<double> relative_pose(Kind kind, const double* numbers, const double* q) {
+Offset<double> relative_pose(LinkKind kind, const double* numbers, const double* q) {
   const CMat3 R_joint(numbers), R_link(numbers + 12);
   const C3 p_joint(numbers + 9), p_link(numbers + 21);
   Offset<double> out;
   switch (kind) {
-    case Kind::Turn: {
+    case LinkKind::Turn: {
       const double c = std::cos(q[0]), s = std::sin(q[0]);
       Mat3 R;
       R << c, -s, 0, s, c, 0, 0, 0, 1;
@@ -68,13 +68,13 @@ Offset<double> relative_pose(Kind kind, const double* numbers, const double* q) 
       out.rho = p_joint + R_joint * (R * p_link);
       break;
     }
-    case Kind::Rotation: {
+    case LinkKind::Rotation: {
       const Mat3 R = rotation_of(q).R();
       out.Q = R_joint * (R * R_link);
       out.rho = p_joint + R_joint * (R * p_link);
       break;
     }
-    case Kind::Slide:
+    case LinkKind::Slide:
       out.Q = R_joint * R_link;
       out.rho = p_joint + R_joint * (p_link + Vec3(0, 0, q[0]));
       break;
@@ -88,7 +88,7 @@ Offset<double> relative_pose(Kind kind, const double* numbers, const double* q) 
 
 }  // namespace
 
-std::span<const Kind> tree_motions(std::string_view joint_type) {
+std::span<const LinkKind> tree_motions(std::string_view joint_type) {
   for (const TreeJointKind& kind : tree_joint_kinds())
     if (kind.type == joint_type) return kind.motions;
   return {};
@@ -151,7 +151,7 @@ Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const Link& link = tree.links[i];
     tree.path.push_back(link.parent < 0 ? std::vector<int>() : tree.path[at(link.parent)]);
-    if (link.kind != Kind::Weld) tree.path.back().push_back(static_cast<int>(i));
+    if (link.kind != LinkKind::Weld) tree.path.back().push_back(static_cast<int>(i));
   }
   tree.bodies.assign(at(bodies), {NodeType::SE3, 0, 0, 0, -1});
   return tree;
@@ -191,9 +191,9 @@ void derive_link(const Link& link, const Pose<double>& parent, const Pose<double
   const auto direction = [&](int column, int component) {
     S.col(column) = offset.twist(Vec6::Unit(component));
   };
-  if (link.kind == Kind::Turn) direction(0, 5);
-  if (link.kind == Kind::Slide) direction(0, 2);
-  if (link.kind == Kind::Rotation)
+  if (link.kind == LinkKind::Turn) direction(0, 5);
+  if (link.kind == LinkKind::Slide) direction(0, 2);
+  if (link.kind == LinkKind::Rotation)
     for (int k = 0; k < 3; ++k) direction(k, 3 + k);
 }
 
@@ -212,7 +212,7 @@ void move_links(const Tree& tree, const std::vector<Node>& nodes, const double* 
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const Link& link = tree.links[i];
     Motion<double>& m = out.motion[i];
-    if (link.kind == Kind::Root) {
+    if (link.kind == LinkKind::Root) {
       const Node& node = nodes[at(link.node)];
       m = node_motion(node.type, q + node.q, v + node.v, vdot + node.v);
       const Mat6 H = node_seeds(node.type, m, nullptr, nullptr, {1, 0, 0}).X;
@@ -261,7 +261,7 @@ double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const 
   constexpr int kMaxIterations = 50;
   double forbidden = 0;
   for (const Link& last : tree.links) {
-    if (last.body < 0 || last.kind == Kind::Root) continue;
+    if (last.body < 0 || last.kind == LinkKind::Root) continue;
     // The links of the joint, from the parent body outwards.
     std::vector<const Link*> chain(at(last.step + 1));
     const Link* link = &last;

@@ -47,6 +47,51 @@ inline std::vector<std::string> formulations_in_the_large() {
   return out;
 }
 
+// A tree with every kind of joint that it may hold, some of them the other way round, on ground and on bodies with coordinates of their
+// own; a part that floats; joints that close loops; every kind of force.
+inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
+  const Vec3 gravity = 5 * random.vector<3>();
+  ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
+  std::vector<std::string> bodies = {"ground"};
+  const auto add_body = [&](const std::string& name, const std::string& formulation) {
+    builder.body(name, "rigid");
+    for (const Kind& kind : kinds(Section::Bodies))
+      if (kind.type == "rigid") set_random_fields(builder, kind, random);
+    builder.set("formulation", formulation);
+    bodies.push_back(name);
+  };
+  // Each joint on the body before it, or on the one before that: a chain with branches.
+  std::vector<std::pair<const Kind*, std::string>> joints;
+  for (const Kind& kind : kinds(Section::Joints)) {
+    if (tree_motions(kind.type).empty()) continue;
+    add_body("behind_" + kind.type, "model");
+    joints.emplace_back(&kind, bodies[bodies.size() - 2 - static_cast<std::size_t>(bodies.size() > 2 && random.below(2) == 0)]);
+  }
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const std::string behind = "behind_" + joints[i].first->type;
+    if (i % 2 == 0)
+      add_between(builder, Section::Joints, *joints[i].first, joints[i].second, behind, random);
+    else
+      add_between(builder, Section::Joints, *joints[i].first, behind, joints[i].second, random);
+  }
+  const auto kind_of = [](const std::string& type) -> const Kind& {
+    for (const Kind& kind : kinds(Section::Joints))
+      if (kind.type == type) return kind;
+    throw std::out_of_range(type);
+  };
+  for (const char* formulation : {"model", "se3", "r3so3-spatial", "euler-parameters"}) {
+    const std::string base = fmt::format("base_{}", formulation), arm = fmt::format("arm_{}", formulation);
+    add_body(base, formulation);
+    add_body(arm, "model");
+    add_between(builder, Section::Joints, kind_of("universal"), base, arm, random);
+  }
+  for (const char* type : {"spherical", "revolute", "distance", "generic"})
+    add_between(builder, Section::Joints, kind_of(type), "behind_universal", "behind_prismatic", random);
+  for (const Kind& kind : kinds(Section::Forces))
+    add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
+  return builder.finish();
+}
+
 // Anything but an equilibrium.
 inline State random_state(const System& system, Random& random) {
   State state = described_state(system);
