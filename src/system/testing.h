@@ -143,11 +143,16 @@ Eigen::MatrixXd differences(const F& f, Eigen::Index count, double h = 1e-3) {
   return out;
 }
 
-// Largest difference of two matrices, each row relative to the largest entry of that row in the second.
+// Largest difference of two matrices, each row relative to the largest entry of that row in the second; rows that are zero but for
+// round-off (of a joint between bodies that cannot move relative to each other) relative to the whole.
 inline double row_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  if (b.size() == 0) return 0;
+  const double size = b.cwiseAbs().maxCoeff();
   double worst = 0;
   for (Eigen::Index r = 0; r < b.rows(); ++r)
-    worst = std::max(worst, relative_difference(a.row(r), b.row(r)));
+    worst = std::max(worst, b.row(r).cwiseAbs().maxCoeff() > 1e-9 * size
+                                ? relative_difference(a.row(r), b.row(r))
+                                : (a.row(r) - b.row(r)).cwiseAbs().maxCoeff() / size);
   return worst;
 }
 
