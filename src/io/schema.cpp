@@ -73,6 +73,7 @@ Json type_of(const Field& field) {
     case FieldType::Body: return reference("body");
     case FieldType::Bodies: return array_of(reference("body"), 2);
     case FieldType::Joint: return {{"type", "string"}};
+    case FieldType::Joints: return array_of({{"type", "string"}}, 2);
   }
   return {};
 }

@@ -16,7 +16,8 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Text:
     case FieldType::Body:
     case FieldType::Bodies:
-    case FieldType::Joint: return 0;
+    case FieldType::Joint:
+    case FieldType::Joints: return 0;
   }
   return 0;
 }

@@ -56,6 +56,17 @@ bool is_given(const Entry& entry, int field) {
   return field >= 0 && entry.fields[static_cast<std::size_t>(field)].given;
 }
 
+// What is wrong with the joint that an entry names: it must have the coordinate that the entry uses.
+std::string coordinate_mistake(const Description& d, const Entry& entry, const Kind& joint) {
+  const int field = entry.kind->field("coordinate");
+  const int choice = field >= 0 ? Inputs<double>(d, entry, nullptr, nullptr).choice(field) : 0;
+  const AxisCoordinates has = joint.coordinates;
+  if (choice == 1 && !has.angle) return "expected a joint with an angle about its axis";
+  if (choice == 2 && !has.displacement) return "expected a joint with a displacement along its axis";
+  if (!has.angle && !has.displacement) return "expected a joint with a coordinate";
+  return {};
+}
+
 // A frame needs no numbers of its own where it is the node's.
 bool at_reference(const Entry& entry, const Attachment& a) {
   const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
@@ -82,7 +93,7 @@ const std::vector<std::string>& formulation_choices() {
 
 namespace {
 
-// Joints that the tree may hold: of the kinds it knows, unless a sensor wants to see their multipliers.
+// Joints that the tree may hold: of the kinds it knows, unless a sensor or a force wants their multipliers.
 Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<NodeType>& types,
                const std::vector<bool>& own) {
   std::vector<bool> roots;
@@ -90,6 +101,11 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
   std::unordered_set<std::string_view> keep_rows;
   for (const Entry& sensor : d.entries(Section::Sensors))
     if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
+  for (const Entry& force : d.entries(Section::Forces)) {
+    const ListedKind& listed = force_kinds()[static_cast<std::size_t>(position_in(force_kinds(), force.kind))];
+    if (force.kind->field("joint") >= 0 && listed.make(shape_of(listed, d, force))->coupling().multipliers > 0)
+      keep_rows.insert(word(d, force, force.kind->field("joint")));
+  }
 
   const auto& joints = d.entries(Section::Joints);
   std::vector<TreeJoint> candidates;
@@ -196,6 +212,18 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.frames.push_back(frame);
     return static_cast<int>(m.frames.size()) - 1;
   };
+  m.joint_elements_.resize(d.entries(Section::Joints).size());
+  int joints = 0;
+  std::vector<int> first_joint;  // running number of the first joint of each batch
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    first_joint.push_back(joints);
+    if (m.sections[b] != Section::Joints) continue;
+    const auto& list = m.batches[b]->entries;
+    for (std::size_t e = 0; e < list.size(); ++e)
+      m.joint_elements_[static_cast<std::size_t>(list[e])] = {static_cast<std::int32_t>(b), static_cast<std::int32_t>(e)};
+    if (m.batches[b]->coupling().rows > 0) joints += m.batches[b]->size();
+  }
+  std::vector<Diagnostic> findings;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     Batch& batch = *m.batches[b];
     const Coupling coupling = batch.coupling();
@@ -209,13 +237,17 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         continue;
       }
       for (const Attachment& a : attachments)
-        batch.frames.push_back(add_frame(entries[static_cast<std::size_t>(e)], a));
+        batch.frames.push_back(a.joint_field < 0 ? add_frame(entries[static_cast<std::size_t>(e)], a) : -1);
     }
     batch.first_row = m.rows;
     m.rows += coupling.rows * batch.size();
+    m.velocity_rows += coupling.velocity_rows * batch.size();
+    if (coupling.multipliers > 0) m.forces_use_multipliers = true;
     batch.first_number = m.numbers;
     m.numbers += batch.numbers_per_element() * batch.size();
-    if (auto* joints = dynamic_cast<TreeJoints*>(&batch)) joints->finish(*m.tree, m.frames);
+    batch.first_angle = m.angles;
+    m.angles += batch.angles_per_element() * batch.size();
+    if (auto* tree_joints = dynamic_cast<TreeJoints*>(&batch)) tree_joints->finish(*m.tree, m.frames);
   }
   if (m.tree)
     for (Link& link : m.tree->links) {
@@ -223,9 +255,53 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       link.numbers = m.numbers;
       m.numbers += kLinkNumbers;
     }
+  // Frames of joints that other elements name.
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    Batch& batch = *m.batches[b];
+    const std::vector<Attachment> attachments = batch.attachments();
+    if (attachments.empty() || attachments.front().joint_field < 0) continue;
+    for (int e = 0; e < batch.size(); ++e)
+      for (const Attachment& a : attachments)
+        if (a.joint_frame == 0)
+          batch.named_joints.push_back(
+              joint_names.at(word(d, m.entry_of(static_cast<int>(b), e), a.joint_field, a.joint_index)));
+    for (int e = 0; e < batch.size(); ++e) {
+      const Entry& entry = m.entry_of(static_cast<int>(b), e);
+      for (std::size_t i = 0; i < attachments.size(); ++i) {
+        const Attachment& a = attachments[i];
+        const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, a.joint_index);
+        const Batch& joint = *m.batches[static_cast<std::size_t>(joint_batch)];
+        const std::string mistake = coordinate_mistake(d, entry, *m.entry_of(joint_batch, joint_element).kind);
+        if (!mistake.empty()) {
+          if (a.joint_frame == 0)
+            findings.push_back({d.file, entry.line,
+                                fmt::format("{}.{}.{}", section_name(m.sections[b]), entry.name,
+                                            entry.kind->fields[static_cast<std::size_t>(a.joint_field)].name),
+                                fmt::format("{}, got '{}' of type {}", mistake, word(d, entry, a.joint_field, a.joint_index),
+                                            m.entry_of(joint_batch, joint_element).kind->type),
+                                "revolute, cylindrical and planar joints have an angle, prismatic, cylindrical and "
+                                "point_on_line joints a displacement"});
+          continue;
+        }
+        batch.frames[static_cast<std::size_t>(e) * attachments.size() + i] =
+            joint.frames[static_cast<std::size_t>(joint_element * joint.coupling().frames + a.joint_frame)];
+      }
+      if (batch.coupling().multipliers > 0) {
+        const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, 0);
+        const Batch& joint = *m.batches[static_cast<std::size_t>(joint_batch)];
+        if (joint.coupling().rows != batch.coupling().multipliers)
+          findings.push_back(
+              {d.file, entry.line, fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
+               fmt::format("a {} joint has no {}", m.entry_of(joint_batch, joint_element).kind->type, entry.kind->type),
+               "revolute, prismatic and cylindrical joints have"});
+        batch.joints.push_back(first_joint[static_cast<std::size_t>(joint_batch)] + joint_element);
+        batch.joint_rows.push_back(joint.first_row + joint_element * joint.coupling().rows);
+      }
+    }
+  }
+  if (!findings.empty()) throw InputError(findings);
 
   // Sensors; an expression may use t, parameters and, hiding these, the values before it, as "name" or "name[i]".
-  std::vector<Diagnostic> findings;
   std::vector<std::string> variables = {"t"};
   variables.insert(variables.end(), d.parameter_names.begin(), d.parameter_names.end());
   const auto& sensors = d.entries(Section::Sensors);
@@ -248,18 +324,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
                "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
       } else if (field.type == FieldType::Joint) {
-        const int joint = joint_names.at(word(d, entry, index));
-        for (std::size_t b = 0; b < m.batches.size(); ++b) {
-          if (m.sections[b] != Section::Joints) continue;
-          const auto& list = m.batches[b]->entries;
-          const auto found = std::lower_bound(list.begin(), list.end(), joint);
-          if (found == list.end() || *found != joint) continue;
-          sensor.batch = static_cast<int>(b);
-          sensor.element = static_cast<int>(found - list.begin());
-        }
+        std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
         const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
         if (sensor.components == 0) sensor.components = batch.coupling().rows;
-        const AxisCoordinates needed = sensor.listed->needs, has = batch.axis_coordinates();
+        const AxisCoordinates needed = sensor.listed->needs,
+                              has = m.entry_of(sensor.batch, sensor.element).kind->coordinates;
+        if (sensor.listed->winds) sensor.angle = m.angles++;
         if ((needed.angle && !has.angle) || (needed.displacement && !has.displacement))
           findings.push_back(
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
@@ -304,6 +374,16 @@ const Entry& Model::entry_of(int batch, int element) const {
       sections[b])[static_cast<std::size_t>(batches[b]->entries[static_cast<std::size_t>(element)])];
 }
 
+std::pair<int, int> Model::element_of_joint(int entry) const {
+  return joint_elements_[static_cast<std::size_t>(entry)];
+}
+
+std::pair<int, int> Model::named_joint(int batch, int element, int i) const {
+  const std::vector<std::int32_t>& named = batches[static_cast<std::size_t>(batch)]->named_joints;
+  const std::size_t each = named.size() / batches[static_cast<std::size_t>(batch)]->entries.size();
+  return element_of_joint(named[static_cast<std::size_t>(element) * each + static_cast<std::size_t>(i)]);
+}
+
 std::pair<int, int> Model::element_of_row(int row) const {
   for (std::size_t b = 0; b < batches.size(); ++b) {
     const int per_element = batches[b]->coupling().rows;
@@ -312,6 +392,12 @@ std::pair<int, int> Model::element_of_row(int row) const {
       return {static_cast<int>(b), local / per_element};
   }
   throw std::out_of_range(fmt::format("no constraint row {}", row));
+}
+
+bool Model::is_velocity_row(int row) const {
+  const Batch& batch = *batches[static_cast<std::size_t>(element_of_row(row).first)];
+  const Coupling c = batch.coupling();
+  return (row - batch.first_row) % c.rows >= c.rows - c.velocity_rows;
 }
 
 const Entry& Model::joint_of(int row) const {
@@ -433,22 +519,35 @@ Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry,
 
 constexpr int kMaxFrames = 4;
 
-Inputs<double> element_inputs(const Model& m, const double* params, int batch, int element,
+Inputs<double> element_inputs(const Model& m, const TimedNumbers& params, int batch, int element,
                               const std::vector<Attachment>& attachments, Pose<double>* poses,
                               double* numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   const Entry& entry = m.entry_of(batch, element);
+  Inputs<double> inputs(m.description(), entry, params.values, poses);
+  inputs.set_rates(params.rates, params.second_rates);
   for (std::size_t i = 0; i < attachments.size(); ++i) {
     const auto frame =
         static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
-    poses[i] = place_frame(m, m.frames[frame], entry, attachments[i], params, numbers);
+    const Attachment& a = attachments[i];
+    if (a.joint_field < 0) {
+      poses[i] = place_frame(m, m.frames[frame], entry, a, params.values, numbers);
+      continue;
+    }
+    // As the joint itself sees it.
+    const auto [joint_batch, joint_element] = m.named_joint(batch, element, a.joint_index);
+    const Entry& joint = m.entry_of(joint_batch, joint_element);
+    const auto& joint_attachments = m.batches[static_cast<std::size_t>(joint_batch)]->attachments();
+    poses[i] = place_frame(m, m.frames[frame], joint, joint_attachments[static_cast<std::size_t>(a.joint_frame)],
+                           params.values, numbers);
+    inputs.set_joint(a.joint_index, joint);
   }
-  return Inputs<double>(m.description(), entry, params, poses);
+  return inputs;
 }
 
 }  // namespace
 
-void derive_element(const Model& m, const double* params, int batch, int element, Numbers& numbers) {
+void derive_element(const Model& m, const TimedNumbers& params, int batch, int element, Numbers& numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   Pose<double> poses[kMaxFrames];
   const Inputs<double> in =
@@ -471,7 +570,7 @@ void derive_links(const Model& m, const double* params, Numbers& numbers) {
     if (dynamic_cast<const TreeJoints*>(&batch) == nullptr) continue;
     for (int e = 0; e < batch.size(); ++e) {
       Pose<double> ends[kMaxFrames];
-      element_inputs(m, params, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
+      element_inputs(m, {params}, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
       const JointFrames frames =
           joint_frames(m.entry_of(static_cast<int>(b), e).kind->type, ends,
                        numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
@@ -494,7 +593,7 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
   numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
-    for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, params, static_cast<int>(b), e, numbers);
+    for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, {params}, static_cast<int>(b), e, numbers);
   if (m.tree) derive_links(m, params, numbers);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
@@ -608,7 +707,7 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
       Pose<double> poses[kMaxFrames];
       std::string message, hint;
       m.batches[b]->check(
-          element_inputs(m, params, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
+          element_inputs(m, {params}, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
           hint);
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
       const Entry& entry = m.entry_of(static_cast<int>(b), e);

@@ -36,22 +36,30 @@ class Model {
   int nq = 0;             // numbers of q
   int nv = 0;             // velocities
   int rows = 0;           // constraint rows
+  int velocity_rows = 0;  // those of them at velocity level
+  bool forces_use_multipliers = false;
   int tangents = 0;       // numbers of the nodes' maps E
   int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
   int numbers = 0;        // of Numbers
   int sensor_values = 0;
   int sensor_variables =
       0;  // what expressions of sensors may name: t, the parameters, the values of the sensors
+  int angles = 0;  // of State::angles
 
   std::string row_name(int row) const;       // "joints.pivot: place x"
   std::string equation_name(int dof) const;  // "bodies.top: force x"
   const Entry& entry_of(int batch, int element) const;
   const Entry& joint_of(int row) const;
+  bool is_velocity_row(int row) const;
   const Entry& body_of(int dof) const;
   // What a frame finds at its index `node`: nodes, or the bodies of the tree.
   const std::vector<Node>& bodies() const { return tree ? tree->bodies : nodes; }
   // Index of the node that is the body's own, -1: a joint of the tree moves it.
   int node_of_body(int body) const;
+  // Batch and element of a joint by its index among the entries.
+  std::pair<int, int> element_of_joint(int entry) const;
+  // The same of the i-th joint that an element's attachments name.
+  std::pair<int, int> named_joint(int batch, int element, int i) const;
 
  private:
   int node_of_velocity(int dof) const;
@@ -60,6 +68,7 @@ class Model {
 
   std::shared_ptr<const Description> description_;
   std::string formulation_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> joint_elements_;  // per joint entry: batch and element
 };
 
 // Formulations by name; the first is the default.
@@ -74,8 +83,14 @@ struct Numbers {
   Vec3 gravity = Vec3::Zero();
 };
 void derive_numbers(const Model& model, const double* params, Numbers& numbers);
+// The values of Params at a time, with their first and second derivatives (null: constant).
+struct TimedNumbers {
+  const double* values;
+  const double* rates = nullptr;
+  const double* second_rates = nullptr;
+};
 // The same for one element only (its load follows the time, say).
-void derive_element(const Model& model, const double* params, int batch, int element, Numbers& numbers);
+void derive_element(const Model& model, const TimedNumbers& params, int batch, int element, Numbers& numbers);
 
 // What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
 // In minimal coordinates the joints of the tree begin at zero, at rest; system/tree_state.h has what was typed about their bodies.

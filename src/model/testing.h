@@ -171,7 +171,7 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Inertia: builder.set(field.name, random.inertia()); break;
       case FieldType::Integer: builder.set(field.name, {1.0 + random.below(3)}); break;
       case FieldType::Choice:
-        if (field.name != "formulation")
+        if (field.name != "formulation" && field.name != "coordinate")
           builder.set(
               field.name,
               field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]);
@@ -187,7 +187,8 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Text:
       case FieldType::Body:
       case FieldType::Bodies:
-      case FieldType::Joint: break;
+      case FieldType::Joint:
+      case FieldType::Joints: break;
     }
   }
 }
@@ -221,18 +222,36 @@ inline std::vector<std::pair<std::size_t, std::size_t>> pairs_of(std::size_t bod
   return out;
 }
 
-// An element of the kind between two bodies; one of them may be "ground".
+inline bool is_between_bodies(const Kind& kind) {
+  return kind.field("between") >= 0 || kind.field("joint") >= 0 || kind.field("joints") >= 0;
+}
+
+// An element of the kind between two bodies; one of them may be "ground". If it acts in joints, these are added before it.
 inline void add_between(ModelBuilder& builder, Section section, const Kind& kind, const std::string& first,
                         const std::string& second, Random& random) {
-  builder.begin(section, fmt::format("{}_{}_{}", kind.type, first, second), kind.type);
+  const std::string name = fmt::format("{}_{}_{}", kind.type, first, second);
+  std::string joint_type;
+  const auto add_joint = [&](const std::string& joint_name) {
+    constexpr std::array<const char*, 3> with_coordinates = {"revolute", "prismatic", "cylindrical"};
+    joint_type = with_coordinates[static_cast<std::size_t>(random.below(3))];
+    builder.joint(joint_name, joint_type).set("between", first, second);
+    set_random_fields(builder, *find_kind(Section::Joints, joint_type), random);
+  };
+  const bool one = kind.field("joint") >= 0, two = kind.field("joints") >= 0;
+  if (one || two) add_joint(name + "_in");
+  if (two) add_joint(name + "_and");
+  builder.begin(section, name, kind.type);
   set_random_fields(builder, kind, random);
-  builder.set("between", first, second);
+  if (kind.field("between") >= 0) builder.set("between", first, second);
+  if (one) builder.set("joint", name + "_in");
+  if (one && joint_type == "cylindrical") builder.set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
+  if (two) builder.set("joints", name + "_in", name + "_and");
 }
 
 // An element of the kind for each body, or for each such pair of bodies; `bodies` may hold "ground".
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
                            const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
-  if (kind.field("between") >= 0) {
+  if (is_between_bodies(kind)) {
     for (const auto& [i, j] : pairs_of(bodies.size(), pairs))
       add_between(builder, section, kind, bodies[i], bodies[j], random);
     return;

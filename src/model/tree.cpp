@@ -329,6 +329,7 @@ void TreeJoints::finish(const Tree& tree, const std::vector<Frame>& all_frames) 
   joints_->entries = entries;
   joints_->frames = frames;
   joints_->first_number = first_number;
+  joints_->first_angle = first_angle;
   outer_.clear();
   for (std::size_t e = 0; e < entries.size(); ++e) {
     const int behind = tree.links[at(tree.of_joint[at(entries[e])])].body;

@@ -124,8 +124,9 @@ class TreeJoints : public Batch {
   void constraint_matrices(const Evaluation&, double*) const override {}
   Energy energy(const Evaluation&) const override { return {}; }
   Vec6 wrench_on(const Evaluation& at, int e, int i) const override;
-  AxisCoordinates axis_coordinates() const override { return joints_->axis_coordinates(); }
   AxisMotion axis_motion(const Evaluation& at, int e) const override { return joints_->axis_motion(at, e); }
+  int angles_per_element() const override { return joints_->angles_per_element(); }
+  void wound_angles(const Evaluation& at, int e, double* out) const override { joints_->wound_angles(at, e, out); }
 
  private:
   std::unique_ptr<Batch> joints_;

@@ -47,6 +47,12 @@ void Corrector::prepare(Work& work) {
   if (uses_parameters_) work.rate_tangent.resize(work.tangent.size());
   if (options_.form == IndexForm::Stabilized)
     stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
+  const Model& model = system_->model();
+  held_.clear();
+  if (options_.form == IndexForm::Stabilized && model.velocity_rows > 0) {
+    held_.assign(at(unknown_count(model, options_.form)), false);
+    for (int i = 0; i < model.rows; ++i) held_[at(model.nv + model.rows + i)] = model.is_velocity_row(i);
+  }
 }
 
 NodeStage Corrector::node_stage(const Node& node, const State& reference, State& to) const {
@@ -94,8 +100,8 @@ void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const Stat
   }
 }
 
-void Corrector::evaluate_residual(const State& to, Work& work) const {
-  system_->residual(to, work, rows());
+void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& work) const {
+  system_->residual(to, work, rows(stage));
   if (covector.empty()) return;
   for (const Node& node : system_->model().nodes)
     if (!is_conventional(node.type))
@@ -139,7 +145,10 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
   const double rounding = acceleration > 0 ? work.force_scale / acceleration * stage.rate() * uncertain : 0.0;
   if (now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
     return false;
-  return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * size) &&
+  // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
+  const double places =
+      system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
+  return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) &&
          now.velocities <= std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed);
 }
 
@@ -182,11 +191,12 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   request.use_tangent = true;
   request.level = holds_positions() ? RowLevel::Position : RowLevel::Velocity;
   request.row = holds_positions() ? positions : velocities;
+  request.velocity_row = velocities;
   if (stabilized_) {
     request.rate_blocks = &stabilized_->rate_blocks();
     request.rate = velocities;
   }
-  system_->jacobian(to, work, rows(), request);
+  system_->jacobian(to, work, rows(stage), request);
   if (!covector.empty())
     for (std::size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
@@ -205,6 +215,7 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
           return {both, both};
         },
         work);
+  if (!held_.empty()) work.solver->hold(held_);
   matrix_stage_ = stage;
 }
 
@@ -217,6 +228,8 @@ void Corrector::set_right_side(const Stage& stage, Work& work) const {
     for (int i = 0; i < model.rows; ++i) *next++ = -work.phi[at(i)];
   if (holds_velocities())
     for (int i = 0; i < model.rows; ++i) *next++ = -(s / stage.c_v) * work.rate[at(i)];
+  for (std::size_t i = 0; i < held_.size(); ++i)
+    if (held_[i]) work.right[i] = 0;
 }
 
 // theta, lambda and eta moved by `factor` times the solution of the linear system.
@@ -308,7 +321,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     if (assembled)
       assemble(stage, reference, to, work);
     else
-      evaluate_residual(to, work);
+      evaluate_residual(stage, to, work);
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
@@ -344,7 +357,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       to.lambda = base_lambda_;
       to.eta = base_eta_;
       apply(stage, h, reference, factor, to, work);
-      evaluate_residual(to, work);
+      evaluate_residual(stage, to, work);
       const Measure trial = measure(stage, now_scales, work);
       if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;
     }

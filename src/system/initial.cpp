@@ -40,11 +40,14 @@ bool projection_step(const System& system, const State& state, const RowRequest&
   request.level = level;
   const int nv = system.model().nv;
   std::vector<bool> held;
-  if (free != nullptr) {
-    held.assign(at(system.unknowns()), false);
+  // Rows at velocity level say nothing about positions.
+  const bool hold_rows = level == RowLevel::Position && system.model().velocity_rows > 0;
+  if (free != nullptr || hold_rows) held.assign(at(system.unknowns()), false);
+  if (free != nullptr)
     for (int i = 0; i < nv; ++i) held[at(i)] = !(*free)[at(i)];
-  }
-  if (!factorize(system, state, rows, request, free != nullptr ? &held : nullptr, work)) return false;
+  if (hold_rows)
+    for (int i = 0; i < system.model().rows; ++i) held[at(nv + i)] = system.model().is_velocity_row(i);
+  if (!factorize(system, state, rows, request, held.empty() ? nullptr : &held, work)) return false;
   std::fill(work.right.begin(), work.right.begin() + nv, 0.0);
   for (std::size_t i = 0; i < residual.size(); ++i) work.right[at(nv) + i] = -residual[i];
   work.solver->solve(work.right.data());
@@ -149,9 +152,14 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
   if (!factorize(system, state, rows, request, nullptr, work)) return false;
-  // Linear in vdot and lambda: the second solve refines.
-  for (int i = 0; i < 2; ++i) {
-    if (i > 0) system.residual(state, work, rows);
+  // Linear in vdot and lambda: the second solve refines. Forces that depend on lambda make it Newton's method.
+  const int solves = model.forces_use_multipliers ? 8 : 2;
+  for (int i = 0; i < solves; ++i) {
+    if (i > 0 && model.forces_use_multipliers) {
+      if (!factorize(system, state, rows, request, nullptr, work)) return false;
+    } else if (i > 0) {
+      system.residual(state, work, rows);
+    }
     for (int k = 0; k < model.nv; ++k) work.right[at(k)] = -work.r[at(k)];
     for (int k = 0; k < model.rows; ++k) work.right[at(model.nv + k)] = -work.acceleration[at(k)];
     work.solver->solve(work.right.data());
@@ -220,6 +228,7 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
   system.residual(state, work, {true, true, false});
   if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
     project_positions(system, state, project ? nullptr : &initial.free_position, work);
+  system.follow_angles(state, work);
   system.residual(state, work, {true, true, false});
   findings = violations(
       system, work.phi, position_tolerance(work), "positions",

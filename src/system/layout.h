@@ -51,6 +51,10 @@ template <class Visit>
 void for_each_block(const Model& model, const Batch& batch, int element, int row_block, Visit&& visit) {
   for_each_force_block(model, batch, element, visit);
   const Coupling c = batch.coupling();
+  if (c.multipliers > 0)
+    for (int i = 0; i < c.frames; ++i)
+      visit(node_of_frame(model, batch, element, i),
+            static_cast<int>(model.nodes.size()) + batch.joints[static_cast<std::size_t>(element)]);
   if (c.rows == 0) return;
   for (int i = 0; i < c.frames; ++i) visit(row_block, node_of_frame(model, batch, element, i));
   for (int i = 0; i < c.frames; ++i) visit(node_of_frame(model, batch, element, i), row_block);
@@ -135,6 +139,14 @@ void for_each_listed_block(const Model& model, Visit&& visit) {
     visit(1, nodes + side.joint, side.node);
     visit(1, side.node, nodes + side.joint);
   });
+  // Forces that depend on multipliers: (node, rows of the joint).
+  for_each_element(model, [&](int b, int e, int) {
+    const Batch& batch = *model.batches[static_cast<std::size_t>(b)];
+    if (batch.coupling().multipliers == 0) return;
+    const int joint = batch.joints[static_cast<std::size_t>(e)];
+    for (int i = 0; i < batch.coupling().frames; ++i)
+      for_each_node_of_frame(model, batch, e, i, [&](int node) { visit(1, node, nodes + joint); });
+  });
 }
 // The same of the equations of the nodes alone, without the geometric stiffness of joints.
 template <class Visit>
@@ -147,6 +159,8 @@ void for_each_listed_force_block(const Model& model, Visit&& visit) {
     const Batch& batch = *model.batches[static_cast<std::size_t>(b)];
     if (batch.coupling().rows > 0) return;
     for_each_force_block(model, batch, e, [&](int row, int column) { visit(b, row, column); });
+    if (batch.coupling().multipliers > 0)
+      for (int i = 0; i < batch.coupling().frames; ++i) visit(b, -1, -1);  // not asked for
   });
 }
 inline std::size_t block_lists(const Model& model) { return model.tree ? 2 : model.batches.size(); }

@@ -14,6 +14,9 @@ struct State {
   std::vector<double> eta;     // multipliers of the stabilised index-2 form
   std::vector<double> x;       // first-order states
   std::vector<double> xdot;
+  // Angles of joints that may wind up, as they were at the end of the last step: an angle is known up to full turns, and the turn
+  // nearest to these holds (Model::angles numbers).
+  std::vector<double> angles;
   // Where nodes advance in parameter space (model/nodes/parameter_stage.h): parameters and their rates, one number per velocity
   // and one more per set of Euler parameters. Empty otherwise.
   std::vector<double> y, ydot, yddot;

@@ -30,8 +30,10 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
     : form(index_form),
       numbers(system.numbers_),
       params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
-      variables(system.params_.values().begin(),
-                system.params_.values().begin() + system.params_.parameter_count()),
+      param_rates(params.size()),
+      param_second_rates(params.size()),
+      time_variables(system.params_.values().begin(),
+                     system.params_.values().begin() + system.params_.parameter_count()),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
       motions(system.model().bodies().size()),
       wrench(system.model().bodies().size()),
@@ -41,7 +43,7 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
       right(at(unknown_count(system.model(), index_form))) {
-  variables.push_back(0);
+  time_variables.emplace_back(0);
   if (system.model().tree) tree = std::make_unique<TreeAssembly>(system.model());
   use_solver(system, solver_choice);
 }
@@ -67,6 +69,7 @@ State System::empty_state() const {
   s.vdot.assign(at(model_->nv), 0);
   s.lambda.assign(at(model_->rows), 0);
   s.eta.assign(at(model_->rows), 0);
+  s.angles.assign(at(model_->angles), 0);
   if (model_->has_conventional_nodes()) {
     s.y.assign(at(model_->stage_numbers), 0);
     s.ydot = s.yddot = s.y;
@@ -77,11 +80,15 @@ State System::empty_state() const {
 void System::set_time(double t, Work& work) const {
   if (timed_.empty() || t == work.numbers_time) return;
   work.numbers_time = t;
-  work.variables.back() = t;
-  for (const Params::Bound& timed : params_.timed())
-    work.params[at(timed.number)] = timed.expression.evaluate<double>(work.variables);
-  for (const TimedElement& e : timed_)
-    derive_element(*model_, work.params.data(), e.batch, e.element, work.numbers);
+  work.time_variables.back() = time_variable(t);
+  for (const Params::Bound& timed : params_.timed()) {
+    const TimeJet value = timed.expression.evaluate<TimeJet>(work.time_variables);
+    work.params[at(timed.number)] = value_of(value);
+    work.param_rates[at(timed.number)] = rate_of(value);
+    work.param_second_rates[at(timed.number)] = second_rate_of(value);
+  }
+  const TimedNumbers timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
+  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, work.numbers);
 }
 
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
@@ -106,6 +113,8 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   e.world.gravity = work.numbers.gravity;
   e.world.time = state.t;
   e.lambda = state.lambda.data();
+  e.angles = state.angles.data();
+  e.velocity_scale = rows.velocity_scale;
   e.wrench = work.wrench.data();
   if (rows.phi) e.phi = work.phi.data();
   if (rows.rate) e.rate = work.rate.data();
@@ -146,7 +155,8 @@ void System::tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest&
   work.tree->evaluate(e, request.force, true, body_batches_, [&] { note_force_scale(work); });
   finish_residual(work);
   work.tree->add_forces(request.force, tangent, rate_tangent, values, work.blocks[0].data());
-  work.tree->add_rows(request.level, request.row, tangent, rate_tangent, values, work.blocks[1].data());
+  work.tree->add_rows(request.level, request.row, request.velocity_row, tangent, rate_tangent, values,
+                      work.blocks[1].data());
   if (request.rate_blocks != nullptr)
     work.tree->add_rate_rows(request.rate, tangent, rate_tangent, values, (*request.rate_blocks)[1].data());
 }
@@ -166,6 +176,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   target.force = request.force;
   target.row = request.row;
   target.level = request.level;
+  target.velocity_row = request.velocity_row;
   target.rate = request.rate;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     target.blocks = work.blocks[b].data();
@@ -218,6 +229,19 @@ Energy System::energy(const State& state, Work& work) const {
   Energy sum;
   for (const auto& batch : model_->batches) sum += batch->energy(e);
   return sum;
+}
+
+void System::follow_angles(State& state, Work& work) const {
+  if (state.angles.empty()) return;
+  const Evaluation e = prepare(state, work, {});
+  for (const auto& batch : model_->batches) {
+    const int count = batch->angles_per_element();
+    if (count == 0) continue;
+    for (int k = 0; k < batch->size(); ++k)
+      batch->wound_angles(e, k, state.angles.data() + batch->first_angle + k * count);
+  }
+  for (const Sensor& sensor : model_->sensors)
+    if (sensor.angle >= 0) state.angles[at(sensor.angle)] = sensor.wound_angle(e, *model_->batches[at(sensor.batch)]);
 }
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {

@@ -74,21 +74,43 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
     else
       add_between(builder, Section::Joints, *joints[i].first, behind, joints[i].second, random);
   }
-  const auto kind_of = [](const std::string& type) -> const Kind& {
-    for (const Kind& kind : kinds(Section::Joints))
-      if (kind.type == type) return kind;
-    throw std::out_of_range(type);
-  };
+  const auto kind_of = [](const std::string& type) -> const Kind& { return *find_kind(Section::Joints, type); };
   for (const char* formulation : {"model", "se3", "r3so3-spatial", "euler-parameters"}) {
     const std::string base = fmt::format("base_{}", formulation), arm = fmt::format("arm_{}", formulation);
     add_body(base, formulation);
     add_body(arm, "model");
     add_between(builder, Section::Joints, kind_of("universal"), base, arm, random);
   }
-  for (const char* type : {"spherical", "revolute", "distance", "generic"})
+  // Loops; a disc that rolls.
+  for (const char* type : {"spherical", "revolute", "distance", "generic", "rolling_disc"})
     add_between(builder, Section::Joints, kind_of(type), "behind_universal", "behind_prismatic", random);
+  // What acts in joints: in those of the tree, except friction, which would take them out of it.
+  const std::string in_loop = "revolute_behind_universal_behind_prismatic";
+  const auto name_of = [&](const std::string& type) {
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      if (joints[i].first->type == type)
+        return i % 2 == 0 ? fmt::format("{}_{}_behind_{}", type, joints[i].second, type)
+                          : fmt::format("{}_behind_{}_{}", type, type, joints[i].second);
+    throw std::out_of_range(type);
+  };
+  const auto add_in_joint = [&](Section section, const Kind& kind, const std::string& joint) {
+    builder.begin(section, fmt::format("{}_in_{}", kind.type, joint), kind.type);
+    set_random_fields(builder, kind, random);
+    if (kind.field("joint") >= 0) builder.set("joint", joint);
+    if (kind.field("joints") >= 0) builder.set("joints", joint, in_loop);
+    if (kind.field("coordinate") >= 0) builder.set("coordinate", std::string("auto"));
+  };
+  for (const Section section : {Section::Joints, Section::Forces})
+    for (const Kind& kind : kinds(section)) {
+      if (kind.field("joint") < 0 && kind.field("joints") < 0) continue;
+      if (kind.type == "joint_friction") {
+        add_in_joint(section, kind, in_loop);
+        continue;
+      }
+      for (const char* type : {"revolute", "prismatic", "cylindrical"}) add_in_joint(section, kind, name_of(type));
+    }
   for (const Kind& kind : kinds(Section::Forces))
-    add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
+    if (kind.field("joint") < 0) add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
   return builder.finish();
 }
 

@@ -72,13 +72,21 @@ TreeAssembly::TreeAssembly(const Model& model) : model_(&model), at_(*model.tree
     const Coupling c = batch.coupling();
     for_each_force_block(model, batch, e,
                          [&](int row, int column) { blocks_[at(b)].push_back(place_of(row, column)); });
+    if (c.multipliers > 0)
+      for (int i = 0; i < c.frames; ++i) {
+        const int body = node_of_frame(model, batch, e, i);
+        blocks_[at(b)].push_back(body < 0 ? BlockRef{} : BlockRef{numbers, 6});
+        if (body < 0) continue;
+        loads_.push_back({tree.of_body[at(body)], c.multipliers, numbers});
+        numbers += 6 * c.multipliers;
+      }
     if (c.rows == 0) return;
     const std::size_t first = sides_.size();
     for (int i = 0; i < c.frames; ++i) {
       const int body = node_of_frame(model, batch, e, i);
       blocks_[at(b)].push_back(body < 0 ? BlockRef{} : BlockRef{numbers, c.rows});
       if (body < 0) continue;
-      sides_.push_back({tree.of_body[at(body)], c.rows, numbers, -1});
+      sides_.push_back({tree.of_body[at(body)], c.rows, c.velocity_rows, numbers, -1});
       numbers += 6 * c.rows;
     }
     for (std::size_t side = first; side < sides_.size(); ++side) {
@@ -320,45 +328,73 @@ void TreeAssembly::add_forces(const Seeding& s, const double* tangent, const dou
   }
 }
 
-void TreeAssembly::add_rows(RowLevel level, const Seeding& s, const double* tangent, const double* rate_tangent,
-                            double* values, const BlockRef* refs) {
+void TreeAssembly::add_side(const Side& side, int first, int last, RowLevel level, double q, double* values,
+                            const BlockRef* refs, int step) const {
+  const double* Bt = with_rows_ + side.transpose;
+  const double* Z = with_rows_ + side.Z;
+  const Column* column = columns_.data() + first_column_[at(side.link)];
+  for (const int link : model_->tree->path[at(side.link)]) {
+    for (int c = 0; c < node_size(node_of(link).type).v; ++c, ++column)
+      for (int r = first; r < last; ++r) {
+        const Eigen::Map<const Vec6> B(Bt + 6 * r);
+        const Eigen::Map<const Vec6, 0, Eigen::InnerStride<>> Z_row(Z + r, Eigen::InnerStride<>(side.rows));
+        values[refs->offset + r + c * refs->stride] +=
+            level == RowLevel::Position   ? q * B.dot(column->J)
+            : level == RowLevel::Velocity ? B.dot(column->V) + q * Z_row.dot(column->J)
+                                          : B.dot(column->A);
+      }
+    refs += step;
+  }
+}
+
+void TreeAssembly::add_rows(RowLevel level, const Seeding& s, const Seeding& velocity_row, const double* tangent,
+                            const double* rate_tangent, double* values, const BlockRef* refs) {
   if (sides_.empty()) return;
+  const auto length = [&](int link) { return static_cast<int>(model_->tree->path[at(link)].size()); };
+  const auto each_side = [&](const auto& visit) {
+    const BlockRef* next = refs;
+    for (const Side& side : sides_) {
+      visit(side, next);
+      next += 2 * length(side.link);
+    }
+    return next;
+  };
+  const bool apart = level == RowLevel::Position && model_->velocity_rows > 0;
   fill_columns(s, tangent, rate_tangent);
-  for (const Side& side : sides_) {
-    const Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>> Bt(with_rows_ + side.transpose, 6, side.rows);
-    const Eigen::Map<const Eigen::MatrixXd> Z(with_rows_ + side.Z, side.rows, 6);
+  const BlockRef* of_loads = each_side([&](const Side& side, const BlockRef* blocks) {
+    add_side(side, 0, apart ? side.rows - side.velocity_rows : side.rows, level, s.q, values, blocks, 2);
     const Column* column = columns_.data() + first_column_[at(side.link)];
     for (const int link : model_->tree->path[at(side.link)]) {
       for (int c = 0; c < node_size(node_of(link).type).v; ++c, ++column)
-        for (int r = 0; r < side.rows; ++r) {
-          const double B = Bt.col(r).dot(column->J);
-          double entry = s.q * B;
-          if (level == RowLevel::Velocity)
-            entry = Bt.col(r).dot(column->V) + s.q * Z.row(r).dot(column->J);
-          else if (level == RowLevel::Acceleration)
-            entry = Bt.col(r).dot(column->A);
-          values[refs[0].offset + r + c * refs[0].stride] += entry;
-          values[refs[1].offset + c + r * refs[1].stride] += B;
-        }
-      refs += 2;
+        for (int r = 0; r < side.rows; ++r)
+          values[blocks[1].offset + c + r * blocks[1].stride] +=
+              column->J.dot(Eigen::Map<const Vec6>(with_rows_ + side.transpose + 6 * r));
+      blocks += 2;
+    }
+  });
+  for (const Load& load : loads_) {
+    const Column* column = columns_.data() + first_column_[at(load.link)];
+    for (const int link : model_->tree->path[at(load.link)]) {
+      for (int c = 0; c < node_size(node_of(link).type).v; ++c, ++column)
+        for (int r = 0; r < load.multipliers; ++r)
+          values[of_loads->offset + c + r * of_loads->stride] +=
+              column->J.dot(Eigen::Map<const Vec6>(with_rows_ + load.partials + 6 * r));
+      ++of_loads;
     }
   }
+  if (!apart) return;
+  fill_columns(velocity_row, tangent, rate_tangent);
+  each_side([&](const Side& side, const BlockRef* blocks) {
+    add_side(side, side.rows - side.velocity_rows, side.rows, RowLevel::Velocity, velocity_row.q, values, blocks, 2);
+  });
 }
 
 void TreeAssembly::add_rate_rows(const Seeding& s, const double* tangent, const double* rate_tangent,
                                  double* values, const BlockRef* refs) {
   fill_columns(s, tangent, rate_tangent);
   for (const Side& side : sides_) {
-    const Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>> Bt(with_rows_ + side.transpose, 6, side.rows);
-    const Eigen::Map<const Eigen::MatrixXd> Z(with_rows_ + side.Z, side.rows, 6);
-    const Column* column = columns_.data() + first_column_[at(side.link)];
-    for (const int link : model_->tree->path[at(side.link)]) {
-      for (int c = 0; c < node_size(node_of(link).type).v; ++c, ++column)
-        for (int r = 0; r < side.rows; ++r)
-          values[refs->offset + r + c * refs->stride] +=
-              Bt.col(r).dot(column->V) + s.q * Z.row(r).dot(column->J);
-      ++refs;
-    }
+    add_side(side, 0, side.rows, RowLevel::Velocity, s.q, values, refs, 1);
+    refs += model_->tree->path[at(side.link)].size();
   }
 }
 

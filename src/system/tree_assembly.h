@@ -45,10 +45,11 @@ class TreeAssembly {
   // same seeding, and gather().
   void add_forces(const Seeding& seeding, const double* tangent, const double* rate_tangent, double* values,
                   const BlockRef* refs);
-  // Adds the constraint rows of a level (and B^T beside them): for each frame of each joint and each node it depends on, the blocks
-  // (rows, node) and (node, rows).
-  void add_rows(RowLevel level, const Seeding& row, const double* tangent, const double* rate_tangent,
-                double* values, const BlockRef* refs);
+  // Adds the constraint rows of a level, and B^T beside them: for each frame of each joint and each node it depends on, the blocks
+  // (rows, node) and (node, rows). Then what forces have in the columns of multipliers. `velocity_row` is the seeding of rows that are at
+  // velocity level where the others are not.
+  void add_rows(RowLevel level, const Seeding& row, const Seeding& velocity_row, const double* tangent,
+                const double* rate_tangent, double* values, const BlockRef* refs);
   // Velocity rows alone: blocks (rows, node).
   void add_rate_rows(const Seeding& rate, const double* tangent, const double* rate_tangent, double* values,
                      const BlockRef* refs);
@@ -69,8 +70,15 @@ class TreeAssembly {
   struct Side {
     int link;
     int rows;
-    int Z;          // index of its derivative of the rate, rows x 6
-    int transpose;  // index of B^T, 6 x rows
+    int velocity_rows;  // the last of them are at velocity level in every index form
+    int Z;              // index of its derivative of the rate, rows x 6
+    int transpose;      // index of B^T, 6 x rows
+  };
+  // A frame of a force that depends on multipliers.
+  struct Load {
+    int link;
+    int multipliers;
+    int partials;  // index of dW/dlambda, 6 x multipliers
   };
   struct Pair {
     int row, column;  // links
@@ -82,6 +90,9 @@ class TreeAssembly {
   void begin(const Seeding& seeding);
   void evaluate_batch(const Evaluation& at, int batch, const Seeding& seeding, bool rows);
   void fill_columns(const Seeding& seeding, const double* tangent, const double* rate_tangent);
+  // Adds the rows first to last of a side, at a level, to the blocks (rows, node); `step` of them from one node to the next.
+  void add_side(const Side& side, int first, int last, RowLevel level, double q, double* values,
+                const BlockRef* refs, int step) const;
   void fill_own_columns(int link, const Seeding& seeding, const double* tangent, const double* rate_tangent,
                         Column* own);
 
@@ -93,6 +104,7 @@ class TreeAssembly {
   std::vector<std::vector<BlockRef>> blocks_;  // per batch: into the arrays of Partials
   std::vector<Pair> pairs_;
   std::vector<Side> sides_;
+  std::vector<Load> loads_;
   Partials partials_;
   const double* with_rows_ = nullptr;  // the array of Partials that holds the rows
   std::vector<Vec6> scratch_;          // wrenches that are there already

@@ -14,31 +14,17 @@
 
 namespace liedyn {
 
-// Columns x, y, z: z along the axis, x the inertial axis after the one nearest to z, made perpendicular. An axis along the
-// inertial z thus has x and y as they are. No numbers if the axis is zero.
-template <class S>
-Mat3T<S> axes_along(const Vec3T<S>& axis) {
-  int nearest = 0;
-  for (int k = 1; k < 3; ++k)
-    if (axis[k] * axis[k] > axis[nearest] * axis[nearest]) nearest = k;
-  const Vec3T<S> z = axis / axis.norm();
-  const Vec3T<S> next = Vec3T<S>::Unit((nearest + 1) % 3);
-  Mat3T<S> A;
-  A.col(2) = z;
-  A.col(0) = (next - z * z.dot(next)).normalized();
-  A.col(1) = z.cross(A.col(0));
-  return A;
+constexpr AxisCoordinates axis_coordinates(Held held) {
+  return {.angle = (held & kTurns) == (turn_about(0) | turn_about(1)),
+          .displacement = (held & kPlaces) == (place_along(0) | place_along(1))};
 }
 
 template <Held held>
 struct AxisJoint {
+  static constexpr Held held_directions = held;
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
   static constexpr bool across = couples_bodies(held);
   static constexpr std::array<HeldRow, 6> row_list = held_rows(held);
-  static constexpr AxisCoordinates coordinates = {
-      .angle = (held & kTurns) == (turn_about(0) | turn_about(1)),
-      .displacement = (held & kPlaces) == (place_along(0) | place_along(1))};
-
   static std::vector<Attachment> attachments();
   template <class S>
   static void derive(const Inputs<S>& in, S* p);

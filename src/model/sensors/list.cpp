@@ -84,6 +84,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
          out[0] = c.at.q[c.at.nodes[c.at.frames[c.sensor.frame].node].q + 2];
        },
        {},
+       false,
        true},
       {{"angular_velocity", "Angular velocity of a body.", {of_body(), axes("body", "inertial")}},
        "rad/s",
@@ -115,13 +116,13 @@ const std::vector<ListedSensor>& sensor_kinds() {
        [](const Context& c, double* out) { put(reaction(c, 3), out); }},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
-        "configuration, in "
-        "(-pi, pi].",
+        "configuration; it goes on past half a turn, if no step turns by more.",
         {of_joint()}},
        "rad",
        1,
-       &axis_coordinate<&AxisMotion::angle>,
-       {.angle = true}},
+       [](const Context& c, double* out) { out[0] = c.sensor.wound_angle(c.at, *c.joint); },
+       {.angle = true},
+       true},
       {{"joint_angle_rate",
         "Angular velocity of the second body of a joint relative to the first, about the joint's axis.",
         {of_joint()}},
