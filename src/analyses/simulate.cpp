@@ -8,6 +8,7 @@
 #include "analyses/choose_formulation.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -35,6 +36,17 @@ double largest(const std::vector<double>& values) {
   double out = 0;
   for (const double x : values) out = std::max(out, std::abs(x));
   return out;
+}
+
+std::string redundancy_warning(const System& system, const State& state) {
+  Work work(system);
+  const std::size_t count = state.redundant.size();
+  return fmt::format(
+      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones (torques divided by {:.3g} m, the model's "
+      "length)",
+      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are", row_names(system.model(), state.redundant),
+      system.model().forces_use_multipliers ? "friction, and so the motion, depends on how reactions are shared" : "the motion is the same",
+      constraint_scales(system, state, work).length);
 }
 
 // Keeps the sensors at the output times and the maxima of the summary.
@@ -145,9 +157,13 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.formulation = model.formulation();
   s.start = options.start;
   s.unknowns = system.unknowns();
-  s.degrees_of_freedom = model.nv - model.rows;
+  s.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());
   s.solver = work.solver->name();
   s.warnings = integrator->warnings();
+  if (!state.redundant.empty()) {
+    for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));
+    s.warnings.push_back(redundancy_warning(system, state));
+  }
 
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every;
@@ -166,6 +182,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
           state.t)
     recorder.record(state);
 
+  s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "base/allocation_counter.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -25,15 +27,20 @@ class Run {
     integrator_.start(state_, h, work_);
     next_ = state_;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
+    watch_.emplace(system_, state_, work_);
   }
+  class Meter;
+  // Looks at the constraints of the new state. False: they contradict each other.
+  bool watch(double h, const Attempt& attempt);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
-  // next_ becomes the state. False: the observer wants to stop.
-  bool accept(double t);
+  // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
+  bool accept(double t, double h, const Attempt& attempt);
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
     report_.failure =
-        fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, describe(attempt.corrector, system_));
+        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, describe(attempt.corrector, system_),
+                    watch_->singularity_near(state_, h));
   }
 
   Integrator& integrator_;
@@ -43,12 +50,29 @@ class Run {
   const Observer& observer_;
   State next_;
   DriveReport report_;
+  std::optional<ConstraintWatch> watch_;
+};
+
+// Adds the time and the allocations of its life to the report.
+class Run::Meter {
+ public:
+  explicit Meter(DriveReport& report) : report_(report) {}
+  ~Meter() {
+    report_.seconds += std::chrono::duration<double>(Clock::now() - before_).count();
+    if (allocations_ >= 0) report_.allocations += allocation_count() - allocations_;
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  DriveReport& report_;
+  long allocations_ = allocation_count();
+  Clock::time_point before_ = Clock::now();
 };
 
 Attempt Run::attempt(double h, bool careful) {
-  using Clock = std::chrono::steady_clock;
-  const long allocations = allocation_count();
-  const auto before = Clock::now();
+  const Meter meter(report_);
   const auto count = [&](const Attempt& attempt) {
     report_.newton_iterations += attempt.corrector.iterations;
     report_.jacobian_updates += attempt.corrector.jacobians;
@@ -65,16 +89,27 @@ Attempt Run::attempt(double h, bool careful) {
       count(out);
     }
   }
-  report_.seconds += std::chrono::duration<double>(Clock::now() - before).count();
-  if (allocations >= 0) report_.allocations += allocation_count() - allocations;
   return out;
 }
 
-bool Run::accept(double t) {
+bool Run::watch(double h, const Attempt& attempt) {
+  const Meter meter(report_);
+  const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
+  if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
+  next_.redundant = state_.redundant;
+  return consistent;
+}
+
+bool Run::accept(double t, double h, const Attempt& attempt) {
   next_.t = t;
   system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
+  if (!watch(h, attempt)) {
+    report_.completed = false;
+    report_.failure = watch_->failure();
+    return false;
+  }
   if (observer_(state_, report_.steps)) return true;
   report_.completed = false;
   report_.interrupted = true;
@@ -95,7 +130,7 @@ DriveReport Run::equal_steps(double end, double step) {
       break;
     }
     // Times are multiples of h, not sums of it.
-    if (!accept(n == count ? end : begin + static_cast<double>(n) * h)) break;
+    if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h, done)) break;
   }
   return report_;
 }
@@ -138,7 +173,7 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
       report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
       report_.largest_step = std::max(report_.largest_step, now);
     }
-    if (!accept(last ? end : state_.t + now)) break;
+    if (!accept(last ? end : state_.t + now, now, done)) break;
     if (factor < 1 || factor > kWorthwhile) h = now * factor;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;

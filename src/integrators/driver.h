@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "integrators/integrator.h"
 
@@ -25,6 +26,7 @@ struct DriveReport {
   bool completed = true;
   bool interrupted = false;  // by the observer
   std::string failure;       // with time, step and the worst equation
+  std::vector<std::string> warnings;  // singular configurations passed
 };
 
 // Called after every accepted step with its number; returning false stops the run (the user interrupted it).

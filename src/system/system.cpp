@@ -42,7 +42,8 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       rate(at(system.model().rows)),
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
-      right(at(unknown_count(system.model(), index_form))) {
+      right(at(unknown_count(system.model(), index_form))),
+      held(right.size()) {
   time_variables.emplace_back(0);
   if (system.model().tree) tree = std::make_unique<TreeAssembly>(system.model());
   use_solver(system, solver_choice);
@@ -60,6 +61,19 @@ void Work::use_solver(const System& system, std::string_view choice) {
     blocks[at(list)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
   });
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
+}
+
+void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) {
+  if (rows.empty() && at_rest == nullptr) return;
+  std::fill(held.begin(), held.end(), false);
+  if (at_rest != nullptr) std::copy(at_rest->begin(), at_rest->end(), held.begin());
+  for (const int row : rows)
+    for (std::size_t first = r.size(); first < held.size(); first += phi.size()) held[first + at(row)] = true;
+  solver->hold(held);
+}
+
+void Work::clear_residuals(const std::vector<int>& rows) {
+  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = 0;
 }
 
 State System::empty_state() const {
@@ -221,6 +235,18 @@ void System::constraint_matrices(const State& state, Work& work, std::vector<dou
     batch->constraint_matrices(e, next);
     const Coupling c = batch->coupling();
     next += 6 * c.rows * c.frames * batch->size();
+  }
+}
+
+void System::body_constraint_matrices(const State& state, Work& work, std::vector<double>& out) const {
+  const Evaluation e = prepare(state, work, {false, false, false});
+  std::size_t size = 0;
+  for (const auto& batch : model_->batches) size += 6 * at(batch->coupling().rows) * batch->frames.size();
+  out.assign(size, 0);
+  double* next = out.data();
+  for (const auto& batch : model_->batches) {
+    batch->constraint_matrices(e, next);
+    next += 6 * at(batch->coupling().rows) * batch->frames.size();
   }
 }
 

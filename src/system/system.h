@@ -26,6 +26,11 @@ struct Work {
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
 
+  // Decouples the multipliers of rows that are not imposed, and unknowns that stay at rest (may be null), in the matrix just assembled.
+  void hold(const std::vector<int>& rows, const std::vector<bool>* at_rest = nullptr);
+  // Their residuals do not count either.
+  void clear_residuals(const std::vector<int>& rows);
+
   IndexForm form;
   Numbers numbers;                // of the elements, at the time last evaluated
   std::vector<double> params;     // with the numbers that depend on t; empty if there are none
@@ -46,6 +51,7 @@ struct Work {
   std::unique_ptr<TreeAssembly> tree;         // in minimal coordinates
   std::vector<BlockRef> diagonal;             // per node
   std::vector<double> right;                  // right-hand side and solution
+  std::vector<bool> held;                     // unknowns decoupled by hold()
 };
 
 // Which constraint residuals are wanted.
@@ -88,6 +94,8 @@ class System {
                       const std::vector<std::vector<BlockRef>>& blocks) const;
   // B of every joint and frame, see Batch::constraint_matrices.
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
+  // The same with respect to the frames' own nodes, which in minimal coordinates are the bodies. Sizes `out`.
+  void body_constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
   Energy energy(const State& at, Work& work) const;
   // State::angles of a step that was accepted.

@@ -115,6 +115,8 @@ inline constexpr std::uint8_t kAllComponents[] = {0, 1, 2, 3, 4, 5};
 inline constexpr std::uint8_t kPlanarComponents[] = {0, 1, 5};
 constexpr const std::uint8_t* components(NodeType type) {
   if (is_planar(type)) return kPlanarComponents;
+  if (type == NodeType::Turn) return kAllComponents + 5;
+  if (type == NodeType::Slide) return kAllComponents + 2;
   return only_turns(type) ? kAllComponents + 3 : kAllComponents;
 }
 // How many of its velocities are those of a point.
@@ -185,8 +187,8 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
     return m;
   }
   if (is_scalar(type)) {
-    m.V[0] = v[0];
-    m.A[0] = vdot[0];
+    m.V[components(type)[0]] = v[0];
+    m.A[components(type)[0]] = vdot[0];
     return m;
   }
   m.p = V3(q);
@@ -240,7 +242,7 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
 // r = H^T W, added to the node's equations.
 inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, double* r) {
   if (is_scalar(type)) {
-    r[0] += W[0];
+    r[0] += W[components(type)[0]];
     return;
   }
   Eigen::Map<Vec3> first(r);
@@ -374,9 +376,10 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
     case NodeType::Turn:
     case NodeType::Slide: {
       const double e = E != nullptr ? E[0] : 1;
-      out.X(0, 0) = s.q;
-      out.V(0, 0) = s.v * e;
-      out.A(0, 0) = s.a * e;
+      const int k = components(type)[0];
+      out.X(k, k) = s.q;
+      out.V(k, k) = s.v * e;
+      out.A(k, k) = s.a * e;
       break;
     }
     case NodeType::R3: {
