@@ -342,13 +342,20 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
+        // One component per expression between semicolons.
+        const std::string& text = word(d, entry, index);
+        std::size_t start = 0;
         try {
-          sensor.expression = Expression::parse(word(d, entry, index), variables);
+          for (std::size_t end = 0; end < text.size(); start = end + 1) {
+            end = std::min(text.find(';', start), text.size());
+            sensor.expressions.push_back(Expression::parse(text.substr(start, end - start), variables));
+          }
         } catch (const ExpressionError& error) {
           findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
-                              fmt::format("at character {}: {}", error.position() + 1, error.what()),
+                              fmt::format("at character {}: {}", start + error.position() + 1, error.what()),
                               error.hint()});
         }
+        sensor.components = static_cast<int>(sensor.expressions.size());
       }
     }
     sensor.first = m.sensor_values;
