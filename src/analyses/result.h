@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "system/state.h"
+
 namespace liedyn {
 
 struct Channel {
@@ -59,6 +61,7 @@ struct Summary {
 struct Result {
   Summary summary;
   Trajectory trajectory;
+  State state;  // at the end
 };
 
 }  // namespace liedyn

@@ -16,8 +16,14 @@ namespace {
 // One run: the state, the attempts and their counters.
 class Run {
  public:
-  Run(Integrator& integrator, const System& system, State& state, Work& work, const Observer& observer)
-      : integrator_(integrator), system_(system), state_(state), work_(work), observer_(observer) {}
+  Run(Integrator& integrator, const System& system, const DriveOptions& options, State& state, Work& work,
+      const Observer& observer)
+      : integrator_(integrator),
+        system_(system),
+        options_(options),
+        state_(state),
+        work_(work),
+        observer_(observer) {}
 
   DriveReport equal_steps(double end, double step);
   DriveReport adaptive_steps(double end, double first_step);
@@ -25,7 +31,8 @@ class Run {
  private:
   void start(double h) {
     integrator_.start(state_, h, work_);
-    next_ = state_;
+    next_ = between_ = state_;
+    begin_ = state_.t;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);
   }
@@ -36,19 +43,24 @@ class Run {
   Attempt attempt(double h, bool careful);
   // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
   bool accept(double t, double h, const Attempt& attempt);
+  void give_output();
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
     report_.failure =
-        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, describe(attempt.corrector, system_),
+        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_),
                     watch_->singularity_near(state_, h));
   }
 
   Integrator& integrator_;
   const System& system_;
+  const DriveOptions& options_;
   State& state_;
   Work& work_;
   const Observer& observer_;
-  State next_;
+  State next_;  // the state before state_ once that is accepted
+  State between_;
+  double begin_ = 0;
+  long outputs_ = 0;
   DriveReport report_;
   std::optional<ConstraintWatch> watch_;
 };
@@ -110,11 +122,32 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
     report_.failure = watch_->failure();
     return false;
   }
-  if (observer_(state_, report_.steps)) return true;
+  const bool go_on = observer_(state_, report_.steps);
+  if (options_.output) give_output();
+  if (go_on) return true;
   report_.completed = false;
   report_.interrupted = true;
   report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
   return false;
+}
+
+void Run::give_output() {
+  // A time that is met up to round-off is not worth an interpolation.
+  const double slack = 1e-9 * std::min(options_.spacing, state_.t - next_.t);
+  for (;;) {
+    const double t = begin_ + static_cast<double>(outputs_ + 1) * options_.spacing;
+    if (t > state_.t + slack) return;
+    ++outputs_;
+    if (t >= state_.t - slack) {
+      options_.output(state_);
+      return;
+    }
+    between_.angles = state_.angles;
+    between_.redundant = state_.redundant;
+    integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
+    between_.t = t;
+    options_.output(between_);
+  }
 }
 
 DriveReport Run::equal_steps(double end, double step) {
@@ -136,7 +169,7 @@ DriveReport Run::equal_steps(double end, double step) {
 }
 
 DriveReport Run::adaptive_steps(double end, double first_step) {
-  // An error of h^order per unit of time: the step that would just meet the tolerance, with a margin, and within limits to
+  // An error of h^order: the step that would just meet the tolerance, with a margin, and within limits to
   // how fast it may change. Small changes are not worth the work that they cost.
   constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
                    kAfterFailure = 0.25;
@@ -189,7 +222,7 @@ long step_count(double start, double end, double step) {
 
 DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,
                   Work& work, const Observer& observer) {
-  Run run(integrator, system, state, work, observer);
+  Run run(integrator, system, options, state, work, observer);
   return integrator.control().adaptive ? run.adaptive_steps(options.end, options.step)
                                        : run.equal_steps(options.end, options.step);
 }

@@ -12,6 +12,10 @@ namespace liedyn {
 struct DriveOptions {
   double end = 1;
   double step = 1e-3;  // equal steps: adjusted down so that they meet the end; adaptive: the first one
+  // Called with the states at multiples of `spacing` after the start, between steps as the method interpolates there; after the observer has
+  // seen the step. None if empty.
+  double spacing = 0;
+  std::function<void(const State&)> output = {};
 };
 
 struct DriveReport {

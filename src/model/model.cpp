@@ -142,7 +142,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
 
   // The node of each body in absolute coordinates, and whether it asks for one of its own.
   const bool minimal = m.formulation_ == "minimal";
-  std::vector<NodeType> types;
+  std::vector<NodeType>& types = m.body_types;
   std::vector<bool> own;
   for (const Entry& body : bodies) {
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];

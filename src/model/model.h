@@ -29,6 +29,7 @@ class Model {
   // One per body, in the order of the bodies; in minimal coordinates those of the links of the tree, in their order.
   std::vector<Node> nodes;
   std::optional<Tree> tree;  // in minimal coordinates
+  std::vector<NodeType> body_types;  // of the node that each body has in absolute coordinates
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches

@@ -67,6 +67,7 @@ ParameterStage Corrector::parameter_stage(const Stage& stage, const State& refer
   ParameterStage p;
   p.stage = stage;
   p.chart = options_.chart;
+  p.local_form = options_.local_form;
   p.unit_length = options_.form == IndexForm::Index3   ? UnitLength::Position
                   : options_.form == IndexForm::Index2 ? UnitLength::Velocity
                                                        : UnitLength::Both;
@@ -401,16 +402,17 @@ std::string describe_failure(const CorrectorOutcome& outcome, const System& syst
 }  // namespace
 
 std::string describe(const CorrectorOutcome& outcome, const System& system) {
+  return describe_failure(outcome, system) + regularity_note(outcome, system);
+}
+
+std::string regularity_note(const CorrectorOutcome& outcome, const System& system) {
   constexpr double kNearlySingular = 0.5;
-  std::string text = describe_failure(outcome, system);
-  if (outcome.least_regular >= 0 && outcome.regularity < kNearlySingular) {
-    const Node& node = system.model().nodes[at(outcome.least_regular)];
-    text += fmt::format(
-        "; the Cardan angles of 'bodies.{}' have |cos phi_2| = {:.2g} (0 is their singularity): "
-        "another formulation does not have it",
-        system.model().body_of(node.v).name, outcome.regularity);
-  }
-  return text;
+  if (outcome.least_regular < 0 || outcome.regularity >= kNearlySingular) return {};
+  const Node& node = system.model().nodes[at(outcome.least_regular)];
+  return fmt::format(
+      "; the Cardan angles of 'bodies.{}' have |cos phi_2| = {:.2g} (0 is their singularity): "
+      "another formulation does not have it",
+      system.model().body_of(node.v).name, outcome.regularity);
 }
 
 }  // namespace liedyn

@@ -39,6 +39,7 @@ struct CorrectorOptions {
   bool local =
       false;  // Lie nodes advance in local coordinates (parameter_stage.h) instead of by the stage relation
   Chart chart = Chart::Exponential;
+  LocalForm local_form = LocalForm::Rates;
 };
 
 enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite, SingularParameters };
@@ -132,5 +133,7 @@ class Corrector {
 
 // "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"
 std::string describe(const CorrectorOutcome& outcome, const System& system);
+// "; the Cardan angles of 'bodies.top' ..." where they are nearly singular.
+std::string regularity_note(const CorrectorOutcome& outcome, const System& system);
 
 }  // namespace liedyn

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "model/nodes/stage.h"
+#include "system/assembly.h"
 #include "system/redundancy.h"
 #include "system/tree_state.h"
 
@@ -147,6 +148,24 @@ void require_consistent_accelerations(const System& system, const State& state, 
   if (!findings.empty()) throw InputError(findings);
 }
 
+// After an assembly that may move all it likes: Phi is small, or there is no such configuration nearby.
+void require_assembled(const System& system, const Work& work) {
+  const double tolerance = position_tolerance(work);
+  std::size_t worst = 0, count = 0;
+  for (std::size_t i = 0; i < work.phi.size(); ++i) {
+    if (!(std::abs(work.phi[i]) <= tolerance)) ++count;
+    if (!(std::abs(work.phi[i]) <= std::abs(work.phi[worst]))) worst = i;
+  }
+  if (count == 0) return;
+  const Model& model = system.model();
+  const int row = static_cast<int>(worst);
+  throw InputError({{model.description().file, model.joint_of(row).line, model.row_name(row),
+                     fmt::format("assembly found no configuration that meets this constraint: {:.3g} is left of it, the worst of {} "
+                                 "violated",
+                                 work.phi[worst], count),
+                     "start nearer to the configuration meant, or let more bodies move"}});
+}
+
 bool any(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), true) != flags.end();
 }
@@ -211,17 +230,39 @@ void choose_redundant_rows(const System& system, State& state, Work& work) {
 
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work) {
   constexpr int kMaxIterations = 50;
+  constexpr double kShortest = 1e-3;
+  std::vector<double> q;
   for (int i = 0; i < kMaxIterations; ++i) {
     system.residual(state, work, {});
-    const double before = largest(work.phi);
-    if (before <= 1e-3 * position_tolerance(work) * kPositionTolerance || before == 0) return true;
+    const double before = largest(work.phi), round_off = 1e-3 * position_tolerance(work) * kPositionTolerance;
+    if (before <= round_off || before == 0) return true;
     // Rows that are dependent where the constraints are met are so up to the distance from there.
     const double tolerance = std::clamp(10 * before / size_of(work), 1e-7, 1e-2);
     state.redundant = rows_to_leave_out(system, state, tolerance, RowLevel::Position, free, work);
-    if (!position_step(system, state, free, state.redundant, work)) return false;
-    // At round-off it no longer falls.
-    const double after = largest(work.phi);
-    if (after <= position_tolerance(work) && after > 0.1 * before) return true;
+    system.residual(state, work, {});
+    const std::vector<double> residual = work.phi;
+    if (!projection_step(system, state, {}, RowLevel::Position, free, residual, state.redundant, work))
+      return assemble_positions(system, state, free, round_off, work) ||
+             largest(work.phi) <= position_tolerance(work);
+    std::vector<double> step(work.right.begin(), work.right.begin() + system.model().nv);
+    double length = rotation_limit(system.model(), step.data());
+    for (double& x : step) x *= length;
+    q = state.q;
+    for (;;) {
+      for (const Node& node : system.model().nodes)
+        increment_position(node.type, step.data() + node.v, state.q.data() + node.q);
+      system.residual(state, work, {});
+      // At round-off it no longer falls.
+      const double after = largest(work.phi);
+      if (after <= position_tolerance(work) && after > 0.1 * before) return true;
+      if (after < (1 - 0.1 * length) * before) break;
+      state.q = q;
+      length /= 2;
+      if (!(length > kShortest))
+        return assemble_positions(system, state, free, round_off, work) ||
+               largest(work.phi) <= position_tolerance(work);
+      for (double& x : step) x /= 2;
+    }
   }
   return largest(work.phi) <= position_tolerance(work);
 }
@@ -312,46 +353,93 @@ bool forbidden_velocity(const System& system, const State& state, Work& work) {
 }
 
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {
+  return consistent_state(system, t, InitialOptions{.policy = policy}, work);
+}
+
+namespace {
+
+// In minimal coordinates: what `find` gives for the same model in absolute ones.
+template <class Find>
+State found_in_absolute_coordinates(const System& system, Work& work, const Find& find) {
+  const System absolute = in_absolute_coordinates(system);
+  Work absolute_work(absolute);
+  State state = state_on_tree(system, absolute, find(absolute, absolute_work), work);
+  system.follow_angles(state, work);
+  return state;
+}
+
+// Positions that hold, and velocities that go with them.
+State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work);
+
+}  // namespace
+
+State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work) {
   const Model& model = system.model();
-  if (model.tree) {
-    const System absolute = in_absolute_coordinates(system);
-    Work absolute_work(absolute);
-    State state = state_on_tree(system, absolute, consistent_state(absolute, t, policy, absolute_work), work);
-    system.follow_angles(state, work);
-    choose_redundant_rows(system, state, work);
-    require_accelerations(system, state, work);
-    return state;
-  }
+  if (model.tree)
+    return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+    });
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
 
-  Initial initial = initial_values(model, system.params().values().data());
+  const Initial initial = initial_values(model, system.params().values().data());
   State state = system.empty_state();
   state.t = t;
   state.q = initial.q;
   state.v = initial.v;
-  const bool project = policy == InitialPolicy::Project;
+  if (options.given != nullptr) set_configuration(model, *options.given, state);
+  const bool project = options.policy == InitialPolicy::Project;
+  const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
-  system.residual(state, work, {true, true, false});
+  system.residual(state, work, {});
   if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
-    project_positions(system, state, project ? nullptr : &initial.free_position, work);
+    project_positions(system, state, project ? movable : &initial.free_position, work);
   system.follow_angles(state, work);
-  system.residual(state, work, {true, true, false});
+  system.residual(state, work, {});
+  if (project) {
+    require_assembled(system, work);
+    return state;
+  }
   findings = violations(
       system, state, work.phi, position_tolerance(work), "positions",
       "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
+  return state;
+}
+
+namespace {
+
+State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work) {
+  if (system.model().tree) {
+    State state = found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_motion(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+    });
+    choose_redundant_rows(system, state, work);
+    return state;
+  }
+  State state = consistent_positions(system, t, options, work);
+  const Initial initial = initial_values(system.model(), system.params().values().data());
+  const bool project = options.policy == InitialPolicy::Project;
+  const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
   choose_redundant_rows(system, state, work);
   system.residual(state, work, {true, true, false});
   if (largest(work.rate) > 0 && (project || any(initial.free_velocity)))
-    project_velocities(system, state, project ? nullptr : &initial.free_velocity, work);
+    project_velocities(system, state, project ? movable : &initial.free_velocity, work);
   system.residual(state, work, {true, true, false});
-  findings = violations(
+  const std::vector<Diagnostic> findings = violations(
       system, state, work.rate, velocity_tolerance(state), "velocities",
-      "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
+      project
+          ? "let more bodies move"
+          : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
+  return state;
+}
 
+}  // namespace
+
+State consistent_state(const System& system, double t, const InitialOptions& options, Work& work) {
+  State state = consistent_motion(system, t, options, work);
   require_accelerations(system, state, work);
   if (state.redundant.empty()) return state;
   require_consistent_accelerations(system, state, work);

@@ -57,17 +57,23 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   // eta of a joint moves its nodes: it enters the equations of every node that their inertia or damping couples to them,
   // and the velocity rows of every joint on them.
   std::vector<std::vector<int>> joints_on(m.nodes.size()), coupled_to(m.nodes.size());
+  std::vector<bool> has_velocity_rows(static_cast<std::size_t>(joints));
   for_each_listed_force_block(m, [&](int, int row, int column) {
     if (row >= 0 && column >= 0) coupled_to[static_cast<std::size_t>(column)].push_back(row);
   });
   for_each_side(m, [&](const JointSide& side) {
     joints_on[static_cast<std::size_t>(side.node)].push_back(side.joint);
     pattern.add(nodes + joints + side.joint, side.node);
+    has_velocity_rows[static_cast<std::size_t>(side.joint)] = side.velocity_rows > 0;
   });
   for (std::size_t j = 0; j < m.nodes.size(); ++j)
     for (const int joint : joints_on[j]) {
       for (const int i : coupled_to[j]) pattern.add(i, nodes + joints + joint);
-      for (const int other : joints_on[j]) pattern.add(nodes + joints + other, nodes + joints + joint);
+      for (const int other : joints_on[j]) {
+        pattern.add(nodes + joints + other, nodes + joints + joint);
+        // Rows at velocity level stand among those of position.
+        if (has_velocity_rows[static_cast<std::size_t>(other)]) pattern.add(nodes + other, nodes + joints + joint);
+      }
     }
   pattern.normalize();
   return pattern;

@@ -74,7 +74,7 @@ void for_each_node_of_frame(const Model& model, const Batch& batch, int element,
 struct JointSide {
   int batch, element, frame, joint;
   int node;
-  int rows;
+  int rows, velocity_rows;
   int first_row;
   int matrix;  // index of B, rows x 6, in what System::constraint_matrices gives
 };
@@ -89,7 +89,7 @@ int for_each_side(const Model& model, Visit&& visit) {
     for (int i = 0; i < c.frames; ++i) {
       int nodes = 0;
       for_each_node_of_frame(model, batch, e, i, [&](int node) {
-        visit(JointSide{b, e, i, joint, node, c.rows, batch.first_row + e * c.rows, matrix + 6 * c.rows * nodes++});
+        visit(JointSide{b, e, i, joint, node, c.rows, c.velocity_rows, batch.first_row + e * c.rows, matrix + 6 * c.rows * nodes++});
       });
       matrix += 6 * c.rows * (model.tree ? nodes : 1);
     }

@@ -227,6 +227,18 @@ void System::inertia_matrix(const State& state, Work& work, const Seeding& seedi
   }
 }
 
+void System::unconstrained(const State& state, Work& work, const Seeding& seeding, double* values,
+                           const std::vector<std::vector<BlockRef>>& blocks) const {
+  inertia_matrix(state, work, seeding, values, blocks);
+  finish_residual(work);
+}
+
+bool System::bodies_follow_time() const {
+  return std::any_of(timed_.begin(), timed_.end(), [&](const TimedElement& e) {
+    return static_cast<std::size_t>(e.batch) < body_batches_;
+  });
+}
+
 void System::constraint_matrices(const State& state, Work& work, std::vector<double>& out) const {
   const Evaluation e = prepare(state, work, {false, false, false});
   double* next = out.data();

@@ -92,6 +92,11 @@ class System {
   // The part of the nodes' rows that bodies and forces give for a seeding (without E), into blocks of the caller.
   void inertia_matrix(const State& at, Work& work, const Seeding& seeding, double* values,
                       const std::vector<std::vector<BlockRef>>& blocks) const;
+  // The same with Work::r, for systems without constraints.
+  void unconstrained(const State& at, Work& work, const Seeding& seeding, double* values,
+                     const std::vector<std::vector<BlockRef>>& blocks) const;
+  // Whether numbers of bodies (a mass, say) are functions of time.
+  bool bodies_follow_time() const;
   // B of every joint and frame, see Batch::constraint_matrices.
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
   // The same with respect to the frames' own nodes, which in minimal coordinates are the bodies. Sizes `out`.

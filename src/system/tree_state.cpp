@@ -1,11 +1,19 @@
 #include "system/tree_state.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace liedyn {
 
 System in_absolute_coordinates(const System& system) {
   return {Model::compile(system.model().shared_description(), formulations().front()), system.params()};
+}
+
+void require_absolute_coordinates(const System& system, const std::string& what) {
+  if (!system.model().tree) return;
+  throw InputError("formulation", fmt::format("{} works in absolute coordinates, got 'minimal'", what),
+                   fmt::format("the result is the same in all of them: take '{}'", formulations().front()));
 }
 
 State state_on_tree(const System& system, const System& absolute, const State& of_bodies, Work& work) {
