@@ -30,9 +30,9 @@ void print(const System& system, const Assembly& a) {
   for (std::size_t i = 0; i < std::min(kMost, bodies.size()); ++i) {
     const BodyConfiguration& body = configuration[i];
     fmt::print("  {}\n    position           {}\n", bodies[i].name, vector(body.position));
-    const bool rotates = model.nodes[i].type != NodeType::R3;
+    const bool rotates = model.body_types[i] != NodeType::R3;
     if (rotates) fmt::print("    rotation vector    {}\n", vector(body.orientation.log()));
-    if (first_component(model.nodes[i].type) == 0) fmt::print("    velocity           {}\n", vector(body.velocity));
+    if (place_count(model.body_types[i]) > 0) fmt::print("    velocity           {}\n", vector(body.velocity));
     if (rotates) fmt::print("    angular velocity   {}\n", vector(body.angular_velocity));
   }
   if (bodies.size() > kMost) fmt::print("  and {} more bodies: --out or --json shows them\n", bodies.size() - kMost);
@@ -40,7 +40,7 @@ void print(const System& system, const Assembly& a) {
 
 int assemble_command(AssembleArguments& arguments) {
   if (!arguments.out.empty()) check_configuration_output(arguments.out);
-  const System system = arguments.model.load();
+  const System system = arguments.model.load_absolute();
   arguments.options.time = arguments.time.value_or(system.model().description().simulation.start);
   arguments.options.from = configuration_from(arguments.from, system);
   const Assembly found = assemble(system, arguments.options);

@@ -40,6 +40,8 @@ struct ModelArguments {
   void add_model_to(CLI::App& command);
   // Reads the model, sets its numbers and compiles it. Throws InputError.
   System load() const;
+  // The same for analyses whose results do not depend on the formulation, and which know absolute coordinates only.
+  System load_absolute() const;
   // The same model in each of these formulations; its own if there are none.
   std::vector<System> load_in(const std::vector<std::string>& formulations) const;
 };

@@ -23,7 +23,7 @@ struct KinematicsArguments {
 
 int kinematics_command(const KinematicsArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
-  const System system = arguments.model.load();
+  const System system = arguments.model.load_absolute();
   SimulateOptions options = default_options(system.model().description());
   options.initial = arguments.initial.value_or(options.initial);
   options.start = arguments.start.value_or(options.start);

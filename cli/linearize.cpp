@@ -37,7 +37,7 @@ void print_matrix(char name, const Eigen::MatrixXd& m) {
 
 int linearize_command(const LinearizeArguments& arguments) {
   if (!arguments.out.empty()) check_state_space_output(arguments.out);
-  const System system = arguments.point.model.load();
+  const System system = arguments.point.model.load_absolute();
   const StateSpace space = state_space(system, arguments.point.state(system), arguments.options);
   std::vector<std::string> files;
   if (!arguments.out.empty()) files = write_state_space(space, arguments.out);

@@ -44,6 +44,7 @@ std::string type_name(const Field& field) {
   switch (field.type) {
     case FieldType::Number: return "number";
     case FieldType::Vector: return "3 numbers";
+    case FieldType::PlaneVector: return "2 numbers";
     case FieldType::Points: return "2 points";
     case FieldType::Inertia: return "inertia";
     case FieldType::Rotation: return "rotation";

@@ -38,7 +38,7 @@ void print(const StaticResult& r, const Model& model) {
 
 int static_command(StaticArguments& arguments) {
   if (!arguments.out.empty()) check_configuration_output(arguments.out);
-  const System system = arguments.model.load();
+  const System system = arguments.model.load_absolute();
   const SimulationSettings& settings = system.model().description().simulation;
   StaticOptions& options = arguments.options;
   options.initial = arguments.initial.value_or(settings.initial);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/suggest.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -42,6 +43,7 @@ std::vector<bool> movable(const Model& model, const AssembleOptions& options) {
 }  // namespace
 
 Assembly assemble(const System& system, const AssembleOptions& options) {
+  require_absolute_coordinates(system, "assembly");
   if (!std::isfinite(options.time)) throw InputError("time", fmt::format("must be finite, got {}", options.time));
   if (!options.held.empty() && !options.free.empty())
     throw InputError("hold", "expected either bodies to hold or bodies that are free, got both");

@@ -11,6 +11,7 @@
 #include "analyses/recorder.h"
 #include "integrators/driver.h"
 #include "model/nodes/stage.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -40,6 +41,7 @@ void require_no_freedom(const System& system, const State& state) {
 }  // namespace
 
 Result kinematics(const System& system, const SimulateOptions& options) {
+  require_absolute_coordinates(system, "kinematic analysis");
   check_times(options);
   const Model& model = system.model();
   Result result;

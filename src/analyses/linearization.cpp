@@ -13,6 +13,7 @@
 #include "lie/so3.h"
 #include "model/nodes/stage.h"
 #include "system/initial.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -70,10 +71,11 @@ void refer_to_axes(const Vec3& rate, NodeMaps& maps) {
 }
 
 void add_node(const Node& node, const Mat6& D, Triplets& entries) {
-  const int size = node_size(node.type).v, first = first_component(node.type);
+  const int size = node_size(node.type).v;
+  const std::uint8_t* own = components(node.type);
   for (int c = 0; c < size; ++c)
     for (int r = 0; r < size; ++r)
-      if (const double value = D(first + r, first + c); value != 0)
+      if (const double value = D(own[r], own[c]); value != 0)
         entries.emplace_back(node.v + r, node.v + c, value);
 }
 
@@ -98,6 +100,7 @@ bool Linearization::is_plain() const {
 }
 
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
+  require_absolute_coordinates(system, "linearisation");
   const Model& model = system.model();
   MatrixRequest request;
   const auto assembled = [&](const Seeding& force, RowLevel level, const Seeding& row) {

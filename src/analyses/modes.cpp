@@ -379,7 +379,7 @@ std::vector<std::string> shape_names(const Model& model) {
     const Entry& body = model.body_of(i);
     const Node& node =
         model.nodes[static_cast<std::size_t>(&body - model.description().entries(Section::Bodies).data())];
-    const int component = i - node.v + first_component(node.type);
+    const int component = components(node.type)[i - node.v];
     out.push_back(fmt::format("{}: {} {}", body.name, component < 3 ? "displacement" : "rotation",
                               "xyz"[component % 3]));
   }

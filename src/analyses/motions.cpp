@@ -32,7 +32,7 @@ std::string describe_motion(const Model& model, const Eigen::VectorXd& y) {
     const Node& node = model.nodes[i];
     Vec3 displacement = Vec3::Zero(), rotation = Vec3::Zero();
     for (int k = 0; k < node_size(node.type).v; ++k) {
-      const int component = first_component(node.type) + k;
+      const int component = components(node.type)[k];
       (component < 3 ? displacement : rotation)[component % 3] = y[node.v + k];
     }
     std::vector<std::string> words;

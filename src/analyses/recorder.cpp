@@ -25,7 +25,7 @@ Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t
     add_channel("constraint_residual.velocity", "", 1);
   }
   out.data.reserve(rows * static_cast<std::size_t>(out.columns));
-  variables_.resize(static_cast<std::size_t>(1 + model.sensor_values));
+  variables_.resize(static_cast<std::size_t>(model.sensor_variables));
 }
 
 void Recorder::sense(const State& state) {

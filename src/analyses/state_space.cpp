@@ -105,7 +105,7 @@ constexpr double kStep = 1e-3;
 class Outputs {
  public:
   Outputs(const Model& model, std::vector<Output> list)
-      : list_(std::move(list)), variables_(at(1 + model.sensor_values)), values_(at(model.sensor_values)) {}
+      : list_(std::move(list)), variables_(at(model.sensor_variables)), values_(at(model.sensor_values)) {}
   const std::vector<Output>& list() const { return list_; }
   VectorXd values(const System& system, const State& state, Work& work) {
     system.sense(state, work, variables_, values_.data());

@@ -12,6 +12,7 @@
 #include "analyses/motions.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -272,6 +273,7 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
 }  // namespace
 
 StaticResult find_equilibrium(const System& system, const StaticOptions& options) {
+  require_absolute_coordinates(system, "static analysis");
   check(options);
   const Model& model = system.model();
   StaticResult out;
@@ -289,7 +291,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   const std::vector<Load> loads = loads_of(system, options.time);
   constexpr double kLeastStep = 1.0 / 4096;
   double factor = 0, step = 1.0 / options.load_steps;
-  std::vector<double> variables(at(1 + model.sensor_values));
+  std::vector<double> variables(at(model.sensor_variables));
   while (factor < 1) {
     const double next = factor + step > 1 - 1e-9 ? 1 : factor + step;
     // The whole loads are the model's own.

@@ -78,7 +78,7 @@ void FirstOrderMethod::read(const State& state, PointDerivatives& point) const {
   if (!corrector_.uses_parameters()) return;
   for (const Node& node : system_->model().nodes)
     if (has_body_angles(node))
-      Eigen::Map<Vec3>{&point.slope[at(node.v + 3 - first_component(node.type))]} =
+      Eigen::Map<Vec3>{&point.slope[at(node.v + rotation_start(node.type))]} =
           angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).first;
 }
 
@@ -93,7 +93,7 @@ CorrectorOutcome FirstOrderMethod::solve(Corrector& corrector, double c, double 
   }
   for (const Node& node : system_->model().nodes) {
     if (has_body_angles(node)) {
-      const int i = node.v + 3 - first_component(node.type);
+      const int i = node.v + rotation_start(node.type);
       // The angles' rates at the reference: the angles at hand are not those of any state yet.
       Eigen::Map<Vec3>{&slope[at(i)]} =
           angle_rates(node, from.y.data(), point.u.data(), point.udot.data()).first;
@@ -119,7 +119,7 @@ void FirstOrderMethod::moved_reference(const Corrector& corrector, const State& 
   std::copy(corrector.theta.begin(), corrector.theta.end(), moved.begin());
   for (const Node& node : system_->model().nodes) {
     if (node.extra < 0) continue;
-    const int turn = node.v + 3 - first_component(node.type);
+    const int turn = node.v + rotation_start(node.type);
     for (int i = 0; i < 3; ++i) moved[at(turn + i)] = to.y[at(turn + i)] - from.y[at(turn + i)];
     moved[at(node.extra)] = to.y[at(node.extra)] - from.y[at(node.extra)];
   }

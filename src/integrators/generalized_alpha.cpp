@@ -332,7 +332,7 @@ class GeneralizedAlpha final : public Integrator {
     for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
       const Eigen::Map<const Vec3> b(b_n);
       const Vec3 angles = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
-      const int i = node.v + 3 - first_component(node.type);
+      const int i = node.v + rotation_start(node.type);
       Eigen::Map<Vec3>{&corrector.Theta[at(i)]} =
           h * (1 - beta / gamma) * angles + h * h * (0.5 - beta / gamma) * b;
       Eigen::Map<Vec3>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;

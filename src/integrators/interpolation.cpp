@@ -10,7 +10,7 @@ namespace {
 // To elements and in q and v, nodes with rotation parameters are Lie groups.
 NodeType group_of(NodeType type) {
   if (!is_conventional(type)) return type;
-  return first_component(type) == 0 ? NodeType::R3xSO3 : NodeType::SO3;
+  return only_turns(type) ? NodeType::SO3 : NodeType::R3xSO3;
 }
 
 void linear(const std::vector<double>& from, const std::vector<double>& to, double s,

@@ -72,7 +72,7 @@ double Tolerances::worst(const System& system, const std::vector<double>& increm
   double size = 0, worst = 0;
   for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
   for (const Node& node : system.model().nodes) {
-    const int places = 3 - first_component(node.type);
+    const int places = place_count(node.type);
     for (int i = 0; i < node_size(node.type).v; ++i) {
       const double scale = i < places ? size : 1.0;  // metres; radians
       const double error = std::abs(increments[static_cast<std::size_t>(node.v + i)]);
@@ -86,7 +86,7 @@ double Tolerances::worst_velocity(const System& system, const std::vector<double
                                   const State& to) const {
   double speed = 0, spin = 0, worst_speed = 0, worst_spin = 0;
   for (const Node& node : system.model().nodes) {
-    const int places = 3 - first_component(node.type);
+    const int places = place_count(node.type);
     for (int i = 0; i < node_size(node.type).v; ++i) {
       const auto k = static_cast<std::size_t>(node.v + i);
       double &scale = i < places ? speed : spin, &worst = i < places ? worst_speed : worst_spin;

@@ -92,13 +92,14 @@ std::string configuration_json(const System& system, const State& state) {
   const Model& model = system.model();
   const Configuration configuration = configuration_of(system, state);
   const auto& entries = model.description().entries(Section::Bodies);
+  Work work(system);
+  system.residual(state, work, {});
+  const std::vector<Motion<double>> motions = work.motions;
   Json bodies = Json::object();
   for (std::size_t i = 0; i < configuration.size(); ++i) {
     const BodyConfiguration& b = configuration[i];
-    const Node& node = model.nodes[i];
-    const Motion<double> m = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
-                                         state.vdot.data() + node.v);
-    const bool translates = first_component(node.type) == 0, rotates = node.type != NodeType::R3;
+    const Motion<double>& m = motions[i];
+    const bool translates = place_count(model.body_types[i]) > 0, rotates = model.body_types[i] != NodeType::R3;
     Json body = {{"position", array_of(b.position)}};
     if (rotates) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
     if (translates) body["velocity"] = array_of(b.velocity);
@@ -108,8 +109,7 @@ std::string configuration_json(const System& system, const State& state) {
     bodies[entries[i].name] = body;
   }
   Json sensors = Json::object();
-  Work work(system);
-  std::vector<double> variables(static_cast<std::size_t>(1 + model.sensor_values)), values(variables.size());
+  std::vector<double> variables(static_cast<std::size_t>(model.sensor_variables)), values(variables.size());
   system.sense(state, work, variables, values.data());
   for (const Sensor& sensor : model.sensors) {
     Json value = Json::array();

@@ -573,6 +573,7 @@ class ModelReader {
     std::string mistake;
     switch (field.type) {
       case FieldType::Vector: mistake = collect_array(value, 3, ""); break;
+      case FieldType::PlaneVector: mistake = collect_array(value, 2, ""); break;
       case FieldType::Points: mistake = collect_rows(value, 2, "point"); break;
       case FieldType::Inertia: mistake = collect_inertia(value); break;
       default: mistake = collect_number(value, "");

@@ -44,6 +44,7 @@ Json definitions() {
        {{"description", "A number, or an expression of parameters such as \"2*pi*speed\"."},
         {"anyOf", {{{"type", "number"}}, {{"type", "string"}}}}}},
       {"vector", array_of(n, 3)},
+      {"plane_vector", array_of(n, 2)},
       {"points", array_of(vector, 2)},
       {"inertia", {{"anyOf", {array_of(n, 3), array_of(n, 6), array_of(vector, 3)}}}},
       {"rotation",
@@ -60,6 +61,7 @@ Json type_of(const Field& field) {
     case FieldType::Number: return number(field.range);
     case FieldType::Integer: return number(field.range, "integer");
     case FieldType::Vector: return reference("vector");
+    case FieldType::PlaneVector: return reference("plane_vector");
     case FieldType::Points: return reference("points");
     case FieldType::Inertia: return reference("inertia");
     case FieldType::Rotation: return reference("rotation");

@@ -333,7 +333,8 @@ class BatchOf : public Batch {
         const FrameView& frame_j = frame[index(j)];
         if (frame_j.on_ground()) continue;
         const NodeType type = frame_j.type();
-        const int n = node_size(type).v, c0 = first_component(type);
+        const int n = node_size(type).v;
+        const std::uint8_t* own = components(type);
         const Row B = frame_j.template to_node_columns<R>(d.B[j]);
         // Rows of the constraint: dPhi = B X, d(rate) = B V + Z X, d(acceleration) = B A at fixed q and v.
         Row columns;
@@ -357,14 +358,14 @@ class BatchOf : public Batch {
           const Row rate_columns = d.B[j] * seeds.V + d.Z[j] * seeds.X;
           const BlockRef& ref = to.rate_blocks[e * F + j];
           for (int c = 0; c < n; ++c)
-            for (int r = 0; r < R; ++r) to.values[ref.offset + r + c * ref.stride] += rate_columns(r, c0 + c);
+            for (int r = 0; r < R; ++r) to.values[ref.offset + r + c * ref.stride] += rate_columns(r, own[c]);
         }
         const BlockRef& across_rows = refs[kPairs + j];
         const BlockRef& down_columns = refs[kPairs + F + j];
         for (int c = 0; c < n; ++c)
           for (int r = 0; r < R; ++r) {
-            to.values[across_rows.offset + r + c * across_rows.stride] += columns(r, c0 + c);
-            to.values[down_columns.offset + c + r * down_columns.stride] += B(r, c0 + c);
+            to.values[across_rows.offset + r + c * across_rows.stride] += columns(r, own[c]);
+            to.values[down_columns.offset + c + r * down_columns.stride] += B(r, own[c]);
           }
         if (to.force.q == 0) continue;
         // Geometric stiffness d(B^T lambda)/dq.
@@ -385,9 +386,10 @@ class BatchOf : public Batch {
     // H^T L^T dW/dlambda: the columns of a row of B, transposed.
     const Eigen::Matrix<double, kMultipliers, 6> rows =
         frame.template to_node_columns<kMultipliers>(W_lambda.transpose());
-    const int n = node_size(frame.type()).v, c0 = first_component(frame.type());
+    const int n = node_size(frame.type()).v;
+    const std::uint8_t* own = components(frame.type());
     for (int r = 0; r < kMultipliers; ++r)
-      for (int c = 0; c < n; ++c) to.values[ref.offset + c + r * ref.stride] += rows(r, c0 + c);
+      for (int c = 0; c < n; ++c) to.values[ref.offset + c + r * ref.stride] += rows(r, own[c]);
   }
 
   // Increment of the frame with the node's: L H q.

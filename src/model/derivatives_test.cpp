@@ -7,6 +7,7 @@
 #include "base/dual.h"
 #include "lie/se3.h"
 #include "model/bodies/list.h"
+#include "model/bodies/planar.h"
 #include "model/bodies/rigid.h"
 #include "model/forces/applied.h"
 #include "model/forces/bushing.h"
@@ -18,6 +19,7 @@
 #include "model/joints/distance.h"
 #include "model/joints/generic.h"
 #include "model/joints/list.h"
+#include "model/joints/planar_joint.h"
 #include "model/joints/rolling_disc.h"
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
@@ -45,10 +47,12 @@ struct ElementList {
 };
 // A kind whose element is missing here fails the tests below.
 using Elements =
-    ElementList<RigidInertia, PointInertia, Applied<0>, Applied<3>, SpringDamper, Bushing, Spherical,
-                Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring, JointActuator,
-                JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>>;
+    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
+                Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
+                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring,
+                JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>,
+                Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic,
+                PlanarFixed, PlanarPointOnLine>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -318,8 +322,9 @@ void for_each_listed_kind(Visit&& visit) {
           const int element = random.below(batch.size());
           const double* own =
               numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
-          const bool found =
-              Elements::find(batch, [&](auto e) { visit(e, listed.kind.type, sample, own, random); });
+          // A body and a joint may have the same type.
+          const std::string name = fmt::format("{} {}", section_name(section), listed.kind.type);
+          const bool found = Elements::find(batch, [&](auto e) { visit(e, name, sample, own, random); });
           ASSERT_TRUE(found) << "the kind '" << listed.kind.type
                              << "' is listed but its element is not in Elements";
         }

@@ -45,15 +45,15 @@ struct BlockRef {
 // Adds the part of D that belongs to the nodes' own equations and velocities.
 inline void add_block(double* values, const BlockRef& ref, const Mat6& D, NodeType rows, NodeType columns) {
   const int height = node_size(rows).v, width = node_size(columns).v;
-  const int r0 = first_component(rows), c0 = first_component(columns);
   double* out = values + ref.offset;
   if (height == 6 && width == 6) {
     for (int c = 0; c < 6; ++c, out += ref.stride)
       for (int r = 0; r < 6; ++r) out[r] += D(r, c);
     return;
   }
+  const std::uint8_t *row = components(rows), *column = components(columns);
   for (int c = 0; c < width; ++c, out += ref.stride)
-    for (int r = 0; r < height; ++r) out[r] += D(r0 + r, c0 + c);
+    for (int r = 0; r < height; ++r) out[r] += D(row[r], column[c]);
 }
 
 // What batches read and where they add.
@@ -61,6 +61,7 @@ struct Evaluation {
   const Frame* frames = nullptr;
   const Node* nodes = nullptr;
   const Motion<double>* motions = nullptr;  // per node
+  const double* q = nullptr;                // coordinates of the nodes
   const double* numbers = nullptr;
   World<double> world;
   const double* lambda = nullptr;  // per row
@@ -118,8 +119,12 @@ class Inputs {
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
   S number(int field, int i = 0) const { return params_[value(field).first + i]; }
+  // Three numbers; a vector of the plane has z = 0.
   Vec3T<S> vector(int field, int i = 0) const {
-    return Eigen::Map<const Vec3T<S>>(params_ + value(field).first + 3 * i);
+    const S* first = params_ + value(field).first;
+    if (entry_->kind->fields[static_cast<std::size_t>(field)].type == FieldType::PlaneVector)
+      return {first[0], first[1], S(0)};
+    return Eigen::Map<const Vec3T<S>>(first + 3 * i);
   }
   RotationForm form(int field) const { return value(field).form; }
   const S* numbers(int field) const { return params_ + value(field).first; }

@@ -7,6 +7,7 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Number:
     case FieldType::Integer: return 1;
     case FieldType::Vector: return 3;
+    case FieldType::PlaneVector: return 2;
     case FieldType::Points:
     case FieldType::Inertia: return 6;
     case FieldType::Rotation: return kRotationNumbers[static_cast<int>(form)];

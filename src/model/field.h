@@ -9,10 +9,11 @@
 namespace liedyn {
 
 enum class FieldType {
-  Number,    // one real number
-  Vector,    // three numbers
-  Points,    // two points, each three numbers: [[x, y, z], [x, y, z]]
-  Inertia,   // three principal moments, six numbers (xx, yy, zz, yz, xz, xy) or a symmetric 3x3 matrix
+  Number,       // one real number
+  Vector,       // three numbers
+  PlaneVector,  // two numbers, in the inertial x-y plane
+  Points,       // two points, each three numbers: [[x, y, z], [x, y, z]]
+  Inertia,      // three principal moments, six numbers (xx, yy, zz, yz, xz, xy) or a symmetric 3x3 matrix
   Rotation,  // {"rotation_vector": [3]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": 3x3}
   Choice,    // one of a list of words
   Choices,   // at least one of them: ["x", "y"]

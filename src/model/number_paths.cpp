@@ -17,6 +17,7 @@ std::string component_suffix(const Field& field, const FieldValue& value, int i)
   const auto row_and_column = [i] { return fmt::format("[{}][{}]", i / 3, i % 3); };
   switch (field.type) {
     case FieldType::Vector:
+    case FieldType::PlaneVector:
     case FieldType::Inertia: return fmt::format("[{}]", i);
     case FieldType::Points: return row_and_column();
     case FieldType::Rotation: {

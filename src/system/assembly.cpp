@@ -48,10 +48,10 @@ double rotation_limit(const Model& model, const double* increment) {
   constexpr double kLargest = 0.5;
   double most = 0;
   for (const Node& node : model.nodes) {
-    const int size = node_size(node.type).v, first = first_component(node.type);
+    const int size = node_size(node.type).v;
     double square = 0;
     for (int i = 0; i < size; ++i)
-      if (first + i >= 3) square += increment[node.v + i] * increment[node.v + i];
+      if (components(node.type)[i] >= 3) square += increment[node.v + i] * increment[node.v + i];
     most = std::max(most, std::sqrt(square));
   }
   return most > kLargest ? kLargest / most : 1;

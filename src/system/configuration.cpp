@@ -3,13 +3,16 @@
 namespace liedyn {
 
 Configuration configuration_of(const System& system, const State& state) {
+  Work work(system);
+  system.residual(state, work, {});
+  const Model& model = system.model();
   Configuration out;
-  for (const Node& node : system.model().nodes) {
-    const double* q = state.q.data() + node.q;
-    const Motion<double> m = node_motion(node.type, q, state.v.data() + node.v, state.vdot.data() + node.v);
+  for (std::size_t i = 0; i < work.motions.size(); ++i) {
+    const Motion<double>& m = work.motions[i];
+    const bool stored = !model.tree && model.body_types[i] != NodeType::R3 && !is_planar(model.body_types[i]);
     BodyConfiguration body;
     body.position = m.p;
-    if (node.type != NodeType::R3) body.orientation = rotation_of(q);
+    body.orientation = stored ? rotation_of(state.q.data() + model.nodes[i].q) : SO3<double>::from_matrix(m.R);
     body.velocity = m.velocity();
     body.angular_velocity = m.V.tail<3>();
     out.push_back(body);
@@ -24,9 +27,16 @@ void set_configuration(const Model& model, const Configuration& configuration, S
     double* q = state.q.data() + node.q;
     double* v = state.v.data() + node.v;
     const Mat3 R = body.orientation.R();
+    if (is_planar(node.type)) {
+      const Vec3 own = node.type == NodeType::SE2 ? Vec3(R.transpose() * body.velocity) : body.velocity;
+      for (int k = 0; k < 2; ++k) q[k] = body.position[k], v[k] = own[k];
+      q[2] = body.orientation.log().z();
+      v[2] = body.angular_velocity.z();
+      continue;
+    }
     Eigen::Map<Vec3>{q} = body.position;
     if (node.type != NodeType::R3) store_rotation(body.orientation, q);
-    const bool translates = first_component(node.type) == 0;
+    const bool translates = place_count(node.type) > 0;
     if (translates) {
       Eigen::Map<Vec3>{v} =
           node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;

@@ -8,6 +8,7 @@
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
 #include "system/redundancy.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -355,8 +356,29 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
   return consistent_state(system, t, InitialOptions{.policy = policy}, work);
 }
 
+namespace {
+
+// In minimal coordinates: what `find` gives for the same model in absolute ones.
+template <class Find>
+State found_in_absolute_coordinates(const System& system, Work& work, const Find& find) {
+  const System absolute = in_absolute_coordinates(system);
+  Work absolute_work(absolute);
+  State state = state_on_tree(system, absolute, find(absolute, absolute_work), work);
+  system.follow_angles(state, work);
+  return state;
+}
+
+// Positions that hold, and velocities that go with them.
+State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work);
+
+}  // namespace
+
 State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work) {
   const Model& model = system.model();
+  if (model.tree)
+    return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+    });
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
 
@@ -385,7 +407,16 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   return state;
 }
 
-State consistent_state(const System& system, double t, const InitialOptions& options, Work& work) {
+namespace {
+
+State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work) {
+  if (system.model().tree) {
+    State state = found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_motion(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+    });
+    choose_redundant_rows(system, state, work);
+    return state;
+  }
   State state = consistent_positions(system, t, options, work);
   const Initial initial = initial_values(system.model(), system.params().values().data());
   const bool project = options.policy == InitialPolicy::Project;
@@ -402,7 +433,13 @@ State consistent_state(const System& system, double t, const InitialOptions& opt
           ? "let more bodies move"
           : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
+  return state;
+}
 
+}  // namespace
+
+State consistent_state(const System& system, double t, const InitialOptions& options, Work& work) {
+  State state = consistent_motion(system, t, options, work);
   require_accelerations(system, state, work);
   if (state.redundant.empty()) return state;
   require_consistent_accelerations(system, state, work);

@@ -24,17 +24,31 @@ Rigid turn(const Vec3& center, const Vec3& rotation) {
   return {R, center - R * center};
 }
 
-// Where the joint is, and its axes in the initial configuration.
+// Where the joint is, and its axes in the initial configuration. Joints of the plane have x along their line and z out of it.
 struct Place {
   Vec3 at, other, axis, second_axis;
   Mat3 A;
-  explicit Place(Random& random)
+  bool planar;
+  Place(bool in_plane, Random& random)
       : at(random.vector<3>()),
         other(random.vector<3>()),
         axis(random.vector<3>()),
         second_axis(random.vector<3>()),
-        A(axes_along(axis)) {}
+        A(axes_along(axis)),
+        planar(in_plane) {
+    if (!planar) return;
+    at.z() = other.z() = axis.z() = 0;
+    A << axis.normalized(), Vec3::UnitZ().cross(axis).normalized(), Vec3::UnitZ();
+  }
+  // Any motion of both bodies together; in the plane if they are.
+  Rigid together(Random& random) const {
+    Vec3 d = random.vector<3>(), rotation = random.vector<3>();
+    if (planar) d.z() = rotation.x() = rotation.y() = 0;
+    return shift(d) * turn(Vec3::Zero(), rotation);
+  }
 };
+
+bool is_planar(const Kind& kind) { return kind.type.starts_with("planar_"); }
 
 // How the second body may move relative to the first; what violates the joint, one motion per row.
 struct Freedom {
@@ -100,6 +114,10 @@ std::map<std::string, Freedom> freedoms() {
       {"distance",
        {[](const Place& c, Random& random) { return turn(c.at, any(random)) * turn(c.other, any(random)); },
         [](const Place& c) { return std::vector{shift(kHeldStep * (c.other - c.at).normalized())}; }}},
+      {"planar_revolute", directions("", "z", "xy", "")},
+      {"planar_prismatic", directions("x", "", "y", "z")},
+      {"planar_fixed", directions("", "", "xy", "z")},
+      {"planar_point_on_line", directions("x", "z", "y", "")},
       {"screw",
        {[](const Place& c, Random& random) {
           const double angle = random.between(-3, 3);
@@ -117,7 +135,18 @@ std::shared_ptr<const Description> joined(const Kind& kind, const Freedom& freed
                                           const std::string& first, Random& random,
                                           const std::vector<std::string>& joint_sensors = {}) {
   ModelBuilder builder({1, -2, -9});
-  for (const char* name : {"one", "two"})
+  for (const char* name : {"one", "two"}) {
+    if (c.planar) {
+      const Vec3 place = random.vector<3>(), velocity = random.vector<3>();
+      builder.body(name, "planar")
+          .set("mass", {random.between(1, 2)})
+          .set("inertia", {1.6})
+          .set("position", {place.x(), place.y()})
+          .set("angle", {place.z()})
+          .set("velocity", {velocity.x(), velocity.y()})
+          .set("angular_velocity", {velocity.z()});
+      continue;
+    }
     builder.body(name, "rigid")
         .set("mass", {random.between(1, 2)})
         .set("inertia", {1, 1.3, 1.6})
@@ -125,8 +154,14 @@ std::shared_ptr<const Description> joined(const Kind& kind, const Freedom& freed
         .set("orientation", random.vector<3>())
         .set("velocity", random.vector<3>())
         .set("angular_velocity", random.vector<3>());
+  }
   builder.joint("joint", kind.type).set("between", first, "two");
   for (const Field& field : kind.fields) {
+    if (field.type == FieldType::PlaneVector) {
+      const Vec3& v = field.name == "at" ? c.at : c.axis;
+      builder.set(field.name, {v.x(), v.y()});
+      continue;
+    }
     if (field.name == "at") builder.set("at", c.at);
     if (field.name == "axis" || field.name == "first_axis") builder.set(field.name, c.axis);
     if (field.name == "second_axis") builder.set(field.name, c.second_axis);
@@ -150,6 +185,13 @@ std::shared_ptr<const Description> joined(const Kind& kind, const Freedom& freed
 
 void move(const System& system, std::size_t body, const Rigid& motion, State& state) {
   double* q = state.q.data() + system.model().nodes[body].q;
+  if (is_planar(system.model().nodes[body].type)) {
+    const Vec3 p = motion.R * Vec3(q[0], q[1], 0) + motion.p;
+    q[0] = p.x();
+    q[1] = p.y();
+    q[2] += SO3<double>::from_matrix(motion.R).log().z();
+    return;
+  }
   const Eigen::Map<const Vec3> p(q);
   const SO3<double> R = rotation_of(q);
   Eigen::Map<Vec3>{q} = Vec3(motion.R * p + motion.p);
@@ -171,10 +213,10 @@ TEST(Joints, AllowFreeMotionsAndViolateHeldOnes) {
     double allowed = 0, least = 1;
     for (unsigned seed = 0; seed < 20; ++seed) {
       Random random(seed);
-      const Place c(random);
+      const Place c(is_planar(kind), random);
       const System system = make_system(joined(kind, freedom, c, "one", random));
       const State start = described_state(system);
-      const Rigid together = shift(any(random)) * turn(Vec3::Zero(), any(random));
+      const Rigid together = c.together(random);
       const auto relative = [&](const Rigid& motion) {
         State state = start;
         move(system, 1, together * motion, state);
@@ -202,7 +244,7 @@ TEST(Joints, ReactionsAccelerateTheSecondBodyAndDoNoWork) {
       for (const std::string first : {"ground", "one"})
         for (unsigned seed = 0; seed < 5; ++seed) {
           Random random(seed);
-          const Place c(random);
+          const Place c(is_planar(kind), random);
           const System system = make_system(joined(kind, table.at(kind.type), c, first, random), formulation);
           Work work(system);
           State state = described_state(system);
@@ -218,11 +260,16 @@ TEST(Joints, ReactionsAccelerateTheSecondBodyAndDoNoWork) {
           const Inputs<double> in(d, two, d.numbers.data(), nullptr);
           const double mass = in.number(two.kind->field("mass"));
           const Vec3 center = in.vector(two.kind->field("position"));
-          const Mat3 R = SO3<double>::exp(in.vector(two.kind->field("orientation"))).R();
+          const Vec3 rotation = c.planar ? Vec3(0, 0, in.number(two.kind->field("angle")))
+                                         : in.vector(two.kind->field("orientation"));
+          const Mat3 R = SO3<double>::exp(rotation).R();
           const Mat3 J = Vec3(1, 1.3, 1.6).asDiagonal();
           const Vec3 moment = R * (J * alpha + omega.cross(J * omega));
-          newton = std::max(newton, (mass * (a - gravity) - force).norm());
-          euler = std::max(euler, (moment - torque - (place - center).cross(force)).norm());
+          Vec3 forces = mass * (a - gravity) - force;
+          Vec3 torques = moment - torque - (place - center).cross(force);
+          if (c.planar) forces.z() = torques.x() = torques.y() = 0;  // the plane takes the rest
+          newton = std::max(newton, forces.norm());
+          euler = std::max(euler, torques.norm());
           if (first == "ground")
             power = std::max(power, std::abs(force.dot(velocity) + torque.dot(R * omega)));
         }
@@ -245,18 +292,21 @@ TEST(Joints, CoordinatesAreThoseOfTheMotion) {
                                {"cylindrical", angle_sensors},
                                {"cylindrical", displacement_sensors},
                                {"prismatic", displacement_sensors},
-                               {"point_on_line", displacement_sensors}}) {
+                               {"point_on_line", displacement_sensors},
+                               {"planar_revolute", angle_sensors},
+                               {"planar_prismatic", displacement_sensors},
+                               {"planar_point_on_line", displacement_sensors}}) {
     const Kind& kind = *find_kind(Section::Joints, k.type);
     const bool turns = k.sensors == angle_sensors;
     double values = 0, rates = 0;
     for (unsigned seed = 0; seed < 20; ++seed) {
       Random random(seed);
-      const Place c(random);
-      const Vec3 z = c.axis.normalized();
+      const Place c(is_planar(kind), random);
+      const Vec3 z = c.planar && turns ? Vec3::UnitZ() : c.axis.normalized();
       const System system = make_system(joined(kind, {}, c, "one", random, k.sensors));
       const double expected = turns ? random.between(-3, 3) : random.between(-1, 1);
       const Rigid motion = turns ? turn(c.at, expected * z) : shift(expected * z);
-      const Rigid together = shift(any(random)) * turn(Vec3::Zero(), any(random));
+      const Rigid together = c.together(random);
       State state = described_state(system);
       move(system, 1, together * motion, state);
       move(system, 0, together, state);
@@ -312,6 +362,13 @@ TEST(Joints, SayWhatIsWrongWithTheirFields) {
                 b.set("first_axis", {1, 2, 0}).set("second_axis", {-2, -4, 0});
               }),
               "joints.cross: first_axis and second_axis: expected different directions, got parallel ones");
+  expect_part(complaint([&](ModelBuilder& b) {
+                b.joint("slide", "planar_prismatic").set("between", "ground", "arm").set("at", {0, 0});
+                b.set("axis", {0, 0});
+              }),
+              "joints.slide: axis: expected a direction, got [0, 0]");
+  expect_part(complaint([&](ModelBuilder& b) { b.sensor("angle", "angle").set("of", std::string("arm")); }),
+              "sensors.angle.of: expected a body of type planar, got 'arm'");
   expect_part(complaint([&](ModelBuilder& b) {
                 b.joint("weld", "fixed").set("between", "ground", "dot").set("at", origin);
               }),

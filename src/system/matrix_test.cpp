@@ -11,11 +11,20 @@ namespace {
 
 constexpr double kTolerance = 1e-7;
 
+// Besides the formulations: minimal coordinates on a model that is mostly a tree.
+constexpr const char* kTree = "tree";
+std::vector<std::string> cases() {
+  std::vector<std::string> out = formulations();
+  out.emplace_back(kTree);
+  return out;
+}
+
 class Matrix : public testing::TestWithParam<std::string> {
  protected:
   explicit Matrix(Pairs pairs = Pairs::All)
       : random_(7),
-        system_(make_system(model_of_everything(random_, pairs), GetParam())),
+        system_(GetParam() == kTree ? make_system(tree_of_everything(random_), "minimal")
+                                    : make_system(model_of_everything(random_, pairs), GetParam())),
         work_(system_),
         state_(random_state(system_, random_)) {}
 
@@ -62,7 +71,7 @@ std::string name_of_parameter(const testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(InFormulation, Matrix, testing::ValuesIn(formulations()), name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(InFormulation, Matrix, testing::ValuesIn(cases()), name_of_parameter);
 
 TEST_P(Matrix, HoldsStiffnessDampingAndInertiaOnRequest) {
   const auto block = [&](const Seeding& force) {
@@ -262,7 +271,7 @@ class NewtonMatrix : public Matrix {
   static constexpr double kStep = 0.8;
 };
 
-INSTANTIATE_TEST_SUITE_P(InFormulation, NewtonMatrix, testing::ValuesIn(formulations()), name_of_parameter);
+INSTANTIATE_TEST_SUITE_P(InFormulation, NewtonMatrix, testing::ValuesIn(cases()), name_of_parameter);
 
 const Stage kStages[] = {{.c_1 = 0.4, .c_2 = 0, .c_v = 0.7},
                          {.c_1 = 0, .c_2 = 0.6, .c_v = 0.7},

@@ -17,40 +17,17 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::size_t block_numbers(const Model& model) {
-  std::size_t size = 0;
-  for (const auto& batch : model.batches)
-    size += at(6 * batch->coupling().rows * batch->coupling().frames * batch->size());
-  return size;
+  return static_cast<std::size_t>(for_each_side(model, [](const JointSide&) {}));
 }
 
-// Visits (row, node, its six columns of B) of every joint and every frame that moves, in what System::constraint_matrices gave.
-template <class Visit>
-void for_each_side(const Model& model, const std::vector<double>& blocks, const Visit& visit) {
-  const double* block = blocks.data();
-  for (const auto& batch : model.batches) {
-    const Coupling c = batch->coupling();
-    if (c.rows == 0) continue;
-    for (int e = 0; e < batch->size(); ++e)
-      for (int f = 0; f < c.frames; ++f, block += 6 * c.rows) {
-        const int node = node_of_frame(model, *batch, e, f);
-        if (node < 0) continue;
-        for (int r = 0; r < c.rows; ++r) {
-          Vec6 entries;
-          for (int k = 0; k < 6; ++k) entries[k] = block[k * c.rows + r];
-          visit(batch->first_row + e * c.rows + r, model.nodes[at(node)], entries);
-        }
-      }
-  }
-}
-
-// Which of the six components of a rigid frame is the node's i-th velocity.
-int component(const Node& node, int i) { return first_component(node.type) + i; }
-
-// Visits (row, velocity, entry of B).
+// Visits (row, velocity, entry of B) in what System::constraint_matrices gave.
 template <class Visit>
 void for_each_entry(const Model& model, const std::vector<double>& blocks, const Visit& visit) {
-  for_each_side(model, blocks, [&](int row, const Node& node, const Vec6& entries) {
-    for (int i = 0; i < node_size(node.type).v; ++i) visit(row, node.v + i, entries[component(node, i)]);
+  for_each_side(model, [&](const JointSide& side) {
+    const Node& node = model.nodes[at(side.node)];
+    for (int r = 0; r < side.rows; ++r)
+      for (int i = 0; i < node_size(node.type).v; ++i)
+        visit(side.first_row + r, node.v + i, blocks[at(side.matrix + components(node.type)[i] * side.rows + r)]);
   });
 }
 
@@ -72,7 +49,7 @@ double model_length(const System& system, const State& state, Work& work) {
   for (const auto& batch : model.batches)
     if (batch->coupling().rows > 0)
       for (const std::int32_t frame : batch->frames)
-        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.nodes.data(), work.motions.data())
+        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.bodies().data(), work.motions.data())
                     .motion()
                     .p);
   const double length = (most - least).norm();
@@ -81,6 +58,7 @@ double model_length(const System& system, const State& state, Work& work) {
 
 // Whether joints close loops: where they do not, each holds a body of its own, and constraints are independent.
 bool has_loops(const Model& model) {
+  if (model.tree) return model.rows > 0;
   std::vector<int> parent(model.nodes.size() + 1);
   std::iota(parent.begin(), parent.end(), 0);
   const auto root = [&](int i) {
@@ -107,15 +85,25 @@ ConstraintScales constraint_scales(const System& system, const State& state, Wor
   const Model& model = system.model();
   ConstraintScales out;
   out.length = model_length(system, state, work);
-  // A row that no translation moves holds an angle.
+  // A row that no translation of a body moves holds an angle.
   out.row.assign(at(model.rows), out.length);
-  for_each_side(model, constraint_blocks(system, state, work), [&](int row, const Node&, const Vec6& entries) {
-    if (!entries.head<3>().isZero(0)) out.row[at(row)] = 1;
-  });
+  std::vector<double> blocks;
+  system.body_constraint_matrices(state, work, blocks);
+  const double* block = blocks.data();
+  for (const auto& batch : model.batches) {
+    const int rows = batch->coupling().rows;
+    for (int i = 0; rows > 0 && i < static_cast<int>(batch->frames.size()); ++i, block += 6 * rows) {
+      const int element = i / batch->coupling().frames;
+      if (node_of_frame(model, *batch, element, i % batch->coupling().frames) < 0) continue;
+      for (int r = 0; r < rows; ++r)
+        if (block[r] != 0 || block[rows + r] != 0 || block[2 * rows + r] != 0)
+          out.row[at(batch->first_row + element * rows + r)] = 1;
+    }
+  }
   out.column.assign(at(model.nv), 1);
   for (const Node& node : model.nodes)
     for (int i = 0; i < node_size(node.type).v; ++i)
-      if (component(node, i) >= 3) out.column[at(node.v + i)] = out.length;
+      if (components(node.type)[i] >= 3) out.column[at(node.v + i)] = out.length;
   return out;
 }
 

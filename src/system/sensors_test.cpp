@@ -18,6 +18,7 @@ struct KnownMotion {
   Vec3 offset{0.2, -0.1, 0.4};  // of a point on the ball, body axes
   double hung_mass = 3;
   Vec3 rod = Vec3(1, 2, -2) / 3;
+  double puck_mass = 0.3, puck_angle = 20;  // more than three turns
   double nut_mass = 0.5, nut_inertia = 0.1, nut_velocity = -0.7, nut_omega = 3;
   Mat3 R = SO3<double>::exp(rotation).R();
   Vec3 omega_inertial = R * omega;
@@ -47,12 +48,15 @@ struct KnownMotion {
         .set("between", "ground", "nut")
         .set("at", {0, 0, 0})
         .set("axis", 5 * rod);
+    // Skids in the plane.
+    builder.body("puck", "planar").set("mass", {puck_mass}).set("inertia", {0.4}).set("angle", {puck_angle});
     for (const auto& [name, type] : sensor_types) {
       builder.sensor(name, type);
       const Kind& kind = *find_kind(Section::Sensors, type);
       if (const int of = kind.field("of"); of >= 0)
         builder.set(
-            "of", std::string(type.starts_with("joint_")                                           ? "rod"
+            "of", std::string(type == "angle"                                                      ? "puck"
+                              : type.starts_with("joint_")                                         ? "rod"
                               : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
                                                                                                    : "ball"));
       if (kind.field("at") >= 0) builder.set("at", place + arm);
@@ -84,6 +88,7 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"acceleration", k.gravity + k.omega_inertial.cross(k.omega_inertial.cross(k.arm))},
           {"orientation", q.coordinates()},
           {"rotation_vector", k.rotation},
+          {"angle", scalar(k.puck_angle)},
           {"angular_velocity", k.omega},
           {"angular_velocity_second", k.omega_inertial},
           {"angular_acceleration", Vec3::Zero()},

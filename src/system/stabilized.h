@@ -31,7 +31,7 @@ class StabilizedColumns {
     respond(system, response);
     add_columns(system, at, stage, work);
   }
-  const std::vector<std::vector<BlockRef>>& rate_blocks() const { return rate_blocks_; }  // per batch
+  const std::vector<std::vector<BlockRef>>& rate_blocks() const { return rate_blocks_; }
 
  private:
   // One frame of one joint on a node.
@@ -72,8 +72,8 @@ class StabilizedColumns {
 
   std::vector<Side> sides_;
   std::vector<Product> products_;
-  std::vector<std::vector<BlockRef>> rate_blocks_;     // per batch: (velocity rows, frame i)
-  std::vector<std::vector<BlockRef>> inertia_blocks_;  // per batch: blocks in inertia_
+  std::vector<std::vector<BlockRef>> rate_blocks_;     // per list of blocks: (velocity rows, frame i)
+  std::vector<std::vector<BlockRef>> inertia_blocks_;  // per list: blocks in inertia_
   std::vector<double> inertia_;                        // s (M + c_v C), node by node; or only s M,
   std::vector<double> damping_;                        // and s c_v C
   std::vector<double> matrices_;                       // B_n of each side

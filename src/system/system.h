@@ -12,6 +12,7 @@
 #include "system/layout.h"
 #include "system/linear.h"
 #include "system/state.h"
+#include "system/tree_assembly.h"
 
 namespace liedyn {
 
@@ -36,8 +37,8 @@ struct Work {
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
   std::vector<TimeJet> time_variables;  // of expressions: parameters, t
   double numbers_time;
-  std::vector<Motion<double>> motions;          // per node
-  std::vector<Vec6> wrench;                     // per node
+  std::vector<Motion<double>> motions;          // per body
+  std::vector<Vec6> wrench;                     // per body
   std::vector<double> r;                        // nv
   std::vector<double> phi, rate, acceleration;  // rows
   std::vector<double> tangent;                  // the nodes' maps E
@@ -46,7 +47,8 @@ struct Work {
       0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 
   std::unique_ptr<LinearSolver> solver;
-  std::vector<std::vector<BlockRef>> blocks;  // per batch
+  std::vector<std::vector<BlockRef>> blocks;  // per list, see for_each_listed_block
+  std::unique_ptr<TreeAssembly> tree;         // in minimal coordinates
   std::vector<BlockRef> diagonal;             // per node
   std::vector<double> right;                  // right-hand side and solution
   std::vector<bool> held;                     // unknowns decoupled by hold()
@@ -66,7 +68,7 @@ struct MatrixRequest {
   RowLevel level = RowLevel::Position;
   Seeding velocity_row;      // of the rows at velocity level where `level` is Position
   bool use_tangent = false;  // E from Work::tangent; otherwise the identity
-  // Of the stabilised form: velocity rows besides those of position, per batch; null otherwise.
+  // Of the stabilised form: velocity rows besides those of position, per list of blocks; null otherwise.
   const std::vector<std::vector<BlockRef>>* rate_blocks = nullptr;
   Seeding rate;
 };
@@ -97,11 +99,14 @@ class System {
   bool bodies_follow_time() const;
   // B of every joint and frame, see Batch::constraint_matrices.
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
+  // The same with respect to the frames' own nodes, which in minimal coordinates are the bodies. Sizes `out`.
+  void body_constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
   Energy energy(const State& at, Work& work) const;
   // State::angles of a step that was accepted.
   void follow_angles(State& state, Work& work) const;
-  // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of 1 + sensor_values numbers.
+  // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of
+  // Model::sensor_variables numbers.
   void sense(const State& at, Work& work, std::vector<double>& variables, double* out) const;
 
   // "bodies.top: force x" or "joints.pivot: place x": name of an unknown of the linear system and of its equation.
@@ -112,7 +117,9 @@ class System {
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   static void note_force_scale(Work& work);
+  void evaluate_residuals(const Evaluation& e, Work& work) const;
   void finish_residual(Work& work) const;
+  void tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest& request) const;
 
   std::shared_ptr<const Model> model_;
   Params params_;

@@ -1,11 +1,12 @@
 #include "model/bodies/list.h"
 
+#include "model/bodies/planar.h"
 #include "model/bodies/rigid.h"
 
 namespace liedyn {
 
 const std::vector<BodyKind>& body_kinds() {
-  static const std::vector<BodyKind> list = {rigid(), rotating(), point()};
+  static const std::vector<BodyKind> list = {rigid(), rotating(), point(), planar_body()};
   return list;
 }
 

@@ -4,6 +4,7 @@
 #include "model/joints/coordinate_joints.h"
 #include "model/joints/distance.h"
 #include "model/joints/generic.h"
+#include "model/joints/planar_joint.h"
 #include "model/joints/rolling_disc.h"
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
@@ -11,9 +12,12 @@
 namespace liedyn {
 
 const std::vector<ListedKind>& joint_kinds() {
-  static const std::vector<ListedKind> list = {spherical(),     revolute(),       prismatic(), cylindrical(),
-                                               universal(),     planar(),         fixed(),     distance(),
-                                               point_on_line(), point_on_plane(), generic(), screw(), rolling_disc(), prescribed_motion(), prescribed_velocity(), gear()};
+  static const std::vector<ListedKind> list = {
+      spherical(),         revolute(),        prismatic(),        cylindrical(),
+      universal(),         planar(),          fixed(),            distance(),
+      point_on_line(),     point_on_plane(),  generic(),          screw(),
+      rolling_disc(),      planar_revolute(), planar_prismatic(), planar_fixed(),
+      planar_point_on_line(), prescribed_motion(), prescribed_velocity(), gear()};
   return list;
 }
 

@@ -13,7 +13,7 @@ using M3 = Eigen::Map<Vec3>;
 using Vec4 = Eigen::Matrix<double, 4, 1>;
 
 // Where the rotation parameters of a conventional node begin; before them stands the place, if it has one.
-int turn(const Node& node) { return node.v + 3 - first_component(node.type); }
+int turn(const Node& node) { return node.v + rotation_start(node.type); }
 
 // Euler parameters in an array of a stage: the scalar one stands behind the velocities.
 Vec4 gather(const Node& node, const double* array) {

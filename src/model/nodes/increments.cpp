@@ -14,9 +14,6 @@ using M3 = Eigen::Map<Vec3>;
 using C6 = Eigen::Map<const Vec6>;
 using M6 = Eigen::Map<Vec6>;
 
-// Where the rotation begins, -1 for points.
-int rotation_start(NodeType type) { return type == NodeType::R3 ? -1 : 3 - first_component(type); }
-
 // Calls f with the coordinates of the group G.
 template <class G, class F>
 auto on_chart(Chart chart, const F& f) {
@@ -52,7 +49,7 @@ Mat3 rotation_tangent_inverse(NodeType type, Chart chart, const Vec3& x) {
 }  // namespace
 
 void move_by(NodeType type, Chart chart, const double* theta, double* q) {
-  if (chart == Chart::Exponential) {
+  if (chart == Chart::Exponential || is_planar(type)) {
     increment_position(type, theta, q);
     return;
   }
@@ -75,6 +72,10 @@ void increment_rates(NodeType type, Chart chart, const double* theta, const doub
     M6{rates} = tangent_inverse<RigidMotion>(chart, Vec6(C6(theta))) * C6(v);
     return;
   }
+  if (type == NodeType::SE2) {
+    M3{rates} = SE2<double>::Tinv(C3(theta)) * C3(v);
+    return;
+  }
   std::copy_n(v, node_size(type).v, rates);
   const int i = rotation_start(type);
   if (i < 0 || is_conventional(type)) return;
@@ -93,6 +94,12 @@ void increment_between(NodeType type, const double* q, const double* q_to, doubl
     M6{theta} = (from.inverse() * to).log();
     return;
   }
+  if (type == NodeType::SE2) {
+    using Point = Eigen::Vector2d;
+    const SE2<double> from(Point(q[0], q[1]), q[2]), to(Point(q_to[0], q_to[1]), q_to[2]);
+    M3{theta} = (from.inverse() * to).log();
+    return;
+  }
   const int i = rotation_start(type);
   for (int k = 0; k < (i < 0 ? node_size(type).v : i); ++k) theta[k] = q_to[k] - q[k];
   if (i < 0) return;
@@ -105,6 +112,10 @@ void refer_to_moved(NodeType type, Chart chart, const double* moved, double* the
   if (type == NodeType::SE3) {
     M6{theta} = coordinates<RigidMotion>(chart, group_element<RigidMotion>(chart, Vec6(-C6(moved))) *
                                                     group_element<RigidMotion>(chart, Vec6(C6(theta))));
+    return;
+  }
+  if (type == NodeType::SE2) {
+    M3{theta} = (SE2<double>::exp(-C3(moved)) * SE2<double>::exp(C3(theta))).log();
     return;
   }
   const int i = rotation_start(type);

@@ -12,6 +12,7 @@
 #include "base/matrix.h"
 #include "lie/r3xso3.h"
 #include "lie/rn.h"
+#include "lie/se2.h"
 #include "lie/se3.h"
 #include "lie/so3.h"
 #include "model/motion.h"
@@ -25,6 +26,11 @@ enum class NodeType : std::uint8_t {
   SO3,     // a body that turns about a fixed point, body-frame angular velocity
   R3xSO3Spatial,  // as R3xSO3, with inertial-frame angular velocity (right-trivialised): increments turn on the left
   SO3Spatial,  // as SO3, with inertial-frame angular velocity
+  R2xSO2,      // a body in the plane: inertial velocity of the point, angular velocity
+  SE2,         // the same: body-frame velocity of the point, angular velocity
+  State,       // a first-order state x: its velocity is x and its acceleration is x', see node_motion
+  Turn,        // an angle between two bodies, and
+  Slide,       // a displacement: coordinates of joints (model/tree.h), which make motions of the bodies of them
   // Conventional formulations. To elements and in State they are R3xSO3 and SO3; only the stages of an integrator know
   // their rotation parameters (model/nodes/parameter_stage.h).
   R3xEuler,       // Euler parameters with their rates
@@ -45,6 +51,15 @@ constexpr bool has_cardan_rates(NodeType type) {
 constexpr bool has_cardan_angles(NodeType type) {
   return is_conventional(type) && !has_euler_parameters(type);
 }
+// The plane of motion is the inertial x-y plane.
+constexpr bool is_planar(NodeType type) { return type == NodeType::R2xSO2 || type == NodeType::SE2; }
+constexpr bool is_scalar(NodeType type) {
+  return type == NodeType::State || type == NodeType::Turn || type == NodeType::Slide;
+}
+// Increments add up: T = 1.
+constexpr bool is_vector_space(NodeType type) {
+  return type == NodeType::R3 || type == NodeType::R2xSO2 || is_scalar(type);
+}
 
 struct Node {
   NodeType type;
@@ -56,7 +71,9 @@ struct Node {
 };
 
 struct NodeSize {
-  int q;        // numbers stored: place (3), then the unit quaternion (w, x, y, z) where there is one
+  // Numbers stored: place (3), then the unit quaternion (w, x, y, z) where there is one; in the plane x, y and the angle, which
+  // counts turns; the integral of a state.
+  int q;
   int v;        // degrees of freedom
   int tangent;  // numbers of the map E
 };
@@ -68,7 +85,12 @@ constexpr NodeSize node_size(NodeType type) {
     case NodeType::R3xCardanBody:
     case NodeType::R3xSO3Spatial: return {7, 6, 10};
     case NodeType::SE3: return {7, 6, 36};
-    case NodeType::R3: return {3, 3, 1};
+    case NodeType::R3:
+    case NodeType::R2xSO2: return {3, 3, 1};
+    case NodeType::SE2: return {3, 3, 9};
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: return {1, 1, 1};
     case NodeType::SO3:
     case NodeType::Euler:
     case NodeType::Cardan:
@@ -77,16 +99,36 @@ constexpr NodeSize node_size(NodeType type) {
   }
   return {0, 0, 0};
 }
-// Where the node's equations stand among the six of a rigid frame.
-constexpr int first_component(NodeType type) {
+// A body that only turns about a fixed point.
+constexpr bool only_turns(NodeType type) {
   switch (type) {
     case NodeType::SO3:
     case NodeType::SO3Spatial:
     case NodeType::Euler:
     case NodeType::Cardan:
-    case NodeType::CardanBody: return 3;
-    default: return 0;
+    case NodeType::CardanBody: return true;
+    default: return false;
   }
+}
+// Where the node's equations stand among the six of a rigid frame: that of its i-th velocity at components(type)[i].
+inline constexpr std::uint8_t kAllComponents[] = {0, 1, 2, 3, 4, 5};
+inline constexpr std::uint8_t kPlanarComponents[] = {0, 1, 5};
+constexpr const std::uint8_t* components(NodeType type) {
+  if (is_planar(type)) return kPlanarComponents;
+  if (type == NodeType::Turn) return kAllComponents + 5;
+  if (type == NodeType::Slide) return kAllComponents + 2;
+  return only_turns(type) ? kAllComponents + 3 : kAllComponents;
+}
+// How many of its velocities are those of a point.
+constexpr int place_count(NodeType type) {
+  if (type == NodeType::State || type == NodeType::Turn || only_turns(type)) return 0;
+  if (type == NodeType::Slide) return 1;
+  return is_planar(type) ? 2 : 3;
+}
+// Where the three velocities of a rotation in space begin that is a group of its own, -1: the node has none.
+constexpr int rotation_start(NodeType type) {
+  if (is_vector_space(type) || type == NodeType::SE3 || type == NodeType::SE2) return -1;
+  return only_turns(type) ? 0 : 3;
 }
 
 template <class S>
@@ -98,11 +140,57 @@ void store_rotation(const SO3<S>& rotation, S* q) {
   Eigen::Map<Eigen::Matrix<S, 4, 1>>(q + 3) = rotation.coordinates();
 }
 
-// Pose, twist and acceleration of the node's frame.
+// Rotation by an angle about z.
+template <class S>
+Mat3T<S> turn_in_plane(const S& angle) {
+  using std::cos, std::sin;
+  const S c = cos(angle), s = sin(angle);
+  Mat3T<S> R = Mat3T<S>::Identity();
+  R(0, 0) = R(1, 1) = c;
+  R(0, 1) = -s;
+  R(1, 0) = s;
+  return R;
+}
+
+// (x, y, angle) `from` moved by an element of SE(2) on the right. The angle is a plain sum, so that it counts turns and cannot
+// drift off the group.
+template <class S>
+void move_in_plane(const S* from, const SE2<S>& step, const S& turn, S* to) {
+  using std::cos, std::sin;
+  const S c = cos(from[2]), s = sin(from[2]);
+  const S x = step.position()(0), y = step.position()(1);
+  to[0] = from[0] + (c * x - s * y);
+  to[1] = from[1] + (s * x + c * y);
+  to[2] = from[2] + turn;
+}
+
+// Pose, twist and acceleration of the node's frame. A state's frame stands still; V_0 is x and A_0 is x'.
 template <class S>
 Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
   using V3 = Eigen::Map<const Vec3T<S>>;
   Motion<S> m;
+  if (is_planar(type)) {
+    m.R = turn_in_plane(q[2]);
+    m.p << q[0], q[1], S(0);
+    m.V[5] = v[2];
+    m.A[5] = vdot[2];
+    if (type == NodeType::SE2) {
+      for (int i = 0; i < 2; ++i) m.V[i] = v[i], m.A[i] = vdot[i];
+      return m;
+    }
+    // d/dt (R^T u) = R^T udot - Omega x R^T u
+    const S &c = m.R(0, 0), &s = m.R(1, 0);
+    m.V[0] = c * v[0] + s * v[1];
+    m.V[1] = c * v[1] - s * v[0];
+    m.A[0] = c * vdot[0] + s * vdot[1] + v[2] * m.V[1];
+    m.A[1] = c * vdot[1] - s * vdot[0] - v[2] * m.V[0];
+    return m;
+  }
+  if (is_scalar(type)) {
+    m.V[components(type)[0]] = v[0];
+    m.A[components(type)[0]] = vdot[0];
+    return m;
+  }
   m.p = V3(q);
   switch (type) {
     case NodeType::R3xEuler:
@@ -146,14 +234,28 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
       m.V.template tail<3>() = m.R.transpose() * V3(v);
       m.A.template tail<3>() = m.R.transpose() * V3(vdot);
       break;
+    default: break;  // above
   }
   return m;
 }
 
 // r = H^T W, added to the node's equations.
 inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, double* r) {
+  if (is_scalar(type)) {
+    r[0] += W[components(type)[0]];
+    return;
+  }
   Eigen::Map<Vec3> first(r);
   switch (type) {
+    case NodeType::R2xSO2: {
+      const double c = pose.R(0, 0), s = pose.R(1, 0);
+      first += Vec3(c * W[0] - s * W[1], s * W[0] + c * W[1], W[5]);
+      break;
+    }
+    case NodeType::SE2: first += Vec3(W[0], W[1], W[5]); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: break;  // above
     case NodeType::R3xEuler:
     case NodeType::R3xCardan:
     case NodeType::R3xCardanBody:
@@ -231,6 +333,55 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
       out.A = s.a * full(E);
       break;
     }
+    case NodeType::R2xSO2: {
+      // As R3xSO3, with E = e: columns 0, 1 and 5.
+      const double e = E != nullptr ? E[0] : 1;
+      const double cos = m.R(0, 0), sin = m.R(1, 0);
+      const double u[] = {m.V[0], m.V[1]}, w = m.V[5];
+      const double ud[] = {m.A[0] - w * u[1], m.A[1] + w * u[0]};  // R^T udot
+      const auto turned = [&](Mat6& D, double factor) {            // factor R^T
+        D(0, 0) = D(1, 1) = factor * cos;
+        D(0, 1) = factor * sin;
+        D(1, 0) = -factor * sin;
+      };
+      turned(out.X, s.q);
+      turned(out.V, s.v * e);
+      turned(out.A, s.a * e);
+      // d(R^T u) = R^T du + U~ d_r,  d(R^T udot - Omega x U)
+      for (int c = 0; c < 2; ++c) {
+        out.A(0, c) += w * out.V(1, c);
+        out.A(1, c) -= w * out.V(0, c);
+      }
+      out.V(0, 5) = s.q * u[1];
+      out.V(1, 5) = -s.q * u[0];
+      out.A(0, 5) = s.q * (ud[1] - w * u[0]) + s.v * e * u[1];
+      out.A(1, 5) = -s.q * (ud[0] + w * u[1]) - s.v * e * u[0];
+      out.X(5, 5) = s.q;
+      out.V(5, 5) = s.v * e;
+      out.A(5, 5) = s.a * e;
+      break;
+    }
+    case NodeType::SE2: {
+      const Mat3 Ea = rotational(E, 0), Ev = rotational(E_rate, 0);
+      for (int c = 0; c < 3; ++c) {
+        out.X(kPlanarComponents[c], kPlanarComponents[c]) = s.q;
+        for (int r = 0; r < 3; ++r) {
+          out.V(kPlanarComponents[r], kPlanarComponents[c]) = s.v * Ev(r, c);
+          out.A(kPlanarComponents[r], kPlanarComponents[c]) = s.a * Ea(r, c);
+        }
+      }
+      break;
+    }
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: {
+      const double e = E != nullptr ? E[0] : 1;
+      const int k = components(type)[0];
+      out.X(k, k) = s.q;
+      out.V(k, k) = s.v * e;
+      out.A(k, k) = s.a * e;
+      break;
+    }
     case NodeType::R3: {
       const double e = E != nullptr ? E[0] : 1;
       out.X.topLeftCorner<3, 3>().diagonal().setConstant(s.q);
@@ -280,6 +431,7 @@ constexpr bool turns_translation(NodeType type) {
   switch (type) {
     case NodeType::R3xSO3:
     case NodeType::R3xSO3Spatial:
+    case NodeType::R2xSO2:
     case NodeType::R3xEuler:
     case NodeType::R3xCardan:
     case NodeType::R3xCardanBody: return true;

@@ -51,10 +51,17 @@ struct RigidMotion {
   template <class S>
   using Group = SE3<S>;
 };
+struct PlanarMotion {
+  static constexpr int size = 3;
+  static constexpr double side = 1;
+  template <class S>
+  using Group = SE2<S>;
+};
 
 template <class G, class Coordinates>
 struct LocalMap {
   static constexpr int size = G::size;
+  using Increments = G;
   template <class S>
   using C = typename Coordinates::template On<typename G::template Group<S>>;
   template <class S>
@@ -87,17 +94,23 @@ void on_local_map(NodeType type, Chart chart, const F& f) {
   };
   if (type == NodeType::SE3)
     with_group(RigidMotion{});
+  else if (type == NodeType::SE2)
+    with_group(PlanarMotion{});
   else if (is_spatial(type))
     with_group(InertialRotation{});
   else
     with_group(BodyRotation{});
 }
 
-// Where the rotational (on SE3 the only) block of the node begins among its velocities; -1: it has none.
+// Where the rotational (on SE3 and SE2 the only) block of the node begins among its velocities; -1: it has none.
 int block_start(NodeType type) {
-  if (type == NodeType::R3) return -1;
-  if (type == NodeType::SE3) return 0;
-  return 3 - first_component(type);
+  if (type == NodeType::SE3 || type == NodeType::SE2) return 0;
+  return rotation_start(type);
+}
+// How many velocities stand before it, or are all there are: those of a vector space.
+int linear_count(NodeType type) {
+  const int start = block_start(type);
+  return start < 0 ? node_size(type).v : start;
 }
 
 // Velocity and acceleration of a block, in the node's own axes, and the parameters behind them.
@@ -379,24 +392,14 @@ AngleRates angle_rates(const Node& node, const double* y, const double* v, const
 void evaluate_parameters(const Node& node, const ParameterStage& p) {
   const int start = block_start(node.type), i = node.v + start;
   // Places are their own parameters.
-  if (start != 0) {
-    BlockStage<3> b{p.stage,
-                    ConstMap<3>(p.Theta + node.v),
-                    ConstMap<3>(p.V + node.v),
-                    ConstMap<3>(p.theta + node.v),
-                    Vec3::Zero(),
-                    Vec3::Zero()};
-    if (p.drift != nullptr) b.drift = ConstMap<3>(p.drift + node.v);
-    Vec3 ydot, yddot;
-    b.rates<double>(b.theta, ydot, yddot);
-    Map<3>{p.q + node.q} = ConstMap<3>(p.q_ref + node.q) + b.theta;
-    Map<3>{p.v + node.v} = ydot;
-    Map<3>{p.vdot + node.v} = yddot;
-    Map<3>{p.ydot + node.v} = ydot;
-    Map<3>{p.yddot + node.v} = yddot;
-  } else if (node.type != NodeType::SE3) {
-    Map<3>{p.q + node.q} = ConstMap<3>(p.q_ref + node.q);
+  for (int k = 0; k < linear_count(node.type); ++k) {
+    const int j = node.v + k;
+    const double drift = p.drift != nullptr ? p.drift[j] : 0.0;
+    p.q[node.q + k] = p.q_ref[node.q + k] + p.theta[j];
+    p.vdot[j] = p.yddot[j] = p.stage.rate() * (p.theta[j] - (p.Theta[j] + p.stage.c_2 * p.V[j] - drift));
+    p.v[j] = p.ydot[j] = p.V[j] + p.stage.c_v * p.yddot[j];
   }
+  if (only_turns(node.type)) Map<3>{p.q + node.q} = ConstMap<3>(p.q_ref + node.q);
   if (start < 0) return;
   on_block(node, p, [&]<class Block>(const Block& block) {
     const auto m = block.template motion<double>(Vector<double, Block::size>::Zero());
@@ -418,11 +421,14 @@ void evaluate_parameters(const Node& node, const ParameterStage& p) {
   } else if (!is_conventional(node.type)) {
     on_local_map(node.type, p.chart, [&]<class L>(L) {
       const Vector<double, L::size> x = ConstMap<L::size>(p.theta + i);
-      if constexpr (L::size == 6) {
+      if constexpr (std::is_same_v<typename L::Increments, RigidMotion>) {
         const SE3<double> q =
             SE3<double>(ConstMap<3>(p.q_ref + node.q), rotation_of(p.q_ref + node.q)) * L::map(x);
         Map<3>{p.q + node.q} = q.position();
         store_rotation(q.rotation(), p.q + node.q);
+      } else if constexpr (std::is_same_v<typename L::Increments, PlanarMotion>) {
+        const SE2<double> step = L::map(x);
+        move_in_plane(p.q_ref + node.q, step, step.angle(), p.q + node.q);
       } else {
         const SO3<double> turn = L::map(x), reference = rotation_of(p.q_ref + node.q);
         store_rotation(is_spatial(node.type) ? turn * reference : reference * turn, p.q + node.q);
@@ -467,7 +473,7 @@ void parameter_tangents(const Node& node, const ParameterStage& p, double* E, do
 void increment_parameters(const Node& node, Chart chart, const double* d, const double* y_ref,
                           double* theta) {
   const int start = block_start(node.type), i = node.v + start;
-  if (start != 0) Map<3>{theta + node.v} += ConstMap<3>(d);
+  for (int k = 0; k < linear_count(node.type); ++k) theta[node.v + k] += d[k];
   if (start < 0) return;
   const double* turn = d + start;
   if (has_euler_parameters(node.type)) {
@@ -491,12 +497,12 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
   out.acceleration = out.velocity = p.stage.rate() * change;
   const int start = block_start(node.type);
   if (start < 0) return out;
-  const int first = node.type == NodeType::SE3 ? 0 : 3;  // of the block, among six padded rows
+  const std::uint8_t* component = components(node.type) + start;  // of the block, among six padded rows
   using S = Dual<double, 1>;
   on_block(node, p, [&]<class Block>(const Block& block) {
     constexpr int N = Block::size;
-    const Vector<double, N> y = change.segment<N>(first);
-    Vector<double, N> v, vdot;
+    Vector<double, N> y, v, vdot;
+    for (int k = 0; k < N; ++k) y[k] = change[component[k]];
     const auto m = block.template motion<double>(Vector<double, N>::Zero());
     if constexpr (requires { block.unit_length; }) {
       // The multiplier of the unit length keeps p.p' = 0.
@@ -535,8 +541,10 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
         });
       }
     }
-    out.velocity.segment<N>(first) = p.stage.rate() * v;
-    out.acceleration.segment<N>(first) = p.stage.rate() * vdot;
+    for (int k = 0; k < N; ++k) {
+      out.velocity[component[k]] = p.stage.rate() * v[k];
+      out.acceleration[component[k]] = p.stage.rate() * vdot[k];
+    }
   });
   return out;
 }
@@ -556,7 +564,7 @@ void carry_over(const Node& node, const ParameterStage& p, const double* a, doub
 
 void add_covector(const Node& node, Chart chart, const double* theta, const double* g, double* r) {
   const int start = block_start(node.type), i = node.v + start;
-  if (start != 0) Map<3>{r + node.v} += ConstMap<3>(g + node.v);
+  for (int k = 0; k < linear_count(node.type); ++k) r[node.v + k] += g[node.v + k];
   if (start < 0) return;
   on_local_map(node.type, chart, [&]<class L>(L) {
     const Vector<double, L::size> x = ConstMap<L::size>(theta + i);
@@ -568,6 +576,7 @@ Mat6 covector_derivative(const Node& node, Chart chart, const double* theta, con
   Mat6 out = Mat6::Zero();
   const int start = block_start(node.type), i = node.v + start;
   if (start < 0) return out;
+  const std::uint8_t* component = components(node.type) + start;
   on_local_map(node.type, chart, [&]<class L>(L) {
     constexpr int N = L::size;
     using S = Dual<double, N>;
@@ -580,7 +589,7 @@ Mat6 covector_derivative(const Node& node, Chart chart, const double* theta, con
     }
     const Vector<S, N> force = L::Tinv(moved).transpose() * ConstMap<N>(g + i).template cast<S>();
     for (int r = 0; r < N; ++r)
-      for (int c = 0; c < N; ++c) out(6 - N + r, 6 - N + c) = force[r].d[static_cast<std::size_t>(c)];
+      for (int c = 0; c < N; ++c) out(component[r], component[c]) = force[r].d[static_cast<std::size_t>(c)];
   });
   return out;
 }

@@ -36,8 +36,10 @@ void increment_theta_simplified(NodeType type, const Stage& s, const NodeStage& 
   std::copy_n(d, count, dq);
   if (type == NodeType::SE3) {
     M6{dq} = s.rate() * Eigen::Map<const Mat6>(E).partialPivLu().solve(C6(d));
-  } else if (type != NodeType::R3) {
-    const int i = 3 - first_component(type);
+  } else if (type == NodeType::SE2) {
+    M3{dq} = s.rate() * Eigen::Map<const Mat3>(E).partialPivLu().solve(C3(d));
+  } else if (!is_vector_space(type)) {
+    const int i = rotation_start(type);
     M3{dq + i} = s.rate() * Eigen::Map<const Mat3>(E + (i == 0 ? 0 : 1)).partialPivLu().solve(C3(d + i));
   }
   increment_theta(type, dq, theta);
@@ -52,12 +54,14 @@ void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigm
   double total[6];  // P^-1 (d + w)
   for (int i = 0; i < count; ++i) total[i] = d[i] + w[i];
   if (update == StageUpdate::Expanded) {
-    const int i = 3 - first_component(type);
+    const int i = rotation_start(type);
     if (type == NodeType::SE3) {
       M6{total} = expanded_step<SE3<double>>(sigma, C6(d), C6(w), n.theta);
+    } else if (type == NodeType::SE2) {
+      M3{total} = expanded_step<SE2<double>>(sigma, C3(d), C3(w), n.theta);
     } else {
-      if (i == 3) M3(n.theta) += C3(d);
-      if (type != NodeType::R3)
+      for (int k = 0; k < (i < 0 ? count : i); ++k) n.theta[k] += d[k];
+      if (i >= 0)
         M3{total + i} = is_spatial(type)
                             ? expanded_step<SpatialRotation>(sigma, C3(d + i), C3(w + i), n.theta + i)
                             : expanded_step<SO3<double>>(sigma, C3(d + i), C3(w + i), n.theta + i);
@@ -86,7 +90,12 @@ void expanded_tangent(NodeType type, const Stage& s, double sigma, const double*
       rotational(theta + 3, E + 1);
       break;
     case NodeType::SE3: Eigen::Map<Mat6>{E} = beta * expanded_inverse<SE3<double>>(sigma, C6(theta)); break;
-    case NodeType::R3: E[0] = beta; break;
+    case NodeType::SE2: Eigen::Map<Mat3>{E} = beta * expanded_inverse<SE2<double>>(sigma, C3(theta)); break;
+    case NodeType::R3:
+    case NodeType::R2xSO2:
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: E[0] = beta; break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(theta, E); break;
     default: break;  // conventional nodes: parameter_stage.h
@@ -94,12 +103,16 @@ void expanded_tangent(NodeType type, const Stage& s, double sigma, const double*
 }
 
 void add_bracket(NodeType type, const double* x, const double* y, double factor, double* out) {
-  if (type == NodeType::R3 || is_conventional(type)) return;
+  if (is_vector_space(type) || is_conventional(type)) return;
   if (type == NodeType::SE3) {
     M6(out) += factor * (SE3<double>::ad(C6(x)) * C6(y));
     return;
   }
-  const int i = 3 - first_component(type);
+  if (type == NodeType::SE2) {
+    M3(out) += factor * (SE2<double>::ad(C3(x)) * C3(y));
+    return;
+  }
+  const int i = rotation_start(type);
   M3(out + i) += (is_spatial(type) ? -factor : factor) * C3(x + i).cross(C3(y + i));
 }
 

@@ -101,12 +101,14 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
   using C3 = Eigen::Map<const Vec3>;
   using M3 = Eigen::Map<Vec3>;
   using Rotation = SO3<double>;
-  const auto linear = [&] {
+  const auto linear = [&](int count = 3) {
     const double rate = s.rate();
-    M3(n.vdot) = rate * (C3(n.theta) - C3(n.Theta) - s.c_2 * C3(n.V));
-    if (n.drift != nullptr) M3(n.vdot) += rate * C3(n.drift);
-    M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
-    M3(n.q) = C3(n.q_ref) + C3(n.theta);
+    for (int i = 0; i < count; ++i) {
+      n.vdot[i] = rate * (n.theta[i] - n.Theta[i] - s.c_2 * n.V[i]);
+      if (n.drift != nullptr) n.vdot[i] += rate * n.drift[i];
+      n.v[i] = n.V[i] + s.c_v * n.vdot[i];
+      n.q[i] = n.q_ref[i] + n.theta[i];
+    }
   };
   const auto rotational = [&](int i) {
     const Vec3 theta = C3(n.theta + i);
@@ -134,7 +136,18 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
       store_rotation(q.rotation(), n.q);
       break;
     }
-    case NodeType::R3: linear(); break;
+    case NodeType::SE2: {
+      const Vec3 theta = C3(n.theta);
+      M3(n.vdot) = stage_acceleration<SE2<double>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
+      M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
+      move_in_plane(n.q_ref, SE2<double>::exp(theta), theta[2], n.q);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: linear(); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: linear(1); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial:
       rotational(0);
@@ -175,7 +188,19 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
         full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot), n.drift != nullptr);
       break;
     }
-    case NodeType::R3: E[0] = s.rate(); break;
+    case NodeType::SE2: {
+      Eigen::Map<Mat3> full(E);
+      if (simplified)
+        full = s.rate() * Mat3::Identity();
+      else
+        full = stage_tangent<SE2<double>>(s, C3(n.theta), C3(n.Theta), C3(n.vdot), n.drift != nullptr);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2:
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: E[0] = s.rate(); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(0, E); break;
     default: break;  // conventional nodes: parameter_stage.h
@@ -187,8 +212,13 @@ inline Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage&
   using C3 = Eigen::Map<const Vec3>;
   if (type == NodeType::SE3) return StageFactor<SE3<double>>(s, Eigen::Map<const Vec6>(n.theta)).solve(y);
   Vec6 out = s.rate() * y;
-  if (type == NodeType::R3) return out;
-  const Vec3 theta = C3(n.theta + 3 - first_component(type)), right = y.tail<3>();
+  if (is_vector_space(type)) return out;
+  if (type == NodeType::SE2) {
+    const Vec3 response = StageFactor<SE2<double>>(s, C3(n.theta)).solve(Vec3(y[0], y[1], y[5]));
+    for (int i = 0; i < 3; ++i) out[kPlanarComponents[i]] = response[i];
+    return out;
+  }
+  const Vec3 theta = C3(n.theta + rotation_start(type)), right = y.tail<3>();
   out.tail<3>() = is_spatial(type) ? StageFactor<SpatialRotation>(s, theta).solve(right)
                                    : StageFactor<SO3<double>>(s, theta).solve(right);
   return out;
@@ -213,7 +243,16 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
       Eigen::Map<Vec6>{theta} = x + SE3<double>::Tinv(x) * Eigen::Map<const Vec6>(d);
       break;
     }
-    case NodeType::R3: M3(theta) += C3(d); break;
+    case NodeType::SE2: {
+      const Vec3 x = C3(theta);
+      M3{theta} = x + SE2<double>::Tinv(x) * C3(d);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: M3(theta) += C3(d); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: theta[0] += d[0]; break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(0); break;
     default: break;  // conventional nodes: parameter_stage.h
@@ -264,8 +303,16 @@ void add_bracket(NodeType type, const double* x, const double* y, double factor,
 template <class S>
 void increment_position(NodeType type, const S* d, S* q) {
   using V3 = Eigen::Map<const Vec3T<S>>;
+  if (is_scalar(type)) {
+    q[0] += d[0];
+    return;
+  }
   Eigen::Map<Vec3T<S>> place(q);
   switch (type) {
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: break;  // above
+    case NodeType::SE2: move_in_plane(q, SE2<S>::exp(V3(d)), d[2], q); break;
     case NodeType::R3xEuler:
     case NodeType::R3xCardan:
     case NodeType::R3xCardanBody:
@@ -280,7 +327,8 @@ void increment_position(NodeType type, const S* d, S* q) {
       store_rotation(moved.rotation(), q);
       break;
     }
-    case NodeType::R3: place += V3(d); break;
+    case NodeType::R3:
+    case NodeType::R2xSO2: place += V3(d); break;
     case NodeType::Euler:
     case NodeType::Cardan:
     case NodeType::CardanBody:

@@ -75,6 +75,17 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "rad",
        3,
        [](const Context& c, double* out) { put(SO3<double>::from_matrix(c.motion().R).log(), out); }},
+      {{"angle",
+        "Angle of a body in the plane, from the inertial to its body axes; it counts turns.",
+        {of_body()}},
+       "rad",
+       1,
+       [](const Context& c, double* out) {
+         out[0] = c.at.q[c.at.nodes[c.at.frames[c.sensor.frame].node].q + 2];
+       },
+       {},
+       false,
+       true},
       {{"angular_velocity", "Angular velocity of a body.", {of_body(), axes("body", "inertial")}},
        "rad/s",
        3,
@@ -155,15 +166,18 @@ const std::vector<ListedSensor>& sensor_kinds() {
          out[0] = parts[c.sensor.choice];
        }},
       {{"expression",
-        "Any expression of the time t and of the sensors listed before it, such as \"15*9.81*position[2]\".",
+        "Any expression of the time t, of parameters and of the sensors listed before it, such as "
+        "\"mass*9.81*position[2]\"; several between semicolons are the components of a vector.",
         {{.name = "value",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "The expression.",
+          .summary = "The expression, or several between semicolons.",
           .required = true}}},
        "",
        1,
-       [](const Context& c, double* out) { out[0] = c.sensor.expression.evaluate<double>(c.variables); }},
+       [](const Context& c, double* out) {
+         for (const Expression& expression : c.sensor.expressions) *out++ = expression.evaluate<double>(c.variables);
+       }},
   };
   return list;
 }

@@ -19,6 +19,7 @@ struct ListedSensor {
   void (*evaluate)(const SensorContext&, double* out);
   AxisCoordinates needs = {};  // what the joint it looks at must have
   bool winds = false;          // it shows an angle that may wind up
+  bool in_plane = false;       // the body it looks at must be one of the plane
 };
 
 struct Sensor {
@@ -28,7 +29,7 @@ struct Sensor {
   int batch = -1, element = -1;  // of the joint it looks at
   int choice = 0;                // of its "axes" or "part"
   int angle = -1;                // of an angle that may wind up: its index in State::angles
-  Expression expression;         // of (time, components of the sensors before it)
+  std::vector<Expression> expressions;  // of (time, parameters, components of the sensors before it)
   int first = 0;                 // its first value among all
   int components = 0;
 
@@ -43,7 +44,7 @@ struct SensorContext {
   const Evaluation& at;
   const Batch* joint;  // of the joint it looks at
   const Energy& energy;
-  std::span<const double> variables;  // time, then the values of all sensors so far
+  std::span<const double> variables;  // time, parameters, then the values of all sensors so far
 
   Motion<double> motion() const {
     return FrameView(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();

@@ -1,0 +1,77 @@
+#include "model/bodies/planar.h"
+
+namespace liedyn {
+namespace {
+
+enum Fields { kMass, kInertia, kReference };
+
+}  // namespace
+
+template <class S>
+void PlanarInertia::derive(const Inputs<S>& in, S* p) {
+  const S m = in.number(kMass);
+  const Vec3T<S> c = -in.vector(kReference);
+  std::fill_n(p, numbers, S(0));
+  p[0] = m;
+  Eigen::Map<Vec3T<S>>(p + 1) = m * c;
+  p[6] = in.number(kInertia) + m * c.squaredNorm();
+}
+template void PlanarInertia::derive<double>(const Inputs<double>&, double*);
+
+BodyKind planar_body() {
+  return {
+      {"planar",
+       "Rigid body in the inertial x-y plane: three degrees of freedom.",
+       {{.name = "mass",
+         .type = FieldType::Number,
+         .unit = "kg",
+         .summary = "Mass.",
+         .required = true,
+         .range = Range::NonNegative},
+        {.name = "inertia",
+         .type = FieldType::Number,
+         .unit = "kg m^2",
+         .summary = "Inertia about the centre of mass.",
+         .required = true,
+         .range = Range::NonNegative},
+        {.name = "reference",
+         .type = FieldType::PlaneVector,
+         .unit = "m",
+         .summary = "The body's reference point, relative to the centre of mass in body axes; position "
+                    "and velocity are its.",
+         .defaults = {0, 0}},
+        {.name = "position",
+         .type = FieldType::PlaneVector,
+         .unit = "m",
+         .summary = "Initial place of the reference point, inertial axes.",
+         .defaults = {0, 0},
+         .may_be_consistent = true},
+        {.name = "angle",
+         .type = FieldType::Number,
+         .unit = "rad",
+         .summary = "Initial angle from the inertial to the body axes.",
+         .defaults = {0},
+         .may_be_consistent = true},
+        {.name = "velocity",
+         .type = FieldType::PlaneVector,
+         .unit = "m/s",
+         .summary = "Initial velocity of the reference point, inertial axes.",
+         .defaults = {0, 0},
+         .may_be_consistent = true},
+        {.name = "angular_velocity",
+         .type = FieldType::Number,
+         .unit = "rad/s",
+         .summary = "Initial angular velocity.",
+         .defaults = {0},
+         .may_be_consistent = true},
+        {.name = "formulation",
+         .type = FieldType::Choice,
+         .unit = "",
+         .summary = "Coordinates of this body; the model's formulation if not given.",
+         .choices = {"model", "r3so3", "se3"}}}},
+      &make_batch<PlanarInertia>,
+      // An angle in the plane is its own rotation parameter: all formulations but one coincide.
+      [](std::string_view formulation) { return formulation == "se3" ? NodeType::SE2 : NodeType::R2xSO2; }};
+}
+
+}  // namespace liedyn

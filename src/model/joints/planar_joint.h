@@ -1,0 +1,66 @@
+// Joints of the plane, the inertial x-y plane. Their axes are x along the line that was typed, y across it and z out of the
+// plane; the first body carries them. They differ only in the directions that they hold:
+//
+//                          places held    turn held
+//   planar_revolute        x y
+//   planar_prismatic       y              z
+//   planar_fixed           x y            z
+//   planar_point_on_line   y
+//
+// Where both places are held, x and y are the inertial axes: the bodies do not couple. These are the rows that a joint between
+// two bodies in a plane needs; those of the joints in space that hold the plane itself would be redundant there.
+#pragma once
+
+#include "model/joints/held_rows.h"
+
+namespace liedyn {
+
+inline constexpr Held kInPlane = place_along(0) | place_along(1), kTurnInPlane = turn_about(2);
+
+constexpr std::array<HeldRow, 3> planar_rows(Held held) {
+  std::array<HeldRow, 3> rows;
+  std::size_t count = 0;
+  const bool inertial = (held & kInPlane) == kInPlane;
+  for (int k = 0; k < 2; ++k)
+    if ((held & place_along(k)) != 0)
+      rows[count++] = {inertial ? HeldRow::Kind::Place : HeldRow::Kind::Along, k, 0, 0};
+  if ((held & kTurnInPlane) != 0) rows[count++] = turn_row(held, 2);
+  return rows;
+}
+
+template <Held held>
+struct PlanarJoint {
+  static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
+  static constexpr bool across = held != kInPlane;
+  static constexpr std::array<HeldRow, 3> row_list = planar_rows(held);
+  static constexpr AxisCoordinates coordinates = {.angle = held == kInPlane,
+                                                  .displacement = (held & kInPlane) != kInPlane};
+
+  static std::vector<Attachment> attachments();
+  template <class S>
+  static void derive(const Inputs<S>& in, S* p);
+  static void check(const Inputs<double>& in, std::string& message, std::string& hint);
+  static std::string row_name(int row) { return liedyn::row_name(row_list[static_cast<std::size_t>(row)]); }
+
+  template <class S>
+  static Eigen::Matrix<S, rows, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
+    Eigen::Matrix<S, rows, 1> out;
+    for (int i = 0; i < rows; ++i) out[i] = row_value(row_list[static_cast<std::size_t>(i)], f, p);
+    return out;
+  }
+  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                          JointDerivatives<2, rows>& d);
+  static AxisMotion axis_motion(const std::array<Motion<double>, 2>& f, const double* p);
+};
+
+using PlanarRevolute = PlanarJoint<kInPlane>;
+using PlanarPrismatic = PlanarJoint<place_along(1) | kTurnInPlane>;
+using PlanarFixed = PlanarJoint<kInPlane | kTurnInPlane>;
+using PlanarPointOnLine = PlanarJoint<place_along(1)>;
+
+ListedKind planar_revolute();
+ListedKind planar_prismatic();
+ListedKind planar_fixed();
+ListedKind planar_point_on_line();
+
+}  // namespace liedyn
