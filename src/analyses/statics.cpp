@@ -162,7 +162,7 @@ class Equilibrium {
       const VectorXd r = Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
       const double violation = largest(work_->phi) / position_scale();
       if (!increment(state, mu)) {
-        mu = mu > 0 ? 10 * mu : 1e-6 * scale_;
+        mu *= 10;
         continue;
       }
       const std::vector<double> step = work_->right;
@@ -170,22 +170,23 @@ class Equilibrium {
       const double work_done = Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r);
       // Uphill: K + mu M is not positive there.
       if (violation <= 1 && work_done > 0 && now > 1e3) {
-        mu = mu > 0 ? 4 * mu : 1e-6 * scale_;
+        mu *= 4;
         if (mu > 1e12 * scale_) return false;
         continue;
       }
+      // Back onto the constraints, so that forces and potentials of different places are comparable.
       State trial = stepped(state, step, limit);
+      const bool placed = project_positions(*system_, trial, nullptr, *work_);
       const double then = evaluate(trial);
       const double energy_then = system_->energy(trial, *work_).potential;
-      const bool better = then <= now || (violation <= 1 && energy_then < energy);
+      const bool better = placed && (then <= now || (violation <= 1 && energy_then < energy));
       if (!std::isfinite(then) || !better) {
-        mu = mu > 0 ? 4 * mu : 1e-6 * scale_;
+        mu *= 4;
         if (mu > 1e12 * scale_) return false;
         continue;
       }
       const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
-      mu *= ratio;
-      if (then < 1e6) mu *= 0.1;
+      mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least_shift());
       state = std::move(trial);
       now = then;
       energy = energy_then;
@@ -220,13 +221,16 @@ class Equilibrium {
   // One step more: it is close, and Newton's method squares the error.
   bool polish(State& state) {
     const double before = evaluate(state);
-    if (increment(state, 0)) {
+    if (increment(state, least_shift())) {
       const State trial = stepped(state, std::vector<double>(work_->right), 1);
       if (evaluate(trial) <= before) state = trial;
     }
     evaluate(state);
     return true;
   }
+
+  // Far below all stiffness, but motions that nothing resists stay where they are.
+  double least_shift() const { return 1e-9 * scale_; }
 
   // Such that the first step is of the size of the model at most.
   double first_shift(const State& state) {

@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "io/json.h"
 #include "io/text_output.h"
+#include "system/node_components.h"
 
 namespace liedyn {
 namespace {
@@ -98,13 +99,12 @@ std::string configuration_json(const System& system, const State& state) {
     const Node& node = model.nodes[i];
     const Motion<double> m = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
                                          state.vdot.data() + node.v);
-    const bool translates = first_component(node.type) == 0, rotates = node.type != NodeType::R3;
     Json body = {{"position", array_of(b.position)}};
-    if (rotates) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
-    if (translates) body["velocity"] = array_of(b.velocity);
-    if (rotates) body["angular_velocity"] = array_of(b.angular_velocity);
-    if (translates) body["acceleration"] = array_of(m.acceleration());
-    if (rotates) body["angular_acceleration"] = array_of(m.A.tail<3>());
+    if (rotates(node.type)) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
+    if (translates(node.type)) body["velocity"] = array_of(b.velocity);
+    if (rotates(node.type)) body["angular_velocity"] = array_of(b.angular_velocity);
+    if (translates(node.type)) body["acceleration"] = array_of(m.acceleration());
+    if (rotates(node.type)) body["angular_acceleration"] = array_of(m.A.tail<3>());
     bodies[entries[i].name] = body;
   }
   Json sensors = Json::object();

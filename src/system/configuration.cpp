@@ -1,5 +1,7 @@
 #include "system/configuration.h"
 
+#include "system/node_components.h"
+
 namespace liedyn {
 
 Configuration configuration_of(const System& system, const State& state) {
@@ -9,7 +11,7 @@ Configuration configuration_of(const System& system, const State& state) {
     const Motion<double> m = node_motion(node.type, q, state.v.data() + node.v, state.vdot.data() + node.v);
     BodyConfiguration body;
     body.position = m.p;
-    if (node.type != NodeType::R3) body.orientation = rotation_of(q);
+    if (rotates(node.type)) body.orientation = rotation_of(q);
     body.velocity = m.velocity();
     body.angular_velocity = m.V.tail<3>();
     out.push_back(body);
@@ -25,14 +27,13 @@ void set_configuration(const Model& model, const Configuration& configuration, S
     double* v = state.v.data() + node.v;
     const Mat3 R = body.orientation.R();
     Eigen::Map<Vec3>{q} = body.position;
-    if (node.type != NodeType::R3) store_rotation(body.orientation, q);
-    const bool translates = first_component(node.type) == 0;
-    if (translates) {
+    if (rotates(node.type)) store_rotation(body.orientation, q);
+    if (translates(node.type)) {
       Eigen::Map<Vec3>{v} =
           node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;
       v += 3;
     }
-    if (node.type != NodeType::R3)
+    if (rotates(node.type))
       Eigen::Map<Vec3>{v} = turns_rotation(node.type) ? Vec3(R * body.angular_velocity) : body.angular_velocity;
   }
 }
