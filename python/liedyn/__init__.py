@@ -18,6 +18,8 @@ Integrators and formulations are compared by
 >>> print(study)
 >>> study.plot()
 
+and methods alone, on linear problems, by `analyze_integrator(["lms2,rho=0.6", "dopri5"])`.
+
 Without time integration there are
 
 >>> ld.static("pendulum")                            # an equilibrium; run(model, start=...) begins there
@@ -35,6 +37,7 @@ from liedyn._liedyn import elements, formulations, integrators, version as __ver
 from liedyn.convergence import Convergence, converge
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
+from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model, kinematics, load, models, parameters, run
 from liedyn.result import Result
 
@@ -43,12 +46,14 @@ __all__ = [
     "Diagnostic",
     "Equilibrium",
     "InputError",
+    "LinearAnalysis",
     "Model",
     "Modes",
     "NumericalError",
     "NumericalWarning",
     "Result",
     "StateSpace",
+    "analyze_integrator",
     "assemble",
     "converge",
     "elements",

@@ -94,7 +94,7 @@ class Model:
         set:        values of parameters for this run only, by path. Settings in the model's `simulation` that are
                     expressions of parameters keep the values they had when the model was compiled.
         initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
-        every:      record every n-th step; 0 records only the start and the end.
+        every:      record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
         residuals:  also record the largest violation of the constraints, as the channels
                     "constraint_residual.position" and "constraint_residual.velocity".
         strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,

@@ -87,15 +87,18 @@ def _slopes(ax: Axes, data: dict[str, Any], quantity: str) -> None:
 
 
 def linear_analyses(data: dict[str, Any]) -> Figure:
-    """Amplitude decay, period elongation and spectral radius over the step per solution of a stage, in parts of the period."""
+    """Amplitude decay, period elongation and spectral radius over the step per solution of a stage, in parts of the period; below, where they
+    were computed, the regions of stability."""
     import matplotlib.pyplot as plt
 
     panels = [("amplitude_decay", "amplitude decay / %", 100), ("period_elongation", "period elongation / %", 100)]
     analyses = data["linear_analyses"]
+    regions = [one for one in analyses if "stability_region" in one]
     with style.use():
         legend_height = 0.25 * len(analyses)
-        figure = plt.figure(figsize=(11, 3.6 + legend_height))
-        grid = figure.add_gridspec(2, 3, height_ratios=[3.3, legend_height])
+        region_rows = -(-len(regions) // 3)
+        figure = plt.figure(figsize=(11, 3.6 + 3.3 * region_rows + legend_height))
+        grid = figure.add_gridspec(2 + region_rows, 3, height_ratios=[3.3] * (1 + region_rows) + [legend_height])
         axes = [figure.add_subplot(grid[0, column]) for column in range(3)]
         for ax, (key, label, factor) in zip(axes, [*panels, ("spectral_radius", "spectral radius", 1)]):
             for one in analyses:
@@ -107,10 +110,32 @@ def linear_analyses(data: dict[str, Any]) -> Figure:
             ax.set_xlabel("h/(nT)")
             ax.set_title(label)
         axes[2].set_xscale("log")
-        below = figure.add_subplot(grid[1, :])
+        if max(row["spectral_radius"] for one in analyses for row in one["rows"]) > 10:  # explicit methods
+            axes[2].set_ylim(0, 2)
+        for number, one in enumerate(regions):
+            _stability_region(figure.add_subplot(grid[1 + number // 3, number % 3]), one)
+        below = figure.add_subplot(grid[-1, :])
         below.axis("off")
         below.legend(*axes[0].get_legend_handles_labels(), loc="upper left", borderaxespad=0)
     return figure
+
+
+def _stability_region(ax: Axes, analysis: dict[str, Any]) -> None:
+    """Where the spectral radius on y' = lambda y is at most 1, shaded."""
+    import numpy as np
+
+    region = analysis["stability_region"]
+    x, y = np.array(region["real"]), np.array(region["imaginary"])
+    radius = np.array(region["spectral_radius"]).reshape(len(y), len(x))
+    y, radius = np.concatenate([-y[:0:-1], y]), np.concatenate([radius[:0:-1], radius])
+    ax.contourf(x, y, radius, levels=[0, 1], colors=[style.LIGHT.series[0]], alpha=0.18)
+    ax.contour(x, y, radius, levels=[1], colors=[style.LIGHT.series[0]], linewidths=1.2)
+    ax.axhline(0, color=style.LIGHT.muted, linewidth=0.6)
+    ax.axvline(0, color=style.LIGHT.muted, linewidth=0.6)
+    ax.set_aspect("equal")
+    ax.set_title(f"stable: {_short_name(analysis['integrator'])}")
+    ax.set_xlabel("Re λh")
+    ax.set_ylabel("Im λh")
 
 
 def campbell(values: Sequence[float], found: Sequence[Modes], *, parameter: str = "", orders: Sequence[float] = ()) -> Figure:

@@ -28,16 +28,16 @@ Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t
   variables_.resize(static_cast<std::size_t>(1 + model.sensor_values));
 }
 
-void Recorder::record(const State& state) {
-  const Residuals residuals = watch(state);
+void Recorder::sense(const State& state) {
+  last_time_ = state.t;
   Trajectory& out = result_->trajectory;
   const std::size_t first = out.data.size();
   out.data.resize(first + static_cast<std::size_t>(out.columns));
   out.data[first] = state.t;
   system_->sense(state, *work_, variables_, out.data.data() + first + 1);
   if (!record_residuals_) return;
-  *(out.data.end() - 2) = residuals.position;
-  *(out.data.end() - 1) = residuals.velocity;
+  *(out.data.end() - 2) = residuals_.position;
+  *(out.data.end() - 1) = residuals_.velocity;
 }
 
 void Recorder::add_channel(const std::string& name, const std::string& unit, int components) {
@@ -46,7 +46,7 @@ void Recorder::add_channel(const std::string& name, const std::string& unit, int
   out.columns += components;
 }
 
-Recorder::Residuals Recorder::watch(const State& state) {
+void Recorder::watch(const State& state) {
   Summary& s = result_->summary;
   const Energy e = system_->energy(state, *work_);
   s.energy_final = e.kinetic + e.potential;
@@ -54,11 +54,10 @@ Recorder::Residuals Recorder::watch(const State& state) {
   first_ = false;
   s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
   system_->residual(state, *work_, {true, true, false});
-  const Residuals residuals = {largest(work_->phi), largest(work_->rate)};
-  s.residual_position = std::max(s.residual_position, residuals.position);
-  s.residual_velocity = std::max(s.residual_velocity, residuals.velocity);
+  residuals_ = {largest(work_->phi), largest(work_->rate)};
+  s.residual_position = std::max(s.residual_position, residuals_.position);
+  s.residual_velocity = std::max(s.residual_velocity, residuals_.velocity);
   s.end = state.t;
-  return residuals;
 }
 
 }  // namespace liedyn

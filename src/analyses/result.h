@@ -51,6 +51,7 @@ struct Summary {
   int unknowns = 0;
   int degrees_of_freedom = 0;
   std::string solver;  // the linear solver used
+  std::vector<std::string> redundant;  // constraints that follow from others, by name
   std::vector<std::string> warnings;
   bool completed = true;
   bool interrupted = false;  // stopped by the user

@@ -9,6 +9,7 @@
 #include "analyses/recorder.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 
@@ -30,6 +31,21 @@ void check_times(const SimulateOptions& o) {
                                        (o.end - o.start) / o.step));
   if (!findings.empty()) throw InputError(findings);
 }
+
+namespace {
+
+std::string redundancy_warning(const System& system, const State& state) {
+  Work work(system);
+  const std::size_t count = state.redundant.size();
+  return fmt::format(
+      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones (torques divided by {:.3g} m, the model's "
+      "length)",
+      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are", row_names(system.model(), state.redundant),
+      system.model().forces_use_multipliers ? "friction, and so the motion, depends on how reactions are shared" : "the motion is the same",
+      constraint_scales(system, state, work).length);
+}
+
+}  // namespace
 
 InitialPolicy initial_policy(const std::string& name) {
   if (name == "check") return InitialPolicy::Check;
@@ -75,27 +91,36 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.formulation = model.formulation();
   s.start = options.start;
   s.unknowns = system.unknowns();
-  s.degrees_of_freedom = model.nv - model.rows;
+  s.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());
   s.solver = work.solver->name();
   s.warnings = integrator->warnings();
+  if (!state.redundant.empty()) {
+    for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));
+    s.warnings.push_back(redundancy_warning(system, state));
+  }
 
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every;
   s.adaptive = integrator->control().adaptive;
-  const std::size_t rows = s.adaptive || every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
+  const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
   Recorder recorder(system, work, result, rows, options.record_residuals);
   recorder.record(state);
   const auto observe = [&](const State& now, long step) {
-    if ((every > 0 && step % every == 0) || now.t == options.end) recorder.record(now);
+    if (s.adaptive)
+      recorder.watch(now);
+    else if ((every > 0 && step % every == 0) || now.t == options.end)
+      recorder.record(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
-  const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
-  if (!report.completed &&
-      result.trajectory
-              .data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] !=
-          state.t)
-    recorder.record(state);
+  DriveOptions drive_options{options.end, options.step};
+  if (s.adaptive && every > 0) {
+    drive_options.spacing = static_cast<double>(every) * options.step;
+    drive_options.output = [&](const State& now) { recorder.sense(now); };
+  }
+  const DriveReport report = drive(*integrator, system, drive_options, state, work, observe);
+  if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
+  s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

@@ -22,8 +22,10 @@ struct SimulateOptions {
   std::string integrator = "generalized-alpha";
   std::string initial = "check";  // or "project"
   std::shared_ptr<const Configuration> from = {};  // where to start; null: as the model says
-  long output_every = 1;          // record every n-th step; 0: only the start and the end
-  std::string solver = "auto";    // one of kSolvers
+  // Record every n-th step; 0: only the start and the end. Adaptive integrators choose their steps freely: then at every n-th multiple of
+  // `step`, interpolated.
+  long output_every = 1;
+  std::string solver = "auto";  // one of kSolvers
   // Also record the largest |Phi| and |B v + Phi_t|, unscaled, as the channels constraint_residual.position and
   // constraint_residual.velocity.
   bool record_residuals = false;

@@ -214,13 +214,13 @@ TEST(Physics, IsTheSameAboutEveryReferencePoint) {
 }
 
 TEST(Physics, IsTheSameWithTheBodiesOfAJointExchangedAndReactionsAreOpposite) {
-  // These are other joints when the other body carries their line, plane or axes.
+  // These are other joints when the other body carries their line, plane or axes, or is the one that is driven.
   for_each_assembly(
       [](const Assembly& assembly, const std::string& formulation, Deviation& deviation) {
         deviation.note(assembly.physics(formulation, false, true),
                        assembly.physics(formulation, false, false), -1);
       },
-      {"point_on_line", "point_on_plane", "generic", "rolling_disc"});
+      {"point_on_line", "point_on_plane", "generic", "rolling_disc", "prescribed_velocity"});
 }
 
 // Actio = reactio and Newton's and Euler's laws, by sensors alone: a pendulum body hangs on a spherical joint.

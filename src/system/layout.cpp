@@ -48,6 +48,7 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   // eta of a joint moves its nodes: it enters the equations of every node that their inertia or damping couples to them,
   // and the velocity rows of every joint on them.
   std::vector<std::vector<int>> joints_on(m.nodes.size()), coupled_to(m.nodes.size());
+  std::vector<bool> has_velocity_rows(static_cast<std::size_t>(joints));
   for_each_element(m, [&](int b, int e, int joint) {
     const Batch& batch = *m.batches[static_cast<std::size_t>(b)];
     if (batch.coupling().rows == 0) {
@@ -56,6 +57,7 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
       });
       return;
     }
+    has_velocity_rows[static_cast<std::size_t>(joint)] = batch.coupling().velocity_rows > 0;
     for (int i = 0; i < batch.coupling().frames; ++i) {
       const int node = node_of_frame(m, batch, e, i);
       if (node < 0) continue;
@@ -66,7 +68,11 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   for (std::size_t j = 0; j < m.nodes.size(); ++j)
     for (const int joint : joints_on[j]) {
       for (const int i : coupled_to[j]) pattern.add(i, nodes + joints + joint);
-      for (const int other : joints_on[j]) pattern.add(nodes + joints + other, nodes + joints + joint);
+      for (const int other : joints_on[j]) {
+        pattern.add(nodes + joints + other, nodes + joints + joint);
+        // Rows at velocity level stand among those of position.
+        if (has_velocity_rows[static_cast<std::size_t>(other)]) pattern.add(nodes + other, nodes + joints + joint);
+      }
     }
   pattern.normalize();
   return pattern;

@@ -55,7 +55,7 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
       rate_blocks_[at(b)].push_back(node >= 0 ? solver.block(eta_block(joint), node) : BlockRef{});
       if (node < 0) continue;
       sides_on[at(node)].push_back(static_cast<int>(sides_.size()));
-      sides_.push_back({node, c.rows, batch.first_row + e * c.rows, matrix, joint});
+      sides_.push_back({node, c.rows, batch.first_row + e * c.rows, matrix, joint, c.velocity_rows});
     }
   });
   matrices_.assign(at(matrix), 0);
@@ -69,13 +69,14 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
           {place_of(row, column), row, -1, side, solver.block(row, eta_block(sides_[at(side)].joint))});
   for (const std::vector<int>& on : sides_on)
     for (const int rows : on)
-      for (const int side : on)
-        products_.push_back(
-            {{},
-             -1,
-             rows,
-             side,
-             solver.block(eta_block(sides_[at(rows)].joint), eta_block(sides_[at(side)].joint))});
+      for (const int side : on) {
+        const Side& of = sides_[at(rows)];
+        const int column = eta_block(sides_[at(side)].joint);
+        products_.push_back({{}, -1, rows, side, solver.block(eta_block(of.joint), column)});
+        // Rows at velocity level stand among those of position.
+        if (of.velocity_rows > 0)
+          products_.push_back({{}, -1, rows, side, solver.block(nodes + of.joint, column), of.rows - of.velocity_rows});
+      }
 }
 
 void StabilizedColumns::set_reference(const System& system, const State& reference, Work& work) {
@@ -118,7 +119,7 @@ void StabilizedColumns::add_columns(const System& system, const State& state, co
     const bool forces = p.rows_node >= 0;
     const int height = forces ? node_size(m.nodes[at(p.rows_node)].type).v : sides_[at(p.side_rows)].rows;
     for (int c = 0; c < side.rows; ++c)
-      for (int r = 0; r < height; ++r) {
+      for (int r = p.first_row; r < height; ++r) {
         double sum = 0;
         for (int k = 0; k < inner; ++k) {
           const int to = 6 * c + first + k;

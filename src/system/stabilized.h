@@ -41,6 +41,7 @@ class StabilizedColumns {
     int multiplier;  // index of the joint's first row
     int matrix;      // index of its B in matrices_, rows x 6
     int joint;       // running number of the joint
+    int velocity_rows;  // the last of its rows
   };
   // target += block(values) * response
   struct Product {
@@ -49,6 +50,7 @@ class StabilizedColumns {
     int side_rows;    // for rows of a joint: its side on the node, or -1
     int side;         // whose eta
     BlockRef target;
+    int first_row = 0;  // of the target
   };
 
   template <class Response>

@@ -42,7 +42,8 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       rate(at(system.model().rows)),
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
-      right(at(unknown_count(system.model(), index_form))) {
+      right(at(unknown_count(system.model(), index_form))),
+      held(right.size()) {
   time_variables.emplace_back(0);
   use_solver(system, solver_choice);
 }
@@ -61,6 +62,19 @@ void Work::use_solver(const System& system, std::string_view choice) {
     });
   });
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
+}
+
+void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) {
+  if (rows.empty() && at_rest == nullptr) return;
+  std::fill(held.begin(), held.end(), false);
+  if (at_rest != nullptr) std::copy(at_rest->begin(), at_rest->end(), held.begin());
+  for (const int row : rows)
+    for (std::size_t first = r.size(); first < held.size(); first += phi.size()) held[first + at(row)] = true;
+  solver->hold(held);
+}
+
+void Work::clear_residuals(const std::vector<int>& rows) {
+  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = 0;
 }
 
 State System::empty_state() const {
@@ -184,6 +198,18 @@ void System::inertia_matrix(const State& state, Work& work, const Seeding& seedi
     target.blocks = blocks[b].data();
     model_->batches[b]->jacobian(e, target);
   }
+}
+
+void System::unconstrained(const State& state, Work& work, const Seeding& seeding, double* values,
+                           const std::vector<std::vector<BlockRef>>& blocks) const {
+  inertia_matrix(state, work, seeding, values, blocks);
+  finish_residual(work);
+}
+
+bool System::bodies_follow_time() const {
+  return std::any_of(timed_.begin(), timed_.end(), [&](const TimedElement& e) {
+    return static_cast<std::size_t>(e.batch) < body_batches_;
+  });
 }
 
 void System::constraint_matrices(const State& state, Work& work, std::vector<double>& out) const {

@@ -25,6 +25,11 @@ struct Work {
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
 
+  // Decouples the multipliers of rows that are not imposed, and unknowns that stay at rest (may be null), in the matrix just assembled.
+  void hold(const std::vector<int>& rows, const std::vector<bool>* at_rest = nullptr);
+  // Their residuals do not count either.
+  void clear_residuals(const std::vector<int>& rows);
+
   IndexForm form;
   Numbers numbers;                // of the elements, at the time last evaluated
   std::vector<double> params;     // with the numbers that depend on t; empty if there are none
@@ -44,6 +49,7 @@ struct Work {
   std::vector<std::vector<BlockRef>> blocks;  // per batch
   std::vector<BlockRef> diagonal;             // per node
   std::vector<double> right;                  // right-hand side and solution
+  std::vector<bool> held;                     // unknowns decoupled by hold()
 };
 
 // Which constraint residuals are wanted.
@@ -84,6 +90,11 @@ class System {
   // The part of the nodes' rows that bodies and forces give for a seeding (without E), into blocks of the caller.
   void inertia_matrix(const State& at, Work& work, const Seeding& seeding, double* values,
                       const std::vector<std::vector<BlockRef>>& blocks) const;
+  // The same with Work::r, for systems without constraints.
+  void unconstrained(const State& at, Work& work, const Seeding& seeding, double* values,
+                     const std::vector<std::vector<BlockRef>>& blocks) const;
+  // Whether numbers of bodies (a mass, say) are functions of time.
+  bool bodies_follow_time() const;
   // B of every joint and frame, see Batch::constraint_matrices.
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
