@@ -87,6 +87,7 @@ Result kinematics(const System& system, const SimulateOptions& options) {
       break;
     }
     system.follow_angles(next, work);
+    shorten_multipliers(system, next, work);
     state = std::move(next);
     ++s.steps;
     if ((every > 0 && i % every == 0) || i == steps) recorder.record(state);

@@ -12,6 +12,7 @@
 #include "analyses/motions.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -118,23 +119,15 @@ class Equilibrium {
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
       system_->jacobian(state, *work_, {}, request);
-      if (!held_.empty()) work_->solver->hold(held_);
+      if (!state.redundant.empty()) work_->hold(state.redundant);
       if (work_->solver->factorize()) break;
-      if (work_->solver->name() == "block") {
-        work_->use_solver(*system_, "klu");
-        continue;
-      }
-      if (!held_.empty()) return false;
-      system_->jacobian(state, *work_, {}, request);
-      held_.assign(at(system_->unknowns()), false);
-      bool any = false;
-      for (const int row : dependent_rows(row_part(*system_, *work_))) held_[at(system_->model().nv + row)] = any = true;
-      if (!any) return false;
+      if (work_->solver->name() != "block") return false;
+      work_->use_solver(*system_, "klu");
     }
     const int nv = system_->model().nv;
     for (int i = 0; i < nv; ++i) work_->right[at(i)] = -work_->r[at(i)];
-    for (int i = 0; i < system_->model().rows; ++i)
-      work_->right[at(nv + i)] = !held_.empty() && held_[at(nv + i)] ? 0 : -work_->phi[at(i)];
+    for (int i = 0; i < system_->model().rows; ++i) work_->right[at(nv + i)] = -work_->phi[at(i)];
+    for (const int row : state.redundant) work_->right[at(nv + row)] = 0;
     work_->solver->solve(work_->right.data());
     return std::isfinite(largest(work_->right));
   }
@@ -247,7 +240,6 @@ class Equilibrium {
   double tolerance_;
   double carried_ = 0;
   double scale_ = 1;  // of mu
-  std::vector<bool> held_;
 };
 
 // Motions of zero stiffness, and the number of those with negative stiffness.
@@ -287,7 +279,12 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   State state = consistent_positions(
       system, options.time, {.policy = initial_policy(options.initial), .given = options.from.get()}, *work);
   std::fill(state.v.begin(), state.v.end(), 0.0);
-  if (!solve_accelerations(system, state, *work)) std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
+  constexpr double kRegular = 1e-13, kDependent = 1e-7;
+  if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
+    // Rows that repeat others are not imposed.
+    state.redundant = dependent_rows(system, state, kDependent, RowLevel::Velocity, nullptr, *work);
+    if (!solve_accelerations(system, state, *work)) std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
+  }
   std::fill(state.vdot.begin(), state.vdot.end(), 0.0);
 
   const std::vector<Load> loads = loads_of(system, options.time);
@@ -323,6 +320,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     }
     state = std::move(trial);
     raised.follow_angles(state, raised_work);
+    shorten_multipliers(raised, state, raised_work);
     factor = next;
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());
