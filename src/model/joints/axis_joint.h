@@ -14,22 +14,6 @@
 
 namespace liedyn {
 
-// Columns x, y, z: z along the axis, x the inertial axis after the one nearest to z, made perpendicular. An axis along the
-// inertial z thus has x and y as they are. No numbers if the axis is zero.
-template <class S>
-Mat3T<S> axes_along(const Vec3T<S>& axis) {
-  int nearest = 0;
-  for (int k = 1; k < 3; ++k)
-    if (axis[k] * axis[k] > axis[nearest] * axis[nearest]) nearest = k;
-  const Vec3T<S> z = axis / axis.norm();
-  const Vec3T<S> next = Vec3T<S>::Unit((nearest + 1) % 3);
-  Mat3T<S> A;
-  A.col(2) = z;
-  A.col(0) = (next - z * z.dot(next)).normalized();
-  A.col(1) = z.cross(A.col(0));
-  return A;
-}
-
 template <Held held>
 struct AxisJoint {
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;

@@ -70,6 +70,25 @@ struct JointAxes {
   explicit JointAxes(const S* p) : first(p), second(p + 9) {}
 };
 
+// Columns x, y, z: z along the axis, x the inertial axis after the one nearest to z, made perpendicular. An axis along the
+// inertial z thus has x and y as they are. No numbers if the axis is zero.
+template <class S>
+Mat3T<S> axes_along(const Vec3T<S>& axis) {
+  int nearest = 0;
+  for (int k = 1; k < 3; ++k)
+    if (axis[k] * axis[k] > axis[nearest] * axis[nearest]) nearest = k;
+  const Vec3T<S> z = axis / axis.norm();
+  const Vec3T<S> next = Vec3T<S>::Unit((nearest + 1) % 3);
+  Mat3T<S> A;
+  A.col(2) = z;
+  A.col(0) = (next - z * z.dot(next)).normalized();
+  A.col(1) = z.cross(A.col(0));
+  return A;
+}
+
+// Coordinates of a joint about its axis z and along it.
+AxisMotion axis_motion_of(const std::array<Motion<double>, 2>& f, const double* p);
+
 // From the joint's axes A in the initial configuration, inertial: the rows are then met by construction.
 template <class S>
 void derive_axes(const Inputs<S>& in, const Mat3T<S>& A, S* p) {
