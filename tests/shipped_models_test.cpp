@@ -142,5 +142,22 @@ TEST(AndrewsSqueezer, BalancesEnergyAndWorkToTheErrorOfTheMethod) {
   }
 }
 
+// From the classical Runge-Kutta method on its five first-order equations, in steps of 1e-4. The voltage leaves its limit at a corner.
+TEST(ControlledArm, MeetsTheReference) {
+  struct Known {
+    double t, angle, rate, current;
+  };
+  const System system = shipped("controlled_arm", "r3so3");
+  for (const Known& k : {Known{0.05, 0.2274883946, 9.148283919, 26.193586198},
+                         {1, 1.2527064609, -0.1022858436, 1.4130421521},
+                         {3, 1.2010723430, -0.0020879092, 1.5958948335}}) {
+    const Eigen::VectorXd sensors = run_to(system, k.t, 1e-4);
+    const std::string name = fmt::format("t = {}: ", k.t);
+    expect_at_most(std::abs(sensors[column(system, "angle")] - k.angle), 2e-5, name + "angle");
+    expect_at_most(std::abs(sensors[column(system, "rate")] - k.rate), 2e-3, name + "rate");
+    expect_at_most(std::abs(sensors[column(system, "current_now")] - k.current), 2e-2, name + "current");
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

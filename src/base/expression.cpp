@@ -30,6 +30,7 @@ class ExpressionParser {
     Expression expression;
     code_.shrink_to_fit();
     expression.instructions_ = std::move(code_);
+    expression.splines_ = std::move(splines_);
     return expression;
   }
 
@@ -40,14 +41,15 @@ class ExpressionParser {
   struct Function {
     std::string_view name;
     Op op;
-    int arguments;
+    int arguments;  // at least as many, if negative
   };
   static constexpr Function kFunctions[] = {
       {"sin", Op::Sin, 1},   {"cos", Op::Cos, 1},   {"tan", Op::Tan, 1},     {"asin", Op::Asin, 1},
       {"acos", Op::Acos, 1}, {"atan", Op::Atan, 1}, {"atan2", Op::Atan2, 2}, {"sinh", Op::Sinh, 1},
       {"cosh", Op::Cosh, 1}, {"tanh", Op::Tanh, 1}, {"exp", Op::Exp, 1},     {"log", Op::Log, 1},
       {"sqrt", Op::Sqrt, 1}, {"abs", Op::Abs, 1},   {"sign", Op::Sign, 1},   {"min", Op::Min, 2},
-      {"max", Op::Max, 2},   {"step", Op::Step, 3},
+      {"max", Op::Max, 2},   {"step", Op::Step, 3}, {"harmonic", Op::Harmonic, 4},
+      {"poly", Op::Poly, -2}, {"spline", Op::Spline, -5},
   };
 
   // Levels of parentheses and powers. Bounds the recursion, so that hostile input cannot exhaust the call stack.
@@ -211,6 +213,7 @@ class ExpressionParser {
     const Function* known = find_function(word);
     if (known == nullptr) unknown(word, begin);
     take('(');
+    if (known->op == Op::Spline) return spline(begin);
     const Nesting nesting(*this);
     int given = 0;
     if (peek() != ')') {
@@ -220,10 +223,37 @@ class ExpressionParser {
       } while (take(','));
     }
     if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
-    if (given != known->arguments)
-      fail_at(begin, fmt::format("{} takes {} argument{}, got {}", word, known->arguments,
-                                 known->arguments == 1 ? "" : "s", given));
-    emit(known->op, known->arguments);
+    if (known->arguments >= 0 ? given != known->arguments : given < -known->arguments)
+      fail_at(begin, fmt::format("{} takes {}{} argument{}, got {}", word, known->arguments < 0 ? "at least " : "",
+                                 std::abs(known->arguments), known->arguments == 1 ? "" : "s", given));
+    emit(known->op, given);
+  }
+
+  // spline(x, t0, y0, t1, y1, ...): any number of points, so they are read one by one instead of piling up as operands.
+  void spline(std::size_t begin) {
+    const Nesting nesting(*this);
+    sum();
+    std::vector<double> numbers;
+    while (take(',')) {
+      const std::size_t start = position_;
+      sum();
+      if (code_.back().op != Op::Constant) fail_at(start, "the points of a spline must be constants");
+      numbers.push_back(code_.back().constant);
+      code_.pop_back();
+      --depth_;
+    }
+    if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
+    if (numbers.size() < 4 || numbers.size() % 2 != 0)
+      fail_at(begin, fmt::format("spline takes a variable and at least two points, t0, y0, t1, y1; got {} numbers",
+                                 numbers.size()));
+    std::vector<double> t, y;
+    for (std::size_t i = 0; i < numbers.size(); i += 2) t.push_back(numbers[i]), y.push_back(numbers[i + 1]);
+    for (std::size_t i = 1; i < t.size(); ++i)
+      if (!(t[i] > t[i - 1]))
+        fail_at(begin, fmt::format("the points of a spline must follow each other: {} after {}", t[i], t[i - 1]));
+    splines_.emplace_back(std::move(t), std::move(y));
+    // Kept as an instruction even of a constant: there is no table while constants are calculated.
+    code_.push_back({Op::Spline, static_cast<std::int32_t>(splines_.size()) - 1, 0});
   }
 
   [[noreturn]] void unknown(std::string_view word, std::size_t begin) {
@@ -243,11 +273,11 @@ class ExpressionParser {
   void emit(Op op, int operands, double constant = 0) {
     depth_ -= operands - 1;
     const auto first = code_.end() - operands;
-    const Instruction instruction{op, 0, constant};
+    const Instruction instruction{op, operands, constant};
     if (std::all_of(first, code_.end(), [](const Instruction& i) { return i.op == Op::Constant; })) {
-      std::array<double, 4> stack{};
+      std::array<double, Expression::kMaxDepth + 1> stack{};
       for (int i = 0; i < operands; ++i) stack[static_cast<std::size_t>(i) + 1] = first[i].constant;
-      const double value = *Expression::execute<double>(instruction, {}, stack.data() + operands);
+      const double value = *Expression::execute<double>(instruction, {}, {}, stack.data() + operands);
       code_.erase(first, code_.end());
       code_.push_back({Op::Constant, 0, value});
     } else {
@@ -261,10 +291,26 @@ class ExpressionParser {
   int nesting_ = 0;
   int depth_ = 0;  // of the stack of intermediate values
   std::vector<Instruction> code_;
+  std::vector<Expression::Spline> splines_;
 };
 
 Expression Expression::parse(std::string_view text, std::span<const std::string> variables) {
   return ExpressionParser(text, variables).parse();
+}
+
+// Continuous slopes at the inner knots, no curvature at the ends: a tridiagonal system, solved from both sides.
+Expression::Spline::Spline(std::vector<double> knots, std::vector<double> values)
+    : t(std::move(knots)), y(std::move(values)), curvature(t.size(), 0.0) {
+  const std::size_t count = t.size();
+  std::vector<double> upper(count, 0.0);
+  for (std::size_t i = 1; i + 1 < count; ++i) {
+    const double before = t[i] - t[i - 1], after = t[i + 1] - t[i];
+    const double right = 6 * ((y[i + 1] - y[i]) / after - (y[i] - y[i - 1]) / before);
+    const double pivot = 2 * (before + after) - before * upper[i - 1];
+    upper[i] = after / pivot;
+    curvature[i] = (right - before * curvature[i - 1]) / pivot;
+  }
+  for (std::size_t i = count - 1; i-- > 1;) curvature[i] -= upper[i] * curvature[i + 1];
 }
 
 bool Expression::uses(int variable) const {

@@ -5,6 +5,9 @@
 //   operators    + - * / ^ and parentheses; ^ binds tightest and to the right: -x^2 = -(x^2), 2^3^2 = 2^9
 //   functions    sin cos tan asin acos atan atan2(y, x) sinh cosh tanh exp log sqrt abs sign min(a, b) max(a, b)
 //                step(t, t0, t1): 0 before t0, 1 after t1, a quintic with continuous second derivative between
+//                poly(x, c0, c1, ...): c0 + c1 x + c2 x^2 + ...
+//                harmonic(t, amplitude, frequency, phase): amplitude sin(2 pi frequency t + phase)
+//                spline(t, t0, y0, t1, y1, ...): natural cubic spline through points given as constants, straight beyond the ends
 //   variables    names, also with a component: position[2]
 #pragma once
 
@@ -12,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -79,22 +83,35 @@ class Expression {
     Min,
     Max,
     Step,
+    Poly,
+    Harmonic,
+    Spline,
   };
 
   struct Instruction {
     Op op;
-    std::int32_t variable = 0;  // for Variable
+    std::int32_t variable = 0;  // for Variable; arguments of Poly; number of the Spline
     double constant = 0;        // for Constant and PowerConstant
+  };
+
+  // Knots, values there, and second derivatives there.
+  struct Spline {
+    std::vector<double> t, y, curvature;
+    Spline(std::vector<double> knots, std::vector<double> values);
+    template <class S>
+    S evaluate(const S& x) const;
   };
 
   // Calculates one instruction on the values on top of the stack and returns the new top.
   template <class S>
-  static S* execute(const Instruction& instruction, std::span<const S> variables, S* top);
+  static S* execute(const Instruction& instruction, std::span<const S> variables, std::span<const Spline> splines,
+                    S* top);
 
   template <class S>
   static S smooth_step(const S& t, const S& t0, const S& t1);
 
   std::vector<Instruction> instructions_;  // postfix
+  std::vector<Spline> splines_;
 };
 
 template <class S>
@@ -102,12 +119,13 @@ S Expression::evaluate(std::span<const S> variables) const {
   // The first place stays empty, so that `top` always points into the array.
   std::array<S, kMaxDepth + 1> stack;
   S* top = stack.data();
-  for (const Instruction& instruction : instructions_) top = execute(instruction, variables, top);
+  for (const Instruction& instruction : instructions_) top = execute<S>(instruction, variables, splines_, top);
   return instructions_.empty() ? S(0) : *top;
 }
 
 template <class S>
-S* Expression::execute(const Instruction& instruction, std::span<const S> variables, S* top) {
+S* Expression::execute(const Instruction& instruction, std::span<const S> variables,
+                       std::span<const Spline> splines, S* top) {
   using std::exp, std::log, std::sqrt, std::abs, std::pow;
   using std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::atan2, std::sinh, std::cosh,
       std::tanh;
@@ -167,6 +185,21 @@ S* Expression::execute(const Instruction& instruction, std::span<const S> variab
       top -= 2;
       *top = smooth_step(top[0], top[1], top[2]);
       break;
+    case Op::Poly: {
+      const int coefficients = instruction.variable - 1;
+      const S* c = top - coefficients + 1;
+      const S x = top[-coefficients];
+      S sum = c[coefficients - 1];
+      for (int i = coefficients - 2; i >= 0; --i) sum = sum * x + c[i];
+      top -= coefficients;
+      *top = sum;
+      break;
+    }
+    case Op::Harmonic:
+      top -= 3;
+      *top = top[1] * sin(S(2 * std::numbers::pi) * top[2] * top[0] + top[3]);
+      break;
+    case Op::Spline: *top = splines[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(*top); break;
   }
   return top;
 }
@@ -178,6 +211,28 @@ S Expression::smooth_step(const S& t, const S& t0, const S& t1) {
   if (s <= S(0)) return S(0);
   if (s >= S(1)) return S(1);
   return s * s * s * (S(10) + s * (S(6) * s - S(15)));
+}
+
+// On a piece of length h, with a = (t_1 - x)/h and b = (x - t_0)/h,
+//   y = a y_0 + b y_1 + ((a^3 - a) y_0'' + (b^3 - b) y_1'') h^2/6
+template <class S>
+S Expression::Spline::evaluate(const S& x) const {
+  const std::size_t last = t.size() - 1;
+  const auto slope_at = [&](std::size_t i, std::size_t j) {  // at knot i of the piece with j
+    const double h = t[j] - t[i];
+    return (y[j] - y[i]) / h - h / 6 * (2 * curvature[i] + curvature[j]);
+  };
+  if (x <= S(t[0])) return S(y[0]) + S(slope_at(0, 1)) * (x - S(t[0]));
+  if (x >= S(t[last])) return S(y[last]) + S(slope_at(last, last - 1)) * (x - S(t[last]));
+  std::size_t low = 0, high = last;
+  while (high - low > 1) {
+    const std::size_t middle = (low + high) / 2;
+    (S(t[middle]) <= x ? low : high) = middle;
+  }
+  const double h = t[high] - t[low];
+  const S a = (S(t[high]) - x) / S(h), b = (x - S(t[low])) / S(h);
+  return a * S(y[low]) + b * S(y[high]) +
+         ((a * a * a - a) * S(curvature[low]) + (b * b * b - b) * S(curvature[high])) * S(h * h / 6);
 }
 
 }  // namespace liedyn

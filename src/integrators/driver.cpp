@@ -53,6 +53,7 @@ Attempt Run::attempt(double h, bool careful) {
     report_.newton_iterations += attempt.corrector.iterations;
     report_.jacobian_updates += attempt.corrector.jacobians;
   };
+  next_.angles = state_.angles;
   Attempt out = integrator_.step(state_, h, next_, work_);
   count(out);
   if (!out.converged()) {
@@ -71,6 +72,7 @@ Attempt Run::attempt(double h, bool careful) {
 
 bool Run::accept(double t) {
   next_.t = t;
+  system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
   if (observer_(state_, report_.steps)) return true;

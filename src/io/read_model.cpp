@@ -54,12 +54,11 @@ class ModelReader {
     builder_ = &builder;
     for (Diagnostic& d : early_findings_)
       builder.finding(std::move(d.path), std::move(d.message), std::move(d.hint), d.line);
-    for (const auto& [component, formula] : formulas_)
-      builder.gravity_expression(component, std::string(formula.text()), formula.line());
+    for (const Formula& formula : formulas_)
+      builder.gravity_expression(formula.index, formula.text, formula.value.line());
     read_simulation();
     if (generator != nullptr && !arguments.empty()) generator->generate(arguments, builder);
     for (Section section : kSections) read_section(section);
-    check_states();
     check_bare_assignments(generator);
     return builder.finish();
   }
@@ -299,12 +298,6 @@ class ModelReader {
 
   // ---- entries
 
-  void check_states() {
-    const JsonValue object = object_of("states");
-    if (object && object.size() > 0)
-      finding("states", "there are no types of states yet, expected an empty object", {}, object.line());
-  }
-
   void read_section(Section section) {
     const JsonValue object = object_of(section_name(section));
     if (!object) return;
@@ -342,8 +335,10 @@ class ModelReader {
       case FieldType::Choice:
       case FieldType::Text:
       case FieldType::Body:
-      case FieldType::Joint: return read_word(field, value);
-      case FieldType::Bodies: return read_bodies(field, value);
+      case FieldType::Joint:
+      case FieldType::State: return read_word(field, value);
+      case FieldType::Bodies:
+      case FieldType::Joints: return read_pair(field, value);
       case FieldType::Choices: return read_choices(field, value);
       default:
         if (value.is(JsonType::String) && value.text() == "consistent")
@@ -357,18 +352,22 @@ class ModelReader {
       return builder_->word(field.name, std::string(value.text()), value.line());
     const std::string_view what = field.type == FieldType::Body    ? "the name of a body"
                                   : field.type == FieldType::Joint ? "the name of a joint"
+                                  : field.type == FieldType::State ? "the name of a state"
                                                                    : "a text";
     reject(field, what, value);
   }
 
-  void read_bodies(const Field& field, JsonValue value) {
+  void read_pair(const Field& field, JsonValue value) {
     std::array<JsonValue, 2> names;
     std::size_t count = 0;
     if (value.is(JsonType::Array))
       for (JsonValue item : value)
         if (item.is(JsonType::String) && count < 2) names[count++] = item;
     if (count != 2 || value.size() != 2)
-      return reject(field, "the names of two bodies, [\"first\", \"second\"]", value);
+      return reject(field,
+                    fmt::format("the names of two {}, [\"first\", \"second\"]",
+                                field.type == FieldType::Bodies ? "bodies" : "joints"),
+                    value);
     builder_->words(field.name, std::string(names[0].text()), std::string(names[1].text()), value.line());
   }
 
@@ -387,13 +386,112 @@ class ModelReader {
   // What is wrong with a number at this place; empty if it was collected.
   std::string collect_number(JsonValue value, std::string_view part) {
     if (value.is(JsonType::String)) {
-      formulas_.push_back({static_cast<int>(values_.size()), value});
+      formulas_.push_back({static_cast<int>(values_.size()), value, std::string(value.text())});
+      values_.push_back(0);
+    } else if (value.is(JsonType::Object)) {
+      std::string text;
+      const std::string mistake = function_text(value, text);
+      if (!mistake.empty()) return mistake;
+      formulas_.push_back({static_cast<int>(values_.size()), value, std::move(text)});
       values_.push_back(0);
     } else if (value.is(JsonType::Number)) {
       values_.push_back(value.number());
     } else {
       return fmt::format("expected a number or an expression{}, got {}", part, value.describe());
     }
+    return {};
+  }
+
+  // A function of time written as an object is short for an expression of t.
+  std::string function_text(JsonValue value, std::string& text) {
+    const auto shape = value.size() == 1 ? *value.begin() : JsonValue();
+    if (shape && shape.key() == "polynomial" && shape.is(JsonType::Array) && shape.size() > 0) {
+      text = "poly(t";
+      for (JsonValue item : shape)
+        if (!append_argument(item, text)) return fmt::format("expected a number as coefficient, got {}", item.describe());
+      text += ')';
+      return {};
+    }
+    if (shape && shape.key() == "harmonic" && shape.is(JsonType::Object)) {
+      text = "harmonic(t";
+      return append_arguments(shape, {{"amplitude", ""}, {"frequency", ""}, {"phase", "0"}}, {"offset", "0"}, text);
+    }
+    if (shape && shape.key() == "step" && shape.is(JsonType::Object)) return step_text(shape, text);
+    if (shape && shape.key() == "table" && shape.is(JsonType::Array)) {
+      text = "spline(t";
+      for (JsonValue point : shape) {
+        if (!point.is(JsonType::Array) || point.size() != 2)
+          return fmt::format("expected points [t, y] in the table, got {}", point.describe());
+        for (JsonValue item : point)
+          if (!append_argument(item, text)) return fmt::format("expected a number in the table, got {}", item.describe());
+      }
+      text += ')';
+      return {};
+    }
+    return fmt::format(
+        "expected a number, an expression or one of {{\"polynomial\": [c0, c1, ...]}}, {{\"harmonic\": {{amplitude, "
+        "frequency, phase, offset}}}}, {{\"step\": {{from, to, start, end}}}}, {{\"table\": [[t, y], ...]}}, got {}",
+        value.describe());
+  }
+
+  static bool append_argument(JsonValue item, std::string& text) {
+    if (item.is(JsonType::Number))
+      text += fmt::format(", {}", item.number());
+    else if (item.is(JsonType::String))
+      text += fmt::format(", ({})", item.text());
+    else
+      return false;
+    return true;
+  }
+
+  struct Argument {
+    std::string_view name;
+    std::string_view otherwise;  // empty: required
+  };
+  // The arguments of a function in their order, then ")" and what is added to it.
+  static std::string append_arguments(JsonValue object, const std::vector<Argument>& arguments, const Argument& added,
+                                      std::string& text) {
+    const auto append = [&](const Argument& argument) -> std::string {
+      const JsonValue value = object.find(argument.name);
+      if (!value && argument.otherwise.empty())
+        return fmt::format("{}: '{}' is missing", object.key(), argument.name);
+      if (!value)
+        text += fmt::format(", {}", argument.otherwise);
+      else if (!append_argument(value, text))
+        return fmt::format("{}: expected a number as {}, got {}", object.key(), argument.name, value.describe());
+      return {};
+    };
+    for (JsonValue value : object) {
+      const bool known = value.key() == added.name ||
+                         std::ranges::find(arguments, value.key(), &Argument::name) != arguments.end();
+      if (!known) return fmt::format("{}: unknown key '{}'", object.key(), excerpt(value.key()));
+    }
+    for (const Argument& argument : arguments) {
+      std::string mistake = append(argument);
+      if (!mistake.empty()) return mistake;
+    }
+    text += ')';
+    const std::size_t end = text.size();
+    std::string mistake = append(added);
+    if (mistake.empty()) text.replace(end, 2, " + ");
+    return mistake;
+  }
+
+  // from + (to - from) step(t, start, end)
+  static std::string step_text(JsonValue object, std::string& text) {
+    std::string values = "(";
+    std::string mistake = append_arguments(object, {{"start", ""}, {"end", ""}, {"from", "0"}, {"to", "1"}}, {"", "0"}, values);
+    if (!mistake.empty()) return mistake;
+    const auto written = [&](std::string_view name, std::string_view otherwise) {
+      std::string out;
+      const JsonValue value = object.find(name);
+      if (!value) return std::string(otherwise);
+      append_argument(value, out);
+      return out.substr(2);
+    };
+    const std::string from = written("from", "0");
+    text = fmt::format("{} + ({} - {})*step(t, {}, {})", from, written("to", "1"), from, written("start", ""),
+                       written("end", ""));
     return {};
   }
 
@@ -449,7 +547,7 @@ class ModelReader {
     std::vector<Formula> formulas;
     for (int from : order) {
       for (const Formula& formula : formulas_)
-        if (formula.index == from) formulas.push_back({static_cast<int>(values.size()), formula.value});
+        if (formula.index == from) formulas.push_back({static_cast<int>(values.size()), formula.value, formula.text});
       values.push_back(values_[static_cast<std::size_t>(from)]);
     }
     values_ = std::move(values);
@@ -459,7 +557,7 @@ class ModelReader {
 
   std::string_view formula_text(int index) const {
     for (const Formula& formula : formulas_)
-      if (formula.index == index) return formula.value.text();
+      if (formula.index == index) return formula.text;
     return {};
   }
 
@@ -514,13 +612,13 @@ class ModelReader {
   void hand_over(const Field& field, int line, RotationForm form) {
     builder_->numbers(field.name, values_, line, form);
     for (const Formula& formula : formulas_)
-      builder_->expression(field.name, formula.index, std::string(formula.value.text()),
-                           formula.value.line());
+      builder_->expression(field.name, formula.index, formula.text, formula.value.line());
   }
 
   struct Formula {
-    int index;  // in values_
-    JsonValue value;
+    int index;        // in values_
+    JsonValue value;  // where it stands
+    std::string text;
   };
 
   JsonValue root_;

@@ -14,6 +14,8 @@
 //     template <class S> static void wrench(const World<S>&, const std::array<Motion<S>, frames>&, const S* p,
 //                                           std::array<Vec6T<S>, frames>& W);     what it adds to r, an applied force with -
 //     static void partials(const World<double>&, const Motions&, const double* p, ForcePartials<frames>&);
+//     static constexpr int multipliers;    optional: it depends on those of the joint it names. wrench() and partials() then take
+//                                          them after p, and partials() a MultiplierPartials at the end
 //     static Energy energy(const World<double>&, const Motions&, const double* p);             optional
 //
 //   a joint (rows > 0), Phi a function of the poses:
@@ -21,9 +23,17 @@
 //     template <class S> static Eigen::Matrix<S, rows, 1> phi(const std::array<Pose<S>, frames>&, const S* p);
 //     static void derivatives(const Motions&, const double* p, const double* lambda, JointDerivatives<frames, rows>&);
 //     static std::string row_name(int row);
-//     static constexpr AxisCoordinates coordinates;  static AxisMotion axis_motion(const Motions&, const double* p);  optional
+//     static AxisMotion axis_motion(const Motions&, const double* p);             optional: coordinates about and along its axis
+//     static constexpr bool rheonomic = true;     optional: numbers depend on the time, derivatives() gives phi_t as well
+//     static constexpr int velocity_rows;  optional: the last rows are B(q) V + a(q, t) = 0, which no Phi(q, t) has as its rate. The
+//                                          element then has   template <class S> static Rows<S> rate(motions, p)   for all its
+//                                          rows, and derivatives() gives B, G, Z, bias, and a as phi_t
+//
+//   angles that may wind up: static constexpr int angles; the last `angles` of its numbers are then where they were at the end of
+//   the last step, and   static void wound_angles(const Motions&, const double* p, double* out);   says where they are now.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "model/element.h"
@@ -36,6 +46,11 @@ struct ForcePartials {
   Mat6 K[F][F], C[F][F], M[F][F];
 };
 
+template <int F, int L>
+struct MultiplierPartials {
+  Eigen::Matrix<double, 6, L> of[F];  // dW_i/dlambda
+};
+
 template <int F, int R>
 struct JointDerivatives {
   using Row = Eigen::Matrix<double, R, 6>;
@@ -44,7 +59,8 @@ struct JointDerivatives {
   Row B[F];      // dPhi/dX_i
   Mat6 G[F][F];  // d(B_i^T lambda)/dX_j
   Row Z[F];      // d(sum_j B_j V_j)/dX_i
-  Rows bias;     // Z(V, V): second derivative of Phi along the motion of constant body twists
+  Rows bias;     // Z(V, V) + 2 Phi_tq V + Phi_tt: second derivative of Phi along the motion of constant body twists
+  Rows phi_t;    // read of rheonomic joints only
 };
 
 template <class E>
@@ -63,9 +79,9 @@ class BatchOf : public Batch {
 
   Coupling coupling() const override {
     if constexpr (R > 0)
-      return {F, R, true, E::across};
+      return {F, R, true, E::across, kVelocityRows};
     else
-      return {F, R, has_partials(), has_partials() && F > 1};
+      return {F, R, has_partials(), has_partials() && F > 1, 0, kMultipliers};
   }
   int numbers_per_element() const override { return E::numbers; }
   const std::vector<Attachment>& attachments() const override { return attachments_; }
@@ -92,7 +108,8 @@ class BatchOf : public Batch {
         Motions m;
         for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
         JointDerivatives<F, R> d;
-        E::derivatives(m, numbers_of(at, e), at.lambda + first_row + e * R, d);
+        const auto numbers = numbers_of(at, e);
+        E::derivatives(m, data(numbers), at.lambda + first_row + e * R, d);
         for (int i = 0; i < F; ++i, out += 6 * R)
           if (!frame[index(i)].on_ground())
             Eigen::Map<Eigen::Matrix<double, R, 6>>{out} =
@@ -105,31 +122,33 @@ class BatchOf : public Batch {
     const auto frame = views(at, e, std::make_index_sequence<F>());
     Motions m;
     for (int k = 0; k < F; ++k) m[index(k)] = frame[index(k)].motion();
+    const auto numbers = numbers_of(at, e);
     if constexpr (R > 0) {
       const double* lambda = at.lambda + first_row + e * R;
       JointDerivatives<F, R> d;
-      E::derivatives(m, numbers_of(at, e), lambda, d);
+      E::derivatives(m, data(numbers), lambda, d);
       return d.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, R, 1>>(lambda);
     } else {
       std::array<Vec6, F> W;
-      E::wrench(at.world, m, numbers_of(at, e), W);
+      wrench(at, m, data(numbers), e, W);
       return W[index(i)];
     }
   }
 
-  AxisCoordinates axis_coordinates() const override {
-    if constexpr (requires { E::coordinates; })
-      return E::coordinates;
-    else
-      return {};
-  }
   AxisMotion axis_motion(const Evaluation& at, int e) const override {
-    if constexpr (requires { E::coordinates; }) {
-      Motions m;
-      for (int i = 0; i < F; ++i) m[index(i)] = view(at, e, i).motion();
-      return E::axis_motion(m, numbers_of(at, e));
+    if constexpr (requires(const Motions& m, const double* p) { E::axis_motion(m, p); }) {
+      const auto numbers = numbers_of(at, e);
+      return E::axis_motion(motions(at, e), data(numbers));
     } else {
       return {};
+    }
+  }
+
+  int angles_per_element() const override { return kAngles; }
+  void wound_angles(const Evaluation& at, int e, double* out) const override {
+    if constexpr (kAngles > 0) {
+      const auto numbers = numbers_of(at, e);
+      E::wound_angles(motions(at, e), data(numbers), out);
     }
   }
 
@@ -137,15 +156,34 @@ class BatchOf : public Batch {
     Energy sum;
     if constexpr (requires(const Motions& m, const double* p) { E::energy(at.world, m, p); }) {
       for (int e = 0; e < size(); ++e) {
-        Motions m;
-        for (int i = 0; i < F; ++i) m[index(i)] = view(at, e, i).motion();
-        sum += E::energy(at.world, m, numbers_of(at, e));
+        const auto numbers = numbers_of(at, e);
+        sum += E::energy(at.world, motions(at, e), data(numbers));
       }
     }
     return sum;
   }
 
  private:
+  static constexpr int kAngles = [] {
+    if constexpr (requires { E::angles; })
+      return E::angles;
+    else
+      return 0;
+  }();
+  static constexpr int kMultipliers = [] {
+    if constexpr (requires { E::multipliers; })
+      return E::multipliers;
+    else
+      return 0;
+  }();
+  static constexpr int kVelocityRows = [] {
+    if constexpr (requires { E::velocity_rows; })
+      return E::velocity_rows;
+    else
+      return 0;
+  }();
+  static constexpr bool kRheonomic = kVelocityRows > 0 || requires { E::rheonomic; };
+
   static constexpr bool has_partials() {
     if constexpr (R > 0)
       return true;
@@ -157,8 +195,34 @@ class BatchOf : public Batch {
   FrameView view(const Evaluation& at, int e, int i) const {
     return FrameView(at.frames[frames[index(e * F + i)]], at.numbers, at.nodes, at.motions);
   }
-  const double* numbers_of(const Evaluation& at, int e) const {
-    return at.numbers + first_number + e * E::numbers;
+  Motions motions(const Evaluation& at, int e) const {
+    Motions m;
+    for (int i = 0; i < F; ++i) m[index(i)] = view(at, e, i).motion();
+    return m;
+  }
+  // A pointer, or a copy that ends with the angles of the last step; data() gives a pointer to either.
+  auto numbers_of(const Evaluation& at, int e) const {
+    const double* p = at.numbers + first_number + e * E::numbers;
+    if constexpr (kAngles == 0) {
+      return p;
+    } else {
+      std::array<double, E::numbers> own;
+      std::copy_n(p, E::numbers - kAngles, own.begin());
+      std::copy_n(at.angles + first_angle + e * kAngles, kAngles, own.end() - kAngles);
+      return own;
+    }
+  }
+  static const double* data(const double* p) { return p; }
+  template <std::size_t N>
+  static const double* data(const std::array<double, N>& p) {
+    return p.data();
+  }
+  void wrench(const Evaluation& at, const Motions& m, const double* p, [[maybe_unused]] int e,
+              std::array<Vec6, F>& W) const {
+    if constexpr (kMultipliers > 0)
+      E::wrench(at.world, m, p, at.lambda + joint_rows[index(e)], W);
+    else
+      E::wrench(at.world, m, p, W);
   }
 
   template <bool WithMatrix>
@@ -191,19 +255,27 @@ class BatchOf : public Batch {
   template <bool WithMatrix>
   void force(const Evaluation& at, const JacobianTarget& to, int e) const {
     const auto frame = views(at, e, std::make_index_sequence<F>());
-    const double* p = numbers_of(at, e);
+    const auto numbers = numbers_of(at, e);
+    const double* p = data(numbers);
     Motions m;
     for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
     std::array<Vec6, F> W;
-    E::wrench(at.world, m, p, W);
+    wrench(at, m, p, e, W);
     for (int i = 0; i < F; ++i)
       if (!frame[index(i)].on_ground())
         at.wrench[frame[index(i)].node()] += frame[index(i)].wrench_at_node(W[index(i)]);
 
     if constexpr (WithMatrix && has_partials()) {
       ForcePartials<F> d;
-      E::partials(at.world, m, p, d);
-      const BlockRef* refs = to.blocks + e * F * F;
+      const BlockRef* refs = to.blocks + e * (F * F + (kMultipliers > 0 ? F : 0));
+      if constexpr (kMultipliers > 0) {
+        MultiplierPartials<F, kMultipliers> by_lambda;
+        E::partials(at.world, m, p, at.lambda + joint_rows[index(e)], d, by_lambda);
+        for (int i = 0; i < F; ++i)
+          if (!frame[index(i)].on_ground()) add_multiplier_block(to, refs[F * F + i], frame[index(i)], by_lambda.of[i]);
+      } else {
+        E::partials(at.world, m, p, d);
+      }
       for (int j = 0; j < F; ++j) {
         if (frame[index(j)].on_ground()) continue;
         const Seeds seeds = frame_seeds(at, to, frame[index(j)], to.force);
@@ -224,7 +296,8 @@ class BatchOf : public Batch {
   template <bool WithMatrix>
   void joint(const Evaluation& at, const JacobianTarget& to, int e) const {
     const auto frame = views(at, e, std::make_index_sequence<F>());
-    const double* p = numbers_of(at, e);
+    const auto numbers = numbers_of(at, e);
+    const double* p = data(numbers);
     const int row = first_row + e * R;
     Motions m;
     for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
@@ -235,10 +308,14 @@ class BatchOf : public Batch {
     E::derivatives(m, p, at.lambda + row, d);
 
     if (at.phi != nullptr) Eigen::Map<Rows>(at.phi + row) = d.phi;
-    if (at.rate != nullptr) {
+    if (at.rate != nullptr || (kVelocityRows > 0 && at.phi != nullptr)) {
       Rows rate = Rows::Zero();
+      if constexpr (kRheonomic) rate = d.phi_t;
       for (int i = 0; i < F; ++i) rate += d.B[i] * m[index(i)].V;
-      Eigen::Map<Rows>(at.rate + row) = rate;
+      if (at.rate != nullptr) Eigen::Map<Rows>(at.rate + row) = rate;
+      if (kVelocityRows > 0 && at.phi != nullptr)
+        Eigen::Map<Rows>(at.phi + row).template tail<kVelocityRows>() =
+            at.velocity_scale * rate.template tail<kVelocityRows>();
     }
     if (at.acceleration != nullptr) {
       Rows acceleration = d.bias;
@@ -263,6 +340,12 @@ class BatchOf : public Batch {
         Row columns;
         if (to.level == RowLevel::Position) {
           columns = to.row.q * B;
+          if constexpr (kVelocityRows > 0) {
+            const Seeds seeds = frame_seeds(at, to, frame_j, to.velocity_row);
+            columns.template bottomRows<kVelocityRows>() =
+                d.B[j].template bottomRows<kVelocityRows>() * seeds.V +
+                d.Z[j].template bottomRows<kVelocityRows>() * seeds.X;
+          }
         } else {
           const Seeds seeds = frame_seeds(at, to, frame_j, to.row);
           if (to.level == RowLevel::Velocity)
@@ -295,6 +378,18 @@ class BatchOf : public Batch {
         }
       }
     }
+  }
+
+  static void add_multiplier_block(const JacobianTarget& to, const BlockRef& ref, const FrameView& frame,
+                                   const Eigen::Matrix<double, 6, kMultipliers>& W_lambda) {
+    if (ref.offset < 0) return;  // not asked for
+    // H^T L^T dW/dlambda: the columns of a row of B, transposed.
+    const Eigen::Matrix<double, kMultipliers, 6> rows =
+        frame.template to_node_columns<kMultipliers>(W_lambda.transpose());
+    const int n = node_size(frame.type()).v;
+    const std::uint8_t* own = components(frame.type());
+    for (int r = 0; r < kMultipliers; ++r)
+      for (int c = 0; c < n; ++c) to.values[ref.offset + c + r * ref.stride] += rows(r, own[c]);
   }
 
   // Increment of the frame with the node's: L H q.

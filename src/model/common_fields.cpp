@@ -31,6 +31,24 @@ std::vector<Attachment> frames_at_common_place(int between, int at) {
   return {{between, 0, Place::Point, at, 0}, {between, 1, Place::Point, at, 0}};
 }
 
+Field named_joint(std::string summary) {
+  return {.name = "joint", .type = FieldType::Joint, .unit = "", .summary = std::move(summary), .required = true};
+}
+Field joint_coordinate_choice() {
+  return {.name = "coordinate",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary = "Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.",
+          .choices = {"auto", "angle", "displacement"}};
+}
+std::vector<Attachment> frames_of_joint(int field, int joints) {
+  std::vector<Attachment> out;
+  for (int joint = 0; joint < joints; ++joint)
+    for (int frame = 0; frame < 2; ++frame)
+      out.push_back({.body_field = -1, .joint_field = field, .joint_index = joint, .joint_frame = frame});
+  return out;
+}
+
 Field direction(std::string name, std::string summary) {
   return {.name = std::move(name),
           .type = FieldType::Vector,

@@ -15,6 +15,12 @@ std::vector<Attachment> frames_at_two_points(int between, int points);
 Field common_place(std::string summary = "Place of the joint in the initial configuration, inertial axes.");
 std::vector<Attachment> frames_at_common_place(int between, int at);
 
+// The joint whose coordinate an element uses, and which one: about its axis or along it.
+Field named_joint(std::string summary);
+Field joint_coordinate_choice();
+// The two frames of the joint in a Joint field, or of both joints in a Joints field.
+std::vector<Attachment> frames_of_joint(int field, int joints = 1);
+
 // A direction in the initial configuration, inertial axes, of any length but zero.
 Field direction(std::string name, std::string summary);
 void check_direction(const Inputs<double>& in, int field, std::string_view name, std::string& message,

@@ -11,16 +11,20 @@
 #include "model/bodies/rigid.h"
 #include "model/forces/applied.h"
 #include "model/forces/bushing.h"
+#include "model/forces/coordinate_forces.h"
 #include "model/forces/list.h"
 #include "model/forces/spring_damper.h"
 #include "model/joints/axis_joint.h"
+#include "model/joints/coordinate_joints.h"
 #include "model/joints/distance.h"
 #include "model/joints/generic.h"
 #include "model/joints/list.h"
 #include "model/joints/planar_joint.h"
+#include "model/joints/rolling_disc.h"
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
 #include "model/model.h"
+#include "model/states/signal_batch.h"
 #include "model/testing.h"
 
 namespace liedyn {
@@ -44,10 +48,11 @@ struct ElementList {
 };
 // A kind whose element is missing here fails the tests below.
 using Elements =
-    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
-                Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>,
-                PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine>;
+    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing, Spherical,
+                Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine, PointOnPlane, Screw,
+                RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring, JointActuator, JointFriction<3, 2>,
+                JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>,
+                Generic<6>, PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -97,24 +102,58 @@ class Differences {
 };
 
 template <class E>
+constexpr int multipliers_of() {
+  if constexpr (requires { E::multipliers; })
+    return E::multipliers;
+  else
+    return 0;
+}
+template <class E>
+constexpr int velocity_rows_of() {
+  if constexpr (requires { E::velocity_rows; })
+    return E::velocity_rows;
+  else
+    return 0;
+}
+
+template <class E>
 void compare_force(const World<double>& world, const double* numbers, Random& random, Differences& out) {
   constexpr int F = E::frames;
   const auto motions = random_motions<E>(random);
   ForcePartials<F> hand;
   for (int i = 0; i < F; ++i)
     for (int j = 0; j < F; ++j) hand.K[i][j].setZero(), hand.C[i][j].setZero(), hand.M[i][j].setZero();
-  E::partials(world, motions, numbers, hand);
+  constexpr int L = multipliers_of<E>();
+  const Eigen::Matrix<double, L + 1, 1> lambda = random.vector<L + 1>();  // one more: never empty
+  MultiplierPartials<F, std::max(L, 1)> by_lambda;
+  if constexpr (L > 0)
+    E::partials(world, motions, numbers, lambda.data(), hand, by_lambda);
+  else
+    E::partials(world, motions, numbers, hand);
 
   const World<D> world_d{world.gravity.template cast<D>(), D(world.time)};
   const auto p = cast_numbers<D, E::numbers>(numbers);
+  Eigen::Matrix<D, L + 1, 1> lambda_d = lambda.template cast<D>();
   const auto column = [&](int j, auto&& move) {
     std::array<Motion<D>, F> m;
     for (int i = 0; i < F; ++i) m[at(i)] = cast_motion<D>(motions[at(i)]);
     move(m[at(j)]);
     std::array<Vec6T<D>, F> W;
-    E::wrench(world_d, m, p.data(), W);
+    if constexpr (L > 0)
+      E::wrench(world_d, m, p.data(), lambda_d.data(), W);
+    else
+      E::wrench(world_d, m, p.data(), W);
     return W;
   };
+  if constexpr (L > 0)
+    for (int k = 0; k < L; ++k) {
+      lambda_d[k].d[0] = 1;
+      const auto along_lambda = column(0, [](Motion<D>&) {});
+      lambda_d[k].d[0] = 0;
+      for (int i = 0; i < F; ++i)
+        out.compare("dW/dlambda", by_lambda.of[i].col(k),
+                    Vec6(along_lambda[at(i)].unaryExpr([](const D& x) { return x.d[0]; })));
+    }
   Mat6 K[F][F], C[F][F], M[F][F];
   for (int j = 0; j < F; ++j)
     for (int k = 0; k < 6; ++k) {
@@ -141,9 +180,63 @@ void compare_force(const World<double>& world, const double* numbers, Random& ra
     }
 }
 
+// The same for rows that are known by their rates B(q) V + a alone.
+template <class E>
+void compare_rates(const double* numbers, Random& random, Differences& out) {
+  constexpr int F = E::frames, R = E::rows;
+  using Rows = Eigen::Matrix<double, R, 1>;
+  const auto motions = random_motions<E>(random);
+  const Rows lambda = random.vector<R>();
+  JointDerivatives<F, R> hand;
+  E::derivatives(motions, numbers, lambda.data(), hand);
+  const auto p = cast_numbers<D, E::numbers>(numbers);
+
+  std::array<Motion<D>, F> m;
+  for (int i = 0; i < F; ++i) m[at(i)] = cast_motion<D>(motions[at(i)]);
+  const auto value_of = [](const D& x) { return x.v; };
+  const auto slope_of = [](const D& x) { return x.d[0]; };
+  Rows rate = hand.phi_t, bias = Rows::Zero();
+  for (int i = 0; i < F; ++i) rate += hand.B[i] * motions[at(i)].V;
+  out.compare("rate", rate, Rows(E::rate(m, p.data()).unaryExpr(value_of)));
+  const auto along = [&](int j, int k) {
+    auto moved = m;
+    Vec6T<D> direction = Vec6T<D>::Zero();
+    direction[k].d[0] = 1;
+    static_cast<Pose<D>&>(moved[at(j)]) = perturbed<D>(moved[at(j)], direction);
+    return moved;
+  };
+  for (int j = 0; j < F; ++j) {
+    Eigen::Matrix<double, R, 6> B, Z;
+    for (int k = 0; k < 6; ++k) {
+      auto faster = m;
+      faster[at(j)].V[k].d[0] = 1;
+      B.col(k) = E::rate(faster, p.data()).unaryExpr(slope_of);
+      Z.col(k) = E::rate(along(j, k), p.data()).unaryExpr(slope_of);
+    }
+    out.compare("B = d(rate)/dV", hand.B[j], B);
+    out.compare("Z = d(rate)/dX", hand.Z[j], Z);
+    bias += Z * motions[at(j)].V;
+    for (int i = 0; i < F; ++i) {
+      Mat6 G;
+      for (int k = 0; k < 6; ++k)
+        for (int r = 0; r < 6; ++r) {
+          // d/dX_j of lambda.B_i e_r, as the difference of the rates with and without that twist
+          auto moved = along(j, k);
+          for (auto& frame : moved) frame.V.setZero();
+          const Rows still = E::rate(moved, p.data()).unaryExpr(slope_of);
+          moved[at(i)].V[r] = D(1);
+          G(r, k) = lambda.dot(Rows(E::rate(moved, p.data()).unaryExpr(slope_of)) - still);
+        }
+      out.compare("G = d(B^T lambda)/dX", hand.G[i][j], G);
+    }
+  }
+  out.compare("bias", hand.bias, bias);
+}
+
+// Rows at velocity level, the last ones, have no Phi.
 template <class E>
 void compare_joint(const double* numbers, Random& random, Differences& out) {
-  constexpr int F = E::frames, R = E::rows;
+  constexpr int F = E::frames, R = E::rows, P = R - velocity_rows_of<E>();
   using Rows = Eigen::Matrix<double, R, 1>;
   const auto motions = random_motions<E>(random);
   const Rows lambda = random.vector<R>();
@@ -177,9 +270,10 @@ void compare_joint(const double* numbers, Random& random, Differences& out) {
   const auto mixed_of = [](const DD& x) { return x.d[0].d[0]; };
 
   Increments rest, along_twists;
-  out.compare("Phi", hand.phi, Rows(phi_along(rest).unaryExpr(value_of)));
+  out.compare("Phi", hand.phi.template head<P>(), Rows(phi_along(rest).unaryExpr(value_of)).template head<P>());
   for (int i = 0; i < F; ++i) along_twists.first[at(i)] = along_twists.second[at(i)] = motions[at(i)].V;
-  out.compare("bias", hand.bias, Rows(phi_along(along_twists).unaryExpr(mixed_of)));
+  out.compare("bias", hand.bias.template head<P>(),
+              Rows(phi_along(along_twists).unaryExpr(mixed_of)).template head<P>());
 
   for (int j = 0; j < F; ++j) {
     Eigen::Matrix<double, R, 6> B, Z;
@@ -197,8 +291,9 @@ void compare_joint(const double* numbers, Random& random, Differences& out) {
           G[i](r, k) = lambda.dot(Rows(phi_along(step).unaryExpr(mixed_of)));
         }
     }
-    out.compare("B = dPhi/dX", hand.B[j], B);
-    out.compare("Z = d(B V)/dX", hand.Z[j], Z);
+    out.compare("B = dPhi/dX", hand.B[j].template topRows<P>(), B.template topRows<P>());
+    out.compare("Z = d(B V)/dX", hand.Z[j].template topRows<P>(), Z.template topRows<P>());
+    if constexpr (P < R) continue;
     // Without `across`, the other blocks must be zero.
     for (int i = 0; i < F; ++i)
       out.compare("G = d(B^T lambda)/dX", i == j || E::across ? hand.G[i][j] : Mat6(Mat6::Zero()), G[i]);
@@ -224,6 +319,8 @@ void for_each_listed_kind(Visit&& visit) {
           if (model->entry_of(static_cast<int>(b), 0).kind->type != listed.kind.type ||
               model->sections[b] != section)
             continue;
+          // Made of expressions that name what they depend on: system/matrix_test.cpp.
+          if (dynamic_cast<const SignalBatch*>(&batch) != nullptr) continue;
           const int element = random.below(batch.size());
           const double* own =
               numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
@@ -244,13 +341,16 @@ void for_each_listed_kind(Visit&& visit) {
 TEST(Derivatives, OfEveryListedKindEqualThoseOfDualNumbers) {
   std::map<std::string, Differences> differences;  // by the kind
   for_each_listed_kind([&]<class E>(E, const std::string& kind, int, const double* numbers, Random& random) {
-    if constexpr (E::rows > 0)
+    if constexpr (velocity_rows_of<E>() > 0) compare_rates<E>(numbers, random, differences[kind]);
+    if constexpr (E::rows > velocity_rows_of<E>())
       compare_joint<E>(numbers, random, differences[kind]);
-    else
+    else if constexpr (E::rows == 0)
       compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences[kind]);
   });
   for (const auto& [kind, of_kind] : differences) of_kind.expect_small(kind);
-  EXPECT_EQ(differences.size(), body_kinds().size() + joint_kinds().size() + force_kinds().size());
+  constexpr std::size_t kOfExpressions = 1;  // joint_effort
+  EXPECT_EQ(differences.size() + kOfExpressions,
+            body_kinds().size() + joint_kinds().size() + force_kinds().size());
 }
 
 template <class E>

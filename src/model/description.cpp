@@ -294,13 +294,17 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
     }
     case FieldType::Text:
     case FieldType::Body:
-    case FieldType::Joint: break;
+    case FieldType::Joint:
+    case FieldType::State: break;
     case FieldType::Choices:
       return field_finding(name, fmt::format("expected a list, got '{}'", excerpt(text)),
                            fmt::format("write [\"{}\"]", excerpt(text)), line);
     case FieldType::Bodies:
-      return field_finding(name, fmt::format("expected two names, got '{}'", excerpt(text)),
-                           "write [\"ground\", \"body\"]", line);
+    case FieldType::Joints:
+      return field_finding(
+          name, fmt::format("expected two names, got '{}'", excerpt(text)),
+          kind_field->type == FieldType::Bodies ? "write [\"ground\", \"body\"]" : "write [\"first\", \"second\"]",
+          line);
     default:
       return field_finding(
           name,
@@ -316,11 +320,14 @@ void DescriptionBuilder::words(std::string_view name, std::string first, std::st
   const Field* kind_field = nullptr;
   FieldValue* value = open_field(name, line, &kind_field);
   if (value == nullptr) return;
-  if (kind_field->type != FieldType::Bodies)
+  const bool bodies = kind_field->type == FieldType::Bodies;
+  if (!bodies && kind_field->type != FieldType::Joints)
     return field_finding(name, "expected one value, got two names", {}, line);
   if (first == second)
-    return field_finding(name, fmt::format("expected two different bodies, got '{}' twice", excerpt(first)),
-                         {}, line);
+    return field_finding(
+        name,
+        fmt::format("expected two different {}, got '{}' twice", bodies ? "bodies" : "joints", excerpt(first)),
+        {}, line);
   value->word = static_cast<std::int32_t>(description_.words.size());
   description_.words.push_back(std::move(first));
   description_.words.push_back(std::move(second));
@@ -412,7 +419,10 @@ void DescriptionBuilder::reject(std::string_view name, std::string_view part, st
 }
 
 void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, const std::string& word) {
-  const Section target = kind_field.type == FieldType::Joint ? Section::Joints : Section::Bodies;
+  const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
+  const Section target = joint                                  ? Section::Joints
+                         : kind_field.type == FieldType::State ? Section::States
+                                                               : Section::Bodies;
   if (target == Section::Bodies && word == "ground") return;
   if (names_[static_cast<std::size_t>(target)]->contains(word)) return;
   if (std::find(failed_names_.begin(), failed_names_.end(), word) != failed_names_.end()) return;
@@ -425,7 +435,11 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, con
     hint = did_you_mean(suggestion.name());
   }
   finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name),
-          fmt::format("there is no {} '{}'", target == Section::Joints ? "joint" : "body", excerpt(word)),
+          fmt::format("there is no {} '{}'",
+                      target == Section::Joints   ? "joint"
+                      : target == Section::States ? "state"
+                                                  : "body",
+                      excerpt(word)),
           hint, entry.line);
 }
 
@@ -437,8 +451,10 @@ void DescriptionBuilder::resolve_references(Section section) {
       const Field& kind_field = entries[e].kind->fields[f];
       const std::int32_t word = entries[e].fields[f].word;
       if (word < 0) continue;
-      const bool pair = kind_field.type == FieldType::Bodies;
-      if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint) continue;
+      const bool pair = kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Joints;
+      if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
+          kind_field.type != FieldType::State)
+        continue;
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
     }

@@ -65,6 +65,8 @@ struct Evaluation {
   const double* numbers = nullptr;
   World<double> world;
   const double* lambda = nullptr;  // per row
+  const double* angles = nullptr;  // State::angles
+  double velocity_scale = 0;       // of rows at velocity level where Phi is asked for
   Vec6* wrench = nullptr;          // per node, in its body axes
   // Per row; null where not asked for.
   double* phi = nullptr;           // Phi
@@ -81,15 +83,13 @@ struct JacobianTarget {
   Seeding force;  // of the columns in the rows of the nodes (with the scale of those rows)
   Seeding row;    // of the columns in the constraint rows
   RowLevel level = RowLevel::Position;
+  Seeding velocity_row;  // of rows at velocity level where the others are at position level
   // The stabilised form has rows at velocity level besides: (rows, frame i) per element, null otherwise.
   const BlockRef* rate_blocks = nullptr;
   Seeding rate;
 };
 
-// Coordinates of a joint along its axis and about it: which of them its kind has, and how they move.
-struct AxisCoordinates {
-  bool angle = false, displacement = false;
-};
+// How the coordinates of a joint move.
 struct AxisMotion {
   double angle = 0, angle_rate = 0;  // of the second body relative to the first; the angle in (-pi, pi]
   double displacement = 0, displacement_rate = 0;
@@ -101,6 +101,8 @@ struct Coupling {
   int rows = 0;
   bool diagonal = true;  // blocks (frame, same frame)
   bool across = false;   // blocks (frame, other frame)
+  int velocity_rows = 0;  // the last of its rows hold velocities, B v + a(q, t) = 0, in every index form
+  int multipliers = 0;    // forces that depend on those of the joint they name: its rows
 };
 
 // Values of an entry's fields and its frames in the initial configuration, for the numbers an element derives from them.
@@ -110,9 +112,14 @@ class Inputs {
   Inputs(const Description& description, const Entry& entry, const S* params, const Pose<S>* frames)
       : description_(&description), entry_(&entry), params_(params), frames_(frames) {}
 
+  // First and second time derivatives of the numbers, parallel to them; without, all are constant.
+  void set_rates(const S* first, const S* second) { rates_ = first, second_rates_ = second; }
+  void set_joint(int i, const Entry& joint) { joints_[i] = &joint; }
+
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
   S number(int field, int i = 0) const { return params_[value(field).first + i]; }
+  S parameter(int i) const { return params_[i]; }  // of the model's `parameters`
   // Three numbers; a vector of the plane has z = 0.
   Vec3T<S> vector(int field, int i = 0) const {
     const S* first = params_ + value(field).first;
@@ -143,13 +150,21 @@ class Inputs {
     return bits;
   }
   const Pose<S>& frame(int i) const { return frames_[i]; }
+  S rate(int field) const { return rates_ != nullptr ? rates_[value(field).first] : S(0); }
+  S second_rate(int field) const { return second_rates_ != nullptr ? second_rates_[value(field).first] : S(0); }
+  const Kind& kind() const { return *entry_->kind; }
+  // The i-th joint that the entry names, seen with its own fields; its frames are 2 i and 2 i + 1 of this entry.
+  Inputs joint(int i) const { return Inputs(*description_, *joints_[i], params_, frames_ + 2 * i); }
 
  private:
   const FieldValue& value(int field) const { return entry_->fields[static_cast<std::size_t>(field)]; }
   const Description* description_;
   const Entry* entry_;
   const S* params_;
+  const S* rates_ = nullptr;
+  const S* second_rates_ = nullptr;
   const Pose<S>* frames_;
+  const Entry* joints_[2] = {nullptr, nullptr};
 };
 
 // Where one of an element's frames is attached, in the words of its fields.
@@ -162,6 +177,10 @@ struct Attachment {
   int point_index = 0;
   Place otherwise = Place::Reference;  // if the point was not given
   bool oriented = false;               // the body's orientation counts: a point mass will not do
+  // A frame of another joint: field and index of its name, and which of its two frames. Nothing above counts then.
+  int joint_field = -1;
+  int joint_index = 0;
+  int joint_frame = 0;
 };
 
 class Batch {
@@ -182,21 +201,27 @@ class Batch {
   virtual Energy energy(const Evaluation& at) const = 0;
   // What element e adds to the residual of its i-th frame, in that frame's body axes.
   virtual Vec6 wrench_on(const Evaluation& at, int e, int i) const = 0;
-  virtual AxisCoordinates axis_coordinates() const = 0;
   virtual AxisMotion axis_motion(const Evaluation& at, int e) const = 0;  // zero where it has none
+  // Angles that may wind up, see State::angles: how many an element has, and where they are now.
+  virtual int angles_per_element() const = 0;
+  virtual void wound_angles(const Evaluation& at, int e, double* out) const = 0;
 
   // The structure, filled by compile().
   std::vector<std::int32_t> entries;  // index of each element's entry in its section
   std::vector<std::int32_t> frames;   // coupling().frames per element
   std::int32_t first_row = 0;         // rows of element e start at first_row + e * rows
   std::int32_t first_number = 0;  // numbers of element e start at first_number + e * numbers_per_element()
+  std::int32_t first_angle = 0;   // angles of element e start at first_angle + e * angles_per_element()
+  std::vector<std::int32_t> named_joints;  // entries of the joints that the attachments name, two frames each
+  std::vector<std::int32_t> joints;        // running number of the joint whose multipliers an element uses, and
+  std::vector<std::int32_t> joint_rows;    // the first of its rows
   int size() const { return static_cast<int>(entries.size()); }
 
   // Blocks of one element, in this order: (frame i, frame j) with j fastest, for the pairs that coupling() names;
-  // then (rows, frame i); then (frame i, rows).
+  // then (rows, frame i); then (frame i, rows); or (frame i, multipliers of the joint named).
   static int blocks_per_element(const Coupling& c) {
     const int pairs = c.across ? c.frames * c.frames : (c.diagonal ? c.frames : 0);
-    return pairs + (c.rows > 0 ? 2 * c.frames : 0);
+    return pairs + (c.rows > 0 ? 2 * c.frames : 0) + (c.multipliers > 0 ? c.frames : 0);
   }
 };
 

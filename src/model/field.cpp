@@ -16,7 +16,9 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Text:
     case FieldType::Body:
     case FieldType::Bodies:
-    case FieldType::Joint: return 0;
+    case FieldType::Joint:
+    case FieldType::Joints:
+    case FieldType::State: return 0;
   }
   return 0;
 }

@@ -21,6 +21,8 @@ enum class FieldType {
   Body,      // name of a body, or "ground"
   Bodies,    // two of these: [first, second]
   Joint,     // name of a joint
+  Joints,    // two of these: [first, second]
+  State,     // name of a state
   Integer,   // a whole number
 };
 
@@ -49,11 +51,17 @@ struct Field {
 // Numbers a field stores when given (Rotation: by its form).
 int number_count(FieldType type, RotationForm form = RotationForm::RotationVector);
 
+// Coordinates of a joint along its axis and about it, for what refers to a joint: which of them its kind has.
+struct AxisCoordinates {
+  bool angle = false, displacement = false;
+};
+
 // One kind, as its family's list gives it.
 struct Kind {
   std::string type;     // what users type
   std::string summary;  // one sentence
   std::vector<Field> fields;
+  AxisCoordinates coordinates = {};
 
   // Index of a field by name, -1 if there is none.
   int field(std::string_view name) const;

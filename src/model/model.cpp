@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/suggest.h"
@@ -14,6 +15,8 @@
 #include "model/joints/list.h"
 #include "model/number_paths.h"
 #include "model/sensors/list.h"
+#include "model/states/list.h"
+#include "model/states/signal_batch.h"
 #include "model/typed_rotation.h"
 
 namespace liedyn {
@@ -52,6 +55,17 @@ int node_named(const Description& d, const Lookup& bodies, const Entry& entry, i
 
 bool is_given(const Entry& entry, int field) {
   return field >= 0 && entry.fields[static_cast<std::size_t>(field)].given;
+}
+
+// What is wrong with the joint that an entry names: it must have the coordinate that the entry uses.
+std::string coordinate_mistake(const Description& d, const Entry& entry, const Kind& joint) {
+  const int field = entry.kind->field("coordinate");
+  const int choice = field >= 0 ? Inputs<double>(d, entry, nullptr, nullptr).choice(field) : 0;
+  const AxisCoordinates has = joint.coordinates;
+  if (choice == 1 && !has.angle) return "expected a joint with an angle about its axis";
+  if (choice == 2 && !has.displacement) return "expected a joint with a displacement along its axis";
+  if (!has.angle && !has.displacement) return "expected a joint with a coordinate";
+  return {};
 }
 
 // A frame needs no numbers of its own where it is the node's.
@@ -95,20 +109,29 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const auto& bodies = d.entries(Section::Bodies);
   const Lookup body_names = names_of(bodies);
   const Lookup joint_names = names_of(d.entries(Section::Joints));
+  const Lookup state_names = names_of(d.entries(Section::States));
 
   // Nodes, in the order of the bodies.
-  m.nodes.reserve(bodies.size());
-  for (const Entry& body : bodies) {
-    const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
-    const int field = body.kind->field("formulation");
-    const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
-    const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
-    const NodeType type = listed.node(own ? word(d, body, field) : common);
+  const auto add_node = [&](NodeType type) {
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
     m.nq += size.q;
     m.nv += size.v;
     m.tangents += size.tangent;
+  };
+  m.nodes.reserve(bodies.size() + d.entries(Section::States).size());
+  for (const Entry& body : bodies) {
+    const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
+    const int field = body.kind->field("formulation");
+    const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
+    const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
+    add_node(listed.node(own ? word(d, body, field) : common));
+  }
+  m.bodies = static_cast<int>(m.nodes.size());
+  for (std::size_t i = 0; i < d.entries(Section::States).size(); ++i) {
+    m.state_frames.push_back(static_cast<std::int32_t>(m.frames.size()));
+    m.frames.push_back({.node = static_cast<std::int32_t>(m.nodes.size()), .numbers = -1});
+    add_node(NodeType::State);
   }
 
   m.stage_numbers = m.nv;
@@ -134,6 +157,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   add_batches(Section::Bodies, body_kinds());
   add_batches(Section::Joints, joint_kinds());
   add_batches(Section::Forces, force_kinds());
+  add_batches(Section::States, state_kinds());
 
   const auto add_frame = [&](const Entry& entry, const Attachment& a) {
     Frame frame;
@@ -145,6 +169,18 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.frames.push_back(frame);
     return static_cast<int>(m.frames.size()) - 1;
   };
+  m.joint_elements_.resize(d.entries(Section::Joints).size());
+  int joints = 0;
+  std::vector<int> first_joint;  // running number of the first joint of each batch
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    first_joint.push_back(joints);
+    if (m.sections[b] != Section::Joints) continue;
+    const auto& list = m.batches[b]->entries;
+    for (std::size_t e = 0; e < list.size(); ++e)
+      m.joint_elements_[static_cast<std::size_t>(list[e])] = {static_cast<std::int32_t>(b), static_cast<std::int32_t>(e)};
+    joints += m.batches[b]->size();
+  }
+  std::vector<Diagnostic> findings;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     Batch& batch = *m.batches[b];
     const Coupling coupling = batch.coupling();
@@ -158,16 +194,64 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         continue;
       }
       for (const Attachment& a : attachments)
-        batch.frames.push_back(add_frame(entries[static_cast<std::size_t>(e)], a));
+        batch.frames.push_back(a.joint_field < 0 ? add_frame(entries[static_cast<std::size_t>(e)], a) : -1);
     }
     batch.first_row = m.rows;
     m.rows += coupling.rows * batch.size();
+    m.velocity_rows += coupling.velocity_rows * batch.size();
+    if (coupling.multipliers > 0) m.forces_use_multipliers = true;
     batch.first_number = m.numbers;
     m.numbers += batch.numbers_per_element() * batch.size();
+    batch.first_angle = m.angles;
+    m.angles += batch.angles_per_element() * batch.size();
   }
+  // Frames of joints that other elements name.
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    Batch& batch = *m.batches[b];
+    const std::vector<Attachment> attachments = batch.attachments();
+    if (attachments.empty() || attachments.front().joint_field < 0) continue;
+    for (int e = 0; e < batch.size(); ++e)
+      for (const Attachment& a : attachments)
+        if (a.joint_frame == 0)
+          batch.named_joints.push_back(
+              joint_names.at(word(d, m.entry_of(static_cast<int>(b), e), a.joint_field, a.joint_index)));
+    for (int e = 0; e < batch.size(); ++e) {
+      const Entry& entry = m.entry_of(static_cast<int>(b), e);
+      for (std::size_t i = 0; i < attachments.size(); ++i) {
+        const Attachment& a = attachments[i];
+        const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, a.joint_index);
+        const Batch& joint = *m.batches[static_cast<std::size_t>(joint_batch)];
+        const std::string mistake = coordinate_mistake(d, entry, *m.entry_of(joint_batch, joint_element).kind);
+        if (!mistake.empty()) {
+          if (a.joint_frame == 0)
+            findings.push_back({d.file, entry.line,
+                                fmt::format("{}.{}.{}", section_name(m.sections[b]), entry.name,
+                                            entry.kind->fields[static_cast<std::size_t>(a.joint_field)].name),
+                                fmt::format("{}, got '{}' of type {}", mistake, word(d, entry, a.joint_field, a.joint_index),
+                                            m.entry_of(joint_batch, joint_element).kind->type),
+                                "revolute, cylindrical and planar joints have an angle, prismatic, cylindrical and "
+                                "point_on_line joints a displacement"});
+          continue;
+        }
+        batch.frames[static_cast<std::size_t>(e) * attachments.size() + i] =
+            joint.frames[static_cast<std::size_t>(joint_element * joint.coupling().frames + a.joint_frame)];
+      }
+      if (batch.coupling().multipliers > 0) {
+        const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, 0);
+        const Batch& joint = *m.batches[static_cast<std::size_t>(joint_batch)];
+        if (joint.coupling().rows != batch.coupling().multipliers)
+          findings.push_back(
+              {d.file, entry.line, fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
+               fmt::format("a {} joint has no {}", m.entry_of(joint_batch, joint_element).kind->type, entry.kind->type),
+               "revolute, prismatic and cylindrical joints have"});
+        batch.joints.push_back(first_joint[static_cast<std::size_t>(joint_batch)] + joint_element);
+        batch.joint_rows.push_back(joint.first_row + joint_element * joint.coupling().rows);
+      }
+    }
+  }
+  if (!findings.empty()) throw InputError(findings);
 
   // Sensors; an expression may use t, parameters and, hiding these, the values before it, as "name" or "name[i]".
-  std::vector<Diagnostic> findings;
   std::vector<std::string> variables = {"t"};
   variables.insert(variables.end(), d.parameter_names.begin(), d.parameter_names.end());
   const auto& sensors = d.entries(Section::Sensors);
@@ -190,18 +274,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
                "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
       } else if (field.type == FieldType::Joint) {
-        const int joint = joint_names.at(word(d, entry, index));
-        for (std::size_t b = 0; b < m.batches.size(); ++b) {
-          if (m.sections[b] != Section::Joints) continue;
-          const auto& list = m.batches[b]->entries;
-          const auto found = std::lower_bound(list.begin(), list.end(), joint);
-          if (found == list.end() || *found != joint) continue;
-          sensor.batch = static_cast<int>(b);
-          sensor.element = static_cast<int>(found - list.begin());
-        }
+        std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
         const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
         if (sensor.components == 0) sensor.components = batch.coupling().rows;
-        const AxisCoordinates needed = sensor.listed->needs, has = batch.axis_coordinates();
+        const AxisCoordinates needed = sensor.listed->needs,
+                              has = m.entry_of(sensor.batch, sensor.element).kind->coordinates;
+        if (sensor.listed->winds) sensor.angle = m.angles++;
         if ((needed.angle && !has.angle) || (needed.displacement && !has.displacement))
           findings.push_back(
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
@@ -211,6 +289,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                needed.angle
                    ? "revolute, cylindrical, planar and planar_revolute joints have one"
                    : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
+      } else if (field.type == FieldType::State) {
+        sensor.frame = m.state_frames[static_cast<std::size_t>(state_names.at(word(d, entry, index)))];
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
@@ -232,6 +312,16 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.sensors.push_back(std::move(sensor));
   }
   m.sensor_variables = static_cast<int>(variables.size());
+
+  // Elements made of expressions take their frames from what these name.
+  const std::vector<SignalName> names = signal_names(m);
+  for (const auto& batch : m.batches) {
+    auto* signals = dynamic_cast<SignalBatch*>(batch.get());
+    if (signals == nullptr) continue;
+    signals->connect(m, names, findings);
+    batch->first_number = m.numbers;
+    m.numbers += batch->numbers_per_element();
+  }
   if (!findings.empty()) throw InputError(findings);
   return model;
 }
@@ -246,6 +336,16 @@ const Entry& Model::entry_of(int batch, int element) const {
       sections[b])[static_cast<std::size_t>(batches[b]->entries[static_cast<std::size_t>(element)])];
 }
 
+std::pair<int, int> Model::element_of_joint(int entry) const {
+  return joint_elements_[static_cast<std::size_t>(entry)];
+}
+
+std::pair<int, int> Model::named_joint(int batch, int element, int i) const {
+  const std::vector<std::int32_t>& named = batches[static_cast<std::size_t>(batch)]->named_joints;
+  const std::size_t each = named.size() / batches[static_cast<std::size_t>(batch)]->entries.size();
+  return element_of_joint(named[static_cast<std::size_t>(element) * each + static_cast<std::size_t>(i)]);
+}
+
 std::pair<int, int> Model::element_of_row(int row) const {
   for (std::size_t b = 0; b < batches.size(); ++b) {
     const int per_element = batches[b]->coupling().rows;
@@ -254,6 +354,12 @@ std::pair<int, int> Model::element_of_row(int row) const {
       return {static_cast<int>(b), local / per_element};
   }
   throw std::out_of_range(fmt::format("no constraint row {}", row));
+}
+
+bool Model::is_velocity_row(int row) const {
+  const Batch& batch = *batches[static_cast<std::size_t>(element_of_row(row).first)];
+  const Coupling c = batch.coupling();
+  return (row - batch.first_row) % c.rows >= c.rows - c.velocity_rows;
 }
 
 const Entry& Model::joint_of(int row) const {
@@ -272,11 +378,14 @@ std::string Model::row_name(int row) const {
 const Entry& Model::body_of(int dof) const {
   const auto next =
       std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
-  return description_->entries(Section::Bodies)[static_cast<std::size_t>(next - nodes.begin()) - 1];
+  const auto node = static_cast<std::size_t>(next - nodes.begin()) - 1, count = static_cast<std::size_t>(bodies);
+  return node < count ? description_->entries(Section::Bodies)[node]
+                      : description_->entries(Section::States)[node - count];
 }
 
 std::string Model::equation_name(int dof) const {
   const Entry& body = body_of(dof);
+  if (dof >= first_state()) return fmt::format("states.{}: rate", body.name);
   const Node& node = nodes[static_cast<std::size_t>(&body - description_->entries(Section::Bodies).data())];
   const int component = components(node.type)[dof - node.v];
   return fmt::format("bodies.{}: {} {}", body.name, component < 3 ? "force" : "torque", "xyz"[component % 3]);
@@ -347,22 +456,35 @@ Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry,
 
 constexpr int kMaxFrames = 4;
 
-Inputs<double> element_inputs(const Model& m, const double* params, int batch, int element,
+Inputs<double> element_inputs(const Model& m, const TimedNumbers& params, int batch, int element,
                               const std::vector<Attachment>& attachments, Pose<double>* poses,
                               double* numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   const Entry& entry = m.entry_of(batch, element);
+  Inputs<double> inputs(m.description(), entry, params.values, poses);
+  inputs.set_rates(params.rates, params.second_rates);
   for (std::size_t i = 0; i < attachments.size(); ++i) {
     const auto frame =
         static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
-    poses[i] = place_frame(m, m.frames[frame], entry, attachments[i], params, numbers);
+    const Attachment& a = attachments[i];
+    if (a.joint_field < 0) {
+      poses[i] = place_frame(m, m.frames[frame], entry, a, params.values, numbers);
+      continue;
+    }
+    // As the joint itself sees it.
+    const auto [joint_batch, joint_element] = m.named_joint(batch, element, a.joint_index);
+    const Entry& joint = m.entry_of(joint_batch, joint_element);
+    const auto& joint_attachments = m.batches[static_cast<std::size_t>(joint_batch)]->attachments();
+    poses[i] = place_frame(m, m.frames[frame], joint, joint_attachments[static_cast<std::size_t>(a.joint_frame)],
+                           params.values, numbers);
+    inputs.set_joint(a.joint_index, joint);
   }
-  return Inputs<double>(m.description(), entry, params, poses);
+  return inputs;
 }
 
 }  // namespace
 
-void derive_element(const Model& m, const double* params, int batch, int element, Numbers& numbers) {
+void derive_element(const Model& m, const TimedNumbers& params, int batch, int element, Numbers& numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   Pose<double> poses[kMaxFrames];
   const Inputs<double> in =
@@ -374,10 +496,11 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
   numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
-    for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, params, static_cast<int>(b), e, numbers);
+    for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, {params}, static_cast<int>(b), e, numbers);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
+    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= m.bodies) continue;  // of a state
     const int at = entries[i].kind->field("at");
     const Attachment a{entries[i].kind->field("of"), 0,
                        at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
@@ -393,7 +516,7 @@ Initial initial_values(const Model& m, const double* params) {
   out.v.assign(static_cast<std::size_t>(m.nv), 0);
   out.free_position.assign(static_cast<std::size_t>(m.nv), false);
   out.free_velocity.assign(static_cast<std::size_t>(m.nv), false);
-  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < d.entries(Section::Bodies).size(); ++i) {
     const Entry& body = d.entries(Section::Bodies)[i];
     const BodyFields f(*body.kind);
     const Inputs<double> in(d, body, params, nullptr);
@@ -437,6 +560,10 @@ Initial initial_values(const Model& m, const double* params) {
     if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);
     if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational, 3);
   }
+  const auto& states = d.entries(Section::States);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    out.v[static_cast<std::size_t>(m.first_state()) + i] =
+        Inputs<double>(d, states[i], params, nullptr).number(states[i].kind->field("initial"));
   return out;
 }
 
@@ -480,7 +607,7 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
       Pose<double> poses[kMaxFrames];
       std::string message, hint;
       m.batches[b]->check(
-          element_inputs(m, params, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
+          element_inputs(m, {params}, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
           hint);
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
       const Entry& entry = m.entry_of(static_cast<int>(b), e);

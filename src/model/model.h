@@ -24,26 +24,38 @@ class Model {
   const std::string& formulation() const { return formulation_; }
   bool has_conventional_nodes() const;
 
-  std::vector<Node> nodes;  // one per body, in the order of the bodies
+  std::vector<Node> nodes;  // one per body, in the order of the bodies, then one per state
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
   std::vector<Sensor> sensors;
+  std::vector<std::int32_t> state_frames;  // per state
+  int bodies = 0;         // nodes of bodies
   int nq = 0;             // numbers of q
   int nv = 0;             // velocities
   int rows = 0;           // constraint rows
+  int velocity_rows = 0;  // those of them at velocity level
+  bool forces_use_multipliers = false;
   int tangents = 0;       // numbers of the nodes' maps E
   int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
   int numbers = 0;        // of Numbers
   int sensor_values = 0;
   int sensor_variables =
       0;  // what expressions of sensors may name: t, the parameters, the values of the sensors
+  int angles = 0;  // of State::angles
 
   std::string row_name(int row) const;       // "joints.pivot: place x"
-  std::string equation_name(int dof) const;  // "bodies.top: force x"
+  std::string equation_name(int dof) const;  // "bodies.top: force x", "states.current: rate"
   const Entry& entry_of(int batch, int element) const;
   const Entry& joint_of(int row) const;
-  const Entry& body_of(int dof) const;
+  bool is_velocity_row(int row) const;
+  const Entry& body_of(int dof) const;  // or the state
+  // Index of the first velocity that is a state; nv if there are none.
+  int first_state() const { return nv - static_cast<int>(state_frames.size()); }
+  // Batch and element of a joint by its index among the entries.
+  std::pair<int, int> element_of_joint(int entry) const;
+  // The same of the i-th joint that an element's attachments name.
+  std::pair<int, int> named_joint(int batch, int element, int i) const;
 
  private:
   // Batch and element that a row belongs to.
@@ -51,6 +63,7 @@ class Model {
 
   std::shared_ptr<const Description> description_;
   std::string formulation_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> joint_elements_;  // per joint entry: batch and element
 };
 
 // Formulations by name; the first is the default.
@@ -65,8 +78,14 @@ struct Numbers {
   Vec3 gravity = Vec3::Zero();
 };
 void derive_numbers(const Model& model, const double* params, Numbers& numbers);
+// The values of Params at a time, with their first and second derivatives (null: constant).
+struct TimedNumbers {
+  const double* values;
+  const double* rates = nullptr;
+  const double* second_rates = nullptr;
+};
 // The same for one element only (its load follows the time, say).
-void derive_element(const Model& model, const double* params, int batch, int element, Numbers& numbers);
+void derive_element(const Model& model, const TimedNumbers& params, int batch, int element, Numbers& numbers);
 
 // What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
 struct Initial {

@@ -91,6 +91,9 @@ class ModelBuilder {
   ModelBuilder& force(const std::string& name, std::string_view type) {
     return begin(Section::Forces, name, type);
   }
+  ModelBuilder& state(const std::string& name, std::string_view type) {
+    return begin(Section::States, name, type);
+  }
   ModelBuilder& sensor(const std::string& name, std::string_view type) {
     return begin(Section::Sensors, name, type);
   }
@@ -171,7 +174,7 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Inertia: builder.set(field.name, random.inertia()); break;
       case FieldType::Integer: builder.set(field.name, {1.0 + random.below(3)}); break;
       case FieldType::Choice:
-        if (field.name != "formulation")
+        if (field.name != "formulation" && field.name != "coordinate")
           builder.set(
               field.name,
               field.choices[static_cast<std::size_t>(random.below(static_cast<int>(field.choices.size())))]);
@@ -184,10 +187,12 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
         builder.choose(field.name, chosen);
         break;
       }
-      case FieldType::Text:
+      case FieldType::Text: builder.set(field.name, std::string("0.3 + sin(2*t)")); break;
       case FieldType::Body:
       case FieldType::Bodies:
-      case FieldType::Joint: break;
+      case FieldType::Joint:
+      case FieldType::Joints:
+      case FieldType::State: break;
     }
   }
 }
@@ -221,18 +226,36 @@ inline std::vector<std::pair<std::size_t, std::size_t>> pairs_of(std::size_t bod
   return out;
 }
 
-// An element of the kind between two bodies; one of them may be "ground".
+inline bool is_between_bodies(const Kind& kind) {
+  return kind.field("between") >= 0 || kind.field("joint") >= 0 || kind.field("joints") >= 0;
+}
+
+// An element of the kind between two bodies; one of them may be "ground". If it acts in joints, these are added before it.
 inline void add_between(ModelBuilder& builder, Section section, const Kind& kind, const std::string& first,
                         const std::string& second, Random& random) {
-  builder.begin(section, fmt::format("{}_{}_{}", kind.type, first, second), kind.type);
+  const std::string name = fmt::format("{}_{}_{}", kind.type, first, second);
+  std::string joint_type;
+  const auto add_joint = [&](const std::string& joint_name) {
+    constexpr std::array<const char*, 3> with_coordinates = {"revolute", "prismatic", "cylindrical"};
+    joint_type = with_coordinates[static_cast<std::size_t>(random.below(3))];
+    builder.joint(joint_name, joint_type).set("between", first, second);
+    set_random_fields(builder, *find_kind(Section::Joints, joint_type), random);
+  };
+  const bool one = kind.field("joint") >= 0, two = kind.field("joints") >= 0;
+  if (one || two) add_joint(name + "_in");
+  if (two) add_joint(name + "_and");
+  builder.begin(section, name, kind.type);
   set_random_fields(builder, kind, random);
-  builder.set("between", first, second);
+  if (kind.field("between") >= 0) builder.set("between", first, second);
+  if (one) builder.set("joint", name + "_in");
+  if (one && joint_type == "cylindrical") builder.set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
+  if (two) builder.set("joints", name + "_in", name + "_and");
 }
 
 // An element of the kind for each body, or for each such pair of bodies; `bodies` may hold "ground".
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
                            const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
-  if (kind.field("between") >= 0) {
+  if (is_between_bodies(kind)) {
     for (const auto& [i, j] : pairs_of(bodies.size(), pairs))
       add_between(builder, section, kind, bodies[i], bodies[j], random);
     return;
@@ -243,6 +266,39 @@ inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& k
     set_random_fields(builder, kind, random);
     builder.set("on", body);
   }
+}
+
+// States of every kind and an effort in a joint, whose expressions name all sensors that they may, each other and the time.
+inline void add_every_signal(ModelBuilder& builder, const std::vector<std::string>& bodies, Random& random) {
+  const auto planar = std::find_if(bodies.begin(), bodies.end(),
+                                   [](const std::string& name) { return name.starts_with("planar"); });
+  builder.joint("signals", "cylindrical").set("between", bodies[0], bodies[2]);
+  set_random_fields(builder, *find_kind(Section::Joints, "cylindrical"), random);
+  builder.sensor("turn", "joint_angle").set("of", std::string("signals"));
+  builder.sensor("turning", "joint_angle_rate").set("of", std::string("signals"));
+  builder.sensor("slide", "joint_displacement").set("of", std::string("signals"));
+  builder.sensor("sliding", "joint_displacement_rate").set("of", std::string("signals"));
+  builder.sensor("place", "position").set("of", bodies[3]).set("at", random.vector<3>());
+  builder.sensor("speed", "velocity").set("of", bodies[4]).set("at", random.vector<3>());
+  builder.sensor("spin", "angular_velocity").set("of", bodies[2]);
+  builder.sensor("inertial_spin", "angular_velocity").set("of", bodies[3]).set("axes", std::string("inertial"));
+  builder.sensor("heading", "angle").set("of", *planar);
+  builder.sensor("charge_now", "state").set("of", std::string("charge"));
+  builder.state("charge", "expression")
+      .set("initial", {0.4})
+      .set("rate", std::string("place[0]*speed[1] - sin(charge)*lag + turning*slide + cos(t)*heading"));
+  builder.state("total", "integral").set("input", std::string("spin[2]*turn - sliding*inertial_spin[0] + charge_now^2"));
+  builder.state("lag", "filter")
+      .set("input", std::string("place[2]*total + exp(0.3*turning)"))
+      .set("time_constant", {0.7});
+  builder.force("drive", "joint_effort")
+      .set("joint", std::string("signals"))
+      .set("coordinate", std::string("angle"))
+      .set("effort", std::string("2*charge - slide*turning + lag^2 + speed[0]*sin(heading) + t"));
+  builder.force("push", "joint_effort")
+      .set("joint", std::string("signals"))
+      .set("coordinate", std::string("displacement"))
+      .set("effort", std::string("-3*slide - sliding + total*cos(turn)"));
 }
 
 // Every kind of body in every formulation, every kind of force on them and on ground, and joints: of every kind by turns, so
@@ -260,6 +316,7 @@ inline std::shared_ptr<const Description> model_of_everything(Random& random, Pa
   }
   for (const Kind& kind : kinds(Section::Forces))
     add_everywhere(builder, Section::Forces, kind, bodies, pairs, random);
+  add_every_signal(builder, bodies, random);
   return builder.finish();
 }
 

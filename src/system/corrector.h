@@ -83,7 +83,8 @@ class Corrector {
     double force, acceleration;
   };
   struct Measure {
-    double forces = 0;      // largest |r|
+    double forces = 0;      // largest |r| of bodies
+    double states = 0;      // largest |r| of states, each relative to its own scale
     double positions = 0;   // largest |Phi|, if imposed
     double velocities = 0;  // largest |B v + Phi_t|, if imposed
     double combined = 0;    // both relative to their scales: what should contract
@@ -91,7 +92,9 @@ class Corrector {
   };
   bool holds_positions() const { return options_.form != IndexForm::Index2; }
   bool holds_velocities() const { return options_.form != IndexForm::Index3; }
-  RowRequest rows() const { return {holds_positions(), holds_velocities(), false}; }
+  RowRequest rows(const Stage& stage) const {
+    return {holds_positions(), holds_velocities(), false, 1 / (stage.rate() * stage.c_v)};
+  }
   // The unknown of the simplified matrix is the increment of q where positions are constrained, so that only M and C lack
   // the operators; otherwise that of the accelerations, so that only K does.
   bool simplified_in_accelerations() const {
@@ -102,10 +105,12 @@ class Corrector {
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
   void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
   Scales scales(const State& to, const Work& work) const;
-  Measure measure(const Stage& stage, const Scales& scales, const Work& work) const;
+  double largest_of_bodies(const std::vector<double>& values) const;
+  double state_scale(const Stage& stage, const State& to, int i) const;
+  Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
   bool is_settled(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
-  void evaluate_residual(const State& to, Work& work) const;
+  void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;
   void apply(const Stage& stage, double h, const State& reference, double factor, State& to,
@@ -122,6 +127,7 @@ class Corrector {
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only
   std::vector<double> drift_;                                // h B_n^T eta, or its increment
   std::vector<double> eta_increment_;
+  std::vector<bool> held_;  // eta of rows at velocity level, which need none; empty if there are none
 };
 
 // "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"

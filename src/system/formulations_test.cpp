@@ -74,17 +74,38 @@ class Assembly {
       builder.joint(joints.back(), kind.type);
       add_pair(builder, kind, a, b, swap_joints, random);
     };
-    join(joint_kind_, "ground", "first");
-    join(joint_kind_, "first", "second");
-    join(joint_kind_, "second", "third");
+    const bool in_joint = joint_kind_.field("joint") >= 0, in_joints = joint_kind_.field("joints") >= 0;
+    const Kind& kind = in_joint || in_joints ? *find_kind(Section::Joints, "cylindrical") : joint_kind_;
+    join(kind, "ground", "first");
+    join(kind, "first", "second");
+    join(kind, "second", "third");
+    for (std::size_t i = 0; i < (in_joint ? 3U : in_joints ? 2U : 0U); ++i) {
+      const std::string in = joints[i], name = "in_" + in;
+      builder.joint(name, joint_kind_.type);
+      add_pair(builder, joint_kind_, "", "", false, random);
+      if (in_joint) builder.set("joint", in).set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
+      if (in_joints) builder.set("joints", in, joints[i + 1]);
+      joints.push_back(name);
+    }
     builder.joint("rod", "distance").set("between", "third", "dot").set("points", {0, 0, 0, 1, 2, 3});
     int count = 0;
-    for (const Kind& kind : kinds(Section::Forces))
-      for (const char* body : {"first", "second", "third", "dot"}) {
-        builder.force(fmt::format("force{}", count++), kind.type);
-        add_pair(builder, kind, "ground", body, false, random);
+    // Forces that act in joints have one of their own.
+    builder.body("lever", "rigid").set("mass", {0.5}).set("inertia", {1, 1, 1}).set("position", {2, 2, 3});
+    builder.joint("hinge", "cylindrical").set("between", "third", "lever").set("at", {1, 1, 1}).set("axis", {1, 2, 3});
+    for (const Kind& force : kinds(Section::Forces)) {
+      if (force.field("joint") >= 0) {
+        builder.force(fmt::format("force{}", count++), force.type);
+        add_pair(builder, force, "", "", false, random);
+        builder.set("joint", std::string("hinge"));
+        continue;
       }
+      for (const char* body : {"first", "second", "third", "dot"}) {
+        builder.force(fmt::format("force{}", count++), force.type);
+        add_pair(builder, force, "ground", body, false, random);
+      }
+    }
 
+    builder.sensor("hinge_rate", "joint_angle_rate").set("of", std::string("hinge"));
     for (const BodyData& b : bodies_) {
       const Vec3 center(b.center.x(), b.center.y(), planar() ? 0 : b.center.z());
       builder.sensor("a_" + b.name, "acceleration").set("of", b.name).set("at", center);
@@ -146,6 +167,8 @@ class Assembly {
         builder.choose(field.name, chosen);
       } else if (field.type == FieldType::Vector || field.type == FieldType::Rotation) {
         builder.set(field.name, random.vector<3>());
+      } else if (field.type == FieldType::Text) {
+        builder.set(field.name, std::string("0.7 - 0.4*hinge_rate + sin(t)"));
       } else if (field.type == FieldType::PlaneVector) {
         const Vec3 v = random.vector<3>();
         builder.set(field.name, {v.x(), v.y()});
@@ -220,7 +243,7 @@ TEST(Physics, IsTheSameWithTheBodiesOfAJointExchangedAndReactionsAreOpposite) {
         deviation.note(assembly.physics(formulation, false, true),
                        assembly.physics(formulation, false, false), -1);
       },
-      {"point_on_line", "point_on_plane", "generic", "planar_point_on_line"});
+      {"point_on_line", "point_on_plane", "generic", "rolling_disc", "planar_point_on_line"});
 }
 
 // Actio = reactio and Newton's and Euler's laws, by sensors alone: a pendulum body hangs on a spherical joint.

@@ -39,11 +39,14 @@ bool projection_step(const System& system, const State& state, const RowRequest&
   request.level = level;
   const int nv = system.model().nv;
   std::vector<bool> held;
-  if (free != nullptr) {
-    held.assign(at(system.unknowns()), false);
+  // Rows at velocity level say nothing about positions.
+  const bool hold_rows = level == RowLevel::Position && system.model().velocity_rows > 0;
+  if (free != nullptr || hold_rows) held.assign(at(system.unknowns()), false);
+  if (free != nullptr)
     for (int i = 0; i < nv; ++i) held[at(i)] = !(*free)[at(i)];
-  }
-  if (!factorize(system, state, rows, request, free != nullptr ? &held : nullptr, work)) return false;
+  if (hold_rows)
+    for (int i = 0; i < system.model().rows; ++i) held[at(nv + i)] = system.model().is_velocity_row(i);
+  if (!factorize(system, state, rows, request, held.empty() ? nullptr : &held, work)) return false;
   std::fill(work.right.begin(), work.right.begin() + nv, 0.0);
   for (std::size_t i = 0; i < residual.size(); ++i) work.right[at(nv) + i] = -residual[i];
   work.solver->solve(work.right.data());
@@ -60,7 +63,11 @@ double size_of(const Work& work) {
 }
 
 double position_tolerance(const Work& work) { return kPositionTolerance * size_of(work); }
-double velocity_tolerance(const State& state) { return kVelocityTolerance * std::max(largest(state.v), 1.0); }
+double velocity_tolerance(const System& system, const State& state) {
+  double speed = 1;
+  for (int i = 0; i < system.model().first_state(); ++i) speed = std::max(speed, std::abs(state.v[at(i)]));
+  return kVelocityTolerance * speed;
+}
 
 std::vector<Diagnostic> violations(const System& system, const std::vector<double>& residual,
                                    double tolerance, const std::string& what, const std::string& hint) {
@@ -135,7 +142,7 @@ bool project_velocities(const System& system, State& state, const std::vector<bo
     for (std::size_t k = 0; k < state.v.size(); ++k) state.v[k] += work.right[k];
   }
   system.residual(state, work, rows);
-  return largest(work.rate) <= velocity_tolerance(state);
+  return largest(work.rate) <= velocity_tolerance(system, state);
 }
 
 bool solve_accelerations(const System& system, State& state, Work& work) {
@@ -148,9 +155,14 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
   if (!factorize(system, state, rows, request, nullptr, work)) return false;
-  // Linear in vdot and lambda: the second solve refines.
-  for (int i = 0; i < 2; ++i) {
-    if (i > 0) system.residual(state, work, rows);
+  // Linear in vdot and lambda: the second solve refines. Forces that depend on lambda make it Newton's method.
+  const int solves = model.forces_use_multipliers ? 8 : 2;
+  for (int i = 0; i < solves; ++i) {
+    if (i > 0 && model.forces_use_multipliers) {
+      if (!factorize(system, state, rows, request, nullptr, work)) return false;
+    } else if (i > 0) {
+      system.residual(state, work, rows);
+    }
     for (int k = 0; k < model.nv; ++k) work.right[at(k)] = -work.r[at(k)];
     for (int k = 0; k < model.rows; ++k) work.right[at(model.nv + k)] = -work.acceleration[at(k)];
     work.solver->solve(work.right.data());
@@ -212,6 +224,7 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
   system.residual(state, work, {true, true, false});
   if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
     project_positions(system, state, project ? nullptr : &initial.free_position, work);
+  system.follow_angles(state, work);
   system.residual(state, work, {true, true, false});
   findings = violations(
       system, work.phi, position_tolerance(work), "positions",
@@ -223,7 +236,7 @@ State consistent_state(const System& system, double t, InitialPolicy policy, Wor
     require_accelerations(system, state, work);  // redundant rows have no unique answer here either
   system.residual(state, work, {true, true, false});
   findings = violations(
-      system, work.rate, velocity_tolerance(state), "velocities",
+      system, work.rate, velocity_tolerance(system, state), "velocities",
       "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
 

@@ -49,6 +49,10 @@ template <class Visit>
 void for_each_block(const Model& model, const Batch& batch, int element, int row_block, Visit&& visit) {
   for_each_force_block(model, batch, element, visit);
   const Coupling c = batch.coupling();
+  if (c.multipliers > 0)
+    for (int i = 0; i < c.frames; ++i)
+      visit(node_of_frame(model, batch, element, i),
+            static_cast<int>(model.nodes.size()) + batch.joints[static_cast<std::size_t>(element)]);
   if (c.rows == 0) return;
   for (int i = 0; i < c.frames; ++i) visit(row_block, node_of_frame(model, batch, element, i));
   for (int i = 0; i < c.frames; ++i) visit(node_of_frame(model, batch, element, i), row_block);

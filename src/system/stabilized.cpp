@@ -47,6 +47,7 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
       for_each_force_block(m, batch, e, [&](int row, int column) {
         inertia_blocks_[at(b)].push_back(row >= 0 && column >= 0 ? place_of(row, column) : BlockRef{});
       });
+      if (c.multipliers > 0) inertia_blocks_[at(b)].resize(inertia_blocks_[at(b)].size() + at(c.frames));
       return;
     }
     for (int i = 0; i < c.frames; ++i, matrix += 6 * c.rows) {

@@ -30,8 +30,10 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
     : form(index_form),
       numbers(system.numbers_),
       params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
-      variables(system.params_.values().begin(),
-                system.params_.values().begin() + system.params_.parameter_count()),
+      param_rates(params.size()),
+      param_second_rates(params.size()),
+      time_variables(system.params_.values().begin(),
+                     system.params_.values().begin() + system.params_.parameter_count()),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
       motions(system.model().nodes.size()),
       wrench(system.model().nodes.size()),
@@ -41,7 +43,7 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
       right(at(unknown_count(system.model(), index_form))) {
-  variables.push_back(0);
+  time_variables.emplace_back(0);
   use_solver(system, solver_choice);
 }
 
@@ -68,6 +70,7 @@ State System::empty_state() const {
   s.vdot.assign(at(model_->nv), 0);
   s.lambda.assign(at(model_->rows), 0);
   s.eta.assign(at(model_->rows), 0);
+  s.angles.assign(at(model_->angles), 0);
   if (model_->has_conventional_nodes()) {
     s.y.assign(at(model_->stage_numbers), 0);
     s.ydot = s.yddot = s.y;
@@ -78,11 +81,15 @@ State System::empty_state() const {
 void System::set_time(double t, Work& work) const {
   if (timed_.empty() || t == work.numbers_time) return;
   work.numbers_time = t;
-  work.variables.back() = t;
-  for (const Params::Bound& timed : params_.timed())
-    work.params[at(timed.number)] = timed.expression.evaluate<double>(work.variables);
-  for (const TimedElement& e : timed_)
-    derive_element(*model_, work.params.data(), e.batch, e.element, work.numbers);
+  work.time_variables.back() = time_variable(t);
+  for (const Params::Bound& timed : params_.timed()) {
+    const TimeJet value = timed.expression.evaluate<TimeJet>(work.time_variables);
+    work.params[at(timed.number)] = value_of(value);
+    work.param_rates[at(timed.number)] = rate_of(value);
+    work.param_second_rates[at(timed.number)] = second_rate_of(value);
+  }
+  const TimedNumbers timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
+  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, work.numbers);
 }
 
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
@@ -103,6 +110,8 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   e.world.gravity = work.numbers.gravity;
   e.world.time = state.t;
   e.lambda = state.lambda.data();
+  e.angles = state.angles.data();
+  e.velocity_scale = rows.velocity_scale;
   e.wrench = work.wrench.data();
   if (rows.phi) e.phi = work.phi.data();
   if (rows.rate) e.rate = work.rate.data();
@@ -146,6 +155,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   target.force = request.force;
   target.row = request.row;
   target.level = request.level;
+  target.velocity_row = request.velocity_row;
   target.rate = request.rate;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     target.blocks = work.blocks[b].data();
@@ -192,6 +202,19 @@ Energy System::energy(const State& state, Work& work) const {
   Energy sum;
   for (const auto& batch : model_->batches) sum += batch->energy(e);
   return sum;
+}
+
+void System::follow_angles(State& state, Work& work) const {
+  if (state.angles.empty()) return;
+  const Evaluation e = prepare(state, work, {});
+  for (const auto& batch : model_->batches) {
+    const int count = batch->angles_per_element();
+    if (count == 0) continue;
+    for (int k = 0; k < batch->size(); ++k)
+      batch->wound_angles(e, k, state.angles.data() + batch->first_angle + k * count);
+  }
+  for (const Sensor& sensor : model_->sensors)
+    if (sensor.angle >= 0) state.angles[at(sensor.angle)] = sensor.wound_angle(e, *model_->batches[at(sensor.batch)]);
 }
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time_jet.h"
 #include "model/model.h"
 #include "system/layout.h"
 #include "system/linear.h"
@@ -27,7 +28,8 @@ struct Work {
   IndexForm form;
   Numbers numbers;                // of the elements, at the time last evaluated
   std::vector<double> params;     // with the numbers that depend on t; empty if there are none
-  std::vector<double> variables;  // of expressions: parameters, t
+  std::vector<double> param_rates, param_second_rates;  // their time derivatives
+  std::vector<TimeJet> time_variables;  // of expressions: parameters, t
   double numbers_time;
   std::vector<Motion<double>> motions;          // per node
   std::vector<Vec6> wrench;                     // per node
@@ -47,6 +49,7 @@ struct Work {
 // Which constraint residuals are wanted.
 struct RowRequest {
   bool phi = true, rate = false, acceleration = false;
+  double velocity_scale = 0;  // rows at velocity level have this times their rate in place of Phi
 };
 
 // Which matrix: rows of the nodes s (K dq + C dv + M dvdot) with the seeding `force`, B^T beside them, and constraint rows
@@ -55,6 +58,7 @@ struct MatrixRequest {
   Seeding force;
   Seeding row;
   RowLevel level = RowLevel::Position;
+  Seeding velocity_row;      // of the rows at velocity level where `level` is Position
   bool use_tangent = false;  // E from Work::tangent; otherwise the identity
   // Of the stabilised form: velocity rows besides those of position, per batch; null otherwise.
   const std::vector<std::vector<BlockRef>>* rate_blocks = nullptr;
@@ -84,6 +88,8 @@ class System {
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
   Energy energy(const State& at, Work& work) const;
+  // State::angles of a step that was accepted.
+  void follow_angles(State& state, Work& work) const;
   // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of
   // Model::sensor_variables numbers.
   void sense(const State& at, Work& work, std::vector<double>& variables, double* out) const;

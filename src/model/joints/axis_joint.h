@@ -14,15 +14,17 @@
 
 namespace liedyn {
 
+constexpr AxisCoordinates axis_coordinates(Held held) {
+  return {.angle = (held & kTurns) == (turn_about(0) | turn_about(1)),
+          .displacement = (held & kPlaces) == (place_along(0) | place_along(1))};
+}
+
 template <Held held>
 struct AxisJoint {
+  static constexpr Held held_directions = held;
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
   static constexpr bool across = couples_bodies(held);
   static constexpr std::array<HeldRow, 6> row_list = held_rows(held);
-  static constexpr AxisCoordinates coordinates = {
-      .angle = (held & kTurns) == (turn_about(0) | turn_about(1)),
-      .displacement = (held & kPlaces) == (place_along(0) | place_along(1))};
-
   static std::vector<Attachment> attachments();
   template <class S>
   static void derive(const Inputs<S>& in, S* p);

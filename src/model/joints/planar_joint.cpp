@@ -16,7 +16,8 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
               .type = FieldType::PlaneVector,
               .unit = "m",
               .summary = "Place of the joint in the initial configuration, inertial axes.",
-              .required = true}}};
+              .required = true}},
+            E::coordinates};
   if (!axis_summary.empty())
     kind.fields.push_back({.name = "axis",
                            .type = FieldType::PlaneVector,

@@ -6,10 +6,19 @@
 
 #include "base/expression.h"
 #include "model/element.h"
+#include "model/joint_coordinate.h"
 
 namespace liedyn {
 
 struct SensorContext;
+
+// One component of a sensor as a function of the motion of its frames: that of its body or state, or the two of its joint.
+struct SensorGradient {
+  using Row = Eigen::Matrix<double, 1, 6>;
+  double value = 0;
+  Row X[2] = {Row::Zero(), Row::Zero()};  // with respect to their increments
+  Row V[2] = {Row::Zero(), Row::Zero()};  // and their twists
+};
 
 struct ListedSensor {
   Kind kind;
@@ -17,7 +26,10 @@ struct ListedSensor {
   int components;  // 0: one per row of the joint
   void (*evaluate)(const SensorContext&, double* out);
   AxisCoordinates needs = {};  // what the joint it looks at must have
+  bool winds = false;          // it shows an angle that may wind up
   bool in_plane = false;       // the body it looks at must be one of the plane
+  // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
+  void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;
 };
 
 struct Sensor {
@@ -26,9 +38,15 @@ struct Sensor {
   int frame = -1;                // of the body it looks at
   int batch = -1, element = -1;  // of the joint it looks at
   int choice = 0;                // of its "axes" or "part"
+  int angle = -1;                // of an angle that may wind up: its index in State::angles
   Expression expression;         // of (time, parameters, components of the sensors before it)
   int first = 0;                 // its first value among all
   int components = 0;
+
+  // The joint's angle, in the turn nearest to that of the last step.
+  double wound_angle(const Evaluation& at, const Batch& joint) const {
+    return nearest_turn(joint.axis_motion(at, element).angle, at.angles[angle]);
+  }
 };
 
 struct SensorContext {

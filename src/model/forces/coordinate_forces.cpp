@@ -1,0 +1,225 @@
+#include "model/forces/coordinate_forces.h"
+
+#include "base/dual.h"
+#include "model/common_fields.h"
+
+namespace liedyn {
+namespace {
+
+enum SpringFields { kJoint, kCoordinate, kStiffness, kCubic, kDamping, kFree };
+enum ActuatorFields { kProportional = 2, kDerivative, kTarget, kFeedForward, kLimit };
+enum FrictionFields { kDynamic = 2, kStatic, kRadius, kLength, kSmoothing, kStribeck };
+
+Field number(std::string name, std::string unit, std::string summary, std::vector<double> defaults,
+             Range range = Range::Any, bool timed = false, bool required = false) {
+  return {.name = std::move(name),
+          .type = FieldType::Number,
+          .unit = std::move(unit),
+          .summary = std::move(summary),
+          .required = required,
+          .defaults = std::move(defaults),
+          .range = range,
+          .may_depend_on_time = timed};
+}
+
+}  // namespace
+
+void law_partials(const CoordinateDerivatives& x, const CoordinateLaw& law, ForcePartials<2>& d) {
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) {
+      d.K[i][j] = law.force * x.G[i][j] + x.B[i].transpose() * (law.by_value * x.B[j] + law.by_rate * x.Z[j]);
+      d.C[i][j] = law.by_rate * (x.B[i].transpose() * x.B[j]);
+    }
+}
+
+// ---- spring
+
+std::vector<Attachment> JointSpring::attachments() { return frames_of_joint(kJoint); }
+
+template <class S>
+void JointSpring::derive(const Inputs<S>& in, S* p) {
+  derive_coordinate(in, 0, kCoordinate, p);
+  S* n = p + kCoordinateNumbers;
+  n[0] = in.number(kStiffness);
+  n[1] = in.number(kCubic);
+  n[2] = in.number(kDamping);
+  n[3] = in.number(kFree);
+  p[numbers - 1] = S(0);
+}
+
+void JointSpring::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                           ForcePartials<2>& d) {
+  const double* n = p + kCoordinateNumbers;
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  const double e = x.value - n[3];
+  law_partials(x, {n[0] * e + n[1] * e * e * e + n[2] * x.rate, n[0] + 3 * n[1] * e * e, n[2]}, d);
+}
+
+Energy JointSpring::energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p) {
+  const double* n = p + kCoordinateNumbers;
+  const double e = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]) - n[3];
+  return {0, 0.5 * n[0] * e * e + 0.25 * n[1] * e * e * e * e};
+}
+
+void JointSpring::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+}
+
+ListedKind joint_spring() {
+  return {{"joint_spring",
+           "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
+           {named_joint("The joint it acts in."), joint_coordinate_choice(),
+            number("stiffness", "N m/rad or N/m", "Spring constant k.", {0}),
+            number("cubic_stiffness", "N m/rad^3 or N/m^3", "Spring constant k3 of the cube of the deflection.", {0}),
+            number("damping", "N m s/rad or N s/m", "Damping constant.", {0}),
+            number("free", "rad or m", "The coordinate at which the spring is relaxed; it is 0 in the initial configuration.",
+                   {0})}},
+          &make_batch<JointSpring>};
+}
+
+// ---- actuator
+
+std::vector<Attachment> JointActuator::attachments() { return frames_of_joint(kJoint); }
+
+template <class S>
+void JointActuator::derive(const Inputs<S>& in, S* p) {
+  derive_coordinate(in, 0, kCoordinate, p);
+  S* n = p + kCoordinateNumbers;
+  n[0] = in.number(kProportional);
+  n[1] = in.number(kDerivative);
+  n[2] = in.number(kTarget);
+  n[3] = in.rate(kTarget);
+  n[4] = in.number(kFeedForward);
+  n[5] = in.number(kLimit);
+  p[numbers - 1] = S(0);
+}
+
+void JointActuator::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                             ForcePartials<2>& d) {
+  const double* n = p + kCoordinateNumbers;
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  const double u = effort(x.value, x.rate, n), limit = n[5];
+  if (limit > 0 && std::abs(u) > limit)
+    law_partials(x, {u > 0 ? -limit : limit, 0, 0}, d);
+  else
+    law_partials(x, {-u, n[0], n[1]}, d);
+}
+
+void JointActuator::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+}
+
+ListedKind joint_actuator() {
+  return {{"joint_actuator",
+           "Motor in a joint: proportional-derivative control towards a target, and feed-forward.",
+           {named_joint("The joint it acts in."), joint_coordinate_choice(),
+            number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0}),
+            number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0}),
+            number("target", "rad or m",
+                   "Where the coordinate should be, a number or a function of the time t; it is 0 in the initial "
+                   "configuration.",
+                   {0}, Range::Any, true),
+            number("feed_forward", "N m or N", "Torque or force besides, a number or a function of the time t.", {0},
+                   Range::Any, true),
+            number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
+                   Range::NonNegative)}},
+          &make_batch<JointActuator>};
+}
+
+// ---- friction
+
+template <int Forces, int Torques>
+std::vector<Attachment> JointFriction<Forces, Torques>::attachments() {
+  return frames_of_joint(kJoint);
+}
+
+template <int Forces, int Torques>
+template <class S>
+void JointFriction<Forces, Torques>::derive(const Inputs<S>& in, S* p) {
+  derive_coordinate(in, 0, kCoordinate, p);
+  S* n = p + kCoordinateNumbers;
+  const S lever = is_angle(p) ? in.number(kRadius) : S(1);
+  n[0] = lever * in.number(kDynamic);
+  n[1] = in.stored(kStatic) ? S(lever * in.number(kStatic)) : n[0];
+  n[2] = in.number(kSmoothing);
+  n[3] = in.stored(kStribeck) ? in.number(kStribeck) : S(10 * in.number(kSmoothing));
+  n[4] = in.stored(kLength) ? S(1 / in.number(kLength)) : S(0);
+}
+
+template <int Forces, int Torques>
+void JointFriction<Forces, Torques>::partials(const World<double>&, const std::array<Motion<double>, 2>& f,
+                                              const double* p, const double* lambda, ForcePartials<2>& d,
+                                              MultiplierPartials<2, multipliers>& by_lambda) {
+  const double* n = p + kCoordinateNumbers;
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, 0, x);
+  using Rate = Dual<double, 1>;
+  std::array<Rate, 5> numbers_of_law;
+  for (std::size_t i = 0; i < 5; ++i) numbers_of_law[i] = Rate(n[i]);
+  const Rate mu = coefficient(seed<1>(x.rate, 0), numbers_of_law.data());
+  const double N = load(lambda, n[4]);
+  law_partials(x, {mu.v * N, 0, mu.d[0] * N}, d);
+
+  Eigen::Matrix<double, 1, multipliers> slope = Eigen::Matrix<double, 1, multipliers>::Zero();
+  const Eigen::Map<const Eigen::Matrix<double, multipliers, 1>> l(lambda);
+  const double force = l.template head<Forces>().norm();
+  if (force > 0) slope.template head<Forces>() = l.template head<Forces>().transpose() / force;
+  if constexpr (Torques > 0) {
+    const double torque = l.template tail<Torques>().norm();
+    if (torque > 0) slope.template tail<Torques>() = n[4] / torque * l.template tail<Torques>().transpose();
+  }
+  for (int i = 0; i < 2; ++i) by_lambda.of[i] = x.B[i].transpose() * (mu.v * slope);
+}
+
+template struct JointFriction<3, 2>;
+template struct JointFriction<2, 3>;
+template struct JointFriction<2, 2>;
+
+namespace {
+
+// Shapes: the joints that friction is known for, in the order of this list.
+constexpr const char* kRubbingJoints[] = {"revolute", "prismatic", "cylindrical"};
+
+unsigned friction_shape(const Description& d, const Entry& entry) {
+  const std::string& name = d.words[static_cast<std::size_t>(entry.fields[kJoint].word)];
+  for (const Entry& joint : d.entries(Section::Joints)) {
+    if (joint.name != name) continue;
+    for (unsigned i = 0; i < 3; ++i)
+      if (joint.kind->type == kRubbingJoints[i]) return i;
+  }
+  return 0;
+}
+
+std::unique_ptr<Batch> make_friction(unsigned shape) {
+  switch (shape) {
+    case 1: return make_batch<JointFriction<2, 3>>(shape);
+    case 2: return make_batch<JointFriction<2, 2>>(shape);
+    default: return make_batch<JointFriction<3, 2>>(shape);
+  }
+}
+
+}  // namespace
+
+ListedKind joint_friction() {
+  return {{"joint_friction",
+           "Dry friction in a revolute, prismatic or cylindrical joint, in proportion to the load that the joint carries.",
+           {named_joint("The joint that rubs: revolute, prismatic or cylindrical."), joint_coordinate_choice(),
+            number("coefficient", "", "Coefficient of friction while it slides.", {}, Range::NonNegative, false, true),
+            number("static_coefficient", "", "Coefficient near rest; the same if not given.", {}, Range::NonNegative),
+            number("radius", "m", "Radius of the bearing, at which the friction of an angle acts.", {1}, Range::Positive),
+            number("length", "m",
+                   "Length of the bearing: torques across the axis load it with torque/length. Without, they do not count.", {},
+                   Range::Positive),
+            number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {1e-3},
+                   Range::Positive),
+            number("stribeck", "rad/s or m/s",
+                   "Speed at which the coefficient falls from static_coefficient to coefficient; ten times `smoothing` if not "
+                   "given.",
+                   {}, Range::Positive)}},
+          &make_friction,
+          &friction_shape};
+}
+
+}  // namespace liedyn

@@ -1,0 +1,219 @@
+#include "model/joints/coordinate_joints.h"
+
+#include "model/common_fields.h"
+
+namespace liedyn {
+namespace {
+
+enum DriverFields { kJoint, kCoordinate, kMotion };
+enum GearFields { kJoints, kRatio };
+enum ScrewFields { kBetween, kAt, kAxis, kPitch };
+
+// Adds factor times a coordinate of the frames that begin at `first` to a row.
+template <int F, int R>
+void add_coordinate(const CoordinateDerivatives& x, double factor, double lambda, int row, int first,
+                    JointDerivatives<F, R>& d) {
+  for (int i = 0; i < 2; ++i) {
+    d.B[first + i].row(row) += factor * x.B[i];
+    d.Z[first + i].row(row) += factor * x.Z[i];
+    for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
+  }
+  d.phi[row] += factor * x.value;
+  d.bias[row] += factor * x.bias;
+}
+
+template <int F, int R>
+void set_zero(JointDerivatives<F, R>& d) {
+  d.phi.setZero();
+  d.bias.setZero();
+  for (int i = 0; i < F; ++i) {
+    d.B[i].setZero();
+    d.Z[i].setZero();
+    for (int j = 0; j < F; ++j) d.G[i][j].setZero();
+  }
+}
+
+// The coordinate is zero in the initial configuration: so is the turn that it begins in.
+template <class E, class S>
+void begin_angles(S* p) {
+  for (int i = E::numbers - E::angles; i < E::numbers; ++i) p[i] = S(0);
+}
+
+Field motion(std::string name, std::string unit, std::string summary) {
+  return {.name = std::move(name),
+          .type = FieldType::Number,
+          .unit = std::move(unit),
+          .summary = std::move(summary),
+          .required = true,
+          .may_depend_on_time = true};
+}
+
+}  // namespace
+
+// ---- prescribed motion
+
+std::vector<Attachment> PrescribedMotion::attachments() { return frames_of_joint(kJoint); }
+
+template <class S>
+void PrescribedMotion::derive(const Inputs<S>& in, S* p) {
+  derive_coordinate(in, 0, kCoordinate, p);
+  p[kCoordinateNumbers] = in.number(kMotion);
+  p[kCoordinateNumbers + 1] = in.rate(kMotion);
+  p[kCoordinateNumbers + 2] = in.second_rate(kMotion);
+  begin_angles<PrescribedMotion>(p);
+}
+
+void PrescribedMotion::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
+                                   const double* lambda, JointDerivatives<2, 1>& d) {
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  set_zero(d);
+  add_coordinate(x, 1, lambda[0], 0, 0, d);
+  const double* motion = p + kCoordinateNumbers;
+  d.phi[0] -= motion[0];
+  d.phi_t[0] = -motion[1];
+  d.bias[0] -= motion[2];
+}
+
+void PrescribedMotion::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+}
+
+ListedKind prescribed_motion() {
+  return {{"prescribed_motion",
+           "Drives a joint: its angle or displacement is a given function of time.",
+           {named_joint("The joint that is driven."), joint_coordinate_choice(),
+            motion("motion", "rad or m",
+                   "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
+                   "t.")}},
+          &make_batch<PrescribedMotion>};
+}
+
+// ---- prescribed velocity
+
+std::vector<Attachment> PrescribedVelocity::attachments() { return frames_of_joint(kJoint); }
+
+template <class S>
+void PrescribedVelocity::derive(const Inputs<S>& in, S* p) {
+  derive_coordinate(in, 0, kCoordinate, p);
+  p[kCoordinateNumbers] = in.number(kMotion);
+  p[kCoordinateNumbers + 1] = in.rate(kMotion);
+}
+
+void PrescribedVelocity::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
+                                     const double* lambda, JointDerivatives<2, 1>& d) {
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, 0, x);
+  set_zero(d);
+  add_coordinate(x, 1, lambda[0], 0, 0, d);
+  d.phi_t[0] = -p[kCoordinateNumbers];
+  d.bias[0] -= p[kCoordinateNumbers + 1];
+}
+
+ListedKind prescribed_velocity() {
+  return {{"prescribed_velocity",
+           "Drives a joint: the rate of its angle or displacement is a given function of time.",
+           {named_joint("The joint that is driven."), joint_coordinate_choice(),
+            motion("velocity", "rad/s or m/s",
+                   "The rate of the coordinate: a number or a function of the time t.")}},
+          &make_batch<PrescribedVelocity>};
+}
+
+// ---- gear
+
+std::vector<Attachment> Gear::attachments() { return frames_of_joint(kJoints, 2); }
+
+template <class S>
+void Gear::derive(const Inputs<S>& in, S* p) {
+  derive_coordinate(in, 0, -1, p);
+  derive_coordinate(in, 1, -1, p + kCoordinateNumbers);
+  p[2 * kCoordinateNumbers] = in.number(kRatio);
+  begin_angles<Gear>(p);
+}
+
+void Gear::derivatives(const std::array<Motion<double>, 4>& f, const double* p, const double* lambda,
+                       JointDerivatives<4, 1>& d) {
+  CoordinateDerivatives x;
+  set_zero(d);
+  coordinate_derivatives(f[0], f[1], p, p[numbers - 2], x);
+  add_coordinate(x, 1, lambda[0], 0, 0, d);
+  coordinate_derivatives(f[2], f[3], p + kCoordinateNumbers, p[numbers - 1], x);
+  add_coordinate(x, -p[2 * kCoordinateNumbers], lambda[0], 0, 2, d);
+}
+
+void Gear::wound_angles(const std::array<Motion<double>, 4>& f, const double* p, double* out) {
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 2]);
+  out[1] = coordinate_value<double>(f[2], f[3], p + kCoordinateNumbers, p[numbers - 1]);
+}
+
+ListedKind gear() {
+  return {{"gear",
+           "Couples the coordinates of two joints: gear wheels, rack and pinion, pulleys.",
+           {{.name = "joints",
+             .type = FieldType::Joints,
+             .unit = "",
+             .summary = "The two joints, each with one coordinate (of a cylindrical joint, the angle).",
+             .required = true},
+            {.name = "ratio",
+             .type = FieldType::Number,
+             .unit = "",
+             .summary = "First coordinate over second: -z2/z1 for external gear wheels, the radius in m for a rack (first) and its "
+                        "pinion.",
+             .required = true}}},
+          &make_batch<Gear>};
+}
+
+// ---- screw
+
+std::vector<Attachment> Screw::attachments() { return held_attachments(held, kBetween, kAt); }
+
+template <class S>
+void Screw::derive(const Inputs<S>& in, S* p) {
+  derive_axes(in, axes_along(in.vector(kAxis)), p);
+  p[kAxesNumbers] = S(0);
+  p[kCoordinateNumbers] = in.number(kPitch) / (2 * std::numbers::pi);
+  begin_angles<Screw>(p);
+}
+
+void Screw::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  check_direction(in, kAxis, "axis", message, hint);
+}
+
+std::string Screw::row_name(int row) {
+  return row == 4 ? "pitch" : liedyn::row_name(held_rows(held)[static_cast<std::size_t>(row)]);
+}
+
+void Screw::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
+                        JointDerivatives<2, 5>& d) {
+  const JointAxes<double> axes(p);
+  RowDerivatives<5> rows(f, lambda, d);
+  for (int i = 0; i < 4; ++i) rows.held(i, held_rows(held)[static_cast<std::size_t>(i)], axes);
+  rows.along(4, -axes.first.col(2));
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  add_coordinate(x, -p[kCoordinateNumbers], lambda[4], 4, 0, d);
+}
+
+void Screw::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+}
+
+AxisMotion Screw::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
+  return axis_motion_of(f, p);
+}
+
+ListedKind screw() {
+  return {{"screw",
+           "The second body turns about an axis of the first and moves along it in proportion.",
+           {between_bodies(), common_place(),
+            direction("axis", "Axis of the screw in the initial configuration, inertial axes."),
+            {.name = "pitch",
+             .type = FieldType::Number,
+             .unit = "m",
+             .summary = "Displacement along the axis per full turn.",
+             .required = true}},
+           {.angle = true, .displacement = true}},
+          &make_batch<Screw>};
+}
+
+}  // namespace liedyn
