@@ -54,6 +54,7 @@ std::string type_name(const Field& field) {
     case FieldType::Body: return "body";
     case FieldType::Bodies: return "two bodies";
     case FieldType::Joint: return "joint";
+    case FieldType::State: return "state";
     case FieldType::Joints: return "two joints";
     case FieldType::Integer: return "whole number";
   }

@@ -145,5 +145,59 @@ TEST(Mechanisms, NameTheirRedundantConstraints) {
   }
 }
 
+TEST(AndrewsSqueezer, MeetsTheReferenceOnBothGroupsOfThePlane) {
+  // From an integration of the index-reduced equations with an eighth-order Runge-Kutta method at tolerance 1e-12.
+  struct Known {
+    double t, beta, omega;
+  };
+  const Known known[] = {{0.01, 2.153381340, 709.952889}, {0.03, 15.800174671, 1140.103976}};
+  for (const std::string formulation : {"r3so3", "se3"}) {
+    const System system = shipped("andrews_squeezer", formulation);
+    for (const Known& k : known) {
+      const Eigen::VectorXd sensors = extrapolated(system, k.t, 2e-5);
+      const std::string name = fmt::format("{}, t = {}: ", formulation, k.t);
+      expect_at_most(std::abs(sensors[column(system, "beta")] - k.beta) / k.beta, 1e-8, name + "beta, relative");
+      expect_at_most(std::abs(sensors[column(system, "omega")] - k.omega) / k.omega, 1e-7,
+                     name + "omega, relative");
+    }
+  }
+}
+
+// The balance (23) of the A-stable paper, E - E_0 - T (beta - beta_0), of an energy of 0.5 J at the end.
+TEST(AndrewsSqueezer, BalancesEnergyAndWorkToTheErrorOfTheMethod) {
+  const System system = shipped("andrews_squeezer", "r3so3");
+  struct Method {
+    std::string integrator;
+    double order;
+  };
+  for (const Method& m : {Method{"generalized-alpha,rho=0.9", 2}, {"generalized-alpha,rho=0.9,index=2", 2},
+                          {"generalized-alpha,rho=0.9,index=stabilized", 2}, {"lms2,rho=0.6", 2},
+                          {"esdirk4-6,index=2", 3}}) {
+    std::vector<double> balance;
+    for (const double h : {4e-5, 2e-5})
+      balance.push_back(std::abs(run_to(system, 0.03, h, m.integrator)[column(system, "energy_balance")]));
+    expect_at_most(balance[1], m.order == 3 ? 1e-6 : 3e-4, m.integrator + ": energy balance [J]");
+    expect_between(std::log2(balance[0] / balance[1]), m.order - 0.15, m.order + 0.15,
+                   m.integrator + ": order of the energy balance");
+  }
+}
+
+// From the classical Runge-Kutta method on its five first-order equations, in steps of 1e-4. The voltage leaves its limit at a corner.
+TEST(ControlledArm, MeetsTheReference) {
+  struct Known {
+    double t, angle, rate, current;
+  };
+  const System system = shipped("controlled_arm", "r3so3");
+  for (const Known& k : {Known{0.05, 0.2274883946, 9.148283919, 26.193586198},
+                         {1, 1.2527064609, -0.1022858436, 1.4130421521},
+                         {3, 1.2010723430, -0.0020879092, 1.5958948335}}) {
+    const Eigen::VectorXd sensors = run_to(system, k.t, 1e-4);
+    const std::string name = fmt::format("t = {}: ", k.t);
+    expect_at_most(std::abs(sensors[column(system, "angle")] - k.angle), 2e-5, name + "angle");
+    expect_at_most(std::abs(sensors[column(system, "rate")] - k.rate), 2e-3, name + "rate");
+    expect_at_most(std::abs(sensors[column(system, "current_now")] - k.current), 2e-2, name + "current");
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

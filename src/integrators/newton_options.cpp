@@ -59,7 +59,7 @@ std::vector<IntegratorOption> step_control_options() {
            "Steps chosen so that the local errors add up to the tolerances in each unit of time.",
            {"false", "true"}},
           {"rtol", "1e-4", "Relative tolerance: of the size of the model, and in radians.", {}, 1e-14, 1},
-          {"atol", "1e-8", "Absolute tolerance, in metres and radians.", {}, 0, 1e6}};
+          {"atol", "1e-8", "Absolute tolerance, in metres, radians and units of states.", {}, 0, 1e6}};
 }
 
 Tolerances::Tolerances(const IntegratorOptions& options)
@@ -71,10 +71,14 @@ double Tolerances::worst(const System& system, const std::vector<double>& increm
                          const Work& work) const {
   double size = 0, worst = 0;
   for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
-  for (const Node& node : system.model().nodes) {
+  const std::vector<Node>& nodes = system.model().nodes;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const Node& node = nodes[n];
     const int places = place_count(node.type);
+    // The increments of a state's node are those of the integral of x.
+    const double state = node.type == NodeType::State ? std::abs(work.motions[n].V[0]) : 1.0;
     for (int i = 0; i < node_size(node.type).v; ++i) {
-      const double scale = i < places ? size : 1.0;  // metres; radians
+      const double scale = i < places ? size : state;  // metres; radians
       const double error = std::abs(increments[static_cast<std::size_t>(node.v + i)]);
       worst = std::max(worst, error / (absolute + relative * scale));
     }

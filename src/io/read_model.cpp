@@ -60,7 +60,6 @@ class ModelReader {
     read_simulation();
     if (generator != nullptr && !arguments.empty()) generator->generate(arguments, builder);
     for (Section section : kSections) read_section(section);
-    check_states();
     check_bare_assignments(generator);
     return builder.finish();
   }
@@ -300,12 +299,6 @@ class ModelReader {
 
   // ---- entries
 
-  void check_states() {
-    const JsonValue object = object_of("states");
-    if (object && object.size() > 0)
-      finding("states", "there are no types of states yet, expected an empty object", {}, object.line());
-  }
-
   void read_section(Section section) {
     const JsonValue object = object_of(section_name(section));
     if (!object) return;
@@ -343,7 +336,8 @@ class ModelReader {
       case FieldType::Choice:
       case FieldType::Text:
       case FieldType::Body:
-      case FieldType::Joint: return read_word(field, value);
+      case FieldType::Joint:
+      case FieldType::State: return read_word(field, value);
       case FieldType::Bodies:
       case FieldType::Joints: return read_pair(field, value);
       case FieldType::Choices: return read_choices(field, value);
@@ -359,6 +353,7 @@ class ModelReader {
       return builder_->word(field.name, std::string(value.text()), value.line());
     const std::string_view what = field.type == FieldType::Body    ? "the name of a body"
                                   : field.type == FieldType::Joint ? "the name of a joint"
+                                  : field.type == FieldType::State ? "the name of a state"
                                                                    : "a text";
     reject(field, what, value);
   }

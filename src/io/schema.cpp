@@ -72,7 +72,8 @@ Json type_of(const Field& field) {
     case FieldType::Text: return {{"type", "string"}};
     case FieldType::Body: return reference("body");
     case FieldType::Bodies: return array_of(reference("body"), 2);
-    case FieldType::Joint: return {{"type", "string"}};
+    case FieldType::Joint:
+    case FieldType::State: return {{"type", "string"}};
     case FieldType::Joints: return array_of({{"type", "string"}}, 2);
   }
   return {};
@@ -166,7 +167,6 @@ std::string model_schema() {
   set("gravity", {{"allOf", {reference("vector")}}});
   set("generator", {{"enum", generator_names()}});
   set("arguments", {{"type", "object"}});
-  set("states", {{"type", "object"}, {"maxProperties", 0}});
   set("simulation", object_with(simulation_fields()));
   for (Section section : kSections) set(std::string(section_name(section)), schema_of(section));
 

@@ -24,6 +24,7 @@
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
 #include "model/model.h"
+#include "model/states/signal_batch.h"
 #include "model/testing.h"
 
 namespace liedyn {
@@ -47,12 +48,11 @@ struct ElementList {
 };
 // A kind whose element is missing here fails the tests below.
 using Elements =
-    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
-                Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring,
-                JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>,
-                Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic,
-                PlanarFixed, PlanarPointOnLine>;
+    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing, Spherical,
+                Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine, PointOnPlane, Screw,
+                RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring, JointActuator, JointFriction<3, 2>,
+                JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>,
+                Generic<6>, PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -319,6 +319,8 @@ void for_each_listed_kind(Visit&& visit) {
           if (model->entry_of(static_cast<int>(b), 0).kind->type != listed.kind.type ||
               model->sections[b] != section)
             continue;
+          // Made of expressions that name what they depend on: system/matrix_test.cpp.
+          if (dynamic_cast<const SignalBatch*>(&batch) != nullptr) continue;
           const int element = random.below(batch.size());
           const double* own =
               numbers.data.data() + batch.first_number + element * batch.numbers_per_element();
@@ -346,7 +348,9 @@ TEST(Derivatives, OfEveryListedKindEqualThoseOfDualNumbers) {
       compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences[kind]);
   });
   for (const auto& [kind, of_kind] : differences) of_kind.expect_small(kind);
-  EXPECT_EQ(differences.size(), body_kinds().size() + joint_kinds().size() + force_kinds().size());
+  constexpr std::size_t kOfExpressions = 1;  // joint_effort
+  EXPECT_EQ(differences.size() + kOfExpressions,
+            body_kinds().size() + joint_kinds().size() + force_kinds().size());
 }
 
 template <class E>

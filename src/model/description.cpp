@@ -294,7 +294,8 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
     }
     case FieldType::Text:
     case FieldType::Body:
-    case FieldType::Joint: break;
+    case FieldType::Joint:
+    case FieldType::State: break;
     case FieldType::Choices:
       return field_finding(name, fmt::format("expected a list, got '{}'", excerpt(text)),
                            fmt::format("write [\"{}\"]", excerpt(text)), line);
@@ -419,7 +420,9 @@ void DescriptionBuilder::reject(std::string_view name, std::string_view part, st
 
 void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, const std::string& word) {
   const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
-  const Section target = joint ? Section::Joints : Section::Bodies;
+  const Section target = joint                                  ? Section::Joints
+                         : kind_field.type == FieldType::State ? Section::States
+                                                               : Section::Bodies;
   if (target == Section::Bodies && word == "ground") return;
   if (names_[static_cast<std::size_t>(target)]->contains(word)) return;
   if (std::find(failed_names_.begin(), failed_names_.end(), word) != failed_names_.end()) return;
@@ -432,7 +435,11 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, con
     hint = did_you_mean(suggestion.name());
   }
   finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name),
-          fmt::format("there is no {} '{}'", target == Section::Joints ? "joint" : "body", excerpt(word)),
+          fmt::format("there is no {} '{}'",
+                      target == Section::Joints   ? "joint"
+                      : target == Section::States ? "state"
+                                                  : "body",
+                      excerpt(word)),
           hint, entry.line);
 }
 
@@ -445,7 +452,9 @@ void DescriptionBuilder::resolve_references(Section section) {
       const std::int32_t word = entries[e].fields[f].word;
       if (word < 0) continue;
       const bool pair = kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Joints;
-      if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint) continue;
+      if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
+          kind_field.type != FieldType::State)
+        continue;
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
     }

@@ -15,8 +15,10 @@
 
 namespace liedyn {
 
-enum class Section : std::uint8_t { Bodies, Joints, Forces, Sensors };
-inline constexpr Section kSections[] = {Section::Bodies, Section::Joints, Section::Forces, Section::Sensors};
+enum class Section : std::uint8_t { Bodies, Joints, Forces, States, Sensors };
+inline constexpr Section kSections[] = {Section::Bodies, Section::Joints, Section::Forces, Section::States,
+                                        Section::Sensors};
+inline constexpr std::size_t kSectionCount = std::size(kSections);
 std::string_view section_name(Section section);   // "bodies"
 const std::vector<Kind>& kinds(Section section);  // every kind of the section, from the families' lists
 const Kind* find_kind(Section section, std::string_view type);
@@ -71,7 +73,7 @@ struct Description {
   std::string name;                          // of the model: its file's stem or the shipped model's name
   std::string file;                          // for messages; empty if built in code
   std::vector<std::string> parameter_names;  // their values are the first numbers
-  std::array<std::vector<Entry>, 4> sections;
+  std::array<std::vector<Entry>, kSectionCount> sections;
   std::vector<double>
       numbers;  // parameters, gravity (3), then the fields of the entries: the values of Params
   std::vector<std::string> words;
@@ -84,7 +86,7 @@ struct Description {
   int gravity() const { return static_cast<int>(parameter_names.size()); }  // index of its first number
 };
 
-// Names of bodies, joints, forces and sensors: a letter or underscore, then letters, digits, underscores and hyphens.
+// Names of bodies, joints, forces, states and sensors: a letter or underscore, then letters, digits, underscores and hyphens.
 bool is_name(std::string_view text);
 
 // Writes a Description, field by field. The reader and the generators use the same one, so that the same checks
@@ -163,7 +165,7 @@ class DescriptionBuilder {
   Description description_;
   std::vector<Diagnostic> findings_;
   std::size_t suppressed_findings_ = 0;
-  std::array<std::unique_ptr<Names>, 4> names_;
+  std::array<std::unique_ptr<Names>, kSectionCount> names_;
   std::vector<std::string>
       failed_names_;                    // entries that could not begin: references to them are not dangling
   std::vector<std::string> variables_;  // parameters and t: what expressions may name

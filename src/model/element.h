@@ -119,6 +119,7 @@ class Inputs {
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
   S number(int field, int i = 0) const { return params_[value(field).first + i]; }
+  S parameter(int i) const { return params_[i]; }  // of the model's `parameters`
   // Three numbers; a vector of the plane has z = 0.
   Vec3T<S> vector(int field, int i = 0) const {
     const S* first = params_ + value(field).first;

@@ -17,7 +17,8 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Body:
     case FieldType::Bodies:
     case FieldType::Joint:
-    case FieldType::Joints: return 0;
+    case FieldType::Joints:
+    case FieldType::State: return 0;
   }
   return 0;
 }

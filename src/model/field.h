@@ -22,6 +22,7 @@ enum class FieldType {
   Bodies,    // two of these: [first, second]
   Joint,     // name of a joint
   Joints,    // two of these: [first, second]
+  State,     // name of a state
   Integer,   // a whole number
 };
 

@@ -3,6 +3,7 @@
 #include "model/forces/list.h"
 #include "model/joints/list.h"
 #include "model/sensors/list.h"
+#include "model/states/list.h"
 
 namespace liedyn {
 namespace {
@@ -18,13 +19,14 @@ std::vector<Kind> only_kinds(const std::vector<Listed>& list) {
 }  // namespace
 
 std::string_view section_name(Section section) {
-  constexpr std::string_view names[] = {"bodies", "joints", "forces", "sensors"};
+  constexpr std::string_view names[] = {"bodies", "joints", "forces", "states", "sensors"};
   return names[static_cast<std::size_t>(section)];
 }
 
 const std::vector<Kind>& kinds(Section section) {
-  static const std::array<std::vector<Kind>, 4> all = {only_kinds(body_kinds()), only_kinds(joint_kinds()),
-                                                       only_kinds(force_kinds()), only_kinds(sensor_kinds())};
+  static const std::array<std::vector<Kind>, kSectionCount> all = {
+      only_kinds(body_kinds()), only_kinds(joint_kinds()), only_kinds(force_kinds()), only_kinds(state_kinds()),
+      only_kinds(sensor_kinds())};
   return all[static_cast<std::size_t>(section)];
 }
 

@@ -16,6 +16,8 @@
 #include "model/joints/list.h"
 #include "model/number_paths.h"
 #include "model/sensors/list.h"
+#include "model/states/list.h"
+#include "model/states/signal_batch.h"
 #include "model/typed_rotation.h"
 
 namespace liedyn {
@@ -97,7 +99,10 @@ namespace {
 Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<NodeType>& types,
                const std::vector<bool>& own) {
   std::vector<bool> roots;
-  for (std::size_t i = 0; i < types.size(); ++i) roots.push_back(own[i] || types[i] != NodeType::R3xSO3);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    // States come last, behind all that grows from the ground and from other roots.
+    roots.push_back(types[i] != NodeType::State && (own[i] || types[i] != NodeType::R3xSO3));
+  }
   std::unordered_set<std::string_view> keep_rows;
   for (const Entry& sensor : d.entries(Section::Sensors))
     if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
@@ -139,10 +144,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const auto& bodies = d.entries(Section::Bodies);
   const Lookup body_names = names_of(bodies);
   const Lookup joint_names = names_of(d.entries(Section::Joints));
+  const Lookup state_names = names_of(d.entries(Section::States));
 
   // The node of each body in absolute coordinates, and whether it asks for one of its own.
   const bool minimal = m.formulation_ == "minimal";
-  std::vector<NodeType>& types = m.body_types;
+  std::vector<NodeType> types;
   std::vector<bool> own;
   for (const Entry& body : bodies) {
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
@@ -151,6 +157,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
     types.push_back(listed.node(own.back() ? word(d, body, field) : common));
   }
+  m.body_types = types;
+  // States follow the bodies, each with a scalar node.
+  const std::size_t states = d.entries(Section::States).size();
+  types.resize(types.size() + states, NodeType::State);
+  own.resize(types.size(), true);
   const auto add_node = [&](NodeType type) {
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
@@ -160,7 +171,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     return static_cast<int>(m.nodes.size()) - 1;
   };
   if (!minimal) {
-    m.nodes.reserve(bodies.size());
+    m.nodes.reserve(types.size());
     for (const NodeType type : types) add_node(type);
   } else {
     m.tree = plan_tree(d, body_names, types, own);
@@ -174,6 +185,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       if (link.kind == Link::Kind::Root) m.tree->bodies[static_cast<std::size_t>(link.body)].q = m.nodes.back().q;
       m.tree->of_node.push_back(static_cast<int>(i));
     }
+  }
+
+  for (std::size_t i = 0; i < states; ++i) {
+    m.state_frames.push_back(static_cast<std::int32_t>(m.frames.size()));
+    m.frames.push_back({.node = static_cast<std::int32_t>(bodies.size() + i), .numbers = -1});
   }
 
   m.stage_numbers = m.nv;
@@ -201,6 +217,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   add_batches(Section::Bodies, body_kinds());
   add_batches(Section::Joints, joint_kinds());
   add_batches(Section::Forces, force_kinds());
+  add_batches(Section::States, state_kinds());
 
   const auto add_frame = [&](const Entry& entry, const Attachment& a) {
     Frame frame;
@@ -339,6 +356,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                needed.angle
                    ? "revolute, cylindrical, planar and planar_revolute joints have one"
                    : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
+      } else if (field.type == FieldType::State) {
+        sensor.frame = m.state_frames[static_cast<std::size_t>(state_names.at(word(d, entry, index)))];
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
@@ -367,6 +386,16 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.sensors.push_back(std::move(sensor));
   }
   m.sensor_variables = static_cast<int>(variables.size());
+
+  // Elements made of expressions take their frames from what these name.
+  const std::vector<SignalName> names = signal_names(m);
+  for (const auto& batch : m.batches) {
+    auto* signals = dynamic_cast<SignalBatch*>(batch.get());
+    if (signals == nullptr) continue;
+    signals->connect(m, names, findings);
+    batch->first_number = m.numbers;
+    m.numbers += batch->numbers_per_element();
+  }
   if (!findings.empty()) throw InputError(findings);
   return model;
 }
@@ -441,10 +470,13 @@ const Entry& Model::body_of(int dof) const {
                                             tree->of_joint[static_cast<std::size_t>(link.joint)])]
                                 .body;
   }
-  return description_->entries(Section::Bodies)[static_cast<std::size_t>(body)];
+  const int bodies = static_cast<int>(body_types.size());
+  return body < bodies ? description_->entries(Section::Bodies)[static_cast<std::size_t>(body)]
+                       : description_->entries(Section::States)[static_cast<std::size_t>(body - bodies)];
 }
 
 std::string Model::equation_name(int dof) const {
+  if (dof >= first_state()) return fmt::format("states.{}: rate", body_of(dof).name);
   const int index = node_of_velocity(dof);
   const Node& node = nodes[static_cast<std::size_t>(index)];
   const Link* link = tree ? &tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(index)])] : nullptr;
@@ -605,6 +637,7 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
+    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= static_cast<int>(m.body_types.size())) continue;  // of a state
     const int at = entries[i].kind->field("at");
     const Attachment a{entries[i].kind->field("of"), 0,
                        at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
@@ -624,7 +657,7 @@ Initial initial_values(const Model& m, const double* params) {
     for (const Link& link : m.tree->links)
       if (link.kind == Link::Kind::Rotation)
         store_rotation(SO3<double>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
-  for (std::size_t i = 0; i < m.bodies().size(); ++i) {
+  for (std::size_t i = 0; i < m.body_types.size(); ++i) {
     const int node_index = m.node_of_body(static_cast<int>(i));
     if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];
@@ -670,6 +703,10 @@ Initial initial_values(const Model& m, const double* params) {
     if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);
     if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational, 3);
   }
+  const auto& states = d.entries(Section::States);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    out.v[static_cast<std::size_t>(m.first_state()) + i] =
+        Inputs<double>(d, states[i], params, nullptr).number(states[i].kind->field("initial"));
   return out;
 }
 

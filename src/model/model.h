@@ -26,7 +26,7 @@ class Model {
   const std::string& formulation() const { return formulation_; }
   bool has_conventional_nodes() const;
 
-  // One per body, in the order of the bodies; in minimal coordinates those of the links of the tree, in their order.
+  // One per body, in the order of the bodies, then one per state; in minimal coordinates those of the links of the tree, in their order.
   std::vector<Node> nodes;
   std::optional<Tree> tree;  // in minimal coordinates
   std::vector<NodeType> body_types;  // of the node that each body has in absolute coordinates
@@ -34,6 +34,7 @@ class Model {
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
   std::vector<Sensor> sensors;
+  std::vector<std::int32_t> state_frames;  // per state
   int nq = 0;             // numbers of q
   int nv = 0;             // velocities
   int rows = 0;           // constraint rows
@@ -48,11 +49,13 @@ class Model {
   int angles = 0;  // of State::angles
 
   std::string row_name(int row) const;       // "joints.pivot: place x"
-  std::string equation_name(int dof) const;  // "bodies.top: force x"
+  std::string equation_name(int dof) const;  // "bodies.top: force x", "states.current: rate"
   const Entry& entry_of(int batch, int element) const;
   const Entry& joint_of(int row) const;
   bool is_velocity_row(int row) const;
-  const Entry& body_of(int dof) const;
+  const Entry& body_of(int dof) const;  // or the state
+  // Index of the first velocity that is a state; nv if there are none.
+  int first_state() const { return nv - static_cast<int>(state_frames.size()); }
   // What a frame finds at its index `node`: nodes, or the bodies of the tree.
   const std::vector<Node>& bodies() const { return tree ? tree->bodies : nodes; }
   // Index of the node that is the body's own, -1: a joint of the tree moves it.

@@ -91,6 +91,9 @@ class ModelBuilder {
   ModelBuilder& force(const std::string& name, std::string_view type) {
     return begin(Section::Forces, name, type);
   }
+  ModelBuilder& state(const std::string& name, std::string_view type) {
+    return begin(Section::States, name, type);
+  }
   ModelBuilder& sensor(const std::string& name, std::string_view type) {
     return begin(Section::Sensors, name, type);
   }
@@ -187,11 +190,12 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
         builder.choose(field.name, chosen);
         break;
       }
-      case FieldType::Text:
+      case FieldType::Text: builder.set(field.name, std::string("0.3 + sin(2*t)")); break;
       case FieldType::Body:
       case FieldType::Bodies:
       case FieldType::Joint:
-      case FieldType::Joints: break;
+      case FieldType::Joints:
+      case FieldType::State: break;
     }
   }
 }
@@ -270,6 +274,39 @@ inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& k
   }
 }
 
+// States of every kind and an effort in a joint, whose expressions name all sensors that they may, each other and the time.
+inline void add_every_signal(ModelBuilder& builder, const std::vector<std::string>& bodies, Random& random) {
+  const auto planar = std::find_if(bodies.begin(), bodies.end(),
+                                   [](const std::string& name) { return name.starts_with("planar"); });
+  builder.joint("signals", "cylindrical").set("between", bodies[0], bodies[2]);
+  set_random_fields(builder, *find_kind(Section::Joints, "cylindrical"), random);
+  builder.sensor("turn", "joint_angle").set("of", std::string("signals"));
+  builder.sensor("turning", "joint_angle_rate").set("of", std::string("signals"));
+  builder.sensor("slide", "joint_displacement").set("of", std::string("signals"));
+  builder.sensor("sliding", "joint_displacement_rate").set("of", std::string("signals"));
+  builder.sensor("place", "position").set("of", bodies[3]).set("at", random.vector<3>());
+  builder.sensor("speed", "velocity").set("of", bodies[4]).set("at", random.vector<3>());
+  builder.sensor("spin", "angular_velocity").set("of", bodies[2]);
+  builder.sensor("inertial_spin", "angular_velocity").set("of", bodies[3]).set("axes", std::string("inertial"));
+  builder.sensor("heading", "angle").set("of", *planar);
+  builder.sensor("charge_now", "state").set("of", std::string("charge"));
+  builder.state("charge", "expression")
+      .set("initial", {0.4})
+      .set("rate", std::string("place[0]*speed[1] - sin(charge)*lag + turning*slide + cos(t)*heading"));
+  builder.state("total", "integral").set("input", std::string("spin[2]*turn - sliding*inertial_spin[0] + charge_now^2"));
+  builder.state("lag", "filter")
+      .set("input", std::string("place[2]*total + exp(0.3*turning)"))
+      .set("time_constant", {0.7});
+  builder.force("drive", "joint_effort")
+      .set("joint", std::string("signals"))
+      .set("coordinate", std::string("angle"))
+      .set("effort", std::string("2*charge - slide*turning + lag^2 + speed[0]*sin(heading) + t"));
+  builder.force("push", "joint_effort")
+      .set("joint", std::string("signals"))
+      .set("coordinate", std::string("displacement"))
+      .set("effort", std::string("-3*slide - sliding + total*cos(turn)"));
+}
+
 // Every kind of body in every formulation, every kind of force on them and on ground, and joints: of every kind by turns, so
 // that each pair has one and each kind joins many pairs.
 inline std::shared_ptr<const Description> model_of_everything(Random& random, Pairs pairs) {
@@ -285,6 +322,7 @@ inline std::shared_ptr<const Description> model_of_everything(Random& random, Pa
   }
   for (const Kind& kind : kinds(Section::Forces))
     add_everywhere(builder, Section::Forces, kind, bodies, pairs, random);
+  add_every_signal(builder, bodies, random);
   return builder.finish();
 }
 

@@ -9,7 +9,7 @@ Configuration configuration_of(const System& system, const State& state) {
   system.residual(state, work, {});
   const Model& model = system.model();
   Configuration out;
-  for (std::size_t i = 0; i < work.motions.size(); ++i) {
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
     const Motion<double>& m = work.motions[i];
     const bool stored = !model.tree && model.body_types[i] != NodeType::R3 && !is_planar(model.body_types[i]);
     BodyConfiguration body;
@@ -23,7 +23,7 @@ Configuration configuration_of(const System& system, const State& state) {
 }
 
 void set_configuration(const Model& model, const Configuration& configuration, State& state) {
-  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
     const Node& node = model.nodes[i];
     const BodyConfiguration& body = configuration[i];
     double* q = state.q.data() + node.q;

@@ -14,12 +14,6 @@ constexpr double kWorstContraction = 0.5;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::max(out, std::abs(x));
-  return out;
-}
-
 bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
 
 }  // namespace
@@ -115,20 +109,41 @@ void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& wor
 // that would remove them, to the largest acceleration.
 Corrector::Scales Corrector::scales(const State& to, const Work& work) const {
   const double least = options_.absolute / options_.relative;
-  return {std::max(work.force_scale, least), std::max(largest(to.vdot), least)};
+  return {std::max(work.force_scale, least), std::max(largest_of_bodies(to.vdot), least)};
 }
 
-Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, const Work& work) const {
+double Corrector::largest_of_bodies(const std::vector<double>& values) const {
+  const Model& model = system_->model();
+  double out = 0;
+  for (int i = 0; i < model.first_state(); ++i) out = std::max(out, std::abs(values[at(i)]));
+  for (std::size_t i = at(model.nv); i < values.size(); ++i) out = std::max(out, std::abs(values[i]));
+  return out;
+}
+
+// Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
+double Corrector::state_scale(const Stage& stage, const State& to, int i) const {
+  const double rounding = 16 * kEpsilon * std::abs(to.v[at(i)]) / stage.c_v;
+  return std::max({std::abs(to.vdot[at(i)]), rounding / options_.relative,
+                   1e-4 * options_.absolute / options_.relative});
+}
+
+Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, const State& to,
+                                      const Work& work) const {
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
-  const auto scan = [&](const std::vector<double>& values, double& most) {
-    for (const double x : values) most = std::max(most, std::abs(x)), sum += x;
+  const auto scan = [&](const std::vector<double>& values, std::size_t count, double& most) {
+    for (std::size_t i = 0; i < count; ++i) most = std::max(most, std::abs(values[i])), sum += values[i];
   };
-  scan(work.r, m.forces);
-  if (holds_positions()) scan(work.phi, m.positions);
-  if (holds_velocities()) scan(work.rate, m.velocities);
+  const int first_state = system_->model().first_state(), nv = system_->model().nv;
+  scan(work.r, at(first_state), m.forces);
+  for (int i = first_state; i < nv; ++i) {
+    m.states = std::max(m.states, std::abs(work.r[at(i)]) / state_scale(stage, to, i));
+    sum += work.r[at(i)];
+  }
+  if (holds_positions()) scan(work.phi, work.phi.size(), m.positions);
+  if (holds_velocities()) scan(work.rate, work.rate.size(), m.velocities);
   m.finite = std::isfinite(sum);
-  m.combined = std::max({m.forces / scales.force, m.positions * stage.rate() / scales.acceleration,
+  m.combined = std::max({m.forces / scales.force, m.states, m.positions * stage.rate() / scales.acceleration,
                          m.velocities / (stage.c_v * scales.acceleration)});
   return m;
 }
@@ -136,17 +151,19 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
   // Places and velocities are known to round-off only.
   double size = 0, speed = 0;
-  for (const Motion<double>& m : work.motions) {
+  for (std::size_t i = 0; i < system_->model().body_types.size(); ++i) {
+    const Motion<double>& m = work.motions[i];
     size = std::max(size, m.p.cwiseAbs().maxCoeff());
     speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
   }
-  const double acceleration = largest(to.vdot);
+  const double acceleration = largest_of_bodies(to.vdot);
   // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so in
   // the forces.
   const bool constrained = holds_positions() && system_->model().rows > 0;
-  const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest(theta));
+  const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
   const double rounding = acceleration > 0 ? work.force_scale / acceleration * stage.rate() * uncertain : 0.0;
-  if (now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
+  if (now.states > options_.relative ||
+      now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
     return false;
   // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
   const double places =
@@ -159,14 +176,20 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
 // to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
 bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
   double increment = 0, size = 0;
-  for (int i = 0; i < system_->model().nv; ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
+  const Model& model = system_->model();
+  const double tolerance = 1e-3 * options_.relative / stage.rate();
+  for (int i = 0; i < model.first_state(); ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
+  for (int i = model.first_state(); i < model.nv; ++i)
+    if (std::abs(work.right[at(i)]) >
+        std::max(16 * kEpsilon * std::abs(theta[at(i)]), tolerance * state_scale(stage, to, i)))
+      return false;
   // Constraints see places, which are rounded to their own size.
   if (system_->model().rows > 0)
     for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
   // Euler parameters are rounded to their own size, not to that of their increment.
   const double rounding =
-      std::max({16 * kEpsilon * largest(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
-  return increment <= std::max(rounding, 1e-3 * options_.relative * largest(to.vdot) / stage.rate());
+      std::max({16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
+  return increment <= std::max(rounding, tolerance * largest_of_bodies(to.vdot));
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -331,7 +354,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     else
       evaluate_residual(stage, to, work);
     const Scales now_scales = scales(to, work);
-    const Measure now = measure(stage, now_scales, work);
+    const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
     if (settled || small(stage, now, to, work)) {
       out.has_factors = has_matrix_ && !assembled;
@@ -369,7 +392,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       to.eta = base_eta_;
       apply(stage, h, reference, factor, to, work);
       evaluate_residual(stage, to, work);
-      const Measure trial = measure(stage, now_scales, work);
+      const Measure trial = measure(stage, now_scales, to, work);
       if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;
     }
   }

@@ -85,7 +85,8 @@ class Corrector {
     double force, acceleration;
   };
   struct Measure {
-    double forces = 0;      // largest |r|
+    double forces = 0;      // largest |r| of bodies
+    double states = 0;      // largest |r| of states, each relative to its own scale
     double positions = 0;   // largest |Phi|, if imposed
     double velocities = 0;  // largest |B v + Phi_t|, if imposed
     double combined = 0;    // both relative to their scales: what should contract
@@ -106,7 +107,9 @@ class Corrector {
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
   void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
   Scales scales(const State& to, const Work& work) const;
-  Measure measure(const Stage& stage, const Scales& scales, const Work& work) const;
+  double largest_of_bodies(const std::vector<double>& values) const;
+  double state_scale(const Stage& stage, const State& to, int i) const;
+  Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
   bool is_settled(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;

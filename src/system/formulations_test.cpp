@@ -105,6 +105,7 @@ class Assembly {
       }
     }
 
+    builder.sensor("hinge_rate", "joint_angle_rate").set("of", std::string("hinge"));
     for (const BodyData& b : bodies_) {
       const Vec3 center(b.center.x(), b.center.y(), planar() ? 0 : b.center.z());
       builder.sensor("a_" + b.name, "acceleration").set("of", b.name).set("at", center);
@@ -166,6 +167,8 @@ class Assembly {
         builder.choose(field.name, chosen);
       } else if (field.type == FieldType::Vector || field.type == FieldType::Rotation) {
         builder.set(field.name, random.vector<3>());
+      } else if (field.type == FieldType::Text) {
+        builder.set(field.name, std::string("0.7 - 0.4*hinge_rate + sin(t)"));
       } else if (field.type == FieldType::PlaneVector) {
         const Vec3 v = random.vector<3>();
         builder.set(field.name, {v.x(), v.y()});

@@ -95,7 +95,11 @@ double size_of(const Work& work) {
 }
 
 double position_tolerance(const Work& work) { return kPositionTolerance * size_of(work); }
-double velocity_tolerance(const State& state) { return kVelocityTolerance * std::max(largest(state.v), 1.0); }
+double velocity_tolerance(const System& system, const State& state) {
+  double speed = 1;
+  for (int i = 0; i < system.model().first_state(); ++i) speed = std::max(speed, std::abs(state.v[at(i)]));
+  return kVelocityTolerance * speed;
+}
 
 std::vector<Diagnostic> violations(const System& system, const State& state,
                                    const std::vector<double>& residual, double tolerance,
@@ -282,7 +286,7 @@ bool project_velocities(const System& system, State& state, const std::vector<bo
     for (std::size_t k = 0; k < state.v.size(); ++k) state.v[k] += work.right[k];
   }
   system.residual(state, work, rows);
-  return largest(work.rate) <= velocity_tolerance(state);
+  return largest(work.rate) <= velocity_tolerance(system, state);
 }
 
 bool solve_accelerations(const System& system, State& state, Work& work) {
@@ -428,7 +432,7 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
     project_velocities(system, state, project ? movable : &initial.free_velocity, work);
   system.residual(state, work, {true, true, false});
   const std::vector<Diagnostic> findings = violations(
-      system, state, work.rate, velocity_tolerance(state), "velocities",
+      system, state, work.rate, velocity_tolerance(system, state), "velocities",
       project
           ? "let more bodies move"
           : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");

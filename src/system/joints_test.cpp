@@ -24,7 +24,7 @@ Rigid turn(const Vec3& center, const Vec3& rotation) {
   return {R, center - R * center};
 }
 
-// Where the joint is, and its axes in the initial configuration. Joints of the plane have x along their line and z out of it.
+// Where the joint is, and its axes in the initial configuration. Joints of the plane have z along their line and y out of it.
 struct Place {
   Vec3 at, other, axis, second_axis;
   Mat3 A;
@@ -38,7 +38,7 @@ struct Place {
         planar(in_plane) {
     if (!planar) return;
     at.z() = other.z() = axis.z() = 0;
-    A << axis.normalized(), Vec3::UnitZ().cross(axis).normalized(), Vec3::UnitZ();
+    A << Vec3::UnitZ().cross(axis).normalized(), Vec3::UnitZ(), axis.normalized();
   }
   // Any motion of both bodies together; in the plane if they are.
   Rigid together(Random& random) const {
@@ -114,10 +114,10 @@ std::map<std::string, Freedom> freedoms() {
       {"distance",
        {[](const Place& c, Random& random) { return turn(c.at, any(random)) * turn(c.other, any(random)); },
         [](const Place& c) { return std::vector{shift(kHeldStep * (c.other - c.at).normalized())}; }}},
-      {"planar_revolute", directions("", "z", "xy", "")},
-      {"planar_prismatic", directions("x", "", "y", "z")},
-      {"planar_fixed", directions("", "", "xy", "z")},
-      {"planar_point_on_line", directions("x", "z", "y", "")},
+      {"planar_revolute", directions("", "y", "xz", "")},
+      {"planar_prismatic", directions("z", "", "x", "y")},
+      {"planar_fixed", directions("", "", "xz", "y")},
+      {"planar_point_on_line", directions("z", "y", "x", "")},
       {"screw",
        {[](const Place& c, Random& random) {
           const double angle = random.between(-3, 3);

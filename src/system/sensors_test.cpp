@@ -18,6 +18,7 @@ struct KnownMotion {
   Vec3 offset{0.2, -0.1, 0.4};  // of a point on the ball, body axes
   double hung_mass = 3;
   Vec3 rod = Vec3(1, 2, -2) / 3;
+  double charge = 1.7;
   double puck_mass = 0.3, puck_angle = 20;  // more than three turns
   double nut_mass = 0.5, nut_inertia = 0.1, nut_velocity = -0.7, nut_omega = 3;
   Mat3 R = SO3<double>::exp(rotation).R();
@@ -49,6 +50,7 @@ struct KnownMotion {
         .set("at", {0, 0, 0})
         .set("axis", 5 * rod);
     // Skids in the plane.
+    builder.state("charge", "integral").set("initial", {charge}).set("input", std::string("t"));
     builder.body("puck", "planar").set("mass", {puck_mass}).set("inertia", {0.4}).set("angle", {puck_angle});
     for (const auto& [name, type] : sensor_types) {
       builder.sensor(name, type);
@@ -56,6 +58,7 @@ struct KnownMotion {
       if (const int of = kind.field("of"); of >= 0)
         builder.set(
             "of", std::string(type == "angle"                                                      ? "puck"
+                              : type == "state"                                                    ? "charge"
                               : type.starts_with("joint_")                                         ? "rod"
                               : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
                                                                                                    : "ball"));
@@ -102,6 +105,7 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"joint_displacement", scalar(0)},
           {"joint_displacement_rate", scalar(k.nut_velocity)},
           {"multiplier", hook_force},
+          {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},
           {"energy_second", scalar(k.kinetic())},
           {"energy_third", scalar(k.potential())},

@@ -8,12 +8,10 @@ namespace liedyn {
 struct State {
   double t = 0;
   std::vector<double> q;       // coordinates of the nodes
-  std::vector<double> v;       // velocities
+  std::vector<double> v;       // velocities; those of the nodes of states are the states
   std::vector<double> vdot;    // accelerations that satisfy equilibrium
   std::vector<double> lambda;  // multipliers
   std::vector<double> eta;     // multipliers of the stabilised index-2 form
-  std::vector<double> x;       // first-order states
-  std::vector<double> xdot;
   // Angles of joints that may wind up, as they were at the end of the last step: an angle is known up to full turns, and the turn
   // nearest to these holds (Model::angles numbers).
   std::vector<double> angles;

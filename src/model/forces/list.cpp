@@ -3,13 +3,15 @@
 #include "model/forces/applied.h"
 #include "model/forces/bushing.h"
 #include "model/forces/coordinate_forces.h"
+#include "model/forces/joint_effort.h"
 #include "model/forces/spring_damper.h"
 
 namespace liedyn {
 
 const std::vector<ListedKind>& force_kinds() {
   static const std::vector<ListedKind> list = {force(),        torque(),         spring_damper(), bushing(),
-                                               joint_spring(), joint_actuator(), joint_friction()};
+                                               joint_spring(), joint_actuator(), joint_friction(),
+                                               joint_effort()};
   return list;
 }
 

@@ -1,15 +1,11 @@
 #include "model/joints/planar_joint.h"
 
-#include <cmath>
-
 #include "model/common_fields.h"
 
 namespace liedyn {
 namespace {
 
 enum Fields { kBetween, kAt, kAxis };
-
-constexpr bool needs_axis(Held held) { return (held & kInPlane) != kInPlane; }
 
 template <class E>
 ListedKind listed(std::string type, std::string summary, std::string axis_summary = {}) {
@@ -37,7 +33,7 @@ template <Held held>
 std::vector<Attachment> PlanarJoint<held>::attachments() {
   std::vector<Attachment> frames = frames_at_common_place(kBetween, kAt);
   frames[0].oriented = across;
-  frames[1].oriented = (held & kTurnInPlane) != 0;
+  frames[1].oriented = (held & kTurns) != 0;
   return frames;
 }
 
@@ -45,16 +41,16 @@ template <Held held>
 template <class S>
 void PlanarJoint<held>::derive(const Inputs<S>& in, S* p) {
   Mat3T<S> axes = Mat3T<S>::Identity();
-  if constexpr (needs_axis(held)) {
-    axes.col(0) = in.vector(kAxis).normalized();
-    axes.col(1) = axes.col(2).cross(axes.col(0));
+  if constexpr (has_line) {
+    const Vec3T<S> line = in.vector(kAxis).normalized(), out_of_plane = Vec3T<S>::Unit(2);
+    axes << out_of_plane.cross(line), out_of_plane, line;
   }
   derive_axes(in, axes, p);
 }
 
 template <Held held>
 void PlanarJoint<held>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
-  if constexpr (needs_axis(held)) {
+  if constexpr (has_line) {
     if (in.vector(kAxis).norm() > 0) return;
     message = "axis: expected a direction, got [0, 0]";
     hint = "the length does not matter, but it must not be zero";
@@ -69,24 +65,15 @@ void PlanarJoint<held>::derivatives(const std::array<Motion<double>, 2>& f, cons
   for (int i = 0; i < rows; ++i) out.held(i, row_list[static_cast<std::size_t>(i)], axes);
 }
 
-// Rates of e_x,1.(p_2 - p_1) and of the angle from e_x,1 to e_x,2, all in the axes of the first body.
 template <Held held>
 AxisMotion PlanarJoint<held>::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
-  const JointAxes<double> axes(p);
-  const Mat3 Q = f[0].R.transpose() * f[1].R;
-  const Vec3 r = f[0].R.transpose() * (f[1].p - f[0].p), x2 = Q * axes.second.col(0);
-  const Vec3 x = axes.first.col(0), y = axes.first.col(1), z = axes.first.col(2);
-  const Vec3 u1 = f[0].V.head<3>(), w1 = f[0].V.tail<3>(), u2 = f[1].V.head<3>(), w2 = f[1].V.tail<3>();
-  return {.angle = std::atan2(y.dot(x2), x.dot(x2)),
-          .angle_rate = z.dot(Q * w2 - w1),
-          .displacement = x.dot(r),
-          .displacement_rate = x.dot(Q * u2 - u1 - w1.cross(r))};
+  return axis_motion_of(f, p);
 }
 
 template struct PlanarJoint<kInPlane>;
-template struct PlanarJoint<place_along(1) | kTurnInPlane>;
-template struct PlanarJoint<kInPlane | kTurnInPlane>;
-template struct PlanarJoint<place_along(1)>;
+template struct PlanarJoint<kAcrossLine | turn_about(1)>;
+template struct PlanarJoint<kInPlane | turn_about(2)>;
+template struct PlanarJoint<kAcrossLine>;
 
 ListedKind planar_revolute() {
   return listed<PlanarRevolute>("planar_revolute",

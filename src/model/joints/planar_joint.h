@@ -1,11 +1,12 @@
-// Joints of the plane, the inertial x-y plane. Their axes are x along the line that was typed, y across it and z out of the
-// plane; the first body carries them. They differ only in the directions that they hold:
+// Joints of the plane, the inertial x-y plane. As in axis_joint.h, z is the axis that the second body turns about or moves along:
+// out of the plane, or the line that was typed, with x across it in the plane and y out of the plane. They differ only in the
+// directions that they hold:
 //
-//                          places held    turn held
-//   planar_revolute        x y
-//   planar_prismatic       y              z
-//   planar_fixed           x y            z
-//   planar_point_on_line   y
+//                          z               places held    turn held
+//   planar_revolute        out of plane    x y
+//   planar_fixed           out of plane    x y            z
+//   planar_prismatic       the line        x              y
+//   planar_point_on_line   the line        x
 //
 // Where both places are held, x and y are the inertial axes: the bodies do not couple. These are the rows that a joint between
 // two bodies in a plane needs; those of the joints in space that hold the plane itself would be redundant there.
@@ -15,7 +16,7 @@
 
 namespace liedyn {
 
-inline constexpr Held kInPlane = place_along(0) | place_along(1), kTurnInPlane = turn_about(2);
+inline constexpr Held kInPlane = place_along(0) | place_along(1), kAcrossLine = place_along(0);
 
 constexpr std::array<HeldRow, 3> planar_rows(Held held) {
   std::array<HeldRow, 3> rows;
@@ -24,7 +25,8 @@ constexpr std::array<HeldRow, 3> planar_rows(Held held) {
   for (int k = 0; k < 2; ++k)
     if ((held & place_along(k)) != 0)
       rows[count++] = {inertial ? HeldRow::Kind::Place : HeldRow::Kind::Along, k, 0, 0};
-  if ((held & kTurnInPlane) != 0) rows[count++] = turn_row(held, 2);
+  for (int k = 1; k < 3; ++k)
+    if ((held & turn_about(k)) != 0) rows[count++] = turn_row(held, k);
   return rows;
 }
 
@@ -33,8 +35,8 @@ struct PlanarJoint {
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
   static constexpr bool across = held != kInPlane;
   static constexpr std::array<HeldRow, 3> row_list = planar_rows(held);
-  static constexpr AxisCoordinates coordinates = {.angle = held == kInPlane,
-                                                  .displacement = (held & kInPlane) != kInPlane};
+  static constexpr bool has_line = (held & kInPlane) == kAcrossLine;
+  static constexpr AxisCoordinates coordinates = {.angle = held == kInPlane, .displacement = has_line};
 
   static std::vector<Attachment> attachments();
   template <class S>
@@ -54,9 +56,9 @@ struct PlanarJoint {
 };
 
 using PlanarRevolute = PlanarJoint<kInPlane>;
-using PlanarPrismatic = PlanarJoint<place_along(1) | kTurnInPlane>;
-using PlanarFixed = PlanarJoint<kInPlane | kTurnInPlane>;
-using PlanarPointOnLine = PlanarJoint<place_along(1)>;
+using PlanarPrismatic = PlanarJoint<kAcrossLine | turn_about(1)>;
+using PlanarFixed = PlanarJoint<kInPlane | turn_about(2)>;
+using PlanarPointOnLine = PlanarJoint<kAcrossLine>;
 
 ListedKind planar_revolute();
 ListedKind planar_prismatic();

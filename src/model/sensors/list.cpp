@@ -1,5 +1,7 @@
 #include "model/sensors/list.h"
 
+#include <algorithm>
+
 #include "lie/so3.h"
 
 namespace liedyn {
@@ -46,11 +48,83 @@ void axis_coordinate(const SensorContext& c, double* out) {
   out[0] = c.joint->axis_motion(c.at, c.sensor.element).*part;
 }
 
+// e_k.R y of a vector y = V_t or V_r, which begins at `first`: d(R y) = R dy - R y~ d_r.
+void vector_gradient(const Motion<double>& m, int first, int k, SensorGradient& out) {
+  const Eigen::RowVector3d row = m.R.row(k);
+  const Vec3 y = m.V.segment<3>(first);
+  out.value = row.dot(y);
+  out.X[0].tail<3>() = -row * skew(y);
+  out.V[0].segment<3>(first) = row;
+}
+
+// A coordinate of a joint, or its rate.
+enum class Of { Value, Rate };
+template <bool about, Of of>
+void coordinate_of_joint(const SensorContext& c, int, SensorGradient& out) {
+  const Batch& joint = *c.joint;
+  // The numbers of every joint with coordinates begin with its axes.
+  std::array<double, kCoordinateNumbers> p;
+  std::copy_n(c.at.numbers + joint.first_number + c.sensor.element * joint.numbers_per_element(), kAxesNumbers, p.begin());
+  p[kAxesNumbers] = about ? 0 : 1;
+  const auto motion = [&](int i) {
+    return FrameView(c.at.frames[joint.frames[static_cast<std::size_t>(2 * c.sensor.element + i)]], c.at.numbers,
+                     c.at.nodes, c.at.motions)
+        .motion();
+  };
+  CoordinateDerivatives d;
+  coordinate_derivatives(motion(0), motion(1), p.data(), c.sensor.angle >= 0 ? c.at.angles[c.sensor.angle] : 0, d);
+  out.value = of == Of::Value ? d.value : d.rate;
+  for (int i = 0; i < 2; ++i) {
+    out.X[i] = of == Of::Value ? d.B[i] : d.Z[i];
+    if (of == Of::Rate) out.V[i] = d.B[i];
+  }
+}
+
+// The sensors that expressions of the dynamics may name.
+std::vector<ListedSensor> with_gradients(std::vector<ListedSensor> list) {
+  using Context = SensorContext;
+  using Gradient = SensorGradient;
+  const std::pair<std::string_view, void (*)(const Context&, int, Gradient&)> gradients[] = {
+      {"position",
+       [](const Context& c, int k, Gradient& out) {
+         const Motion<double> m = c.motion();
+         out.value = m.p[k];
+         out.X[0].head<3>() = m.R.row(k);
+       }},
+      {"velocity", [](const Context& c, int k, Gradient& out) { vector_gradient(c.motion(), 0, k, out); }},
+      {"angle",
+       [](const Context& c, int, Gradient& out) {
+         c.sensor.listed->evaluate(c, &out.value);
+         out.X[0][5] = 1;
+       }},
+      {"angular_velocity",
+       [](const Context& c, int k, Gradient& out) {
+         const Motion<double> m = c.motion();
+         if (c.sensor.choice == 1) return vector_gradient(m, 3, k, out);
+         out.value = m.V[3 + k];
+         out.V[0][3 + k] = 1;
+       }},
+      {"joint_angle", &coordinate_of_joint<true, Of::Value>},
+      {"joint_angle_rate", &coordinate_of_joint<true, Of::Rate>},
+      {"joint_displacement", &coordinate_of_joint<false, Of::Value>},
+      {"joint_displacement_rate", &coordinate_of_joint<false, Of::Rate>},
+      {"state",
+       [](const Context& c, int, Gradient& out) {
+         c.sensor.listed->evaluate(c, &out.value);
+         out.V[0][0] = 1;
+       }},
+  };
+  for (ListedSensor& listed : list)
+    for (const auto& [type, gradient] : gradients)
+      if (listed.kind.type == type) listed.gradient = gradient;
+  return list;
+}
+
 }  // namespace
 
 const std::vector<ListedSensor>& sensor_kinds() {
   using Context = SensorContext;
-  static const std::vector<ListedSensor> list = {
+  static const std::vector<ListedSensor> list = with_gradients({
       {{"position", "Place of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m",
        3,
@@ -152,6 +226,12 @@ const std::vector<ListedSensor>& sensor_kinds() {
          for (int i = 0; i < rows; ++i)
            out[i] = c.at.lambda[c.joint->first_row + c.sensor.element * rows + i];
        }},
+      {{"state",
+        "Value of a first-order state.",
+        {{.name = "of", .type = FieldType::State, .unit = "", .summary = "The state.", .required = true}}},
+       "",
+       1,
+       [](const Context& c, double* out) { out[0] = c.motion().V[0]; }},
       {{"energy",
         "Mechanical energy of the whole model.",
         {{.name = "part",
@@ -178,7 +258,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
        [](const Context& c, double* out) {
          for (const Expression& expression : c.sensor.expressions) *out++ = expression.evaluate<double>(c.variables);
        }},
-  };
+  });
   return list;
 }
 

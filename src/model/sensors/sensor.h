@@ -12,6 +12,14 @@ namespace liedyn {
 
 struct SensorContext;
 
+// One component of a sensor as a function of the motion of its frames: that of its body or state, or the two of its joint.
+struct SensorGradient {
+  using Row = Eigen::Matrix<double, 1, 6>;
+  double value = 0;
+  Row X[2] = {Row::Zero(), Row::Zero()};  // with respect to their increments
+  Row V[2] = {Row::Zero(), Row::Zero()};  // and their twists
+};
+
 struct ListedSensor {
   Kind kind;
   std::string unit;
@@ -20,6 +28,8 @@ struct ListedSensor {
   AxisCoordinates needs = {};  // what the joint it looks at must have
   bool winds = false;          // it shows an angle that may wind up
   bool in_plane = false;       // the body it looks at must be one of the plane
+  // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
+  void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;
 };
 
 struct Sensor {

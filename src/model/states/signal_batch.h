@@ -1,0 +1,46 @@
+// Elements made of an expression of the dynamics: their frames are those of what it names, so that each is a batch of its own.
+#pragma once
+
+#include "model/states/signal_expression.h"
+
+namespace liedyn {
+
+class SignalBatch : public Batch {
+ public:
+  // Once all nodes, frames, joints and sensors of the model are there.
+  virtual void connect(const Model& model, const std::vector<SignalName>& names,
+                       std::vector<Diagnostic>& findings) = 0;
+
+  Coupling coupling() const override {
+    const int count = static_cast<int>(frames.size());
+    return {.frames = count, .rows = 0, .diagonal = true, .across = count > 1};
+  }
+  int numbers_per_element() const override {
+    return static_cast<int>(expression_.parameters().size()) + own_numbers();
+  }
+  const std::vector<Attachment>& attachments() const override;
+  void derive_numbers(const Inputs<double>& in, double* out) const override;
+  void check(const Inputs<double>&, std::string&, std::string&) const override {}
+  std::string row_name(int) const override { return {}; }
+  void constraint_matrices(const Evaluation&, double*) const override {}
+  Energy energy(const Evaluation&) const override { return {}; }
+  AxisMotion axis_motion(const Evaluation&, int) const override { return {}; }
+  int angles_per_element() const override { return 0; }  // the sensors have their own
+  void wound_angles(const Evaluation&, int, double*) const override {}
+
+ protected:
+  virtual int own_numbers() const { return 0; }  // behind the parameters of the expression
+  virtual void derive_own(const Inputs<double>&, double*) const {}
+
+  const double* numbers(const Evaluation& at) const { return at.numbers + first_number; }
+  const double* own(const Evaluation& at) const { return numbers(at) + expression_.parameters().size(); }
+  FrameView view(const Evaluation& at, int i) const {
+    return FrameView(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);
+  }
+  // How the motion of the i-th frame follows the unknowns of its node.
+  Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame) const;
+
+  SignalExpression expression_;
+};
+
+}  // namespace liedyn

@@ -1,0 +1,177 @@
+#include "model/states/signal_expression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/dual.h"
+#include "model/model.h"
+#include "model/sensors/list.h"
+
+namespace liedyn {
+namespace {
+
+std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
+
+// The place of a frame among those of an element, which it joins if it is new.
+int place_of(std::int32_t frame, std::vector<std::int32_t>& frames) {
+  const auto found = std::find(frames.begin(), frames.end(), frame);
+  if (found != frames.end()) return static_cast<int>(found - frames.begin());
+  frames.push_back(frame);
+  return static_cast<int>(frames.size()) - 1;
+}
+
+std::string usable_sensors() {
+  std::vector<std::string_view> types;
+  for (const ListedSensor& listed : sensor_kinds())
+    if (listed.gradient != nullptr) types.push_back(listed.kind.type);
+  return fmt::format("sensors of these types may: {}", fmt::join(types, ", "));
+}
+
+}  // namespace
+
+std::vector<SignalName> signal_names(const Model& model) {
+  using Is = SignalName::Kind;
+  const Description& d = model.description();
+  std::vector<SignalName> out = {{"t", Is::Time}};
+  for (std::size_t i = 0; i < d.parameter_names.size(); ++i)
+    out.push_back({d.parameter_names[i], Is::Parameter, static_cast<int>(i)});
+  const auto& states = d.entries(Section::States);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    out.push_back({states[i].name, Is::State, static_cast<int>(i)});
+  for (std::size_t i = 0; i < model.sensors.size(); ++i) {
+    const Sensor& sensor = model.sensors[i];
+    for (int c = 0; c < sensor.components; ++c)
+      out.push_back({sensor.components == 1 ? sensor.name : fmt::format("{}[{}]", sensor.name, c), Is::Sensor,
+                     static_cast<int>(i), c});
+  }
+  return out;
+}
+
+void SignalExpression::connect(const Model& model, const std::vector<SignalName>& names,
+                               const std::string& text, const std::string& path, int line,
+                               std::vector<std::int32_t>& frames, std::vector<Diagnostic>& findings) {
+  const std::string& file = model.description().file;
+  std::vector<std::string> known;
+  known.reserve(names.size());
+  for (const SignalName& name : names) known.push_back(name.name);
+  Expression full;
+  try {
+    full = Expression::parse(text, known);
+  } catch (const ExpressionError& error) {
+    findings.push_back({file, line, path, fmt::format("at character {}: {}", error.position() + 1, error.what()),
+                        error.hint()});
+    return;
+  }
+
+  // Parsed again with the names it uses only, so that evaluating it costs what it needs.
+  std::vector<std::string> used;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!full.uses(static_cast<int>(i))) continue;
+    used.push_back(names[i].name);
+    Input input{.kind = names[i].kind, .component = names[i].component};
+    switch (names[i].kind) {
+      case SignalName::Kind::Time: break;
+      case SignalName::Kind::Parameter:
+        input.number = static_cast<int>(parameters_.size());
+        parameters_.push_back(names[i].index);
+        break;
+      case SignalName::Kind::State:
+        input.node = static_cast<int>(model.body_types.size()) + names[i].index;
+        input.frames[0] = place_of(model.state_frames[at_index(names[i].index)], frames);
+        break;
+      case SignalName::Kind::Sensor: {
+        input.sensor = &model.sensors[at_index(names[i].index)];
+        if (input.sensor->listed->gradient == nullptr) {
+          findings.push_back({file, line, path,
+                              fmt::format("the sensor '{}' of type {} cannot stand in an expression of the dynamics",
+                                          input.sensor->name, input.sensor->listed->kind.type),
+                              usable_sensors()});
+          break;
+        }
+        if (input.sensor->frame >= 0) input.frames[0] = place_of(input.sensor->frame, frames);
+        if (input.sensor->batch >= 0) {
+          input.joint = model.batches[at_index(input.sensor->batch)].get();
+          for (int k = 0; k < 2; ++k)
+            input.frames[k] = place_of(input.joint->frames[at_index(2 * input.sensor->element + k)], frames);
+        }
+        break;
+      }
+    }
+    inputs_.push_back(input);
+  }
+  if (used.size() > kMaxNames || frames.size() > kMaxFrames) {
+    findings.push_back({file, line, path,
+                        fmt::format("expected at most {} names and {} frames of bodies behind them, got {} and {}",
+                                    kMaxNames, kMaxFrames, used.size(), frames.size()),
+                        "divide it over several states"});
+    return;
+  }
+  expression_ = Expression::parse(text, used);
+}
+
+SensorGradient SignalExpression::gradient(const Evaluation& at, const Input& input) const {
+  SensorGradient out;
+  const Energy none;
+  switch (input.kind) {
+    case SignalName::Kind::Sensor:
+      input.sensor->listed->gradient({*input.sensor, at, input.joint, none, {}}, input.component, out);
+      break;
+    case SignalName::Kind::State:
+      out.value = at.motions[input.node].V[0];
+      out.V[0][0] = 1;
+      break;
+    default: break;
+  }
+  return out;
+}
+
+double SignalExpression::value(const Evaluation& at, const double* numbers) const {
+  std::array<double, kMaxNames> values;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    if (input.kind == SignalName::Kind::Time)
+      values[i] = at.world.time;
+    else if (input.kind == SignalName::Kind::Parameter)
+      values[i] = numbers[input.number];
+    else
+      values[i] = gradient(at, input).value;
+  }
+  return expression_.evaluate<double>(std::span<const double>(values.data(), inputs_.size()));
+}
+
+void SignalExpression::derivatives(const Evaluation& at, const double* numbers, int frames,
+                                   Derivatives& out) const {
+  for (int i = 0; i < frames; ++i) {
+    out.X[i].setZero();
+    out.V[i].setZero();
+  }
+  using S = Dual<double, 1>;
+  std::array<S, kMaxNames> values;
+  std::array<SensorGradient, kMaxNames> gradients;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    if (input.kind == SignalName::Kind::Time)
+      values[i] = S(at.world.time);
+    else if (input.kind == SignalName::Kind::Parameter)
+      values[i] = S(numbers[input.number]);
+    else
+      values[i] = S((gradients[i] = gradient(at, input)).value);
+  }
+  const std::span<const S> variables(values.data(), inputs_.size());
+  out.value = expression_.evaluate<S>(variables).v;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
+    if (input.frames[0] < 0) continue;  // it does not move
+    values[i].d[0] = 1;
+    const double slope = expression_.evaluate<S>(variables).d[0];
+    values[i].d[0] = 0;
+    for (int k = 0; k < 2; ++k) {
+      if (input.frames[k] < 0) continue;
+      out.X[input.frames[k]] += slope * gradients[i].X[k];
+      out.V[input.frames[k]] += slope * gradients[i].V[k];
+    }
+  }
+}
+
+}  // namespace liedyn

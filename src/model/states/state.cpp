@@ -1,0 +1,123 @@
+#include "model/states/state.h"
+
+#include "model/model.h"
+#include "model/states/signal_batch.h"
+
+namespace liedyn {
+namespace {
+
+enum Fields { kInitial, kExpression, kTimeConstant };
+
+// frames[0] is the state's own.
+class StateBatch : public SignalBatch {
+ public:
+  explicit StateBatch(bool lags) : lags_(lags) {}
+
+  void connect(const Model& model, const std::vector<SignalName>& names,
+               std::vector<Diagnostic>& findings) override {
+    const Description& d = model.description();
+    const auto index = static_cast<std::size_t>(entries.front());
+    const Entry& entry = d.entries(Section::States)[index];
+    frames = {model.state_frames[index]};
+    const FieldValue& text = entry.fields[kExpression];
+    expression_.connect(model, names, d.words[static_cast<std::size_t>(text.word)],
+                        "states." + entry.name + "." + entry.kind->fields[kExpression].name, entry.line, frames,
+                        findings);
+  }
+
+  void residual(const Evaluation& at) const override {
+    const Motion<double>& own_motion = at.motions[node(at)];
+    at.wrench[node(at)][0] += own_motion.A[0] - rate(at, expression_.value(at, numbers(at)));
+  }
+
+  void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
+    const int count = static_cast<int>(frames.size());
+    SignalExpression::Derivatives d;
+    expression_.derivatives(at, numbers(at), count, d);
+    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, d.value);
+    // d(x' - f) = dx' - (f_X dX + f_V dV)
+    const double factor = lags_ ? 1 / own(at)[0] : 1;
+    if (lags_) d.V[0][0] -= 1;
+    for (int j = 0; j < count; ++j) {
+      const FrameView frame = view(at, j);
+      if (frame.on_ground()) continue;
+      const Seeds s = seeds(at, to, frame);
+      Mat6 D = Mat6::Zero();
+      D.row(0) = -factor * (d.X[j] * s.X + d.V[j] * s.V);
+      if (j == 0) D.row(0) += s.A.row(0);
+      add_block(to.values, to.blocks[j], D, NodeType::State, frame.type());
+    }
+  }
+
+  Vec6 wrench_on(const Evaluation&, int, int) const override { return Vec6::Zero(); }
+
+ protected:
+  int own_numbers() const override { return lags_ ? 1 : 0; }
+  void derive_own(const Inputs<double>& in, double* out) const override {
+    if (lags_) out[0] = in.number(kTimeConstant);
+  }
+
+ private:
+  int node(const Evaluation& at) const { return at.frames[frames.front()].node; }
+  double rate(const Evaluation& at, double input) const {
+    return lags_ ? (input - at.motions[node(at)].V[0]) / own(at)[0] : input;
+  }
+
+  bool lags_;
+};
+
+// Every state is a batch of its own.
+unsigned shape(const Description& d, const Entry& entry) {
+  return static_cast<unsigned>(&entry - d.entries(Section::States).data());
+}
+std::unique_ptr<Batch> make(unsigned) { return std::make_unique<StateBatch>(false); }
+std::unique_ptr<Batch> make_lag(unsigned) { return std::make_unique<StateBatch>(true); }
+
+Field initial() {
+  return {.name = "initial",
+          .type = FieldType::Number,
+          .unit = "",
+          .summary = "Value at the start.",
+          .defaults = {0}};
+}
+Field expression(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = std::move(summary) + ": an expression of the time t, parameters, states and those sensors that are "
+                                          "coordinates or velocities.",
+          .required = true};
+}
+
+}  // namespace
+
+ListedKind state_expression() {
+  return {{"expression", "A state x with any rate of change, x' = rate.", {initial(), expression("rate", "The rate")}},
+          &make,
+          &shape};
+}
+
+ListedKind state_integral() {
+  return {{"integral",
+           "The integral of an input over the time, x' = input: that of a PID controller, say.",
+           {initial(), expression("input", "The input")}},
+          &make,
+          &shape};
+}
+
+ListedKind state_filter() {
+  return {{"filter",
+           "First-order lag, x' = (input - x)/time_constant: x follows the input smoothly.",
+           {initial(),
+            expression("input", "The input"),
+            {.name = "time_constant",
+             .type = FieldType::Number,
+             .unit = "s",
+             .summary = "After a step of the input, x has come within 1/e of it after this time.",
+             .required = true,
+             .range = Range::Positive}}},
+          &make_lag,
+          &shape};
+}
+
+}  // namespace liedyn
