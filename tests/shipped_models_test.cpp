@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "analyses/simulate.h"
 #include "io/read_model.h"
 #include "model/testing.h"
@@ -76,7 +78,7 @@ TEST(SliderCrank, MeetsTheReferenceInEveryFormulation) {
   const Known known[] = {{0.5, 0.1849526298, -0.004560291, 14.408160810},
                          {1.0, 0.2117216614, -0.503491865, 10.427593000},
                          {2.0, 0.2890851971, 0.216539424, 22.584240030}};
-  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters"}) {
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters", "minimal"}) {
     const System system = shipped("slider_crank", formulation);
     for (const Known& k : known) {
       const Eigen::VectorXd sensors = extrapolated(system, k.t, 1e-4);
@@ -92,7 +94,7 @@ TEST(SliderCrank, MeetsTheReferenceInEveryFormulation) {
 
 TEST(SliderCrank, ConvergesWithOrderTwoInEveryIndex) {
   for (const std::string index : {"3", "2", "stabilized"})
-    for (const std::string formulation : {"r3so3", "euler-parameters"}) {
+    for (const std::string formulation : {"r3so3", "euler-parameters", "minimal"}) {
       const System system = shipped("slider_crank", formulation);
       std::vector<double> errors;
       for (const double h : {1e-3, 5e-4})
@@ -196,6 +198,64 @@ TEST(ControlledArm, MeetsTheReference) {
     expect_at_most(std::abs(sensors[column(system, "angle")] - k.angle), 2e-5, name + "angle");
     expect_at_most(std::abs(sensors[column(system, "rate")] - k.rate), 2e-3, name + "rate");
     expect_at_most(std::abs(sensors[column(system, "current_now")] - k.current), 2e-2, name + "current");
+  }
+}
+
+// Torques that hold the arm at rest: (0, 37.4837, 0.2489, 0, 0, 0) at zero angles, (0, 31.6399, 6.0351, 0, 0.0283, 0) in the nominal
+// configuration (Robotics Toolbox of P. Corke). In minimal coordinates they are the residual without motors.
+TEST(Puma, HoldsItsWeightAsPublished) {
+  const auto description = std::make_shared<const Description>(read_model("puma560"));
+  Params params(description);
+  params.set("gain", 0);
+  const System system(Model::compile(description, "minimal"), params);
+  ASSERT_EQ(system.model().nv, 6);
+  ASSERT_EQ(system.model().rows, 0);
+  const double quarter = std::numbers::pi / 4;
+  Eigen::Matrix<double, 6, 1> zero = Eigen::Matrix<double, 6, 1>::Zero(), nominal = zero, at_zero = zero, at_nominal = zero;
+  nominal << 0, quarter, 4 * quarter, 0, quarter, 0;
+  at_zero << 0, 37.4837, 0.2489, 0, 0, 0;
+  at_nominal << 0, 31.6399, 6.0351, 0, 0.0283, 0;
+  Work work(system);
+  for (const auto& [angles, expected] : {std::pair(zero, at_zero), std::pair(nominal, at_nominal)}) {
+    State state = system.empty_state();
+    for (std::size_t i = 0; i < 6; ++i) state.q[i] = angles[static_cast<Eigen::Index>(i)];
+    system.residual(state, work, {});
+    expect_at_most((as_vector(work.r) - expected).cwiseAbs().maxCoeff(), 5.1e-5, "torques of the weight, to the digits printed");
+  }
+}
+
+// Joint angles, and those that the motors are to follow.
+std::pair<Eigen::VectorXd, Eigen::VectorXd> puma_angles(const std::string& formulation, double end, double step) {
+  const System system = shipped("puma560", formulation);
+  const Eigen::VectorXd sensors = run_to(system, end, step);
+  const auto part = [&](const std::string& name) -> Eigen::VectorXd {
+    for (const Sensor& sensor : system.model().sensors)
+      if (sensor.name == name) return sensors.segment(sensor.first, sensor.components);
+    throw std::out_of_range(name);
+  };
+  return {part("joint_angles"), part("targets")};
+}
+
+TEST(Puma, FollowsTheProfile) {
+  for (const double t : {0.25, 0.5, 0.75, 1.0}) {
+    const auto [angles, targets] = puma_angles("minimal", t, 1e-3);
+    expect_at_most((angles - targets).cwiseAbs().maxCoeff(), 0.025, fmt::format("t = {}: angles - targets [rad]", t));
+  }
+  Eigen::VectorXd goal(6);
+  goal << -120, 60, -200, 90, 90, 45;
+  expect_at_most((puma_angles("minimal", 1, 1e-3).first - std::numbers::pi / 180 * goal).cwiseAbs().maxCoeff(), 0.025,
+                 "angles at the end - goal [rad]");
+}
+
+TEST(Puma, FormulationsConvergeToEachOtherWithOrderTwo) {
+  for (const std::string formulation : {"r3so3", "se3", "euler-parameters", "cardan"}) {
+    std::vector<double> differences;
+    for (const double h : {2e-3, 1e-3, 5e-4})
+      differences.push_back(
+          (puma_angles(formulation, 1, h).first - puma_angles("minimal", 1, h).first).cwiseAbs().maxCoeff());
+    const double order = std::log2(differences.front() / differences.back()) / 2;
+    fmt::print("  {}: differences {:.2e} {:.2e} {:.2e}\n", formulation, differences[0], differences[1], differences[2]);
+    expect_between(order, 1.7, 2.3, formulation + ": order of the difference to minimal coordinates");
   }
 }
 
