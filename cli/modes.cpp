@@ -96,7 +96,7 @@ void add_modes(CLI::App& program, int& exit_code) {
   command.add_option("--out", a->out, "Write eigenvalues and shapes to this file; .csv, .json or .npz")->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "Shapes are small displacements and rotations of the bodies along inertial axes (docs/theory/09_linearization.md). About a "
+      "Shapes are small displacements and rotations of the bodies along inertial axes (docs/theory/12_linearization.md). About a "
       "motion that\nis not steady the eigenvalues are those of the equations frozen at that time, and a warning says so.\n"
       "Exit code 0: done; 2: the input is wrong; 3: there is no such state, or the eigenvalues were not found.");
   command.callback([a, &exit_code] { exit_code = modes_command(*a); });

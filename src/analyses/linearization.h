@@ -3,7 +3,7 @@
 //
 //   M y'' + C y' + K y + L dlambda = 0,    B y = 0,    L = B^T without friction.
 //
-// docs/theory/09_linearization.md derives them from the derivatives along the group. About a state at rest, or a motion
+// docs/theory/12_linearization.md derives them from the derivatives along the group. About a state at rest, or a motion
 // that is steady in those axes (a spinning top, a rotor), the matrices are constant and eigenvalues mean what they say.
 #pragma once
 
