@@ -20,8 +20,8 @@ double radius(const LinearProperties& method, Complex z) { return roots(method, 
 
 // How far from 0 along `direction` the method is stable.
 double stable_as_far_as(const LinearProperties& method, Complex direction) {
-  // Growth by less than rounding, or so little that it begins with a high power of z, is found at the second point at the latest. Multiple
-  // roots on the unit circle are known to half their digits.
+  // Growth by less than this counts as none: at small z that of an explicit method is a high power of it. Multiple roots on the unit circle are
+  // known to half their digits.
   const double slack = method.is_explicit ? 1e-12 : 1e-7;
   constexpr double kFirst = 0.02, kFactor = 1.02, kFar = 1e4;
   const auto stable = [&](double x) { return radius(method, x * direction) <= 1 + slack; };

@@ -59,6 +59,42 @@ TEST(Simulate, AllocatesOnceForStepsOfManySizes) {
   EXPECT_EQ(allocations[0], allocations[1]);
 }
 
+// Whatever steps an adaptive integrator takes, the table has the times that were asked for; the last row is the end.
+TEST(Simulate, RecordsAtEqualTimesWhateverStepsAreTaken) {
+  const System system = make_system(pushed_top());
+  for (const std::string integrator : {"generalized-alpha,adaptive=true,rtol=1e-4", "dopri5,adaptive=true",
+                                       "esdirk4-6,adaptive=true", "lms2,adaptive=true,rtol=1e-3"}) {
+    SimulateOptions options;
+    options.integrator = integrator;
+    options.end = 0.105;
+    options.step = 1e-3;
+    options.output_every = 10;
+    options.record_residuals = true;
+    const Result result = simulate(system, options);
+    const Trajectory& t = result.trajectory;
+    fmt::print("  {}: {} rows, {} steps from {:.1e} to {:.1e}\n", integrator, t.rows(), result.summary.steps,
+               result.summary.least_step, result.summary.largest_step);
+    ASSERT_EQ(t.rows(), 12u) << integrator;
+    for (std::size_t i = 0; i < 11; ++i) EXPECT_NEAR(t.at(i, 0), 0.01 * static_cast<double>(i), 1e-15);
+    EXPECT_EQ(t.at(11, 0), 0.105);
+    // The same run with equal small steps shows the same between the steps of this one.
+    options.integrator = "generalized-alpha,sigma=opt";
+    options.step = 1e-4;
+    options.output_every = 100;
+    const Trajectory fine = simulate(system, options).trajectory;
+    double worst = 0, size = 0;
+    for (std::size_t i = 0; i < 11; ++i)
+      for (int c = 1; c < 4; ++c) {
+        worst = std::max(worst, std::abs(t.at(i, c) - fine.at(i, c)));
+        size = std::max(size, std::abs(fine.at(i, c)));
+      }
+    EXPECT_LT(worst, 2e-3 * size) << integrator;
+    options.output_every = 0;
+    options.integrator = integrator;
+    EXPECT_EQ(simulate(system, options).trajectory.rows(), 2u) << integrator;
+  }
+}
+
 // A fast spin is smoother in inertial axes, a swing from rest in neither.
 TEST(Simulate, ChoosesTheAxesInWhichVelocitiesAreSmooth) {
   ModelBuilder pendulum;

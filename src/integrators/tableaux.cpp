@@ -446,7 +446,8 @@ std::vector<std::vector<Tree>> rooted_trees(const Eigen::MatrixXd& A, int order)
 
 std::vector<double> order_residuals(const Tableau& t, const Eigen::VectorXd& b, int order, double at) {
   std::vector<double> out;
-  for (const Tree& tree : rooted_trees(t.A, order).back())
+  const std::vector<std::vector<Tree>> trees = rooted_trees(t.A, order);
+  for (const Tree& tree : trees.back())
     out.push_back((b.dot(tree.stages) - std::pow(at, order) / tree.density) / tree.symmetry);
   return out;
 }
