@@ -14,6 +14,8 @@
 namespace liedyn::cli {
 namespace {
 
+constexpr int kRegionPoints = 121;
+
 struct AnalyzeArguments {
   std::vector<std::string> integrators;
   std::string range = "0.01:10:25", out;
@@ -41,8 +43,12 @@ std::vector<double> range_of(const std::string& text) {
 }
 
 void print(const LinearAnalysis& a) {
-  fmt::print("{}\n  order {}; spectral radius at infinity {:.6g}; {} solution{} per step\n", a.integrator,
-             a.order, a.radius_at_infinity, a.solutions_per_step, a.solutions_per_step == 1 ? "" : "s");
+  fmt::print("{}\n  order {}; {} {} per step", a.integrator, a.order, a.solutions_per_step,
+             (a.is_explicit ? "evaluation" : "solution") + std::string(a.solutions_per_step == 1 ? "" : "s"));
+  if (!a.is_explicit) fmt::print("; spectral radius at infinity {:.6g}", a.radius_at_infinity);
+  const auto limit = [](double x) { return std::isfinite(x) ? fmt::format("{:.4g}", x) : "infinity"; };
+  fmt::print("\n  stable on y' = lambda y for lambda h from -{} to 0 and up to {} i\n", limit(a.real_limit),
+             limit(a.imaginary_limit));
   fmt::print("  largest defect of the conditions of order 1 ... {}: {:.2g}\n", a.order_defects.size(),
              fmt::join(a.order_defects, ", "));
   fmt::print("  {:>11}  {:>15}  {:>17}  {:>19}\n", "h/T", "spectral radius", "amplitude decay %",
@@ -59,7 +65,7 @@ int analyze_command(const AnalyzeArguments& arguments) {
   const std::vector<double> range = range_of(arguments.range);
   std::vector<LinearAnalysis> analyses;
   for (const std::string& integrator : arguments.integrators)
-    analyses.push_back(analyze_integrator(integrator, range));
+    analyses.push_back(analyze_integrator(integrator, range, arguments.out.empty() ? 0 : kRegionPoints));
   bool plotted = false;
   if (!arguments.out.empty()) {
     write_linear_analysis(analyses, arguments.out);

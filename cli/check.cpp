@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyses/inspect.h"
+#include "analyses/simulate.h"
 #include "commands.h"
 
 namespace liedyn::cli {
@@ -51,11 +52,11 @@ void print_json(const System& system, const Inspection& i) {
   fmt::print("{}\n", json.dump(2));
 }
 
-int check(const ModelArguments& arguments, bool json) {
+int check(const ModelArguments& arguments, const std::optional<std::string>& initial, bool json) {
   const System system = arguments.load();
   const SimulationSettings& settings = system.model().description().simulation;
-  const Inspection inspection = inspect(
-      system, settings.start, settings.initial == "project" ? InitialPolicy::Project : InitialPolicy::Check);
+  const Inspection inspection =
+      inspect(system, settings.start, initial_policy(initial.value_or(settings.initial)));
   if (json)
     print_json(system, inspection);
   else
@@ -71,10 +72,13 @@ void add_check(CLI::App& program, int& exit_code) {
       "check",
       "Validate a model and explain it: degrees of freedom, redundant constraints, initial residuals");
   const auto arguments = std::make_shared<ModelArguments>();
+  const auto initial = std::make_shared<std::optional<std::string>>();
   const auto json = std::make_shared<bool>(false);
   arguments->add_to(command);
+  command.add_option("--initial", *initial, "check: values that violate a constraint are an error; project: they may move")
+      ->type_name("check|project");
   command.add_flag("--json", *json, "Print one JSON object, and nothing else on standard output");
-  command.callback([=, &exit_code] { exit_code = check(*arguments, *json); });
+  command.callback([=, &exit_code] { exit_code = check(*arguments, *initial, *json); });
 }
 
 }  // namespace liedyn::cli

@@ -206,7 +206,7 @@ int converge_command(const ConvergeArguments& arguments) {
   }
   if (result.interrupted) {
     fmt::print(stderr, "error: interrupted\n");
-    return kFailedNumerics;
+    return kInterrupted;
   }
   bool plotted = false;
   if (!arguments.out.empty()) {

@@ -18,6 +18,12 @@ void print_findings(const std::vector<Diagnostic>& findings) {
   for (const Diagnostic& finding : findings) fmt::print(stderr, "error: {}\n", to_string(finding));
 }
 
+void print_sensors(const Model& model, const double* values) {
+  for (const Sensor& sensor : model.sensors)
+    fmt::print("    {:<18} {:.12g} {}\n", sensor.name,
+               fmt::join(values + sensor.first, values + sensor.first + sensor.components, "  "), sensor.listed->unit);
+}
+
 namespace {
 
 // CLI11 does not say which word it did not understand. `argument` is where a command must stand.
@@ -32,6 +38,28 @@ void check_command(const CLI::App& parent, int argc, char** argv, int argument) 
         did_you_mean(word, names));
 }
 
+// CLI11 lists the words that it did not expect, but not what they might have been.
+void check_options(const CLI::App& program, int argc, char** argv) {
+  const CLI::App* command = &program;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") return;
+    if (!word.starts_with("--")) {
+      // A command, or a command of the last one.
+      const auto commands = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+      if (!commands.empty()) command = commands.front();
+      if (command->get_prefix_command()) return;  // what follows is not ours
+      continue;
+    }
+    const std::string name = word.substr(0, word.find('='));
+    if (command->get_option_no_throw(name) != nullptr) continue;
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+    throw InputError("", fmt::format("{} has no option '{}'", command->get_name(), excerpt(name)), did_you_mean(name, names));
+  }
+}
+
 int main(int argc, char** argv) {
   CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
   program.set_version_flag("--version", "liedyn " + std::string(version()));
@@ -44,6 +72,11 @@ int main(int argc, char** argv) {
   add_converge(program, exit_code);
   add_analyze_integrator(program, exit_code);
   add_reproduce(program, exit_code);
+  add_static(program, exit_code);
+  add_modes(program, exit_code);
+  add_linearize(program, exit_code);
+  add_assemble(program, exit_code);
+  add_kinematics(program, exit_code);
 
   if (argc == 1) {
     fmt::print("{}", program.help());
@@ -52,6 +85,7 @@ int main(int argc, char** argv) {
   try {
     check_command(program, argc, argv, 1);
     if (std::string_view(argv[1]) == "list") check_command(*program.get_subcommand("list"), argc, argv, 2);
+    check_options(program, argc, argv);
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Also thrown for --help and --version, with the code 0.

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "io/read_model.h"
+#include "system/tree_state.h"
 
 namespace liedyn::cli {
 
@@ -29,6 +30,11 @@ void ModelArguments::add_to(CLI::App& command) {
 }
 
 System ModelArguments::load() const { return std::move(load_in({formulation}).front()); }
+
+System ModelArguments::load_absolute() const {
+  System system = load();
+  return system.model().tree ? in_absolute_coordinates(system) : std::move(system);
+}
 
 std::vector<System> ModelArguments::load_in(const std::vector<std::string>& names) const {
   std::vector<Assignment> assignments;

@@ -20,11 +20,12 @@ struct RunArguments {
   std::optional<double> start, end, step;
   std::optional<long> output_every;
   std::string solver = "auto";
-  std::string out;
+  std::string from, out;
   bool json = false;
 };
 
-void print_summary(const Result& result) {
+// `integrator` as it was asked for: most options are defaults, and the summary of --json has them all.
+void print_summary(const Result& result, const std::string& integrator) {
   const Summary& s = result.summary;
   const Trajectory& t = result.trajectory;
   const std::string sizes =
@@ -32,7 +33,7 @@ void print_summary(const Result& result) {
                  : fmt::format("{:.6g} s", s.step);
   fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {}, {:.3g} s of computing time\n", s.model, s.start,
              s.end, s.steps, sizes, s.wall_seconds);
-  fmt::print("  integrator           {}\n", s.integrator);
+  fmt::print("  integrator           {}\n", integrator);
   fmt::print("  formulation          {}{}, {} unknowns, {} solver\n", s.formulation,
              s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.solver);
   fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
@@ -59,6 +60,7 @@ int run(const RunArguments& arguments) {
   options.step = arguments.step.value_or(options.step);
   options.output_every = arguments.output_every.value_or(options.output_every);
   options.solver = arguments.solver;
+  options.from = configuration_from(arguments.from, system);
 
   Result result;
   {
@@ -70,7 +72,7 @@ int run(const RunArguments& arguments) {
   if (arguments.json)
     fmt::print("{}\n", summary_json(result));
   else
-    print_summary(result);
+    print_summary(result, options.integrator);
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (result.summary.completed) {
     if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
@@ -82,7 +84,7 @@ int run(const RunArguments& arguments) {
           : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
   fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
-  return kFailedNumerics;
+  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
 }
 
 // "Time step; ... [s]": what the model's settings say about the option of the same name.
@@ -114,6 +116,7 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--end", arguments->end, help_of("end"))->type_name("T");
   command.add_option("--step", arguments->step, help_of("step"))->type_name("H");
   command.add_option("--initial", arguments->initial, help_of("initial"))->type_name("check|project");
+  add_from(command, arguments->from);
   command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
   command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
@@ -124,7 +127,7 @@ void add_run(CLI::App& program, int& exit_code) {
   command.footer(
       "What is not given here stands in the model, under \"simulation\".\n"
       "Exit code 0: done; 2: the input is wrong; 3: the numerics failed, the results up to there are "
-      "written.");
+      "written; 130: interrupted, likewise.");
   command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -159,5 +159,45 @@ TEST(ControlledArm, MeetsTheReference) {
   }
 }
 
+// Three models against integrations in minimal coordinates (their README files say which).
+struct KnownSensors {
+  const char* model;
+  double t, step;
+  const char* sensor;
+  std::vector<double> values;
+  double tolerance;
+};
+
+TEST(Mechanisms, MeetTheirReferencesInEveryIndex) {
+  const KnownSensors known[] = {
+      {"four_bar", 0.5, 5e-4, "C", {0.118202885136, 0.158636259445, 0}, 2e-7},
+      {"four_bar", 0.5, 5e-4, "crank_speed", {15.626367877764}, 2e-4},
+      {"bricard", 1, 1e-3, "P3", {0.274481319274, -0.886707938736, -0.462330002685}, 1e-8},
+      {"flyball_governor", 1, 1e-3, "s", {0.501420922380}, 1e-6},
+      {"flyball_governor", 1, 1e-3, "shaft_speed", {6.271125741876}, 1e-5}};
+  for (const KnownSensors& k : known)
+    for (const std::string index : {"3", "2", "stabilized"}) {
+      const System system = shipped(k.model, "r3so3");
+      const std::string integrator = "generalized-alpha,rho=0.9,index=" + index;
+      const Eigen::VectorXd sensors =
+          (4 * run_to(system, k.t, k.step / 2, integrator) - run_to(system, k.t, k.step, integrator)) / 3;
+      const Eigen::Map<const Eigen::VectorXd> values(k.values.data(), static_cast<Eigen::Index>(k.values.size()));
+      expect_at_most((sensors.segment(column(system, k.sensor), values.size()) - values).norm(), k.tolerance,
+                     fmt::format("{}, index {}, {} at t = {}", k.model, index, k.sensor, k.t));
+    }
+}
+
+TEST(Mechanisms, NameTheirRedundantConstraints) {
+  for (const auto& [model, count] : {std::pair("four_bar", 3), std::pair("bricard", 1), std::pair("flyball_governor", 0)}) {
+    const System system = shipped(model, "r3so3");
+    SimulateOptions options = default_options(system.model().description());
+    options.end = 0.01;
+    const Summary summary = simulate(system, options).summary;
+    EXPECT_EQ(summary.redundant.size(), static_cast<std::size_t>(count)) << model;
+    EXPECT_EQ(summary.degrees_of_freedom, model == std::string("flyball_governor") ? 4 : 1) << model;
+    EXPECT_EQ(summary.warnings.size(), count > 0 ? 1u : 0u) << model;
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

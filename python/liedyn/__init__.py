@@ -18,6 +18,16 @@ Integrators and formulations are compared by
 >>> print(study)
 >>> study.plot()
 
+and methods alone, on linear problems, by `analyze_integrator(["lms2,rho=0.6", "dopri5"])`.
+
+Without time integration there are
+
+>>> ld.static("pendulum")                            # an equilibrium; run(model, start=...) begins there
+>>> ld.modes("pendulum", at="static").frequencies
+>>> ld.linearize("slider_crank").A                   # a state space, with B, C, D and transfer(s)
+>>> ld.assemble("slider_crank", hold="crank")
+>>> ld.kinematics(driven_model)
+
 What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
 Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
 or raise `NumericalError` if `strict=True`.
@@ -26,23 +36,35 @@ or raise `NumericalError` if `strict=True`.
 from liedyn._liedyn import elements, formulations, integrators, version as __version__
 from liedyn.convergence import Convergence, converge
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
-from liedyn.model import Model, load, models, parameters, run
+from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
+from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
+from liedyn.model import Model, kinematics, load, models, parameters, run
 from liedyn.result import Result
 
 __all__ = [
     "Convergence",
     "Diagnostic",
+    "Equilibrium",
     "InputError",
+    "LinearAnalysis",
     "Model",
+    "Modes",
     "NumericalError",
     "NumericalWarning",
     "Result",
+    "StateSpace",
+    "analyze_integrator",
+    "assemble",
     "converge",
     "elements",
     "formulations",
     "integrators",
+    "kinematics",
+    "linearize",
     "load",
     "models",
+    "modes",
     "parameters",
     "run",
+    "static",
 ]

@@ -42,9 +42,10 @@ class InputError(ValueError):
 
 
 class NumericalError(ArithmeticError):
-    """The numerics failed before the end, and the caller asked for `strict`. `result` is complete up to there."""
+    """The numerics failed: a run before its end (if the caller asked for `strict`; `result` is complete up to there), or an analysis that
+    has no result."""
 
-    def __init__(self, message: str, result: Result) -> None:
+    def __init__(self, message: str, result: Result | None = None) -> None:
         super().__init__(message)
         self.result = result
 

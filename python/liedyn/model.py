@@ -85,6 +85,7 @@ class Model:
         every: int | None = None,
         residuals: bool = False,
         strict: bool = False,
+        start: Any = None,
     ) -> Result:
         """Simulates the model. What is not given is as the model's `simulation` says.
 
@@ -93,27 +94,64 @@ class Model:
         set:        values of parameters for this run only, by path. Settings in the model's `simulation` that are
                     expressions of parameters keep the values they had when the model was compiled.
         initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
-        every:      record every n-th step; 0 records only the start and the end.
+        every:      record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
         residuals:  also record the largest violation of the constraints, as the channels
                     "constraint_residual.position" and "constraint_residual.velocity".
         strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
                     with `completed == False`, is complete up to that time.
+        start:      begin from this configuration instead of the model's: a .json file that `liedyn static|assemble` wrote, a
+                    dict of that form, or what `static` and `assemble` returned.
 
         Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt.
         """
+        given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": every}
+        return self._simulate(given, residuals, set, start, strict, driven=False)
+
+    def kinematics(
+        self,
+        *,
+        step: float | None = None,
+        end: float | None = None,
+        set: Mapping[str, float] | None = None,
+        initial: str | None = None,
+        every: int | None = None,
+        residuals: bool = False,
+        strict: bool = False,
+        start: Any = None,
+    ) -> Result:
+        """Positions, velocities, accelerations and reactions where joints prescribe the whole motion, from the constraints alone at each
+        time. Options are those of `run`. Raises InputError with the motions that remain free, if there are any."""
+        given = {"step": step, "end": end, "initial": initial, "output_every": every}
+        return self._simulate(given, residuals, set, start, strict, driven=True)
+
+    def changed(self, set: Mapping[str, float]) -> Model:
+        """The same model with other values of parameters; nothing is compiled anew."""
+        other = object.__new__(Model)
+        other._compiled = self._compiled
+        other._params = _changed(self._params, _assignments(set))
+        return other
+
+    def _start_from(self, options: _liedyn.SimulateOptions, start: Any) -> None:
+        if start is None:
+            return
+        if isinstance(start, (str, os.PathLike)):
+            with open(start, encoding="utf-8") as file:
+                text, name = file.read(), os.fspath(start)
+        else:
+            text, name = _json_text(getattr(start, "data", start)), ""
+        _liedyn.start_from(options, self._compiled, self._params, text, name)
+
+    def _simulate(
+        self, given: dict[str, Any], residuals: bool, set: Mapping[str, float] | None, start: Any, strict: bool, driven: bool
+    ) -> Result:
         options = _liedyn.SimulateOptions(self._compiled)
-        for name, value in {
-            "integrator": integrator,
-            "step": step,
-            "end": end,
-            "initial": initial,
-            "output_every": every,
-        }.items():
+        for name, value in given.items():
             if value is not None:
                 setattr(options, name, value)
         options.record_residuals = residuals
+        self._start_from(options, start)
         params = _changed(self._params, _assignments(set))
-        result = Result(_liedyn.simulate(self._compiled, params, options))
+        result = Result(_liedyn.simulate(self._compiled, params, options, driven))
         for warning in result.summary["warnings"]:
             _warn(warning)
         if not result.completed:
@@ -139,6 +177,17 @@ def run(
     >>> run("chain", set={"links": 100}, end=0.2, step=1e-3, formulation="se3")
     """
     return Model(model, set=set, formulation=formulation).run(**options)
+
+
+def kinematics(
+    model: ModelSource,
+    *,
+    formulation: str | None = None,
+    set: Mapping[str, float] | None = None,
+    **options: Any,
+) -> Result:
+    """Compiles a model whose motion is prescribed altogether and follows it: `Model(model, ...).kinematics(**options)`."""
+    return Model(model, set=set, formulation=formulation).kinematics(**options)
 
 
 def models() -> list[str]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+import numpy as np
 
 from liedyn import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from liedyn.linear import Modes
 
 _MARKERS = "osD^vP"
 
@@ -83,15 +87,18 @@ def _slopes(ax: Axes, data: dict[str, Any], quantity: str) -> None:
 
 
 def linear_analyses(data: dict[str, Any]) -> Figure:
-    """Amplitude decay, period elongation and spectral radius over the step per solution of a stage, in parts of the period."""
+    """Amplitude decay, period elongation and spectral radius over the step per solution of a stage, in parts of the period; below, where they
+    were computed, the regions of stability."""
     import matplotlib.pyplot as plt
 
     panels = [("amplitude_decay", "amplitude decay / %", 100), ("period_elongation", "period elongation / %", 100)]
     analyses = data["linear_analyses"]
+    regions = [one for one in analyses if "stability_region" in one]
     with style.use():
         legend_height = 0.25 * len(analyses)
-        figure = plt.figure(figsize=(11, 3.6 + legend_height))
-        grid = figure.add_gridspec(2, 3, height_ratios=[3.3, legend_height])
+        region_rows = -(-len(regions) // 3)
+        figure = plt.figure(figsize=(11, 3.6 + 3.3 * region_rows + legend_height))
+        grid = figure.add_gridspec(2 + region_rows, 3, height_ratios=[3.3] * (1 + region_rows) + [legend_height])
         axes = [figure.add_subplot(grid[0, column]) for column in range(3)]
         for ax, (key, label, factor) in zip(axes, [*panels, ("spectral_radius", "spectral radius", 1)]):
             for one in analyses:
@@ -103,9 +110,64 @@ def linear_analyses(data: dict[str, Any]) -> Figure:
             ax.set_xlabel("h/(nT)")
             ax.set_title(label)
         axes[2].set_xscale("log")
-        below = figure.add_subplot(grid[1, :])
+        if max(row["spectral_radius"] for one in analyses for row in one["rows"]) > 10:  # explicit methods
+            axes[2].set_ylim(0, 2)
+        for number, one in enumerate(regions):
+            _stability_region(figure.add_subplot(grid[1 + number // 3, number % 3]), one)
+        below = figure.add_subplot(grid[-1, :])
         below.axis("off")
         below.legend(*axes[0].get_legend_handles_labels(), loc="upper left", borderaxespad=0)
+    return figure
+
+
+def _stability_region(ax: Axes, analysis: dict[str, Any]) -> None:
+    """Where the spectral radius on y' = lambda y is at most 1, shaded."""
+    import numpy as np
+
+    region = analysis["stability_region"]
+    x, y = np.array(region["real"]), np.array(region["imaginary"])
+    radius = np.array(region["spectral_radius"]).reshape(len(y), len(x))
+    y, radius = np.concatenate([-y[:0:-1], y]), np.concatenate([radius[:0:-1], radius])
+    ax.contourf(x, y, radius, levels=[0, 1], colors=[style.LIGHT.series[0]], alpha=0.18)
+    ax.contour(x, y, radius, levels=[1], colors=[style.LIGHT.series[0]], linewidths=1.2)
+    ax.axhline(0, color=style.LIGHT.muted, linewidth=0.6)
+    ax.axvline(0, color=style.LIGHT.muted, linewidth=0.6)
+    ax.set_aspect("equal")
+    ax.set_title(f"stable: {_short_name(analysis['integrator'])}")
+    ax.set_xlabel("Re λh")
+    ax.set_ylabel("Im λh")
+
+
+def campbell(values: Sequence[float], found: Sequence[Modes], *, parameter: str = "", orders: Sequence[float] = ()) -> Figure:
+    """Frequencies of modes over a parameter, a dot per mode; red where it grows. `orders` draws lines f = order value/2 pi, for speeds."""
+    import matplotlib.pyplot as plt
+
+    with style.use():
+        figure, ax = plt.subplots(figsize=(7, 4.2))
+        for value, modes in zip(values, found):
+            shown = ~modes.rigid & (modes.eigenvalues.imag > 0)
+            grows = modes.eigenvalues.real > 1e-9 * np.abs(modes.eigenvalues)
+            for mask, color in ((shown & ~grows, "C0"), (shown & grows, "C3")):
+                ax.plot(np.full(mask.sum(), value), modes.frequencies[mask], ".", color=color)
+        for order in orders:
+            ax.plot(values, order * np.asarray(values) / (2 * np.pi), linestyle=":", linewidth=0.8, color=style.LIGHT.muted)
+        ax.set_xlabel(parameter)
+        ax.set_ylabel("frequency / Hz")
+    return figure
+
+
+def root_locus(values: Sequence[float], found: Sequence[Modes], *, parameter: str = "") -> Figure:
+    """Eigenvalues in the complex plane, coloured by a parameter."""
+    import matplotlib.pyplot as plt
+
+    with style.use():
+        figure, ax = plt.subplots(figsize=(6, 4.6))
+        points = [(value, s) for value, modes in zip(values, found) for s in (*modes.eigenvalues, *modes.eigenvalues.conj())]
+        dots = ax.scatter([s.real for _, s in points], [s.imag for _, s in points], c=[value for value, _ in points], s=8)
+        figure.colorbar(dots, ax=ax, label=parameter)
+        ax.axvline(0, linewidth=0.8, color=style.LIGHT.muted)
+        ax.set_xlabel("Re s / (1/s)")
+        ax.set_ylabel("Im s / (1/s)")
     return figure
 
 

@@ -1,6 +1,7 @@
 #include <chrono>
 
 #include "analyses/converge.h"
+#include "analyses/kinematics.h"
 #include "analyses/simulate.h"
 #include "bind.h"
 
@@ -48,11 +49,12 @@ void run_freely(const Analyse& analyse) {
 }
 
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
-                            SimulateOptions options) {
+                            SimulateOptions options, bool driven) {
   const auto result = std::make_shared<Result>();
   run_freely([&](const auto& progress) {
     options.progress = progress;
-    *result = simulate(System(model, params), options);
+    const System system(model, params);
+    *result = driven ? kinematics(system, options) : simulate(system, options);
   });
   return result;
 }
@@ -158,7 +160,7 @@ void bind_analyses(py::module_& m) {
       });
 
   bind_convergence(m);
-  m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"));
+  m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false);
 }
 
 }  // namespace liedyn::python

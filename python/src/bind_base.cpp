@@ -10,8 +10,8 @@
 namespace liedyn::python {
 namespace {
 
-// InputError of C++ becomes liedyn.errors.InputError, with its findings as Python objects.
-void translate_input_error(std::exception_ptr thrown) {
+// InputError of C++ becomes liedyn.errors.InputError, with its findings as Python objects; NumericalError likewise.
+void translate_error(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const InputError& error) {
@@ -21,6 +21,9 @@ void translate_input_error(std::exception_ptr thrown) {
       diagnostics.append(errors.attr("Diagnostic")(d.file, d.line, d.path, d.message, d.hint));
     const py::object type = errors.attr("InputError");
     PyErr_SetObject(type.ptr(), type(diagnostics).ptr());
+  } catch (const NumericalError& error) {
+    const py::object type = py::module_::import("liedyn.errors").attr("NumericalError");
+    PyErr_SetObject(type.ptr(), type(error.what()).ptr());
   }
 }
 
@@ -29,7 +32,7 @@ void translate_input_error(std::exception_ptr thrown) {
 void bind_base(py::module_& m) {
   m.attr("version") = version();
   m.def("model_names", &model_names);
-  py::register_exception_translator(&translate_input_error);
+  py::register_exception_translator(&translate_error);
 }
 
 }  // namespace liedyn::python

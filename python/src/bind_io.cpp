@@ -2,6 +2,7 @@
 #include "io/read_model.h"
 #include "io/read_results.h"
 #include "io/write_convergence.h"
+#include "io/write_linear_analysis.h"
 #include "io/write_results.h"
 
 #include <pybind11/stl.h>
@@ -64,6 +65,16 @@ void bind_io(py::module_& m) {
   m.def("summary_json", &summary_json);
   m.def("read_results", &read_results);
   m.def("convergence_json", &convergence_json);
+  m.def(
+      "linear_analysis_json",
+      [](const std::vector<std::string>& integrators, const std::vector<double>& h_over_period,
+         int region_points) {
+        std::vector<LinearAnalysis> all;
+        for (const std::string& integrator : integrators)
+          all.push_back(analyze_integrator(integrator, h_over_period, region_points));
+        return linear_analysis_json(all);
+      },
+      py::arg("integrators"), py::arg("h_over_period"), py::arg("region_points"));
   m.def("convergence_csv", &convergence_csv);
 }
 

@@ -6,5 +6,6 @@ PYBIND11_MODULE(_liedyn, m) {
   liedyn::python::bind_model(m);
   liedyn::python::bind_integrators(m);
   liedyn::python::bind_analyses(m);
+  liedyn::python::bind_linear(m);
   liedyn::python::bind_io(m);
 }

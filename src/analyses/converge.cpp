@@ -57,24 +57,33 @@ struct Quantity {
   int first = 0, count = 0;  // of Numbers
 };
 
-// What a sample holds: all nodes, all multipliers, all sensors.
+// The multipliers that all systems have: minimal coordinates leave out most of them, and then there are none to compare.
+int common_multipliers(const std::vector<System>& systems) {
+  for (const System& system : systems)
+    if (system.model().rows != systems.front().model().rows) return 0;
+  return systems.front().model().rows;
+}
+
+// What a sample holds: all bodies, the multipliers that all systems have, all sensors.
 class Samples {
  public:
-  explicit Samples(const Model& model)
-      : nodes_(static_cast<int>(model.nodes.size())),
+  Samples(const Model& model, int multipliers)
+      : nodes_(static_cast<int>(model.bodies().size())),
+        multipliers_(multipliers),
         lambda_(nodes_ * kNodeNumbers),
-        sensors_(lambda_ + model.rows),
+        sensors_(lambda_ + multipliers),
         size_(sensors_ + model.sensor_values) {}
 
   int size() const { return size_; }
   int first_multiplier() const { return lambda_; }
+  int multipliers() const { return multipliers_; }
   int first_sensor() const { return sensors_; }
 
   // Sensing brings the motions up to date.
   void take(const System& system, const State& state, Work& work, std::vector<double>& variables,
             double* sample) const {
     system.sense(state, work, variables, sample + sensors_);
-    std::copy(state.lambda.begin(), state.lambda.end(), sample + lambda_);
+    std::copy_n(state.lambda.begin(), multipliers_, sample + lambda_);
     for (int i = 0; i < nodes_; ++i, sample += kNodeNumbers) {
       const Motion<double>& m = work.motions[static_cast<std::size_t>(i)];
       Eigen::Map<Vec3>{sample} = m.p;
@@ -121,7 +130,7 @@ class Samples {
   }
   static Eigen::Map<const Vec6> twist(const double* node) { return Eigen::Map<const Vec6>(node + 7); }
 
-  int nodes_, lambda_, sensors_, size_;
+  int nodes_, multipliers_, lambda_, sensors_, size_;
 };
 
 void check(const std::vector<System>& systems, const ConvergeOptions& o) {
@@ -171,7 +180,7 @@ void check(const std::vector<System>& systems, const ConvergeOptions& o) {
 class Study {
  public:
   Study(const std::vector<System>& systems, const ConvergeOptions& options)
-      : systems_(systems), options_(options), layout_(systems.front().model()) {
+      : systems_(systems), options_(options), layout_(systems.front().model(), common_multipliers(systems)) {
     check(systems, options);
     for (const System& system : systems_) {
       Work work(system);
@@ -205,8 +214,8 @@ class Study {
     using Kind = Quantity::Kind;
     if (!options_.reference.recorded) {
       quantities_ = {{Kind::Poses, "q"}, {Kind::Twists, "v"}};
-      if (model.rows > 0)
-        quantities_.push_back({Kind::Numbers, "lambda", layout_.first_multiplier(), model.rows});
+      if (layout_.multipliers() > 0)
+        quantities_.push_back({Kind::Numbers, "lambda", layout_.first_multiplier(), layout_.multipliers()});
     }
     const auto wanted = [&](const Sensor& sensor) {
       const auto& chosen = options_.sensors;

@@ -3,67 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/OrderingMethods>
-#include <Eigen/SparseCore>
-#include <Eigen/SparseQR>
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
-
-using SparseMatrix = Eigen::SparseMatrix<double>;
 
 double largest(const std::vector<double>& values) {
   double out = 0;
   for (const double x : values) out = std::max(out, std::abs(x));
   return out;
 }
-
-// B^T, one column per constraint.
-SparseMatrix transposed_constraints(const System& system, const State& state, Work& work) {
-  const Model& model = system.model();
-  std::size_t size = 0;
-  for (const auto& batch : model.batches)
-    size += static_cast<std::size_t>(6 * batch->coupling().rows * batch->coupling().frames * batch->size());
-  std::vector<double> blocks(size);
-  system.constraint_matrices(state, work, blocks);
-  std::vector<Eigen::Triplet<double>> entries;
-  const double* block = blocks.data();
-  for (const auto& batch : model.batches) {
-    const Coupling coupling = batch->coupling();
-    if (coupling.rows == 0) continue;
-    for (int e = 0; e < batch->size(); ++e) {
-      for (int f = 0; f < coupling.frames; ++f, block += 6 * coupling.rows) {
-        const int node_index = model
-                                   .frames[static_cast<std::size_t>(
-                                       batch->frames[static_cast<std::size_t>(e * coupling.frames + f)])]
-                                   .node;
-        if (node_index < 0) continue;
-        const Node& node = model.nodes[static_cast<std::size_t>(node_index)];
-        for (int c = 0; c < node_size(node.type).v; ++c)
-          for (int r = 0; r < coupling.rows; ++r)
-            entries.emplace_back(node.v + c, batch->first_row + e * coupling.rows + r,
-                                 block[components(node.type)[c] * coupling.rows + r]);
-      }
-    }
-  }
-  SparseMatrix out(model.nv, model.rows);
-  out.setFromTriplets(entries.begin(), entries.end());
-  return out;
-}
-
-// Constraints that are linear combinations of the others, in the order of the model.
-std::vector<int> redundant_rows(const SparseMatrix& transposed) {
-  std::vector<int> rows;
-  if (transposed.cols() == 0) return rows;
-  Eigen::SparseQR<SparseMatrix, Eigen::COLAMDOrdering<int>> qr(transposed);
-  const auto& order = qr.colsPermutation().indices();
-  for (Eigen::Index i = qr.rank(); i < transposed.cols(); ++i) rows.push_back(order(i));
-  std::sort(rows.begin(), rows.end());
-  return rows;
-}
-
-constexpr int kAlwaysAnalysed = 1000;
-constexpr double kRegular = 1e-13;
 
 }  // namespace
 
@@ -80,20 +29,14 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   state.t = start;
   state.q = initial.q;
   state.v = initial.v;
-  const State given = state;
-  bool regular = false;  // accelerations and multipliers are unique, so no constraint is redundant
   try {
     state = consistent_state(system, start, policy, work);
-    regular = work.solver->reciprocal_condition() > kRegular;
   } catch (const InputError& error) {
     out.findings = error.diagnostics();
+    state.redundant = dependent_rows(system, state, 1e-7, RowLevel::Velocity, nullptr, work);
   }
-  // The rank analysis names the rows, at a cost that grows faster than the model: large ones need a reason for it.
-  std::vector<int> redundant;
-  if (!regular || model.rows <= kAlwaysAnalysed)
-    redundant = redundant_rows(transposed_constraints(system, given, work));
-  for (const int row : redundant) out.redundant.push_back(model.row_name(row));
-  out.degrees_of_freedom = model.nv - model.rows + static_cast<int>(redundant.size());
+  for (const int row : state.redundant) out.redundant.push_back(model.row_name(row));
+  out.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());
 
   system.residual(state, work, {true, true, false});
   out.residual_position = largest(work.phi);

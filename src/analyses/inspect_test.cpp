@@ -63,7 +63,7 @@ TEST(Inspect, NamesAConstraintThatRepeatsOthers) {
   ASSERT_EQ(i.redundant.size(), 1u);
   EXPECT_TRUE(i.redundant[0] == "joints.a: place x" || i.redundant[0] == "joints.b: place x")
       << i.redundant[0];
-  EXPECT_FALSE(i.findings.empty());
+  EXPECT_TRUE(i.findings.empty());  // it can be simulated all the same
 }
 
 // Bars between the points, the last point joined to the first by the ground; a hinge at each point.

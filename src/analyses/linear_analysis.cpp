@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <numbers>
 
 #include <Eigen/Eigenvalues>
@@ -11,8 +12,48 @@ namespace {
 
 using Complex = std::complex<double>;
 
-Eigen::VectorXcd roots(const LinearProperties& method, double omega_h) {
-  return Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(method.amplification(omega_h), false).eigenvalues();
+Eigen::VectorXcd roots(const LinearProperties& method, Complex z) {
+  return Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(method.amplification(z), false).eigenvalues();
+}
+
+double radius(const LinearProperties& method, Complex z) { return roots(method, z).cwiseAbs().maxCoeff(); }
+
+// How far from 0 along `direction` the method is stable.
+double stable_as_far_as(const LinearProperties& method, Complex direction) {
+  // Growth by less than rounding, or so little that it begins with a high power of z, is found at the second point at the latest. Multiple
+  // roots on the unit circle are known to half their digits.
+  const double slack = method.is_explicit ? 1e-12 : 1e-7;
+  constexpr double kFirst = 0.02, kFactor = 1.02, kFar = 1e4;
+  const auto stable = [&](double x) { return radius(method, x * direction) <= 1 + slack; };
+  double good = 0, bad = kFirst;
+  while (stable(bad)) {
+    good = bad;
+    bad *= kFactor;
+    if (bad > kFar) return std::numeric_limits<double>::infinity();
+  }
+  if (good == 0) return 0;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = 0.5 * (good + bad);
+    (stable(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+// Explicit methods are stable near 0, on the left; implicit ones unstable there, on the right. In both a solution of a stage reaches about as
+// far as one step of Euler's methods.
+StabilityRegion stability_region(const LinearProperties& method, int points) {
+  const double n = method.solutions_per_step;
+  const double first = method.is_explicit ? -(n + 2) : -n, last = method.is_explicit ? 2 : 5 * n,
+               top = method.is_explicit ? n + 2 : 4 * n;
+  StabilityRegion out;
+  for (int i = 0; i < points; ++i) {
+    const double part = static_cast<double>(i) / (points - 1);
+    out.real.push_back(first + part * (last - first));
+    out.imaginary.push_back(part * top);
+  }
+  for (const double y : out.imaginary)
+    for (const double x : out.real) out.radius.push_back(radius(method, {x, y}));
+  return out;
 }
 
 // The root that begins as exp(i omega h), followed in steps so small that no other comes between, and its phase without jumps.
@@ -32,7 +73,7 @@ class PrincipalRoot {
 
   void move_to(double omega_h, Complex near) {
     Complex best = 0;
-    for (const Complex& root : roots(method_, omega_h))
+    for (const Complex& root : roots(method_, {0, omega_h}))
       if (std::abs(root - near) <= std::abs(best - near) || best == 0.0) best = root;
     phase_ += std::remainder(std::arg(best) - phase_, 2 * std::numbers::pi);
     root_ = best;
@@ -46,8 +87,8 @@ class PrincipalRoot {
 
 }  // namespace
 
-LinearAnalysis analyze_integrator(const std::string& specification,
-                                  const std::vector<double>& h_over_period) {
+LinearAnalysis analyze_integrator(const std::string& specification, const std::vector<double>& h_over_period,
+                                  int region_points) {
   // Roots of multiplicity r approach their limit as omega_h^(-1/r).
   constexpr double kInfinity = 1e14, kConditionMet = 1e-10;
   const LinearProperties method = linear_properties(specification);
@@ -58,15 +99,19 @@ LinearAnalysis analyze_integrator(const std::string& specification,
   while (out.order < static_cast<int>(out.order_defects.size()) &&
          out.order_defects[static_cast<std::size_t>(out.order)] < kConditionMet)
     ++out.order;
-  out.radius_at_infinity = roots(method, kInfinity).cwiseAbs().maxCoeff();
+  out.is_explicit = method.is_explicit;
+  out.radius_at_infinity =
+      method.is_explicit ? std::numeric_limits<double>::infinity() : radius(method, {0, kInfinity});
+  out.real_limit = stable_as_far_as(method, -1);
+  out.imaginary_limit = stable_as_far_as(method, {0, 1});
+  if (region_points > 1) out.region = stability_region(method, region_points);
   PrincipalRoot principal(method);
   for (const double x : h_over_period) {
     const double omega_h = 2 * std::numbers::pi * x;
     principal.follow(omega_h);
     const Complex log = principal.logarithm();
     const double numerical = std::abs(log);  // omega_ h
-    out.rows.push_back(
-        {x, roots(method, omega_h).cwiseAbs().maxCoeff(), -log.real() / numerical, omega_h / numerical - 1});
+    out.rows.push_back({x, radius(method, {0, omega_h}), -log.real() / numerical, omega_h / numerical - 1});
   }
   return out;
 }

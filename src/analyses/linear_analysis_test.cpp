@@ -21,10 +21,15 @@ TEST(LinearAnalysis, OfEveryIntegratorAgreesWithItsOrderAndItsRho) {
                a.rows[0].period_elongation);
     const IntegratorOptions options(listed.name, listed.options);
     const bool has_rho = listed.options.front().name == "rho";
-    // Multiple roots are known to the root of their number of digits only.
-    EXPECT_NEAR(a.radius_at_infinity, has_rho ? options.number("rho") : 0, 2e-3) << listed.name;
     EXPECT_GE(a.order, 2) << listed.name;
+    EXPECT_EQ(std::isfinite(a.real_limit), a.is_explicit) << listed.name;
+    if (!a.is_explicit) {
+      EXPECT_FALSE(std::isfinite(a.imaginary_limit)) << listed.name;
+      // Multiple roots are known to the root of their number of digits only.
+      EXPECT_NEAR(a.radius_at_infinity, has_rho ? options.number("rho") : 0, 2e-3) << listed.name;
+    }
     for (const LinearAnalysisRow& row : a.rows) {
+      if (a.is_explicit) continue;
       EXPECT_LT(row.spectral_radius, 1 + 1e-9) << listed.name << " h/T = " << row.h_over_period;
       EXPECT_GT(row.amplitude_decay, -1e-9) << listed.name;
     }
@@ -48,6 +53,28 @@ TEST(LinearAnalysis, OfTheTrapezoidalRuleIsTheClosedForm) {
     }
     expect_at_most(worst, 1e-9, name + ": distance from the trapezoidal rule");
   }
+}
+
+// The stability functions of explicit methods with as many stages as their order are the exponential series.
+TEST(LinearAnalysis, KnowsHowFarExplicitMethodsAreStable) {
+  const auto limits = [](const char* name) {
+    const LinearAnalysis a = analyze_integrator(name, {0.1}, 41);
+    fmt::print("  {}: stable from -{:.6f} and up to {:.6f} i\n", name, a.real_limit, a.imaginary_limit);
+    // The grid says the same along its lower edge, the real axis.
+    for (std::size_t i = 0; i < a.region.real.size(); ++i) {
+      const double x = a.region.real[i];
+      if (std::abs(x) < 0.2 || std::abs(x + a.real_limit) < 0.2) continue;
+      EXPECT_EQ(a.region.radius[i] <= 1, x < 0 && x > -a.real_limit) << name << " at " << x;
+    }
+    return a;
+  };
+  const LinearAnalysis rk44 = limits("rk44"), ode23 = limits("ode23");
+  EXPECT_NEAR(rk44.real_limit, 2.785293563405282, 1e-9);
+  EXPECT_NEAR(rk44.imaginary_limit, 2 * std::sqrt(2.0), 1e-9);
+  EXPECT_NEAR(ode23.real_limit, 2.512745326618329, 1e-9);
+  EXPECT_NEAR(ode23.imaginary_limit, std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(limits("dopri5").real_limit, 3.3066, 1e-3);
+  limits("rk67");
 }
 
 // Sec. 4: more steps or sub-steps dissipate less at equal cost; MSSTH(3) at rho = 0 has the stability function of esdirk3-4.

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "system/state.h"
+
 namespace liedyn {
 
 struct Channel {
@@ -49,6 +51,7 @@ struct Summary {
   int unknowns = 0;
   int degrees_of_freedom = 0;
   std::string solver;  // the linear solver used
+  std::vector<std::string> redundant;  // constraints that follow from others, by name
   std::vector<std::string> warnings;
   bool completed = true;
   bool interrupted = false;  // stopped by the user
@@ -58,6 +61,7 @@ struct Summary {
 struct Result {
   Summary summary;
   Trajectory trajectory;
+  State state;  // at the end
 };
 
 }  // namespace liedyn

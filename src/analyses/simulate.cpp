@@ -6,13 +6,14 @@
 #include <cmath>
 
 #include "analyses/choose_formulation.h"
+#include "analyses/recorder.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
-namespace {
 
-void check(const SimulateOptions& o) {
+void check_times(const SimulateOptions& o) {
   std::vector<Diagnostic> findings;
   const auto add = [&](const char* path, std::string message) {
     findings.push_back({"", 0, path, std::move(message), ""});
@@ -31,75 +32,18 @@ void check(const SimulateOptions& o) {
   if (!findings.empty()) throw InputError(findings);
 }
 
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::max(out, std::abs(x));
-  return out;
+namespace {
+
+std::string redundancy_warning(const System& system, const State& state) {
+  Work work(system);
+  const std::size_t count = state.redundant.size();
+  return fmt::format(
+      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones (torques divided by {:.3g} m, the model's "
+      "length)",
+      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are", row_names(system.model(), state.redundant),
+      system.model().forces_use_multipliers ? "friction, and so the motion, depends on how reactions are shared" : "the motion is the same",
+      constraint_scales(system, state, work).length);
 }
-
-// Keeps the sensors at the output times and the maxima of the summary.
-class Recorder {
- public:
-  Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals)
-      : system_(&system), work_(&work), result_(&result), record_residuals_(record_residuals) {
-    const Model& model = system.model();
-    Trajectory& out = result.trajectory;
-    for (const Sensor& sensor : model.sensors)
-      add_channel(sensor.name, sensor.listed->unit, sensor.components);
-    if (record_residuals) {
-      // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
-      add_channel("constraint_residual.position", "", 1);
-      add_channel("constraint_residual.velocity", "", 1);
-    }
-    out.data.reserve(rows * static_cast<std::size_t>(out.columns));
-    variables_.resize(static_cast<std::size_t>(model.sensor_variables));
-  }
-
-  void record(const State& state) {
-    const Residuals residuals = watch(state);
-    Trajectory& out = result_->trajectory;
-    const std::size_t first = out.data.size();
-    out.data.resize(first + static_cast<std::size_t>(out.columns));
-    out.data[first] = state.t;
-    system_->sense(state, *work_, variables_, out.data.data() + first + 1);
-    if (!record_residuals_) return;
-    *(out.data.end() - 2) = residuals.position;
-    *(out.data.end() - 1) = residuals.velocity;
-  }
-
- private:
-  struct Residuals {
-    double position, velocity;
-  };
-
-  void add_channel(const std::string& name, const std::string& unit, int components) {
-    Trajectory& out = result_->trajectory;
-    out.channels.push_back({name, unit, out.columns, components});
-    out.columns += components;
-  }
-
-  Residuals watch(const State& state) {
-    Summary& s = result_->summary;
-    const Energy e = system_->energy(state, *work_);
-    s.energy_final = e.kinetic + e.potential;
-    if (first_) s.energy_initial = s.energy_final;
-    first_ = false;
-    s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
-    system_->residual(state, *work_, {true, true, false});
-    const Residuals residuals = {largest(work_->phi), largest(work_->rate)};
-    s.residual_position = std::max(s.residual_position, residuals.position);
-    s.residual_velocity = std::max(s.residual_velocity, residuals.velocity);
-    s.end = state.t;
-    return residuals;
-  }
-
-  const System* system_;
-  Work* work_;
-  Result* result_;
-  bool record_residuals_;
-  std::vector<double> variables_;
-  bool first_ = true;
-};
 
 }  // namespace
 
@@ -121,7 +65,7 @@ SimulateOptions default_options(const Description& d) {
 }
 
 Result simulate(const System& system, const SimulateOptions& options) {
-  check(options);
+  check_times(options);
   const Model& model = system.model();
   if (model.formulation() == "auto") {
     const FormulationChoice choice = choose_formulation(system, options);
@@ -135,7 +79,9 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
   // Initial values need the plain linear system.
   auto work_pointer = std::make_unique<Work>(system, options.solver);
-  State state = consistent_state(system, options.start, initial_policy(options.initial), *work_pointer);
+  State state = consistent_state(
+      system, options.start,
+      {.policy = initial_policy(options.initial), .given = options.from.get()}, *work_pointer);
   if (integrator->form() == IndexForm::Stabilized)
     work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;
@@ -145,27 +91,36 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.formulation = model.formulation();
   s.start = options.start;
   s.unknowns = system.unknowns();
-  s.degrees_of_freedom = model.nv - model.rows;
+  s.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());
   s.solver = work.solver->name();
   s.warnings = integrator->warnings();
+  if (!state.redundant.empty()) {
+    for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));
+    s.warnings.push_back(redundancy_warning(system, state));
+  }
 
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every;
   s.adaptive = integrator->control().adaptive;
-  const std::size_t rows = s.adaptive || every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
+  const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
   Recorder recorder(system, work, result, rows, options.record_residuals);
   recorder.record(state);
   const auto observe = [&](const State& now, long step) {
-    if ((every > 0 && step % every == 0) || now.t == options.end) recorder.record(now);
+    if (s.adaptive)
+      recorder.watch(now);
+    else if ((every > 0 && step % every == 0) || now.t == options.end)
+      recorder.record(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
-  const DriveReport report = drive(*integrator, system, {options.end, options.step}, state, work, observe);
-  if (!report.completed &&
-      result.trajectory
-              .data[(result.trajectory.rows() - 1) * static_cast<std::size_t>(result.trajectory.columns)] !=
-          state.t)
-    recorder.record(state);
+  DriveOptions drive_options{options.end, options.step};
+  if (s.adaptive && every > 0) {
+    drive_options.spacing = static_cast<double>(every) * options.step;
+    drive_options.output = [&](const State& now) { recorder.sense(now); };
+  }
+  const DriveReport report = drive(*integrator, system, drive_options, state, work, observe);
+  if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
+  s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;
@@ -178,6 +133,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.completed = report.completed;
   s.interrupted = report.interrupted;
   s.failure = report.failure;
+  result.state = std::move(state);
   return result;
 }
 

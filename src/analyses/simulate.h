@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,11 @@ struct SimulateOptions {
   double step = 1e-3;
   std::string integrator = "generalized-alpha";
   std::string initial = "check";  // or "project"
-  long output_every = 1;          // record every n-th step; 0: only the start and the end
-  std::string solver = "auto";    // one of kSolvers
+  std::shared_ptr<const Configuration> from = {};  // where to start; null: as the model says
+  // Record every n-th step; 0: only the start and the end. Adaptive integrators choose their steps freely: then at every n-th multiple of
+  // `step`, interpolated.
+  long output_every = 1;
+  std::string solver = "auto";  // one of kSolvers
   // Also record the largest |Phi| and |B v + Phi_t|, unscaled, as the channels constraint_residual.position and
   // constraint_residual.velocity.
   bool record_residuals = false;
@@ -34,6 +38,9 @@ SimulateOptions default_options(const Description& description);
 
 // "check" or "project". Throws InputError.
 InitialPolicy initial_policy(const std::string& name);
+
+// Throws InputError if the times, the step, the solver or what is to be recorded cannot be.
+void check_times(const SimulateOptions& options);
 
 // Throws InputError if the input is wrong. A numerical failure is in the result: summary.completed is false, and the
 // trajectory is complete up to there.

@@ -54,7 +54,18 @@ INSTANTIATE_TEST_SUITE_P(
                     Example{"sign(x)", 1}, Example{"sign(x-x)", 0}, Example{"min(x, y)", -1.3},
                     Example{"max(x, y)", 0.7}, Example{"step(t, 0, 0.5)", 0.5}, Example{"step(t, 1, 2)", 0},
                     Example{"step(t, 0, 0.2)", 1}, Example{"step(t, 0.25, 0.25)", 1},
-                    Example{"step(t, 0.5, 0)", 0.5}, Example{"step(t, 0.2, 0.1)", 0}));
+                    Example{"step(t, 0.5, 0)", 0.5}, Example{"step(t, 0.2, 0.1)", 0},
+                    Example{"poly(x, 1, 2, 3)", 1 + 2 * 0.7 + 3 * 0.49}, Example{"poly(x, y)", -1.3},
+                    Example{"harmonic(x, 2, 3, y)", 2 * std::sin(6 * std::numbers::pi * 0.7 - 1.3)},
+                    Example{"spline(x, 0, 1, 2, 5)", 2.4}, Example{"2*spline(2, 0, 1, 1, 3) + 1", 11}));
+
+// The natural spline through (0, 0), (1, 1), (2, 0) is (3 x - x^3)/2 before the middle, its mirror image behind it, and straight beyond.
+TEST(Expression, SplineIsTheNaturalOneThroughItsPoints) {
+  const Expression spline = Expression::parse("spline(x, 0, 0, 1, 1, 2, 0)", std::vector<std::string>{"x"});
+  const auto expected = [](double x) { return x < 0 ? 1.5 * x : (3 * x - x * x * x) / 2; };
+  for (const double x : {-1.0, -0.2, 0.0, 0.3, 0.9, 1.0, 1.4, 2.0, 3.5})
+    EXPECT_NEAR(spline.evaluate<double>(std::array{x}), expected(x <= 1 ? x : 2 - x), 1e-15) << x;
+}
 
 TEST(Expression, StepHasContinuousSecondDerivative) {
   using Second = Dual<Dual<double, 1>, 1>;
@@ -77,7 +88,8 @@ TEST(Expression, DerivativesByDualNumbersAgreeWithDifferences) {
        {"x*y - x/y",         "x^3",           "(x-y)^3",    "x^y",      "sin(x)*cos(y)", "tan(x)",
         "asin(x)+acos(x*x)", "atan(y)",       "atan2(x,y)", "sinh(x)",  "cosh(x)",       "tanh(x)",
         "exp(x*y)",          "log(y)",        "sqrt(x)",    "abs(x-y)", "sign(x)*y",     "min(x,y)*y",
-        "max(x,y)*x",        "step(x, 0, y)", "-(-x)"}) {
+        "max(x,y)*x",        "step(x, 0, y)", "-(-x)",      "poly(x, 1, y, x, 3)", "harmonic(x, y, 0.3, x)",
+        "spline(x, 0, 1, 0.4, 3, 1, -1)*y", "spline(y, 0, 1, 0.4, 3, 1, -1)"}) {
     const Expression expression = Expression::parse(text, names);
     const std::array<Dual<double, 2>, 2> duals = {seed<2>(x, 0), seed<2>(y, 1)};
     const Dual<double, 2> result = expression.evaluate<Dual<double, 2>>(duals);

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "integrators/first_order.h"
-#include "integrators/tableaux.h"
+#include "integrators/linear_properties.h"
 
 namespace liedyn {
 namespace {
@@ -114,20 +114,6 @@ class DiagonallyImplicit final : public FirstOrderMethod {
   std::vector<double> defect_, error_;
 };
 
-LinearProperties properties(const Tableau& tableau) {
-  LinearProperties out;
-  out.solutions_per_step = tableau.stages() - 1;
-  for (int p = 1; p <= 5; ++p) {
-    double worst = 0;
-    for (const double x : order_residuals(tableau, tableau.b(), p)) worst = std::max(worst, std::abs(x));
-    out.order_defects.push_back(worst);
-  }
-  out.amplification = [tableau](double omega_h) -> Eigen::MatrixXcd {
-    return Eigen::MatrixXcd::Constant(1, 1, tableau.stability({0, omega_h}));
-  };
-  return out;
-}
-
 using TableauOfRho = Tableau (*)(double rho);
 
 template <TableauOfRho tableau_of>
@@ -142,7 +128,7 @@ ListedIntegrator damped(const std::string& name, const std::string& summary, con
             const double rho = o.number("rho");
             return std::make_unique<DiagonallyImplicit>(system, o, tableau_of(rho), rho);
           },
-          [](const IntegratorOptions& o) { return properties(tableau_of(o.number("rho"))); }};
+          [](const IntegratorOptions& o) { return runge_kutta_properties(tableau_of(o.number("rho"))); }};
 }
 
 using FixedTableau = Tableau (*)();
@@ -158,7 +144,7 @@ ListedIntegrator pair(const std::string& name, const std::string& summary) {
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             return std::make_unique<DiagonallyImplicit>(system, o, tableau(), 0.0);
           },
-          [](const IntegratorOptions&) { return properties(tableau()); }};
+          [](const IntegratorOptions&) { return runge_kutta_properties(tableau()); }};
 }
 
 template <int n>

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "base/allocation_counter.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -14,8 +16,14 @@ namespace {
 // One run: the state, the attempts and their counters.
 class Run {
  public:
-  Run(Integrator& integrator, const System& system, State& state, Work& work, const Observer& observer)
-      : integrator_(integrator), system_(system), state_(state), work_(work), observer_(observer) {}
+  Run(Integrator& integrator, const System& system, const DriveOptions& options, State& state, Work& work,
+      const Observer& observer)
+      : integrator_(integrator),
+        system_(system),
+        options_(options),
+        state_(state),
+        work_(work),
+        observer_(observer) {}
 
   DriveReport equal_steps(double end, double step);
   DriveReport adaptive_steps(double end, double first_step);
@@ -23,32 +31,60 @@ class Run {
  private:
   void start(double h) {
     integrator_.start(state_, h, work_);
-    next_ = state_;
+    next_ = between_ = state_;
+    begin_ = state_.t;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
+    watch_.emplace(system_, state_, work_);
   }
+  class Meter;
+  // Looks at the constraints of the new state. False: they contradict each other.
+  bool watch(double h, const Attempt& attempt);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
-  // next_ becomes the state. False: the observer wants to stop.
-  bool accept(double t);
+  // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
+  bool accept(double t, double h, const Attempt& attempt);
+  void give_output();
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
     report_.failure =
-        fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, describe(attempt.corrector, system_));
+        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_),
+                    watch_->singularity_near(state_, h));
   }
 
   Integrator& integrator_;
   const System& system_;
+  const DriveOptions& options_;
   State& state_;
   Work& work_;
   const Observer& observer_;
-  State next_;
+  State next_;  // the state before state_ once that is accepted
+  State between_;
+  double begin_ = 0;
+  long outputs_ = 0;
   DriveReport report_;
+  std::optional<ConstraintWatch> watch_;
+};
+
+// Adds the time and the allocations of its life to the report.
+class Run::Meter {
+ public:
+  explicit Meter(DriveReport& report) : report_(report) {}
+  ~Meter() {
+    report_.seconds += std::chrono::duration<double>(Clock::now() - before_).count();
+    if (allocations_ >= 0) report_.allocations += allocation_count() - allocations_;
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  DriveReport& report_;
+  long allocations_ = allocation_count();
+  Clock::time_point before_ = Clock::now();
 };
 
 Attempt Run::attempt(double h, bool careful) {
-  using Clock = std::chrono::steady_clock;
-  const long allocations = allocation_count();
-  const auto before = Clock::now();
+  const Meter meter(report_);
   const auto count = [&](const Attempt& attempt) {
     report_.newton_iterations += attempt.corrector.iterations;
     report_.jacobian_updates += attempt.corrector.jacobians;
@@ -65,21 +101,53 @@ Attempt Run::attempt(double h, bool careful) {
       count(out);
     }
   }
-  report_.seconds += std::chrono::duration<double>(Clock::now() - before).count();
-  if (allocations >= 0) report_.allocations += allocation_count() - allocations;
   return out;
 }
 
-bool Run::accept(double t) {
+bool Run::watch(double h, const Attempt& attempt) {
+  const Meter meter(report_);
+  const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
+  if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
+  next_.redundant = state_.redundant;
+  return consistent;
+}
+
+bool Run::accept(double t, double h, const Attempt& attempt) {
   next_.t = t;
   system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
-  if (observer_(state_, report_.steps)) return true;
+  if (!watch(h, attempt)) {
+    report_.completed = false;
+    report_.failure = watch_->failure();
+    return false;
+  }
+  const bool go_on = observer_(state_, report_.steps);
+  if (options_.output) give_output();
+  if (go_on) return true;
   report_.completed = false;
   report_.interrupted = true;
   report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
   return false;
+}
+
+void Run::give_output() {
+  // A time that is met up to round-off is not worth an interpolation.
+  const double slack = 1e-9 * std::min(options_.spacing, state_.t - next_.t);
+  for (;;) {
+    const double t = begin_ + static_cast<double>(outputs_ + 1) * options_.spacing;
+    if (t > state_.t + slack) return;
+    ++outputs_;
+    if (t >= state_.t - slack) {
+      options_.output(state_);
+      return;
+    }
+    between_.angles = state_.angles;
+    between_.redundant = state_.redundant;
+    integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
+    between_.t = t;
+    options_.output(between_);
+  }
 }
 
 DriveReport Run::equal_steps(double end, double step) {
@@ -95,13 +163,13 @@ DriveReport Run::equal_steps(double end, double step) {
       break;
     }
     // Times are multiples of h, not sums of it.
-    if (!accept(n == count ? end : begin + static_cast<double>(n) * h)) break;
+    if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h, done)) break;
   }
   return report_;
 }
 
 DriveReport Run::adaptive_steps(double end, double first_step) {
-  // An error of h^order per unit of time: the step that would just meet the tolerance, with a margin, and within limits to
+  // An error of h^order: the step that would just meet the tolerance, with a margin, and within limits to
   // how fast it may change. Small changes are not worth the work that they cost.
   constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
                    kAfterFailure = 0.25;
@@ -138,7 +206,7 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
       report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
       report_.largest_step = std::max(report_.largest_step, now);
     }
-    if (!accept(last ? end : state_.t + now)) break;
+    if (!accept(last ? end : state_.t + now, now, done)) break;
     if (factor < 1 || factor > kWorthwhile) h = now * factor;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;
@@ -154,7 +222,7 @@ long step_count(double start, double end, double step) {
 
 DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,
                   Work& work, const Observer& observer) {
-  Run run(integrator, system, state, work, observer);
+  Run run(integrator, system, options, state, work, observer);
   return integrator.control().adaptive ? run.adaptive_steps(options.end, options.step)
                                        : run.equal_steps(options.end, options.step);
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "integrators/integrator.h"
 
@@ -11,6 +12,10 @@ namespace liedyn {
 struct DriveOptions {
   double end = 1;
   double step = 1e-3;  // equal steps: adjusted down so that they meet the end; adaptive: the first one
+  // Called with the states at multiples of `spacing` after the start, between steps as the method interpolates there; after the observer has
+  // seen the step. None if empty.
+  double spacing = 0;
+  std::function<void(const State&)> output = {};
 };
 
 struct DriveReport {
@@ -25,6 +30,7 @@ struct DriveReport {
   bool completed = true;
   bool interrupted = false;  // by the observer
   std::string failure;       // with time, step and the worst equation
+  std::vector<std::string> warnings;  // singular configurations passed
 };
 
 // Called after every accepted step with its number; returning false stops the run (the user interrupted it).

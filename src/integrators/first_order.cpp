@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "integrators/tableaux.h"
 #include "model/nodes/increments.h"
 
 namespace liedyn {
@@ -25,6 +24,12 @@ void for_each_number(const Node& node, const Copy& copy) {
 CorrectorOptions corrector_of(const IntegratorOptions& options) {
   CorrectorOptions out = corrector_with(options);
   out.form = options.word("index") == "2" ? IndexForm::Index2 : IndexForm::Index3;
+  // The stage relation itself is written for exp; other coordinates are parameters with velocities.
+  out.chart = chart_from(options);
+  if (out.chart != Chart::Exponential) {
+    out.local = true;
+    out.local_form = LocalForm::Velocities;
+  }
   return out;
 }
 
@@ -93,7 +98,7 @@ CorrectorOutcome FirstOrderMethod::solve(Corrector& corrector, double c, double 
       Eigen::Map<Vec3>{&slope[at(i)]} =
           angle_rates(node, from.y.data(), point.u.data(), point.udot.data()).first;
     } else if (!is_conventional(node.type)) {
-      increment_rates(node.type, &theta[at(node.v)], &point.u[at(node.v)], &slope[at(node.v)]);
+      increment_rates(node.type, chart(), &theta[at(node.v)], &point.u[at(node.v)], &slope[at(node.v)]);
     }
   }
   for (std::size_t i = 0; i < numbers_; ++i) theta[i] = corrector.Theta[i] + c * slope[i];
@@ -150,16 +155,8 @@ IntegratorOption rho_option() {
 
 std::vector<IntegratorOption> first_order_options() {
   std::vector<IntegratorOption> out = {
-      {"index", "3", "Constraints on positions (3) or velocities (2).", {"3", "2"}}};
+      {"index", "3", "Constraints on positions (3) or velocities (2).", {"3", "2"}}, coordinates_option()};
   for (IntegratorOption& o : newton_options()) out.push_back(std::move(o));
-  return out;
-}
-
-LinearProperties multistep_properties(int steps, double rho) {
-  const MultistepFormula formula = damped_multistep(steps, rho);
-  LinearProperties out;
-  for (int p = 1; p <= 3; ++p) out.order_defects.push_back(std::abs(formula.defect(p)));
-  out.amplification = [formula](double omega_h) { return formula.amplification({0, omega_h}); };
   return out;
 }
 

@@ -2,7 +2,7 @@
 //
 //   theta' = T^-1(theta) v,   u = v,   u' = vdot
 //
-// in local coordinates theta of the last step's configuration, and solve in each step or stage, with Theta, V and c given,
+// in local coordinates theta of the last step's configuration (those of exp, or others, with their own T), and solve in each step or stage, with Theta, V and c given,
 //
 //   theta = Theta + c theta',   u = V + c u'.                                                      (first-order stage)
 //
@@ -52,6 +52,7 @@ class FirstOrderMethod : public Integrator {
                        std::vector<double>& moved) const;
 
   const System& system() const { return *system_; }
+  Chart chart() const { return corrector_.options().chart; }
   std::size_t numbers() const { return numbers_; }
   // Constraints on positions, whose multipliers a method without damping leaves to oscillate.
   bool has_constraints() const;
@@ -77,7 +78,6 @@ PredictorWeights three_point_predictor(double step, double before, double before
 // The options that the methods share.
 IntegratorOption rho_option();
 std::vector<IntegratorOption> first_order_options();
-LinearProperties multistep_properties(int steps, double rho);  // those of the single-step form too
 std::vector<std::string> rho_warnings(double rho, bool constrained, bool multiple_root);
 
 }  // namespace liedyn

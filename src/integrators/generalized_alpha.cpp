@@ -90,10 +90,7 @@ CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) 
                                    : IndexForm::Index3;
   out.sigma = sigma;
   out.local = form_from(options) != Form::Geometric;
-  const std::string& coordinates = options.word("coordinates");
-  out.chart = coordinates == "conformal" ? Chart::Conformal
-              : coordinates == "cayley"  ? Chart::Cayley
-                                         : Chart::Exponential;
+  out.chart = chart_from(options);
   if (options.word("variant") == "paper" && !out.local)
     out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;
   return out;
@@ -495,16 +492,18 @@ LinearProperties properties(const IntegratorOptions& options) {
   LinearProperties out;
   const double shift = p.alpha_m - p.alpha_f;
   out.order_defects = {0, std::abs(p.gamma - 0.5 + shift), std::abs(1 - 6 * p.beta - 3 * shift) / 6};
-  // Of (x, h v, h^2 a): a_{n+1} from (1 - alpha_m) a_{n+1} + alpha_m a_n = -omega^2 ((1 - alpha_f) x_{n+1} + alpha_f x_n).
-  out.amplification = [p](double omega_h) -> Eigen::MatrixXcd {
+  // Of (x, h v, h^2 a): a_{n+1} from (1 - alpha_m) a_{n+1} + alpha_m a_n = (1 - alpha_f) f_{n+1} + alpha_f f_n with
+  // f = 2 Re(z) h v - |z|^2 x.
+  out.amplification = [p](std::complex<double> z) -> Eigen::MatrixXcd {
+    using Row = Eigen::RowVector3d;
     const auto [alpha_m, alpha_f, beta, gamma] = p;
-    const double square = omega_h * omega_h;
-    const Eigen::RowVector3d free(1, 1, 0.5 - beta);  // x_{n+1} without a_{n+1}
-    const Eigen::RowVector3d a = (-square * (alpha_f * Eigen::RowVector3d::UnitX() + (1 - alpha_f) * free) -
-                                  alpha_m * Eigen::RowVector3d::UnitZ()) /
-                                 (1 - alpha_m + square * (1 - alpha_f) * beta);
+    const double damping = 2 * z.real(), square = std::norm(z);
+    const Row x(1, 1, 0.5 - beta), v(0, 1, 1 - gamma);  // at the end, without a_{n+1}
+    const Row f_begin(-square, damping, 0), f_end = damping * v - square * x;
+    const Row a = (alpha_f * f_begin + (1 - alpha_f) * f_end - alpha_m * Row::UnitZ()) /
+                  (1 - alpha_m - (1 - alpha_f) * (damping * gamma - square * beta));
     Eigen::Matrix3d step;
-    step << free + beta * a, Eigen::RowVector3d(0, 1, 1 - gamma) + gamma * a, a;
+    step << x + beta * a, v + gamma * a, a;
     return step.cast<std::complex<double>>();
   };
   return out;

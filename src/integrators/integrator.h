@@ -2,6 +2,7 @@
 // method is its formula and little else. `from` is never written: to reject a step is to forget `to`.
 #pragma once
 
+#include <complex>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,7 +18,7 @@ namespace liedyn {
 
 struct Attempt {
   CorrectorOutcome corrector;
-  double error = 0;  // estimate relative to the tolerances, per unit of time; 0 if the method has none
+  double error = 0;  // estimate relative to the tolerances; 0 if the method has none
   bool converged() const { return corrector.converged(); }
 };
 
@@ -38,6 +39,13 @@ class Integrator {
   // The linear system it needs: Work must be made for it.
   virtual IndexForm form() const { return IndexForm::Index3; }
   virtual StepControl control() const { return {}; }
+  // The state at the part s of the last step that was taken, 0 < s < 1: by default cubic Hermite on the group, multipliers linear.
+  virtual void interpolate(const System& system, const State& from, const State& to, double s, State& out,
+                           Work& work);
+  // Why an attempt failed.
+  virtual std::string failure(const Attempt& attempt, const System& system) const {
+    return liedyn::describe(attempt.corrector, system);
+  }
   // Every option with the value in force: "generalized-alpha,form=geometric,sigma=0,...".
   virtual std::string describe() const = 0;
   virtual std::vector<std::string> warnings() const { return {}; }
@@ -72,11 +80,12 @@ class IntegratorOptions {
 // A method as analyses/linear_analysis.h sees it.
 struct LinearProperties {
   std::string integrator;      // Integrator::describe()
-  int solutions_per_step = 1;  // implicit stages
+  int solutions_per_step = 1;  // implicit stages, or evaluations of an explicit method
+  bool is_explicit = false;
   // The largest defect of the conditions of order 1, 2, ...
   std::vector<double> order_defects;
-  // What a step does on x'' + omega^2 x = 0; complex where the method is one for y' = i omega y.
-  std::function<Eigen::MatrixXcd(double omega_h)> amplification;
+  // What a step does on y' = lambda y, z = lambda h; of a method for second-order systems on x'' - 2 Re(lambda) x' + |lambda|^2 x = 0.
+  std::function<Eigen::MatrixXcd(std::complex<double> z)> amplification;
 };
 
 struct ListedIntegrator {

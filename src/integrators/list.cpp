@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "integrators/diagonally_implicit.h"
+#include "integrators/explicit_runge_kutta.h"
 #include "integrators/generalized_alpha.h"
 #include "integrators/multistep.h"
 #include "integrators/single_step.h"
@@ -14,7 +15,8 @@ namespace liedyn {
 const std::vector<ListedIntegrator>& integrators() {
   static const std::vector<ListedIntegrator> list = [] {
     std::vector<ListedIntegrator> all = {generalized_alpha()};
-    for (const auto& family : {multistep_methods(), single_step_methods(), diagonally_implicit_methods()})
+    for (const auto& family :
+         {multistep_methods(), single_step_methods(), diagonally_implicit_methods(), explicit_methods()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -82,9 +82,13 @@ TEST(PrescribedVelocity, WindsUpOverManyTurnsInEveryIndexForm) {
       angles.push_back(std::abs(sensor(system, run, "angle") - 90));
       rates.push_back(std::abs(sensor(system, run, "rate") - 60));
     }
-    expect_at_most(rates.back(), 1e-10, fmt::format("index {}: rate after 14 turns", index));
-    expect_at_most(angles.back(), 1e-2, fmt::format("index {}: angle after 14 turns", index));
-    expect_between(order_of(angles), 1.8, 2.2, fmt::format("index {}: order of the angle", index));
+    expect_at_most(rates.back(), 1e-8, fmt::format("index {}: rate after 14 turns", index));
+    // A constant acceleration is integrated exactly; only eta of the hinge, which shares the defect of its places between
+    // displacement and turn, adds an error.
+    if (index == "stabilized")
+      expect_between(order_of(angles), 1.8, 2.2, fmt::format("index {}: order of the angle, from {:.1e}", index, angles.front()));
+    else
+      expect_at_most(angles.back(), 1e-9, fmt::format("index {}: angle after 14 turns", index));
   }
 }
 

@@ -37,6 +37,22 @@ CorrectorOptions careful(CorrectorOptions options) {
   return options;
 }
 
+IntegratorOption coordinates_option() {
+  return {"coordinates",
+          "exp",
+          "Local coordinates of rotations by phi about n: phi n (exp), 4 tan(phi/4) n (conformal), 2 "
+          "tan(phi/2) n "
+          "(cayley).",
+          {"exp", "conformal", "cayley"}};
+}
+
+Chart chart_from(const IntegratorOptions& options) {
+  const std::string& coordinates = options.word("coordinates");
+  return coordinates == "exp"      ? Chart::Exponential
+         : coordinates == "cayley" ? Chart::Cayley
+                                   : Chart::Conformal;
+}
+
 std::vector<IntegratorOption> step_control_options() {
   return {{"adaptive",
            "false",
@@ -68,6 +84,28 @@ double Tolerances::worst(const System& system, const std::vector<double>& increm
     }
   }
   return worst;
+}
+
+double Tolerances::worst_velocity(const System& system, const std::vector<double>& errors, const State& from,
+                                  const State& to) const {
+  double speed = 0, spin = 0, worst_speed = 0, worst_spin = 0;
+  double worst_state = 0;
+  for (const Node& node : system.model().nodes) {
+    const int places = place_count(node.type);
+    if (node.type == NodeType::State) {
+      const auto k = static_cast<std::size_t>(node.v);
+      const double scale = std::max(std::abs(from.v[k]), std::abs(to.v[k]));
+      worst_state = std::max(worst_state, std::abs(errors[k]) / (absolute + relative * scale));
+      continue;
+    }
+    for (int i = 0; i < node_size(node.type).v; ++i) {
+      const auto k = static_cast<std::size_t>(node.v + i);
+      double &scale = i < places ? speed : spin, &worst = i < places ? worst_speed : worst_spin;
+      scale = std::max({scale, std::abs(from.v[k]), std::abs(to.v[k])});
+      worst = std::max(worst, std::abs(errors[k]));
+    }
+  }
+  return std::max({worst_speed / (absolute + relative * speed), worst_spin / (absolute + relative * spin), worst_state});
 }
 
 }  // namespace liedyn

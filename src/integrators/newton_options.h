@@ -1,4 +1,4 @@
-// What every implicit method lets its user say about Newton's method and about the steps.
+// What methods let their users say about Newton's method, local coordinates and steps.
 #pragma once
 
 #include "integrators/integrator.h"
@@ -11,6 +11,10 @@ CorrectorOptions corrector_with(const IntegratorOptions& options);
 // For a second try: fresh exact matrices, line search where the update allows it, more iterations.
 CorrectorOptions careful(CorrectorOptions options);
 
+// coordinates: exp, conformal or cayley.
+IntegratorOption coordinates_option();
+Chart chart_from(const IntegratorOptions& options);
+
 // adaptive, rtol, atol: for methods that estimate their error.
 std::vector<IntegratorOption> step_control_options();
 struct Tolerances {
@@ -20,6 +24,9 @@ struct Tolerances {
   Tolerances() = default;
   // The largest of the errors of places and angles, relative to the tolerances. `increments`: laid out as velocities.
   double worst(const System& system, const std::vector<double>& increments, const Work& work) const;
+  // The same of velocities, relative to the largest ones at the ends of the step.
+  double worst_velocity(const System& system, const std::vector<double>& errors, const State& from,
+                        const State& to) const;
 };
 
 }  // namespace liedyn

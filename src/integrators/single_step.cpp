@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "integrators/first_order.h"
-#include "integrators/tableaux.h"
+#include "integrators/linear_properties.h"
 
 namespace liedyn {
 namespace {

@@ -353,42 +353,102 @@ Tableau esdirk4_6() {
   return out;
 }
 
-std::vector<double> order_residuals(const Tableau& t, const Eigen::VectorXd& b, int order) {
-  const Eigen::Index s = t.c.size();
-  const Eigen::VectorXd e = Eigen::VectorXd::Ones(s);
-  const auto power = [&](int k) -> Eigen::VectorXd { return t.c.array().pow(k).matrix(); };  // C^k e
-  const auto times = [&](const Eigen::VectorXd& x, const Eigen::VectorXd& y) -> Eigen::VectorXd {
-    return x.cwiseProduct(y);
-  };
-  // q^(k) = A C^(k-1) e - C^k e/k, Eq. (29)
-  const auto q = [&](int k) -> Eigen::VectorXd { return t.A * power(k - 1) - power(k) / k; };
-  const Eigen::VectorXd &c = t.c, q2 = q(2), q3 = q(3), q4 = q(4);
-  switch (order) {
-    case 1: return {b.dot(e) - 1};
-    case 2: return {b.dot(c) - 0.5};
-    case 3: {
-      const double s1 = b.dot(power(2)) / 2 - 1.0 / 6;
-      return {s1, b.dot(q2) + s1};
-    }
-    case 4: {
-      const double s1 = b.dot(power(3)) / 6 - 1.0 / 24, s3 = b.dot(q3) / 2 + s1;
-      return {s1, b.dot(times(c, q2)) + 3 * s1, s3, b.dot(t.A * q2) + s3};
-    }
-    default: {
-      const double s1 = b.dot(power(4)) / 24 - 1.0 / 120;
-      const double s4 = b.dot(times(c, q3)) / 2 + 4 * s1, s5 = b.dot(q4) / 6 + s1;
-      const double s8 = b.dot(t.A * q3) / 2 + s5;
-      return {s1,
-              b.dot(times(power(2), q2)) / 2 + 6 * s1,
-              b.dot(times(q2 + power(2), q2)) / 2 + 3 * s1,
-              s4,
-              s5,
-              b.dot(times(c, t.A * q2)) + s4,
-              b.dot(t.A * times(c, q2)) + 3 * s5,
-              s8,
-              b.dot(t.A * (t.A * q2)) + s8};
-    }
+// Explicit methods: the last row is that of the weights, and the stage there begins the next step.
+
+Tableau rk44() { return from_rows(4, {{0.5}, {0, 0.5}, {0, 0, 1}, {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}}); }
+
+Tableau ode23() {
+  Tableau out = from_rows(3, {{0.5}, {0, 0.75}, {2.0 / 9, 1.0 / 3, 4.0 / 9}});
+  out.embedded = weights({7.0 / 24, 0.25, 1.0 / 3, 0.125});
+  out.embedded_order = 2;
+  return out;
+}
+
+Tableau dopri5() {
+  Tableau out = from_rows(5, {{0.2},
+                              {3.0 / 40, 9.0 / 40},
+                              {44.0 / 45, -56.0 / 15, 32.0 / 9},
+                              {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+                              {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+                              {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}});
+  out.embedded =
+      weights({5179.0 / 57600, 0, 7571.0 / 16695, 393.0 / 640, -92097.0 / 339200, 187.0 / 2100, 1.0 / 40});
+  out.embedded_order = 4;
+  // Shampine's interpolant of fourth order, as Hairer, Norsett and Wanner use it.
+  out.quartic =
+      weights({-12715105075.0 / 11282082432, 0, 87487479700.0 / 32700410799, -10690763975.0 / 1880347072,
+               701980252875.0 / 199316789632, -1453857185.0 / 822651844, 69997945.0 / 29380423});
+  return out;
+}
+
+Tableau rk67() {
+  const double s = std::sqrt(5.0);
+  return from_rows(6, {{(5 - s) / 10},
+                       {-s / 10, (5 + 2 * s) / 10},
+                       {(7 * s - 15) / 20, (s - 1) / 4, (15 - 7 * s) / 10},
+                       {(5 - s) / 60, 0, 1.0 / 6, (15 + 7 * s) / 60},
+                       {(5 + s) / 60, 0, (9 - 5 * s) / 12, 1.0 / 6, (3 * s - 5) / 10},
+                       {1.0 / 6, 0, (25 * s - 55) / 12, -(25 + 7 * s) / 12, 5 - 2 * s, (5 + s) / 2},
+                       {1.0 / 12, 0, 0, 0, 5.0 / 12, 5.0 / 12, 1.0 / 12}});
+}
+
+Eigen::VectorXd Tableau::weights_at(double s) const {
+  // Cubic Hermite between the ends: theta = s^2 (3 - 2 s) b + (s (1 - s)^2 for the first, -s^2 (1 - s) for the last slope)
+  Eigen::VectorXd out = s * s * (3 - 2 * s) * b();
+  out[0] += s * (1 - s) * (1 - s);
+  out[c.size() - 1] -= s * s * (1 - s);
+  if (quartic.size() > 0) out += s * s * (1 - s) * (1 - s) * quartic;
+  return out;
+}
+
+namespace {
+
+// A rooted tree by what it contributes to an order condition, b . stages = 1/density.
+struct Tree {
+  Eigen::VectorXd stages;  // the product over its branches of A times their stages; e for a single node
+  double density = 1;      // nodes times the densities of the branches
+  double symmetry = 1;     // ways to exchange equal branches, times the symmetries of the branches
+};
+
+// Trees by their number of nodes, from 1 up to `order`: a tree of n nodes is a set of branches with n - 1.
+std::vector<std::vector<Tree>> rooted_trees(const Eigen::MatrixXd& A, int order) {
+  std::vector<std::vector<Tree>> trees(static_cast<std::size_t>(order));
+  trees[0].push_back({Eigen::VectorXd::Ones(A.rows())});
+  for (int nodes = 2; nodes <= order; ++nodes) {
+    std::vector<Tree>& grown = trees[static_cast<std::size_t>(nodes - 1)];
+    // Branches in descending order, so that every set is met once; `equal` of them are like the last one.
+    const auto attach = [&](const auto& self, const Tree& root, int left, std::size_t size, std::size_t kind,
+                            int equal) -> void {
+      if (left == 0) {
+        grown.push_back(root);
+        return;
+      }
+      for (std::size_t n = std::min(size, static_cast<std::size_t>(left)); n >= 1; --n) {
+        const std::size_t last = n == size ? kind : trees[n - 1].size() - 1;
+        for (std::size_t k = 0; k <= last; ++k) {
+          const Tree& branch = trees[n - 1][k];
+          const int alike = n == size && k == kind ? equal + 1 : 1;
+          self(self,
+               Tree{root.stages.cwiseProduct(A * branch.stages), root.density * branch.density,
+                    root.symmetry * branch.symmetry * alike},
+               left - static_cast<int>(n), n, k, alike);
+        }
+      }
+    };
+    const auto largest = static_cast<std::size_t>(nodes - 1);
+    attach(attach, Tree{Eigen::VectorXd::Ones(A.rows()), static_cast<double>(nodes)}, nodes - 1, largest,
+           trees[largest - 1].size() - 1, 0);
   }
+  return trees;
+}
+
+}  // namespace
+
+std::vector<double> order_residuals(const Tableau& t, const Eigen::VectorXd& b, int order, double at) {
+  std::vector<double> out;
+  for (const Tree& tree : rooted_trees(t.A, order).back())
+    out.push_back((b.dot(tree.stages) - std::pow(at, order) / tree.density) / tree.symmetry);
+  return out;
 }
 
 Eigen::MatrixXcd MultistepFormula::amplification(std::complex<double> x) const {
@@ -468,6 +528,17 @@ MultistepFormula damped_two_step(double rho, double ratio) {
           {0, 1 - beta, beta},
           {(delta / ratio + ratio / 2) / ratio, (beta / 2 + ratio / 2 - delta * (1 + ratio) / ratio) / ratio,
            (beta / 2 + delta) / ratio}};
+}
+
+double third_order_defect(const MultistepFormula& f, double ratio) {
+  // y_k at t = 0, the points before it at -1 and -1 - 1/ratio.
+  const double times[] = {0, -1, -1 - 1 / ratio};
+  double sum = 0;
+  for (std::size_t j = 0; j <= static_cast<std::size_t>(f.steps); ++j) {
+    const double t = times[j];
+    sum -= f.alpha[j] * t * t * t / 6 + f.beta[j] * t * t / 2;
+  }
+  return sum;
 }
 
 SingleStepFormula damped_single_step(int r, double rho) {

@@ -93,6 +93,70 @@ TEST(Tableaux, DampByRhoAtInfinityAndNowhereGrow) {
   fmt::print("  {} tableaux: |R(inf)| = rho, |R| <= 1 on the imaginary axis\n", all_tableaux().size());
 }
 
+const std::vector<Named> kExplicit = {
+    {"rk44", 0, rk44()}, {"ode23", 0, ode23()}, {"dopri5", 0, dopri5()}, {"rk67", 0, rk67()}};
+
+TEST(ExplicitTableaux, MeetTheirOrderConditions) {
+  fmt::print("  {:<8} {:>6} {:>10} {:>12} {:>15} {:>10}\n", "method", "order", "residual", "next order",
+             "embedded order", "residual");
+  for (const auto& [name, rho, t] : kExplicit) {
+    const double residual = worst_residual(t, t.b(), t.order), next = worst_residual(t, t.b(), t.order + 1);
+    const bool pair = t.embedded.size() > 0;
+    const double embedded = pair ? worst_residual(t, t.embedded, t.embedded_order) : 0;
+    fmt::print("  {:<8} {:>6} {:10.1e} {:12.1e} {:>15} {:10.1e}\n", name, t.order, residual, next,
+               t.embedded_order, embedded);
+    EXPECT_LT(residual, 1e-14) << name;
+    EXPECT_GT(next, 1e-5) << name << " is of higher order than it says";
+    EXPECT_LT(embedded, 1e-14) << name;
+    if (pair) {
+      EXPECT_GT(worst_residual(t, t.embedded, t.embedded_order + 1), 1e-5) << name;
+    }
+    EXPECT_NEAR(t.c[t.stages() - 1], 1, 1e-15) << name;
+    for (int i = 0; i < t.stages(); ++i)
+      for (int j = i; j < t.stages(); ++j) EXPECT_EQ(t.A(i, j), 0) << name;
+  }
+}
+
+// The conditions of a step of the part s, at any s.
+TEST(ExplicitTableaux, InterpolateWithTheOrderThatTheyState) {
+  for (const auto& [name, rho, t] : kExplicit) {
+    const int order = t.quartic.size() > 0 ? 4 : 3;
+    double worst = 0, next = 0;
+    for (const double s : {0.1, 0.25, 0.5, 0.8, 0.95}) {
+      const Eigen::VectorXd b = t.weights_at(s);
+      for (int p = 1; p <= order + 1; ++p)
+        for (const double x : order_residuals(t, b, p, s))
+          (p <= order ? worst : next) = std::max(p <= order ? worst : next, std::abs(x) / term_size(t, b));
+    }
+    fmt::print("  {}: residual of order {} {:.1e}, of the next {:.1e}\n", name, order, worst, next);
+    EXPECT_LT(worst, 1e-14) << name;
+    EXPECT_GT(next, 1e-6) << name;
+    EXPECT_LT((t.weights_at(1) - t.b()).norm(), 1e-15) << name;
+    EXPECT_EQ(t.weights_at(0).norm(), 0) << name;
+  }
+}
+
+// As many conditions as there are rooted trees, and that Butcher's table of densities is met by exact integration: a method of Gauss with three
+// stages has order six.
+TEST(OrderConditions, AreThoseOfAllRootedTrees) {
+  Tableau gauss;
+  const double r = std::sqrt(15.0);
+  gauss.A.resize(3, 3);
+  gauss.A << 5.0 / 36, 2.0 / 9 - r / 15, 5.0 / 36 - r / 30, 5.0 / 36 + r / 24, 2.0 / 9, 5.0 / 36 - r / 24,
+      5.0 / 36 + r / 30, 2.0 / 9 + r / 15, 5.0 / 36;
+  gauss.c = gauss.A.rowwise().sum();
+  const Eigen::Vector3d b(5.0 / 18, 4.0 / 9, 5.0 / 18);
+  const std::size_t counts[] = {1, 1, 2, 4, 9, 20, 48};
+  for (int p = 1; p <= 7; ++p) {
+    const std::vector<double> residuals = order_residuals(gauss, b, p);
+    EXPECT_EQ(residuals.size(), counts[p - 1]) << p;
+    double worst = 0;
+    for (const double x : residuals) worst = std::max(worst, std::abs(x));
+    fmt::print("  order {}: {} conditions, largest residual {:.1e}\n", p, residuals.size(), worst);
+    EXPECT_EQ(worst < 1e-15, p <= 6) << p;
+  }
+}
+
 // 15 digits of the table of Zhang, Zhang, Xing, Masarati (2020), and the gammas of MSSTH(n) that solve its equation.
 TEST(Tableaux, HaveTheKnownParameters) {
   const auto near = [](double value, double known, const std::string& what) {
@@ -192,6 +256,15 @@ TEST(Multistep, WithStepsThatChangeIsOfSecondOrderAndDampsByRho) {
     }
   expect_at_most(order, 1e-14, "defect on 1, t, t^2");
   expect_at_most(damping, 1e-13, "distance of the roots at infinity from -rho");
+}
+
+TEST(Multistep, HasTheDefectOfThirdOrderThatItsErrorEstimateAssumes) {
+  EXPECT_NEAR(third_order_defect(trapezoidal_rule(), 0.7), -1.0 / 12, 1e-15);
+  for (const double rho : kRhos) {
+    const MultistepFormula f = damped_multistep(2, rho);
+    EXPECT_NEAR(third_order_defect(f, 1), f.defect(3), 1e-14) << rho;
+    EXPECT_NEAR(third_order_defect(damped_two_step(rho, 1 + 1e-9), 1 + 1e-9), f.defect(3), 1e-8) << rho;
+  }
 }
 
 // On y' = x y both forms give the same sequence once the first steps are given.

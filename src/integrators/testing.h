@@ -173,4 +173,90 @@ inline Errors errors_with_random_steps(const System& system, const std::string& 
 
 }  // namespace heavy_top
 
+// A free body under a torque and a force that are functions of time in its own axes: nonlinear and non-autonomous.
+namespace free_body {
+
+inline const Vec3 kInertia(1, 1.7, 2.5);
+inline const Vec3 kOmega(0.9, -1.1, 0.7);
+inline const Vec3 kVelocity(0.3, -0.2, 0.5);
+inline constexpr double kMass = 2;
+inline const char* const kTorque[] = {"2*cos(3*t) - 1", "1 + 3*sin(2*t)", "0.5 - 4*t"};
+inline const char* const kForce[] = {"3*sin(4*t)", "2 - t", "cos(5*t)"};
+
+inline Vec3 torque(double t) { return {2 * std::cos(3 * t) - 1, 1 + 3 * std::sin(2 * t), 0.5 - 4 * t}; }
+inline Vec3 force(double t) { return {3 * std::sin(4 * t), 2 - t, std::cos(5 * t)}; }
+
+inline std::shared_ptr<const Description> description(bool turns_only) {
+  ModelBuilder builder({0, 0, 0});
+  if (turns_only)
+    builder.body("top", "rotating").set("mass", {kMass}).set("inertia", kInertia);
+  else
+    builder.body("top", "rigid").set("mass", {kMass}).set("inertia", kInertia).set("velocity", kVelocity);
+  builder.set("angular_velocity", kOmega);
+  builder.force("motor", "torque").set("on", std::string("top")).set("torque", {0, 0, 0});
+  for (int i = 0; i < 3; ++i) builder.expression("torque", i, kTorque[i]);
+  builder.set("axes", std::string("body"));
+  if (!turns_only) {
+    builder.force("push", "force").set("on", std::string("top")).set("force", {0, 0, 0});
+    for (int i = 0; i < 3; ++i) builder.expression("force", i, kForce[i]);
+    builder.set("axes", std::string("body"));
+  }
+  builder.sensor("angular_velocity", "angular_velocity").set("of", std::string("top"));
+  if (!turns_only) builder.sensor("velocity", "velocity").set("of", std::string("top"));
+  return builder.finish();
+}
+
+struct EndMotion {
+  SO3<double> rotation;
+  Vec3 omega, place, velocity;
+};
+
+// At t = 1, by the classical Runge-Kutta method in steps so small that only round-off is left.
+inline const EndMotion& exact() {
+  static const EndMotion end = [] {
+    using Unknowns = Eigen::Matrix<double, 13, 1>;  // quaternion, Omega, place, velocity
+    const auto slope = [](const Unknowns& y, double t) {
+      const Eigen::Quaterniond q(y[0], y[1], y[2], y[3]);
+      const Eigen::Quaterniond rate = q * Eigen::Quaterniond(0, y[4] / 2, y[5] / 2, y[6] / 2);
+      const Vec3 omega = y.segment<3>(4);
+      Unknowns out;
+      out << rate.w(), rate.x(), rate.y(), rate.z(),
+          (torque(t) - omega.cross(kInertia.cwiseProduct(omega))).cwiseQuotient(kInertia), y.tail<3>(),
+          q.normalized() * force(t) / kMass;
+      return out;
+    };
+    Unknowns y;
+    y << 1, 0, 0, 0, kOmega, Vec3::Zero(), kVelocity;
+    constexpr int kSteps = 4000;
+    constexpr double h = 1.0 / kSteps;
+    for (int n = 0; n < kSteps; ++n) {
+      const double t = n * h;
+      const Unknowns k1 = slope(y, t), k2 = slope(y + h / 2 * k1, t + h / 2),
+                     k3 = slope(y + h / 2 * k2, t + h / 2), k4 = slope(y + h * k3, t + h);
+      y += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+    }
+    return EndMotion{SO3<double>::from_quaternion(y[0], {y[1], y[2], y[3]}), y.segment<3>(4), y.segment<3>(7),
+                     y.tail<3>()};
+  }();
+  return end;
+}
+
+struct EndErrors {
+  double q, v;
+};
+inline EndErrors errors(const System& system, bool turns_only, const std::string& integrator, double h) {
+  const Simulation run(system, integrator, 1, h);
+  const auto s = as_vector(run.sensors);
+  EndErrors out;
+  out.q = (exact().rotation.inverse() * rotation_of(run.state.q.data())).log().norm();
+  out.v = (s.head<3>() - exact().omega).norm();
+  if (!turns_only) {
+    out.q += (Eigen::Map<const Vec3>(run.state.q.data()) - exact().place).norm();
+    out.v += (s.tail<3>() - exact().velocity).norm();
+  }
+  return out;
+}
+
+}  // namespace free_body
+
 }  // namespace liedyn

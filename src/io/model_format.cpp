@@ -44,7 +44,8 @@ const std::vector<Field>& simulation_fields() {
       {.name = "output_every",
        .type = FieldType::Integer,
        .unit = "",
-       .summary = "Record every n-th step; 0: only the start and the end.",
+       .summary = "Record every n-th step (adaptive integrators: at every n-th multiple of `step`, between steps); 0: "
+                  "only the start and the end.",
        .defaults = {static_cast<double>(defaults.output_every)},
        .range = Range::NonNegative},
   };

@@ -17,6 +17,7 @@
 #include "io/generators/list.h"
 #include "io/json.h"
 #include "io/model_format.h"
+#include "io/read_urdf.h"
 #include "model/number_paths.h"
 
 namespace liedyn {
@@ -650,7 +651,8 @@ Assignment parse_assignment(std::string_view text) {
 
 std::string find_model_file(const std::string& model) {
   std::error_code ignored;
-  const bool looks_like_file = model.find('/') != std::string::npos || model.ends_with(".json");
+  const bool looks_like_file =
+      model.find('/') != std::string::npos || model.ends_with(".json") || model.ends_with(".urdf");
   if (looks_like_file || std::filesystem::is_regular_file(model, ignored)) return model;
   if (const auto file = find_model(model)) return file->string();
   const std::vector<std::string> names = model_names();
@@ -664,6 +666,7 @@ std::string find_model_file(const std::string& model) {
 
 Description read_model(const std::string& model, std::vector<Assignment>& assignments) {
   const std::string file = find_model_file(model);
+  if (file.ends_with(".urdf")) return read_urdf(read_text_file(file), file, assignments);
   return read_model_text(read_text_file(file), file, assignments);
 }
 

@@ -1,5 +1,7 @@
 #include "io/write_linear_analysis.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,8 @@ namespace liedyn {
 std::string linear_analysis_json(const std::vector<LinearAnalysis>& analyses) {
   using Json = nlohmann::ordered_json;
   Json all = Json::array();
+  // JSON has no infinity.
+  const auto finite = [](double x) -> Json { return std::isfinite(x) ? Json(x) : Json(nullptr); };
   for (const LinearAnalysis& a : analyses) {
     Json rows = Json::array();
     for (const LinearAnalysisRow& row : a.rows)
@@ -22,8 +26,14 @@ std::string linear_analysis_json(const std::vector<LinearAnalysis>& analyses) {
                    {"order", a.order},
                    {"order_defects", a.order_defects},
                    {"solutions_per_step", a.solutions_per_step},
-                   {"radius_at_infinity", a.radius_at_infinity},
+                   {"explicit", a.is_explicit},
+                   {"radius_at_infinity", finite(a.radius_at_infinity)},
+                   {"stable_to_real", finite(-a.real_limit)},
+                   {"stable_to_imaginary", finite(a.imaginary_limit)},
                    {"rows", rows}});
+    if (!a.region.radius.empty())
+      all.back()["stability_region"] = {
+          {"real", a.region.real}, {"imaginary", a.region.imaginary}, {"spectral_radius", a.region.radius}};
   }
   const Json json = {{"liedyn", version()}, {"linear_analyses", all}};
   return json.dump(2);

@@ -151,6 +151,7 @@ std::string summary_json(const Result& result) {
       {"allocations_in_loop", s.allocations_in_loop},
       {"unknowns", s.unknowns},
       {"degrees_of_freedom", s.degrees_of_freedom},
+      {"redundant_constraints", s.redundant},
       {"solver", s.solver},
       {"sensors", sensors},
       {"units", units},

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/suggest.h"
 #include "lie/so3.h"
@@ -79,7 +80,7 @@ bool at_reference(const Entry& entry, const Attachment& a) {
 
 const std::vector<std::string>& formulations() {
   static const std::vector<std::string> list = {"r3so3",  "r3so3-spatial", "se3", "euler-parameters",
-                                                "cardan", "cardan-body"};
+                                                "cardan", "cardan-body",   "minimal"};
   return list;
 }
 
@@ -91,6 +92,37 @@ const std::vector<std::string>& formulation_choices() {
   }();
   return list;
 }
+
+namespace {
+
+// Joints that the tree may hold: of the kinds it knows, unless a sensor or a force wants their multipliers.
+Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<NodeType>& types,
+               const std::vector<bool>& own) {
+  std::vector<bool> roots;
+  for (std::size_t i = 0; i < types.size(); ++i) roots.push_back(own[i] || types[i] != NodeType::R3xSO3);
+  std::unordered_set<std::string_view> keep_rows;
+  for (const Entry& sensor : d.entries(Section::Sensors))
+    if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
+  for (const Entry& force : d.entries(Section::Forces)) {
+    const ListedKind& listed = force_kinds()[static_cast<std::size_t>(position_in(force_kinds(), force.kind))];
+    if (force.kind->field("joint") >= 0 && listed.make(shape_of(listed, d, force))->coupling().multipliers > 0)
+      keep_rows.insert(word(d, force, force.kind->field("joint")));
+  }
+
+  const auto& joints = d.entries(Section::Joints);
+  std::vector<TreeJoint> candidates;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const std::span<const Link::Kind> motions = tree_motions(joints[i].kind->type);
+    if (motions.empty() || keep_rows.contains(joints[i].name)) continue;
+    const int between = joints[i].kind->field("between");
+    candidates.push_back({static_cast<int>(i),
+                          {node_named(d, bodies, joints[i], between, 0), node_named(d, bodies, joints[i], between, 1)},
+                          motions});
+  }
+  return spanning_tree(static_cast<int>(types.size()), roots, static_cast<int>(joints.size()), candidates);
+}
+
+}  // namespace
 
 std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description,
                                             const std::string& formulation) {
@@ -111,27 +143,46 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const Lookup joint_names = names_of(d.entries(Section::Joints));
   const Lookup state_names = names_of(d.entries(Section::States));
 
-  // Nodes, in the order of the bodies.
+  // The node of each body in absolute coordinates, and whether it asks for one of its own.
+  const bool minimal = m.formulation_ == "minimal";
+  std::vector<NodeType>& types = m.body_types;
+  std::vector<bool> own;
+  for (const Entry& body : bodies) {
+    const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
+    const int field = body.kind->field("formulation");
+    own.push_back(field >= 0 && is_given(body, field) && word(d, body, field) != "model");
+    const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
+    types.push_back(listed.node(own.back() ? word(d, body, field) : common));
+  }
   const auto add_node = [&](NodeType type) {
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
     m.nq += size.q;
     m.nv += size.v;
     m.tangents += size.tangent;
+    return static_cast<int>(m.nodes.size()) - 1;
   };
-  m.nodes.reserve(bodies.size() + d.entries(Section::States).size());
-  for (const Entry& body : bodies) {
-    const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
-    const int field = body.kind->field("formulation");
-    const bool own = field >= 0 && is_given(body, field) && word(d, body, field) != "model";
-    const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
-    add_node(listed.node(own ? word(d, body, field) : common));
+  if (!minimal) {
+    m.nodes.reserve(bodies.size());
+    for (const NodeType type : types) add_node(type);
+  } else {
+    m.tree = plan_tree(d, body_names, types, own);
+    for (std::size_t i = 0; i < m.tree->links.size(); ++i) {
+      Link& link = m.tree->links[i];
+      if (link.kind == Link::Kind::Weld) continue;
+      link.node = add_node(link.kind == Link::Kind::Root       ? types[static_cast<std::size_t>(link.body)]
+                           : link.kind == Link::Kind::Rotation ? NodeType::SO3
+                           : link.kind == Link::Kind::Turn     ? NodeType::Turn
+                                                               : NodeType::Slide);
+      if (link.kind == Link::Kind::Root) m.tree->bodies[static_cast<std::size_t>(link.body)].q = m.nodes.back().q;
+      m.tree->of_node.push_back(static_cast<int>(i));
+    }
   }
-  m.bodies = static_cast<int>(m.nodes.size());
+  if (minimal && !d.entries(Section::States).empty())
+    throw InputError("formulation", "first-order states are not there in minimal coordinates", "choose another formulation");
   for (std::size_t i = 0; i < d.entries(Section::States).size(); ++i) {
     m.state_frames.push_back(static_cast<std::int32_t>(m.frames.size()));
-    m.frames.push_back({.node = static_cast<std::int32_t>(m.nodes.size()), .numbers = -1});
-    add_node(NodeType::State);
+    m.frames.push_back({.node = add_node(NodeType::State), .numbers = -1});
   }
 
   m.stage_numbers = m.nv;
@@ -141,13 +192,15 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   // One batch per kind (and shape) that occurs; its elements in the order of the entries.
   const auto add_batches = [&](Section section, const auto& list) {
     const auto& entries = d.entries(section);
-    std::map<std::pair<std::size_t, unsigned>, Batch*> of_shape;
+    std::map<std::tuple<std::size_t, unsigned, bool>, Batch*> of_shape;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
-      Batch*& batch = of_shape[{k, shape}];
+      const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;
+      Batch*& batch = of_shape[{k, shape, in_tree}];
       if (batch == nullptr) {
         m.batches.push_back(list[k].make(shape));
+        if (in_tree) m.batches.back() = std::make_unique<TreeJoints>(std::move(m.batches.back()));
         m.sections.push_back(section);
         batch = m.batches.back().get();
       }
@@ -178,7 +231,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const auto& list = m.batches[b]->entries;
     for (std::size_t e = 0; e < list.size(); ++e)
       m.joint_elements_[static_cast<std::size_t>(list[e])] = {static_cast<std::int32_t>(b), static_cast<std::int32_t>(e)};
-    joints += m.batches[b]->size();
+    if (m.batches[b]->coupling().rows > 0) joints += m.batches[b]->size();
   }
   std::vector<Diagnostic> findings;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
@@ -204,7 +257,14 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.numbers += batch.numbers_per_element() * batch.size();
     batch.first_angle = m.angles;
     m.angles += batch.angles_per_element() * batch.size();
+    if (auto* tree_joints = dynamic_cast<TreeJoints*>(&batch)) tree_joints->finish(*m.tree, m.frames);
   }
+  if (m.tree)
+    for (Link& link : m.tree->links) {
+      if (link.kind == Link::Kind::Root) continue;
+      link.numbers = m.numbers;
+      m.numbers += kLinkNumbers;
+    }
   // Frames of joints that other elements name.
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     Batch& batch = *m.batches[b];
@@ -268,11 +328,16 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         sensor.frame = add_frame(
             entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
         const int node = m.frames.back().node;
-        if (sensor.listed->in_plane && (node < 0 || !is_planar(m.nodes[static_cast<std::size_t>(node)].type)))
+        if (sensor.listed->in_plane && (node < 0 || !is_planar(types[static_cast<std::size_t>(node)])))
           findings.push_back(
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
                fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
                "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
+        else if (sensor.listed->in_plane && m.node_of_body(node) < 0)
+          findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
+                              fmt::format("in minimal coordinates a joint moves '{}', which has no angle of its own",
+                                          word(d, entry, index)),
+                              "use the joint_angle"});
       } else if (field.type == FieldType::Joint) {
         std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
         const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
@@ -294,13 +359,20 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
       } else if (field.type == FieldType::Text) {
+        // One component per expression between semicolons.
+        const std::string& text = word(d, entry, index);
+        std::size_t start = 0;
         try {
-          sensor.expression = Expression::parse(word(d, entry, index), variables);
+          for (std::size_t end = 0; end < text.size(); start = end + 1) {
+            end = std::min(text.find(';', start), text.size());
+            sensor.expressions.push_back(Expression::parse(text.substr(start, end - start), variables));
+          }
         } catch (const ExpressionError& error) {
           findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
-                              fmt::format("at character {}: {}", error.position() + 1, error.what()),
+                              fmt::format("at character {}: {}", start + error.position() + 1, error.what()),
                               error.hint()});
         }
+        sensor.components = static_cast<int>(sensor.expressions.size());
       }
     }
     sensor.first = m.sensor_values;
@@ -375,20 +447,48 @@ std::string Model::row_name(int row) const {
                      batch.row_name(local));
 }
 
-const Entry& Model::body_of(int dof) const {
+int Model::node_of_body(int body) const {
+  if (!tree) return body;
+  const Link& link = tree->links[static_cast<std::size_t>(tree->of_body[static_cast<std::size_t>(body)])];
+  return link.kind == Link::Kind::Root ? link.node : -1;
+}
+
+int Model::node_of_velocity(int dof) const {
   const auto next =
       std::upper_bound(nodes.begin(), nodes.end(), dof, [](int i, const Node& node) { return i < node.v; });
-  const auto node = static_cast<std::size_t>(next - nodes.begin()) - 1, count = static_cast<std::size_t>(bodies);
-  return node < count ? description_->entries(Section::Bodies)[node]
-                      : description_->entries(Section::States)[node - count];
+  return static_cast<int>(next - nodes.begin()) - 1;
+}
+
+const Entry& Model::body_of(int dof) const {
+  int body = node_of_velocity(dof);
+  if (dof >= first_state())
+    return description_->entries(Section::States)[static_cast<std::size_t>(dof - first_state())];
+  if (tree) {
+    const Link& link = tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(body)])];
+    body = link.joint < 0 ? link.body
+                          : tree->links[static_cast<std::size_t>(
+                                            tree->of_joint[static_cast<std::size_t>(link.joint)])]
+                                .body;
+  }
+  return description_->entries(Section::Bodies)[static_cast<std::size_t>(body)];
 }
 
 std::string Model::equation_name(int dof) const {
-  const Entry& body = body_of(dof);
-  if (dof >= first_state()) return fmt::format("states.{}: rate", body.name);
-  const Node& node = nodes[static_cast<std::size_t>(&body - description_->entries(Section::Bodies).data())];
+  if (dof >= first_state()) return fmt::format("states.{}: rate", body_of(dof).name);
+  const int index = node_of_velocity(dof);
+  const Node& node = nodes[static_cast<std::size_t>(index)];
+  const Link* link = tree ? &tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(index)])] : nullptr;
   const int component = components(node.type)[dof - node.v];
-  return fmt::format("bodies.{}: {} {}", body.name, component < 3 ? "force" : "torque", "xyz"[component % 3]);
+  if (link == nullptr || link->kind == Link::Kind::Root)
+    return fmt::format("bodies.{}: {} {}", body_of(dof).name, component < 3 ? "force" : "torque",
+                       "xyz"[component % 3]);
+  const Entry& joint = description_->entries(Section::Joints)[static_cast<std::size_t>(link->joint)];
+  if (link->kind == Link::Kind::Rotation)
+    return fmt::format("joints.{}: free torque {}", joint.name, "xyz"[dof - node.v]);
+  const std::string_view what = link->kind == Link::Kind::Turn ? "torque" : "force";
+  return tree_motions(joint.kind->type).size() == 1
+             ? fmt::format("joints.{}: free {}", joint.name, what)
+             : fmt::format("joints.{}: free {} of motion {}", joint.name, what, link->step + 1);
 }
 
 namespace {
@@ -492,15 +592,50 @@ void derive_element(const Model& m, const TimedNumbers& params, int batch, int e
   b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
 }
 
+namespace {
+
+// The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero.
+void derive_links(const Model& m, const double* params, Numbers& numbers) {
+  const Description& d = m.description();
+  const auto pose_of = [&](int body) {
+    if (body < 0) return Pose<double>();
+    const BodyStart start = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(body)], params);
+    return Pose<double>{start.rotation.R(), start.position};
+  };
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    const Batch& batch = *m.batches[b];
+    if (dynamic_cast<const TreeJoints*>(&batch) == nullptr) continue;
+    for (int e = 0; e < batch.size(); ++e) {
+      Pose<double> ends[kMaxFrames];
+      element_inputs(m, {params}, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
+      const JointFrames frames =
+          joint_frames(m.entry_of(static_cast<int>(b), e).kind->type, ends,
+                       numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
+      const int joint = batch.entries[static_cast<std::size_t>(e)];
+      for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
+        const Link& link = m.tree->links[static_cast<std::size_t>(i)];
+        const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
+        derive_link(link, pose_of(inner != nullptr ? inner->body : -1), pose_of(link.body), frames,
+                    numbers.data.data() + link.numbers);
+        if (link.step == 0) break;
+        i = link.parent;
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
   numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
     for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, {params}, static_cast<int>(b), e, numbers);
+  if (m.tree) derive_links(m, params, numbers);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
-    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= m.bodies) continue;  // of a state
+    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= m.first_state_node() && !m.state_frames.empty()) continue;  // of a state
     const int at = entries[i].kind->field("at");
     const Attachment a{entries[i].kind->field("of"), 0,
                        at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
@@ -516,11 +651,17 @@ Initial initial_values(const Model& m, const double* params) {
   out.v.assign(static_cast<std::size_t>(m.nv), 0);
   out.free_position.assign(static_cast<std::size_t>(m.nv), false);
   out.free_velocity.assign(static_cast<std::size_t>(m.nv), false);
+  if (m.tree)
+    for (const Link& link : m.tree->links)
+      if (link.kind == Link::Kind::Rotation)
+        store_rotation(SO3<double>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
   for (std::size_t i = 0; i < d.entries(Section::Bodies).size(); ++i) {
+    const int node_index = m.node_of_body(static_cast<int>(i));
+    if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];
     const BodyFields f(*body.kind);
     const Inputs<double> in(d, body, params, nullptr);
-    const Node& node = m.nodes[i];
+    const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
     const BodyStart start = start_of(d, body, params);
     const Mat3 R = start.rotation.R();
     const Vec3 velocity = vector_or_zero(in, f.velocity);
@@ -591,7 +732,8 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
   std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
   // A point mass has no extension: what acts on it acts on the point itself, and nothing turns it.
   const auto check_point = [&](const Frame& frame, const Entry& entry, Section section, bool turns) {
-    if (frame.node < 0 || m.nodes[static_cast<std::size_t>(frame.node)].type != NodeType::R3) return;
+    const int node = frame.node < 0 ? -1 : m.node_of_body(frame.node);
+    if (node < 0 || m.nodes[static_cast<std::size_t>(node)].type != NodeType::R3) return;
     const bool off = frame.numbers >= 0 &&
                      Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.numbers)]).norm() > 1e-9;
     const std::string& name = d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)].name;

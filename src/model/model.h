@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "model/element.h"
 #include "model/params.h"
 #include "model/sensors/sensor.h"
+#include "model/tree.h"
 
 namespace liedyn {
 
@@ -24,13 +26,15 @@ class Model {
   const std::string& formulation() const { return formulation_; }
   bool has_conventional_nodes() const;
 
-  std::vector<Node> nodes;  // one per body, in the order of the bodies, then one per state
+  // One per body, in the order of the bodies, then one per state; in minimal coordinates those of the links of the tree, in their order.
+  std::vector<Node> nodes;
+  std::optional<Tree> tree;  // in minimal coordinates
+  std::vector<NodeType> body_types;  // of the node that each body has in absolute coordinates
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
   std::vector<Sensor> sensors;
   std::vector<std::int32_t> state_frames;  // per state
-  int bodies = 0;         // nodes of bodies
   int nq = 0;             // numbers of q
   int nv = 0;             // velocities
   int rows = 0;           // constraint rows
@@ -50,14 +54,20 @@ class Model {
   const Entry& joint_of(int row) const;
   bool is_velocity_row(int row) const;
   const Entry& body_of(int dof) const;  // or the state
-  // Index of the first velocity that is a state; nv if there are none.
+  // Index of the first velocity that is a state; nv if there are none. The same of the nodes.
   int first_state() const { return nv - static_cast<int>(state_frames.size()); }
+  int first_state_node() const { return static_cast<int>(nodes.size() - state_frames.size()); }
+  // What a frame finds at its index `node`: nodes, or the bodies of the tree.
+  const std::vector<Node>& bodies() const { return tree ? tree->bodies : nodes; }
+  // Index of the node that is the body's own, -1: a joint of the tree moves it.
+  int node_of_body(int body) const;
   // Batch and element of a joint by its index among the entries.
   std::pair<int, int> element_of_joint(int entry) const;
   // The same of the i-th joint that an element's attachments name.
   std::pair<int, int> named_joint(int batch, int element, int i) const;
 
  private:
+  int node_of_velocity(int dof) const;
   // Batch and element that a row belongs to.
   std::pair<int, int> element_of_row(int row) const;
 
@@ -88,6 +98,7 @@ struct TimedNumbers {
 void derive_element(const Model& model, const TimedNumbers& params, int batch, int element, Numbers& numbers);
 
 // What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
+// In minimal coordinates the joints of the tree begin at zero, at rest; system/tree_state.h has what was typed about their bodies.
 struct Initial {
   std::vector<double> q, v;
   std::vector<bool> free_position, free_velocity;  // per velocity

@@ -158,7 +158,10 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
   for (const Field& field : kind.fields) {
     if (!field.required && random.below(3) == 0) continue;
     switch (field.type) {
-      case FieldType::Number: builder.set(field.name, numbers(1, 0.5, 1.5)); break;
+      case FieldType::Number:
+        builder.set(field.name, numbers(1, 0.5, 1.5));
+        if (field.may_depend_on_time) builder.expression(field.name, 0, "0.4 + 0.3*sin(2*t) + t^2");
+        break;
       case FieldType::Vector:
       case FieldType::Rotation:
         // Springs store energy and dampers take it away.
@@ -256,8 +259,11 @@ inline void add_between(ModelBuilder& builder, Section section, const Kind& kind
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
                            const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
   if (is_between_bodies(kind)) {
-    for (const auto& [i, j] : pairs_of(bodies.size(), pairs))
-      add_between(builder, section, kind, bodies[i], bodies[j], random);
+    // Those that bring joints with them: between a few only, or the joints would be most of the model.
+    const bool in_joints = kind.field("between") < 0;
+    auto all = pairs_of(bodies.size(), in_joints ? Pairs::Neighbours : pairs);
+    if (in_joints) all.resize(std::min<std::size_t>(all.size(), 3));
+    for (const auto& [i, j] : all) add_between(builder, section, kind, bodies[i], bodies[j], random);
     return;
   }
   for (const std::string& body : bodies) {

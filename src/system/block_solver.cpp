@@ -347,15 +347,16 @@ class BlockSolver final : public LinearSolver {
 
   int singular_unknown() const override { return singular_; }
 
-  // Hager's estimate needs products with the original matrix, which the factors have overwritten: the smallest against the
-  // largest pivot, as KLU's cheap estimate.
-  double reciprocal_condition() override {
+  // Hager's estimate needs products with the original matrix, which the factors have overwritten.
+  double reciprocal_condition() override { return pivot_ratio(); }
+  double pivot_ratio() const override {
+    // Pivots are kept inverted.
     double least = INFINITY, most = 0;
     for (const Pivot& p : pivots_)
       for (int i = 0; i < p.size; ++i) {
-        const double pivot = std::abs(1 / values_[at(p.diagonal + i + i * p.size)]);
-        least = std::min(least, pivot);
-        most = std::max(most, pivot);
+        const double inverse = std::abs(values_[at(p.diagonal + i + i * p.size)]);
+        least = std::min(least, inverse);
+        most = std::max(most, inverse);
       }
     return least / most;
   }

@@ -38,6 +38,7 @@ Corrector::Corrector(const System& system, CorrectorOptions options)
 
 void Corrector::prepare(Work& work) {
   has_matrix_ = false;
+  prepared_for_ = work.solver.get();
   if (uses_parameters_) work.rate_tangent.resize(work.tangent.size());
   if (options_.form == IndexForm::Stabilized)
     stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
@@ -60,6 +61,7 @@ ParameterStage Corrector::parameter_stage(const Stage& stage, const State& refer
   ParameterStage p;
   p.stage = stage;
   p.chart = options_.chart;
+  p.local_form = options_.local_form;
   p.unit_length = options_.form == IndexForm::Index3   ? UnitLength::Position
                   : options_.form == IndexForm::Index2 ? UnitLength::Velocity
                                                        : UnitLength::Both;
@@ -96,6 +98,7 @@ void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const Stat
 
 void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& work) const {
   system_->residual(to, work, rows(stage));
+  work.clear_residuals(to.redundant);
   if (covector.empty()) return;
   for (const Node& node : system_->model().nodes)
     if (!is_conventional(node.type))
@@ -148,8 +151,8 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
   // Places and velocities are known to round-off only.
   double size = 0, speed = 0;
-  for (int i = 0; i < system_->model().bodies; ++i) {
-    const Motion<double>& m = work.motions[at(i)];
+  for (std::size_t i = 0; i + system_->model().state_frames.size() < work.motions.size(); ++i) {
+    const Motion<double>& m = work.motions[i];
     size = std::max(size, m.p.cwiseAbs().maxCoeff());
     speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
   }
@@ -220,6 +223,7 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
     request.rate = velocities;
   }
   system_->jacobian(to, work, rows(stage), request);
+  work.clear_residuals(to.redundant);
   if (!covector.empty())
     for (std::size_t i = 0; i < model.nodes.size(); ++i) {
       const Node& node = model.nodes[i];
@@ -238,8 +242,9 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
           return {both, both};
         },
         work);
-  if (!held_.empty()) work.solver->hold(held_);
+  work.hold(to.redundant, held_.empty() ? nullptr : &held_);
   matrix_stage_ = stage;
+  matrix_redundant_ = to.redundant;
 }
 
 void Corrector::set_right_side(const Stage& stage, Work& work) const {
@@ -312,10 +317,13 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
 CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& reference, State& to,
                                   Work& work) {
   CorrectorOutcome out;
+  // The blocks of a solver that has been exchanged are elsewhere.
+  if (stabilized_ && prepared_for_ != work.solver.get()) prepare(work);
+  to.redundant = reference.redundant;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
     evaluate_stage_of_nodes(stage, h, reference, to);
-  if (!same(matrix_stage_, stage)) has_matrix_ = false;
+  if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) has_matrix_ = false;
 
   const auto note_regularity = [&] {
     if (!uses_parameters_) return;
@@ -348,7 +356,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
-    if (settled || small(stage, now, to, work)) break;
+    if (settled || small(stage, now, to, work)) {
+      out.has_factors = has_matrix_ && !assembled;
+      break;
+    }
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
     const bool slow = options_.modified && now.combined > kWorstContraction * before;
@@ -414,16 +425,17 @@ std::string describe_failure(const CorrectorOutcome& outcome, const System& syst
 }  // namespace
 
 std::string describe(const CorrectorOutcome& outcome, const System& system) {
+  return describe_failure(outcome, system) + regularity_note(outcome, system);
+}
+
+std::string regularity_note(const CorrectorOutcome& outcome, const System& system) {
   constexpr double kNearlySingular = 0.5;
-  std::string text = describe_failure(outcome, system);
-  if (outcome.least_regular >= 0 && outcome.regularity < kNearlySingular) {
-    const Node& node = system.model().nodes[at(outcome.least_regular)];
-    text += fmt::format(
-        "; the Cardan angles of 'bodies.{}' have |cos phi_2| = {:.2g} (0 is their singularity): "
-        "another formulation does not have it",
-        system.model().body_of(node.v).name, outcome.regularity);
-  }
-  return text;
+  if (outcome.least_regular < 0 || outcome.regularity >= kNearlySingular) return {};
+  const Node& node = system.model().nodes[at(outcome.least_regular)];
+  return fmt::format(
+      "; the Cardan angles of 'bodies.{}' have |cos phi_2| = {:.2g} (0 is their singularity): "
+      "another formulation does not have it",
+      system.model().body_of(node.v).name, outcome.regularity);
 }
 
 }  // namespace liedyn

@@ -39,6 +39,7 @@ struct CorrectorOptions {
   bool local =
       false;  // Lie nodes advance in local coordinates (parameter_stage.h) instead of by the stage relation
   Chart chart = Chart::Exponential;
+  LocalForm local_form = LocalForm::Rates;
 };
 
 enum class CorrectorFailure { None, TooManyIterations, Singular, NotFinite, SingularParameters };
@@ -52,6 +53,7 @@ struct CorrectorOutcome {
   double regularity =
       1;  // least |cos phi_2| of Cardan angles at the last iterate, and the node it belongs to
   int least_regular = -1;
+  bool has_factors = false;  // the solver holds the factors of the last matrix, not one that was assembled in vain
   bool converged() const { return failure == CorrectorFailure::None; }
 };
 
@@ -122,6 +124,8 @@ class Corrector {
   bool uses_parameters_;
   bool has_matrix_ = false;
   Stage matrix_stage_;
+  std::vector<int> matrix_redundant_;               // rows that the matrix does not impose
+  const LinearSolver* prepared_for_ = nullptr;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only
@@ -132,5 +136,7 @@ class Corrector {
 
 // "Newton's method did not converge in 20 iterations; the largest residual, 1.2e-3, is in 'joints.pivot: place x'"
 std::string describe(const CorrectorOutcome& outcome, const System& system);
+// "; the Cardan angles of 'bodies.top' ..." where they are nearly singular.
+std::string regularity_note(const CorrectorOutcome& outcome, const System& system);
 
 }  // namespace liedyn

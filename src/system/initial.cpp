@@ -6,6 +6,9 @@
 #include <cmath>
 
 #include "model/nodes/stage.h"
+#include "system/assembly.h"
+#include "system/redundancy.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -18,39 +21,68 @@ double largest(const std::vector<double>& values) {
   return out;
 }
 
-// Assembles and factorises. The block solver pivots inside blocks only: where that fails, full pivoting has the last word.
+// Assembles and factorises without the rows `left_out` and with the unknowns `held` at rest. The block solver pivots inside blocks only: where that
+// fails, full pivoting has the last word.
 bool factorize(const System& system, const State& state, const RowRequest& rows, const MatrixRequest& request,
-               const std::vector<bool>* held, Work& work) {
+               const std::vector<int>& left_out, const std::vector<bool>* held, Work& work) {
   for (;;) {
     system.jacobian(state, work, rows, request);
-    if (held != nullptr) work.solver->hold(*held);
+    work.hold(left_out, held);
     if (work.solver->factorize()) return true;
     if (work.solver->name() != "block") return false;
     work.use_solver(system, "klu");
   }
 }
 
-// One step of a projection: the increment d of least d^T M d with B d = -residual, held unknowns at rest.
+// Velocities that are not free.
+std::vector<bool> at_rest(const std::vector<bool>* free) {
+  std::vector<bool> out;
+  if (free != nullptr)
+    for (const bool f : *free) out.push_back(!f);
+  return out;
+}
+
+// One step of a projection: the increment d of least d^T M d with B d = -residual, held unknowns at rest. The rows `left_out` follow from the
+// others.
 bool projection_step(const System& system, const State& state, const RowRequest& rows, RowLevel level,
-                     const std::vector<bool>* free, const std::vector<double>& residual, Work& work) {
+                     const std::vector<bool>* free, const std::vector<double>& residual,
+                     const std::vector<int>& left_out, Work& work) {
   MatrixRequest request;
   request.force = {0, 0, 1};
   request.row = level == RowLevel::Position ? Seeding{1, 0, 0} : Seeding{0, 1, 0};
   request.level = level;
   const int nv = system.model().nv;
-  std::vector<bool> held;
+  const std::vector<bool> held = at_rest(free);
   // Rows at velocity level say nothing about positions.
-  const bool hold_rows = level == RowLevel::Position && system.model().velocity_rows > 0;
-  if (free != nullptr || hold_rows) held.assign(at(system.unknowns()), false);
-  if (free != nullptr)
-    for (int i = 0; i < nv; ++i) held[at(i)] = !(*free)[at(i)];
-  if (hold_rows)
-    for (int i = 0; i < system.model().rows; ++i) held[at(nv + i)] = system.model().is_velocity_row(i);
-  if (!factorize(system, state, rows, request, held.empty() ? nullptr : &held, work)) return false;
+  std::vector<int> rows_out = left_out;
+  if (level == RowLevel::Position && system.model().velocity_rows > 0)
+    for (int i = 0; i < system.model().rows; ++i)
+      if (system.model().is_velocity_row(i)) rows_out.push_back(i);
+  if (!factorize(system, state, rows, request, rows_out, free != nullptr ? &held : nullptr, work)) return false;
   std::fill(work.right.begin(), work.right.begin() + nv, 0.0);
   for (std::size_t i = 0; i < residual.size(); ++i) work.right[at(nv) + i] = -residual[i];
+  for (const int row : rows_out) work.right[at(nv + row)] = 0;
   work.solver->solve(work.right.data());
   return std::isfinite(largest(work.right));
+}
+
+// Rows to leave out because they depend on the others. The analysis costs more than the model is large: large ones need a reason for it.
+std::vector<int> rows_to_leave_out(const System& system, const State& state, double tolerance, RowLevel level,
+                                   const std::vector<bool>* free, Work& work) {
+  constexpr int kAlwaysAnalysed = 200;
+  constexpr double kRegular = 1e-11;
+  const std::vector<bool> held = at_rest(free);
+  const std::vector<bool>* held_pointer = free != nullptr ? &held : nullptr;
+  if (system.model().rows > kAlwaysAnalysed) {
+    MatrixRequest request;
+    request.force = {0, 0, 1};
+    request.row = {0, 0, 1};
+    request.level = RowLevel::Acceleration;
+    if (factorize(system, state, {false, false, true}, request, {}, held_pointer, work) &&
+        work.solver->pivot_ratio() > kRegular)
+      return {};
+  }
+  return dependent_rows(system, state, tolerance, level, held_pointer, work);
 }
 
 constexpr double kPositionTolerance = 1e-8;  // of the model's size
@@ -69,8 +101,9 @@ double velocity_tolerance(const System& system, const State& state) {
   return kVelocityTolerance * speed;
 }
 
-std::vector<Diagnostic> violations(const System& system, const std::vector<double>& residual,
-                                   double tolerance, const std::string& what, const std::string& hint) {
+std::vector<Diagnostic> violations(const System& system, const State& state,
+                                   const std::vector<double>& residual, double tolerance,
+                                   const std::string& what, const std::string& hint) {
   constexpr std::size_t kMost = 20;
   const Model& model = system.model();
   std::vector<Diagnostic> out;
@@ -80,9 +113,11 @@ std::vector<Diagnostic> violations(const System& system, const std::vector<doubl
       out.push_back({model.description().file, 0, "", "more rows are violated", ""});
       break;
     }
-    out.push_back({model.description().file, model.joint_of(static_cast<int>(i)).line,
-                   model.row_name(static_cast<int>(i)),
-                   fmt::format("the initial {} violate this constraint by {:.3g}", what, residual[i]),
+    const int row = static_cast<int>(i);
+    const bool redundant = std::binary_search(state.redundant.begin(), state.redundant.end(), row);
+    out.push_back({model.description().file, model.joint_of(row).line, model.row_name(row),
+                   fmt::format("the initial {} violate this constraint by {:.3g}{}", what, residual[i],
+                               redundant ? ": it contradicts others that hold the same direction" : ""),
                    out.empty() ? hint : ""});
   }
   return out;
@@ -107,38 +142,147 @@ void require_accelerations(const System& system, State& state, Work& work) {
                      "remove the joint or free the direction that is held twice"}});
 }
 
+// Rows that are not imposed must be met all the same: driven joints may contradict each other in their accelerations only.
+void require_consistent_accelerations(const System& system, const State& state, Work& work) {
+  system.residual(state, work, {false, false, true});
+  std::vector<double> residual(work.acceleration.size(), 0.0);
+  for (const int row : state.redundant) residual[at(row)] = work.acceleration[at(row)];
+  const std::vector<Diagnostic> findings =
+      violations(system, state, residual, 1e-6 * std::max(largest(state.vdot), 1.0), "accelerations", "");
+  if (!findings.empty()) throw InputError(findings);
+}
+
+// After an assembly that may move all it likes: Phi is small, or there is no such configuration nearby.
+void require_assembled(const System& system, const Work& work) {
+  const double tolerance = position_tolerance(work);
+  std::size_t worst = 0, count = 0;
+  for (std::size_t i = 0; i < work.phi.size(); ++i) {
+    if (!(std::abs(work.phi[i]) <= tolerance)) ++count;
+    if (!(std::abs(work.phi[i]) <= std::abs(work.phi[worst]))) worst = i;
+  }
+  if (count == 0) return;
+  const Model& model = system.model();
+  const int row = static_cast<int>(worst);
+  throw InputError({{model.description().file, model.joint_of(row).line, model.row_name(row),
+                     fmt::format("assembly found no configuration that meets this constraint: {:.3g} is left of it, the worst of {} "
+                                 "violated",
+                                 work.phi[worst], count),
+                     "start nearer to the configuration meant, or let more bodies move"}});
+}
+
 bool any(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
+// One step towards Phi = 0 without the rows `left_out`.
+bool position_step(const System& system, State& state, const std::vector<bool>* free,
+                   const std::vector<int>& left_out, Work& work) {
+  system.residual(state, work, {});
+  const std::vector<double> residual = work.phi;
+  if (!projection_step(system, state, {}, RowLevel::Position, free, residual, left_out, work)) return false;
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, work.right.data() + node.v, state.q.data() + node.q);
+  system.residual(state, work, {});
+  return true;
+}
+
+// Rows that depend on the others at the state, but not beside it: at a small distance along the velocities that the imposed rows allow, back on these
+// rows, they are violated.
+std::vector<int> independent_nearby(const System& system, const State& state, Work& work) {
+  constexpr double kDistance = 1e-3;
+  constexpr int kIterations = 8;
+  const ConstraintScales scales = constraint_scales(system, state, work);
+  std::vector<double> d(state.v.size());
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::sin(1 + 2.3 * static_cast<double>(i)) / scales.column[i];
+  const std::vector<double> forbidden = constrained_part(system, state, d, work);
+  if (forbidden.empty()) return {};
+  double size = 0;
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    d[i] -= forbidden[i];
+    size = std::max(size, std::abs(d[i]) * scales.column[i]);
+  }
+  if (size < 1e-9) return {};  // nothing moves
+  for (double& x : d) x *= kDistance * scales.length / size;
+  State moved = state;
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, d.data() + node.v, moved.q.data() + node.q);
+  for (int i = 0; i < kIterations; ++i)
+    if (!position_step(system, moved, nullptr, state.redundant, work)) return {};
+  std::vector<int> out;
+  for (const int row : state.redundant)
+    if (std::abs(work.phi[at(row)]) * scales.row[at(row)] > 1e-2 * kDistance * kDistance * scales.length)
+      out.push_back(row);
+  return out;
+}
+
+// The rows that need not be imposed since they follow from the others, here and in the configurations around.
+void choose_redundant_rows(const System& system, State& state, Work& work) {
+  constexpr double kTolerance = 1e-7;
+  state.redundant = rows_to_leave_out(system, state, kTolerance, RowLevel::Velocity, nullptr, work);
+  if (state.redundant.empty()) return;
+  const Model& model = system.model();
+  std::vector<Diagnostic> findings;
+  for (const int row : independent_nearby(system, state, work))
+    findings.push_back(
+        {model.description().file, model.joint_of(row).line, model.row_name(row),
+         "the initial configuration is singular: this constraint depends on the others here, but not beside it",
+         findings.empty() ? "start from a configuration nearby: from here the motion is not unique" : ""});
+  if (!findings.empty()) throw InputError(findings);
 }
 
 }  // namespace
 
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work) {
   constexpr int kMaxIterations = 50;
+  constexpr double kShortest = 1e-3;
+  std::vector<double> q;
   for (int i = 0; i < kMaxIterations; ++i) {
     system.residual(state, work, {});
-    const double before = largest(work.phi);
-    if (before <= 1e-3 * position_tolerance(work) * kPositionTolerance || before == 0) return true;
-    const std::vector<double> residual = work.phi;
-    if (!projection_step(system, state, {}, RowLevel::Position, free, residual, work)) return false;
-    for (const Node& node : system.model().nodes)
-      increment_position(node.type, work.right.data() + node.v, state.q.data() + node.q);
+    const double before = largest(work.phi), round_off = 1e-3 * position_tolerance(work) * kPositionTolerance;
+    if (before <= round_off || before == 0) return true;
+    // Rows that are dependent where the constraints are met are so up to the distance from there.
+    const double tolerance = std::clamp(10 * before / size_of(work), 1e-7, 1e-2);
+    state.redundant = rows_to_leave_out(system, state, tolerance, RowLevel::Position, free, work);
     system.residual(state, work, {});
-    // At round-off it no longer falls.
-    const double after = largest(work.phi);
-    if (after <= position_tolerance(work) && after > 0.1 * before) return true;
+    const std::vector<double> residual = work.phi;
+    if (!projection_step(system, state, {}, RowLevel::Position, free, residual, state.redundant, work))
+      return assemble_positions(system, state, free, round_off, work) ||
+             largest(work.phi) <= position_tolerance(work);
+    std::vector<double> step(work.right.begin(), work.right.begin() + system.model().nv);
+    double length = rotation_limit(system.model(), step.data());
+    for (double& x : step) x *= length;
+    q = state.q;
+    for (;;) {
+      for (const Node& node : system.model().nodes)
+        increment_position(node.type, step.data() + node.v, state.q.data() + node.q);
+      system.residual(state, work, {});
+      // At round-off it no longer falls.
+      const double after = largest(work.phi);
+      if (after <= position_tolerance(work) && after > 0.1 * before) return true;
+      if (after < (1 - 0.1 * length) * before) break;
+      state.q = q;
+      length /= 2;
+      if (!(length > kShortest))
+        return assemble_positions(system, state, free, round_off, work) ||
+               largest(work.phi) <= position_tolerance(work);
+      for (double& x : step) x /= 2;
+    }
   }
   return largest(work.phi) <= position_tolerance(work);
 }
 
 bool project_velocities(const System& system, State& state, const std::vector<bool>* free, Work& work) {
   const RowRequest rows{false, true, false};
+  // Rows without a velocity that may move are left out too.
+  const std::vector<int> left_out =
+      free != nullptr ? rows_to_leave_out(system, state, 1e-7, RowLevel::Velocity, free, work) : state.redundant;
   // Linear in v: the second step removes the round-off of the first.
   for (int i = 0; i < 2; ++i) {
     system.residual(state, work, rows);
     if (largest(work.rate) == 0) return true;
     const std::vector<double> residual = work.rate;
-    if (!projection_step(system, state, rows, RowLevel::Velocity, free, residual, work)) return false;
+    if (!projection_step(system, state, rows, RowLevel::Velocity, free, residual, left_out, work))
+      return false;
     for (std::size_t k = 0; k < state.v.size(); ++k) state.v[k] += work.right[k];
   }
   system.residual(state, work, rows);
@@ -154,15 +298,16 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
   request.force = {0, 0, 1};
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
-  if (!factorize(system, state, rows, request, nullptr, work)) return false;
+  if (!factorize(system, state, rows, request, state.redundant, nullptr, work)) return false;
   // Linear in vdot and lambda: the second solve refines. Forces that depend on lambda make it Newton's method.
   const int solves = model.forces_use_multipliers ? 8 : 2;
   for (int i = 0; i < solves; ++i) {
     if (i > 0 && model.forces_use_multipliers) {
-      if (!factorize(system, state, rows, request, nullptr, work)) return false;
+      if (!factorize(system, state, rows, request, state.redundant, nullptr, work)) return false;
     } else if (i > 0) {
       system.residual(state, work, rows);
     }
+    work.clear_residuals(state.redundant);
     for (int k = 0; k < model.nv; ++k) work.right[at(k)] = -work.r[at(k)];
     for (int k = 0; k < model.rows; ++k) work.right[at(model.nv + k)] = -work.acceleration[at(k)];
     work.solver->solve(work.right.data());
@@ -196,7 +341,8 @@ std::vector<double> constrained_part(const System& system, const State& state, c
   std::fill(moved.v.begin(), moved.v.end(), 0.0);
   system.residual(moved, work, rows);
   for (std::size_t i = 0; i < rate.size(); ++i) rate[i] = work.rate[i] - rate[i];
-  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, rate, work)) return {};
+  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, rate, state.redundant, work))
+    return {};
   return {work.right.begin(), work.right.begin() + static_cast<std::ptrdiff_t>(y.size())};
 }
 
@@ -204,43 +350,108 @@ bool forbidden_velocity(const System& system, const State& state, Work& work) {
   const RowRequest rows{false, true, false};
   system.residual(state, work, rows);
   // The increment d with B d = -(B v + Phi_t), with the opposite sign.
-  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, work.rate, work)) return false;
+  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, work.rate, state.redundant, work))
+    return false;
   for (int i = 0; i < system.model().nv; ++i) work.right[at(i)] = -work.right[at(i)];
   return true;
 }
 
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {
+  return consistent_state(system, t, InitialOptions{.policy = policy}, work);
+}
+
+namespace {
+
+// In minimal coordinates: what `find` gives for the same model in absolute ones.
+template <class Find>
+State found_in_absolute_coordinates(const System& system, Work& work, const Find& find) {
+  const System absolute = in_absolute_coordinates(system);
+  Work absolute_work(absolute);
+  State state = state_on_tree(system, absolute, find(absolute, absolute_work), work);
+  system.follow_angles(state, work);
+  return state;
+}
+
+// Positions that hold, and velocities that go with them.
+State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work);
+
+}  // namespace
+
+State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work) {
   const Model& model = system.model();
+  if (model.tree)
+    return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+    });
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
 
-  Initial initial = initial_values(model, system.params().values().data());
+  const Initial initial = initial_values(model, system.params().values().data());
   State state = system.empty_state();
   state.t = t;
   state.q = initial.q;
   state.v = initial.v;
-  const bool project = policy == InitialPolicy::Project;
+  if (options.given != nullptr) set_configuration(model, *options.given, state);
+  const bool project = options.policy == InitialPolicy::Project;
+  const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
-  system.residual(state, work, {true, true, false});
+  system.residual(state, work, {});
   if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
-    project_positions(system, state, project ? nullptr : &initial.free_position, work);
+    project_positions(system, state, project ? movable : &initial.free_position, work);
   system.follow_angles(state, work);
-  system.residual(state, work, {true, true, false});
+  system.residual(state, work, {});
+  if (project) {
+    require_assembled(system, work);
+    return state;
+  }
   findings = violations(
-      system, work.phi, position_tolerance(work), "positions",
+      system, state, work.phi, position_tolerance(work), "positions",
       "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
+  return state;
+}
 
-  if (largest(work.rate) > 0 && (project || any(initial.free_velocity)) &&
-      !project_velocities(system, state, project ? nullptr : &initial.free_velocity, work))
-    require_accelerations(system, state, work);  // redundant rows have no unique answer here either
+namespace {
+
+State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work) {
+  if (system.model().tree) {
+    State state = found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_motion(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+    });
+    choose_redundant_rows(system, state, work);
+    return state;
+  }
+  State state = consistent_positions(system, t, options, work);
+  const Initial initial = initial_values(system.model(), system.params().values().data());
+  const bool project = options.policy == InitialPolicy::Project;
+  const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
+
+  choose_redundant_rows(system, state, work);
   system.residual(state, work, {true, true, false});
-  findings = violations(
-      system, work.rate, velocity_tolerance(system, state), "velocities",
-      "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
+  if (largest(work.rate) > 0 && (project || any(initial.free_velocity)))
+    project_velocities(system, state, project ? movable : &initial.free_velocity, work);
+  system.residual(state, work, {true, true, false});
+  const std::vector<Diagnostic> findings = violations(
+      system, state, work.rate, velocity_tolerance(system, state), "velocities",
+      project
+          ? "let more bodies move"
+          : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
+  return state;
+}
 
+}  // namespace
+
+State consistent_state(const System& system, double t, const InitialOptions& options, Work& work) {
+  State state = consistent_motion(system, t, options, work);
   require_accelerations(system, state, work);
+  if (state.redundant.empty()) return state;
+  require_consistent_accelerations(system, state, work);
+  Dependences dependences(system);
+  if (factorize_accelerations(system, state, work)) {
+    dependences.evaluate(state, work);
+    dependences.shorten(constraint_scales(system, state, work), state.lambda);
+  }
   return state;
 }
 

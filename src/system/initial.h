@@ -5,6 +5,7 @@
 //   | B   0  | | lambda | = - | Z(v, v) + 2 Phi_tq v + Phi_tt    |
 #pragma once
 
+#include "system/configuration.h"
 #include "system/system.h"
 
 namespace liedyn {
@@ -14,9 +15,19 @@ enum class InitialPolicy {
   Project,  // all values may move, as little as the mass matrix says
 };
 
+struct InitialOptions {
+  InitialPolicy policy = InitialPolicy::Check;
+  const Configuration* given = nullptr;  // where to start from; null: what the model says
+  std::vector<bool> movable = {};        // per velocity: what Project may move; empty: all
+};
+
 // Throws InputError with every violated row if the given values are inconsistent, or if nothing determines the
 // accelerations (a body without mass that no joint holds).
+State consistent_state(const System& system, double t, const InitialOptions& options, Work& work);
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work);
+
+// Only the first step: q that meets the constraints, and v as given.
+State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work);
 
 // Only the last step: vdot and lambda of a state whose q, v, t are given. False: the matrix is singular.
 bool solve_accelerations(const System& system, State& state, Work& work);
@@ -34,7 +45,8 @@ std::vector<double> constrained_part(const System& system, const State& state, c
 // first numbers of work.right. False: the matrix is singular. Allocates nothing.
 bool forbidden_velocity(const System& system, const State& state, Work& work);
 
-// Nearest state (in the norm of M) with Phi = 0, or with B v + Phi_t = 0. `free` null: all may move. False: no convergence.
+// Nearest state (in the norm of M) with Phi = 0, or with B v + Phi_t = 0. `free` null: all may move. False: no convergence. Far from
+// the constraints steps are shortened until |Phi| falls, and where that does not help assembly.h takes over.
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work);
 bool project_velocities(const System& system, State& state, const std::vector<bool>* free, Work& work);
 

@@ -202,13 +202,5 @@ TEST(MasslessBodies, AreRefusedByNameWhereNothingHoldsThem) {
   EXPECT_THAT(refusal(half_held.finish()), HasSubstr("bodies.rod"));
 }
 
-TEST(Constraints, ThatAreRedundantAreRefusedByName) {
-  ModelBuilder builder;
-  builder.body("door", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});
-  builder.joint("hinge1", "spherical").set("between", "ground", "door").set("at", {0, 0, 0});
-  builder.joint("hinge2", "spherical").set("between", "ground", "door").set("at", {0, 0, 1});
-  EXPECT_THAT(refusal(builder.finish()), testing::ContainsRegex("joints.hinge[12]: place .*redundant"));
-}
-
 }  // namespace
 }  // namespace liedyn

@@ -16,6 +16,18 @@ int unknown_count(const Model& model, IndexForm form) {
   return model.nv + (form == IndexForm::Stabilized ? 2 : 1) * model.rows;
 }
 
+std::vector<std::pair<int, int>> coupled_bodies(const Model& model) {
+  std::vector<std::pair<int, int>> out;
+  for_each_element(model, [&](int b, int e, int) {
+    for_each_force_block(model, *model.batches[static_cast<std::size_t>(b)], e, [&](int row, int column) {
+      if (row >= 0 && column >= 0 && row != column) out.emplace_back(row, column);
+    });
+  });
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 BlockPattern block_pattern(const Model& m, IndexForm form) {
   const int nodes = static_cast<int>(m.nodes.size()), joints = joint_count(m);
   BlockPattern pattern;
@@ -34,11 +46,8 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   std::fill_n(pattern.zero_diagonal.begin(), nodes, false);
 
   for (int i = 0; i < pattern.blocks(); ++i) pattern.add(i, i);
-  const auto add = [&](int row, int column) {
+  for_each_listed_block(m, [&](int, int row, int column) {
     if (row >= 0 && column >= 0) pattern.add(row, column);
-  };
-  for_each_element(m, [&](int b, int e, int joint) {
-    for_each_block(m, *m.batches[static_cast<std::size_t>(b)], e, nodes + joint, add);
   });
   if (form != IndexForm::Stabilized) {
     pattern.normalize();
@@ -48,25 +57,23 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
   // eta of a joint moves its nodes: it enters the equations of every node that their inertia or damping couples to them,
   // and the velocity rows of every joint on them.
   std::vector<std::vector<int>> joints_on(m.nodes.size()), coupled_to(m.nodes.size());
-  for_each_element(m, [&](int b, int e, int joint) {
-    const Batch& batch = *m.batches[static_cast<std::size_t>(b)];
-    if (batch.coupling().rows == 0) {
-      for_each_force_block(m, batch, e, [&](int row, int column) {
-        if (row >= 0 && column >= 0) coupled_to[static_cast<std::size_t>(column)].push_back(row);
-      });
-      return;
-    }
-    for (int i = 0; i < batch.coupling().frames; ++i) {
-      const int node = node_of_frame(m, batch, e, i);
-      if (node < 0) continue;
-      joints_on[static_cast<std::size_t>(node)].push_back(joint);
-      pattern.add(nodes + joints + joint, node);
-    }
+  std::vector<bool> has_velocity_rows(static_cast<std::size_t>(joints));
+  for_each_listed_force_block(m, [&](int, int row, int column) {
+    if (row >= 0 && column >= 0) coupled_to[static_cast<std::size_t>(column)].push_back(row);
+  });
+  for_each_side(m, [&](const JointSide& side) {
+    joints_on[static_cast<std::size_t>(side.node)].push_back(side.joint);
+    pattern.add(nodes + joints + side.joint, side.node);
+    has_velocity_rows[static_cast<std::size_t>(side.joint)] = side.velocity_rows > 0;
   });
   for (std::size_t j = 0; j < m.nodes.size(); ++j)
     for (const int joint : joints_on[j]) {
       for (const int i : coupled_to[j]) pattern.add(i, nodes + joints + joint);
-      for (const int other : joints_on[j]) pattern.add(nodes + joints + other, nodes + joints + joint);
+      for (const int other : joints_on[j]) {
+        pattern.add(nodes + joints + other, nodes + joints + joint);
+        // Rows at velocity level stand among those of position.
+        if (has_velocity_rows[static_cast<std::size_t>(other)]) pattern.add(nodes + other, nodes + joints + joint);
+      }
     }
   pattern.normalize();
   return pattern;

@@ -84,6 +84,15 @@ class DenseSolver final : public LinearSolver {
   }
 
   int singular_unknown() const override { return singular_; }
+  double pivot_ratio() const override {
+    double least = INFINITY, most = 0;
+    for (int i = 0; i < n_; ++i) {
+      const double pivot = std::abs(values_[at(i) * at(n_ + 1)]);
+      least = std::min(least, pivot);
+      most = std::max(most, pivot);
+    }
+    return n_ == 0 ? 1 : least / most;
+  }
 
   // Exact: the columns of the inverse one by one. Small systems only come here.
   double reciprocal_condition() override {
@@ -197,6 +206,7 @@ class KluSolver final : public LinearSolver {
   }
   void solve(double* right) override { klu_solve(symbolic_, numeric_, n_, 1, right, &common_); }
   int singular_unknown() const override { return common_.singular_col < n_ ? common_.singular_col : -1; }
+  double pivot_ratio() const override { return common_.rcond; }
   double reciprocal_condition() override {
     klu_condest(columns_.data(), values_.data(), symbolic_, numeric_, &common_);
     return 1 / common_.condest;

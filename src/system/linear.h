@@ -38,6 +38,8 @@ class LinearSolver {
   virtual bool factorize() = 0;
   virtual void solve(double* right) = 0;  // in place
   virtual int singular_unknown() const = 0;
+  // The smallest pivot of the last factorisation relative to the largest: a cheap sign that the matrix comes close to a singular one.
+  virtual double pivot_ratio() const = 0;
   // Reciprocal of the condition number in the 1-norm, estimated from the factors; for reports, not for the hot loop.
   virtual double reciprocal_condition() = 0;
 };

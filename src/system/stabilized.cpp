@@ -14,11 +14,8 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
 
   // Pairs of nodes coupled by inertia or damping, each a block of its own in inertia_.
   BlockPattern pairs;
-  for_each_element(m, [&](int b, int e, int) {
-    if (m.batches[at(b)]->coupling().rows > 0) return;
-    for_each_force_block(m, *m.batches[at(b)], e, [&](int row, int column) {
-      if (row >= 0 && column >= 0) pairs.add(row, column);
-    });
+  for_each_listed_force_block(m, [&](int, int row, int column) {
+    if (row >= 0 && column >= 0) pairs.add(row, column);
   });
   pairs.normalize();
   std::vector<BlockRef> places;
@@ -36,27 +33,25 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
     return places[static_cast<std::size_t>(found - pairs.pairs.begin())];
   };
 
-  rate_blocks_.resize(m.batches.size());
-  inertia_blocks_.resize(m.batches.size());
+  inertia_blocks_.resize(block_lists(m));
+  for_each_listed_force_block(m, [&](int list, int row, int column) {
+    inertia_blocks_[at(list)].push_back(row >= 0 && column >= 0 ? place_of(row, column) : BlockRef{});
+  });
+  // Of velocity rows: per batch and frame, or in minimal coordinates a list of all sides.
+  rate_blocks_.resize(block_lists(m));
+  if (!m.tree)
+    for (std::size_t b = 0; b < m.batches.size(); ++b)
+      if (m.batches[b]->coupling().rows > 0) rate_blocks_[b].resize(m.batches[b]->frames.size());
   std::vector<std::vector<int>> sides_on(m.nodes.size());
-  int matrix = 0;
-  for_each_element(m, [&](int b, int e, int joint) {
-    const Batch& batch = *m.batches[at(b)];
-    const Coupling c = batch.coupling();
-    if (c.rows == 0) {
-      for_each_force_block(m, batch, e, [&](int row, int column) {
-        inertia_blocks_[at(b)].push_back(row >= 0 && column >= 0 ? place_of(row, column) : BlockRef{});
-      });
-      if (c.multipliers > 0) inertia_blocks_[at(b)].resize(inertia_blocks_[at(b)].size() + at(c.frames));
-      return;
-    }
-    for (int i = 0; i < c.frames; ++i, matrix += 6 * c.rows) {
-      const int node = node_of_frame(m, batch, e, i);
-      rate_blocks_[at(b)].push_back(node >= 0 ? solver.block(eta_block(joint), node) : BlockRef{});
-      if (node < 0) continue;
-      sides_on[at(node)].push_back(static_cast<int>(sides_.size()));
-      sides_.push_back({node, c.rows, batch.first_row + e * c.rows, matrix, joint});
-    }
+  const int matrix = for_each_side(m, [&](const JointSide& side) {
+    const BlockRef ref = solver.block(eta_block(side.joint), side.node);
+    if (m.tree)
+      rate_blocks_[1].push_back(ref);
+    else
+      rate_blocks_[at(side.batch)][at(side.element * m.batches[at(side.batch)]->coupling().frames + side.frame)] =
+          ref;
+    sides_on[at(side.node)].push_back(static_cast<int>(sides_.size()));
+    sides_.push_back({side.node, side.rows, side.first_row, side.matrix, side.joint, side.velocity_rows});
   });
   matrices_.assign(at(matrix), 0);
   now_.assign(at(matrix), 0);
@@ -69,13 +64,14 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
           {place_of(row, column), row, -1, side, solver.block(row, eta_block(sides_[at(side)].joint))});
   for (const std::vector<int>& on : sides_on)
     for (const int rows : on)
-      for (const int side : on)
-        products_.push_back(
-            {{},
-             -1,
-             rows,
-             side,
-             solver.block(eta_block(sides_[at(rows)].joint), eta_block(sides_[at(side)].joint))});
+      for (const int side : on) {
+        const Side& of = sides_[at(rows)];
+        const int column = eta_block(sides_[at(side)].joint);
+        products_.push_back({{}, -1, rows, side, solver.block(eta_block(of.joint), column)});
+        // Rows at velocity level stand among those of position.
+        if (of.velocity_rows > 0)
+          products_.push_back({{}, -1, rows, side, solver.block(nodes + of.joint, column), of.rows - of.velocity_rows});
+      }
 }
 
 void StabilizedColumns::set_reference(const System& system, const State& reference, Work& work) {
@@ -119,7 +115,7 @@ void StabilizedColumns::add_columns(const System& system, const State& state, co
     const bool forces = p.rows_node >= 0;
     const int height = forces ? node_size(m.nodes[at(p.rows_node)].type).v : sides_[at(p.side_rows)].rows;
     for (int c = 0; c < side.rows; ++c)
-      for (int r = 0; r < height; ++r) {
+      for (int r = p.first_row; r < height; ++r) {
         double sum = 0;
         for (int k = 0; k < inner; ++k) {
           const int to = 6 * c + component[k];

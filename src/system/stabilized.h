@@ -31,7 +31,7 @@ class StabilizedColumns {
     respond(system, response);
     add_columns(system, at, stage, work);
   }
-  const std::vector<std::vector<BlockRef>>& rate_blocks() const { return rate_blocks_; }  // per batch
+  const std::vector<std::vector<BlockRef>>& rate_blocks() const { return rate_blocks_; }
 
  private:
   // One frame of one joint on a node.
@@ -41,6 +41,7 @@ class StabilizedColumns {
     int multiplier;  // index of the joint's first row
     int matrix;      // index of its B in matrices_, rows x 6
     int joint;       // running number of the joint
+    int velocity_rows;  // the last of its rows
   };
   // target += block(values) * response
   struct Product {
@@ -49,6 +50,7 @@ class StabilizedColumns {
     int side_rows;    // for rows of a joint: its side on the node, or -1
     int side;         // whose eta
     BlockRef target;
+    int first_row = 0;  // of the target
   };
 
   template <class Response>
@@ -70,8 +72,8 @@ class StabilizedColumns {
 
   std::vector<Side> sides_;
   std::vector<Product> products_;
-  std::vector<std::vector<BlockRef>> rate_blocks_;     // per batch: (velocity rows, frame i)
-  std::vector<std::vector<BlockRef>> inertia_blocks_;  // per batch: blocks in inertia_
+  std::vector<std::vector<BlockRef>> rate_blocks_;     // per list of blocks: (velocity rows, frame i)
+  std::vector<std::vector<BlockRef>> inertia_blocks_;  // per list: blocks in inertia_
   std::vector<double> inertia_;                        // s (M + c_v C), node by node; or only s M,
   std::vector<double> damping_;                        // and s c_v C
   std::vector<double> matrices_;                       // B_n of each side

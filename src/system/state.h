@@ -18,6 +18,9 @@ struct State {
   // Where nodes advance in parameter space (model/nodes/parameter_stage.h): parameters and their rates, one number per velocity
   // and one more per set of Euler parameters. Empty otherwise.
   std::vector<double> y, ydot, yddot;
+  // Constraint rows that follow from the others (system/redundancy.h), ascending: they are not imposed, and their multipliers stay where
+  // they are while a step is solved.
+  std::vector<int> redundant;
   std::vector<double> memory;  // the integrator's own: its a, past points, auxiliary derivatives
 };
 

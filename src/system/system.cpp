@@ -35,15 +35,17 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       time_variables(system.params_.values().begin(),
                      system.params_.values().begin() + system.params_.parameter_count()),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
-      motions(system.model().nodes.size()),
-      wrench(system.model().nodes.size()),
+      motions(system.model().bodies().size()),
+      wrench(system.model().bodies().size()),
       r(at(system.model().nv)),
       phi(at(system.model().rows)),
       rate(at(system.model().rows)),
       acceleration(at(system.model().rows)),
       tangent(at(system.model().tangents)),
-      right(at(unknown_count(system.model(), index_form))) {
+      right(at(unknown_count(system.model(), index_form))),
+      held(right.size()) {
   time_variables.emplace_back(0);
+  if (system.model().tree) tree = std::make_unique<TreeAssembly>(system.model());
   use_solver(system, solver_choice);
 }
 
@@ -52,15 +54,26 @@ void Work::use_solver(const System& system, std::string_view choice) {
   // The order of the block solver does not know the second multipliers of the stabilised form.
   if (form == IndexForm::Stabilized && choice == "auto" && unknown_count(m, form) > 60) choice = "klu";
   solver = make_linear_solver(block_pattern(m, form), choice);
-  blocks.assign(m.batches.size(), {});
+  blocks.assign(block_lists(m), {});
   diagonal.clear();
   const int nodes = static_cast<int>(m.nodes.size());
-  for_each_element(m, [&](int b, int e, int joint) {
-    for_each_block(m, *m.batches[at(b)], e, nodes + joint, [&](int row, int column) {
-      blocks[at(b)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
-    });
+  for_each_listed_block(m, [&](int list, int row, int column) {
+    blocks[at(list)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
   });
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
+}
+
+void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) {
+  if (rows.empty() && at_rest == nullptr) return;
+  std::fill(held.begin(), held.end(), false);
+  if (at_rest != nullptr) std::copy(at_rest->begin(), at_rest->end(), held.begin());
+  for (const int row : rows)
+    for (std::size_t first = r.size(); first < held.size(); first += phi.size()) held[first + at(row)] = true;
+  solver->hold(held);
+}
+
+void Work::clear_residuals(const std::vector<int>& rows) {
+  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = 0;
 }
 
 State System::empty_state() const {
@@ -95,15 +108,19 @@ void System::set_time(double t, Work& work) const {
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
   set_time(state.t, work);
   const Model& m = *model_;
-  for (std::size_t i = 0; i < m.nodes.size(); ++i) {
-    const Node& node = m.nodes[i];
-    work.motions[i] =
-        node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
-    work.wrench[i].setZero();
-  }
+  if (work.tree)
+    work.tree->move(work.numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
+                    work.motions.data());
+  else
+    for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+      const Node& node = m.nodes[i];
+      work.motions[i] =
+          node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
+    }
+  for (Vec6& wrench : work.wrench) wrench.setZero();
   Evaluation e;
   e.frames = m.frames.data();
-  e.nodes = m.nodes.data();
+  e.nodes = m.bodies().data();
   e.motions = work.motions.data();
   e.q = state.q.data();
   e.numbers = work.numbers.data.data();
@@ -125,20 +142,37 @@ void System::note_force_scale(Work& work) {
   work.force_scale = scale;
 }
 
+void System::evaluate_residuals(const Evaluation& e, Work& work) const {
+  for (std::size_t b = 0; b < model_->batches.size(); ++b) {
+    model_->batches[b]->residual(e);
+    if (b + 1 == body_batches_) note_force_scale(work);
+  }
+}
+
 void System::finish_residual(Work& work) const {
   std::fill(work.r.begin(), work.r.end(), 0.0);
+  if (work.tree) return work.tree->gather(work.wrench.data(), work.r.data());
   const Model& m = *model_;
   for (std::size_t i = 0; i < m.nodes.size(); ++i)
     add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
 }
 
 void System::residual(const State& state, Work& work, const RowRequest& rows) const {
-  const Evaluation e = prepare(state, work, rows);
-  for (std::size_t b = 0; b < model_->batches.size(); ++b) {
-    model_->batches[b]->residual(e);
-    if (b + 1 == body_batches_) note_force_scale(work);
-  }
+  evaluate_residuals(prepare(state, work, rows), work);
   finish_residual(work);
+}
+
+void System::tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest& request) const {
+  const double* tangent = request.use_tangent ? work.tangent.data() : nullptr;
+  const double* rate_tangent = work.rate_tangent.empty() ? work.tangent.data() : work.rate_tangent.data();
+  double* values = work.solver->values();
+  work.tree->evaluate(e, request.force, true, body_batches_, [&] { note_force_scale(work); });
+  finish_residual(work);
+  work.tree->add_forces(request.force, tangent, rate_tangent, values, work.blocks[0].data());
+  work.tree->add_rows(request.level, request.row, request.velocity_row, tangent, rate_tangent, values,
+                      work.blocks[1].data());
+  if (request.rate_blocks != nullptr)
+    work.tree->add_rate_rows(request.rate, tangent, rate_tangent, values, (*request.rate_blocks)[1].data());
 }
 
 void System::jacobian(const State& state, Work& work, const RowRequest& rows,
@@ -146,6 +180,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   const Evaluation e = prepare(state, work, rows);
   const Model& m = *model_;
   work.solver->set_zero();
+  if (work.tree) return tree_jacobian(e, work, request);
   JacobianTarget target;
   target.values = work.solver->values();
   if (request.use_tangent) {
@@ -177,6 +212,11 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
 void System::inertia_matrix(const State& state, Work& work, const Seeding& seeding, double* values,
                             const std::vector<std::vector<BlockRef>>& blocks) const {
   const Evaluation e = prepare(state, work, {false, false, false});
+  if (work.tree) {
+    work.tree->evaluate(e, seeding, false, 0, [] {});
+    work.tree->add_forces(seeding, nullptr, nullptr, values, blocks[0].data());
+    return;
+  }
   JacobianTarget target;
   target.values = values;
   target.force = seeding;
@@ -187,13 +227,38 @@ void System::inertia_matrix(const State& state, Work& work, const Seeding& seedi
   }
 }
 
+void System::unconstrained(const State& state, Work& work, const Seeding& seeding, double* values,
+                           const std::vector<std::vector<BlockRef>>& blocks) const {
+  inertia_matrix(state, work, seeding, values, blocks);
+  finish_residual(work);
+}
+
+bool System::bodies_follow_time() const {
+  return std::any_of(timed_.begin(), timed_.end(), [&](const TimedElement& e) {
+    return static_cast<std::size_t>(e.batch) < body_batches_;
+  });
+}
+
 void System::constraint_matrices(const State& state, Work& work, std::vector<double>& out) const {
   const Evaluation e = prepare(state, work, {false, false, false});
   double* next = out.data();
+  if (work.tree) return work.tree->constraint_matrices(e, next);
   for (const auto& batch : model_->batches) {
     batch->constraint_matrices(e, next);
     const Coupling c = batch->coupling();
     next += 6 * c.rows * c.frames * batch->size();
+  }
+}
+
+void System::body_constraint_matrices(const State& state, Work& work, std::vector<double>& out) const {
+  const Evaluation e = prepare(state, work, {false, false, false});
+  std::size_t size = 0;
+  for (const auto& batch : model_->batches) size += 6 * at(batch->coupling().rows) * batch->frames.size();
+  out.assign(size, 0);
+  double* next = out.data();
+  for (const auto& batch : model_->batches) {
+    batch->constraint_matrices(e, next);
+    next += 6 * at(batch->coupling().rows) * batch->frames.size();
   }
 }
 
@@ -219,6 +284,12 @@ void System::follow_angles(State& state, Work& work) const {
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {
   const Evaluation e = prepare(state, work, {});
+  // Joints of a tree have no multipliers: their reactions are what the bodies behind them need.
+  if (work.tree) {
+    evaluate_residuals(e, work);
+    finish_residual(work);
+    work.tree->transmitted(work.wrench.data());
+  }
   Energy sum;
   for (const auto& batch : model_->batches) sum += batch->energy(e);
   const int parameters = params_.parameter_count();

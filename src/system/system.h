@@ -12,6 +12,7 @@
 #include "system/layout.h"
 #include "system/linear.h"
 #include "system/state.h"
+#include "system/tree_assembly.h"
 
 namespace liedyn {
 
@@ -25,14 +26,19 @@ struct Work {
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
 
+  // Decouples the multipliers of rows that are not imposed, and unknowns that stay at rest (may be null), in the matrix just assembled.
+  void hold(const std::vector<int>& rows, const std::vector<bool>* at_rest = nullptr);
+  // Their residuals do not count either.
+  void clear_residuals(const std::vector<int>& rows);
+
   IndexForm form;
   Numbers numbers;                // of the elements, at the time last evaluated
   std::vector<double> params;     // with the numbers that depend on t; empty if there are none
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
   std::vector<TimeJet> time_variables;  // of expressions: parameters, t
   double numbers_time;
-  std::vector<Motion<double>> motions;          // per node
-  std::vector<Vec6> wrench;                     // per node
+  std::vector<Motion<double>> motions;          // per body
+  std::vector<Vec6> wrench;                     // per body
   std::vector<double> r;                        // nv
   std::vector<double> phi, rate, acceleration;  // rows
   std::vector<double> tangent;                  // the nodes' maps E
@@ -41,9 +47,11 @@ struct Work {
       0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 
   std::unique_ptr<LinearSolver> solver;
-  std::vector<std::vector<BlockRef>> blocks;  // per batch
+  std::vector<std::vector<BlockRef>> blocks;  // per list, see for_each_listed_block
+  std::unique_ptr<TreeAssembly> tree;         // in minimal coordinates
   std::vector<BlockRef> diagonal;             // per node
   std::vector<double> right;                  // right-hand side and solution
+  std::vector<bool> held;                     // unknowns decoupled by hold()
 };
 
 // Which constraint residuals are wanted.
@@ -60,7 +68,7 @@ struct MatrixRequest {
   RowLevel level = RowLevel::Position;
   Seeding velocity_row;      // of the rows at velocity level where `level` is Position
   bool use_tangent = false;  // E from Work::tangent; otherwise the identity
-  // Of the stabilised form: velocity rows besides those of position, per batch; null otherwise.
+  // Of the stabilised form: velocity rows besides those of position, per list of blocks; null otherwise.
   const std::vector<std::vector<BlockRef>>* rate_blocks = nullptr;
   Seeding rate;
 };
@@ -84,8 +92,15 @@ class System {
   // The part of the nodes' rows that bodies and forces give for a seeding (without E), into blocks of the caller.
   void inertia_matrix(const State& at, Work& work, const Seeding& seeding, double* values,
                       const std::vector<std::vector<BlockRef>>& blocks) const;
+  // The same with Work::r, for systems without constraints.
+  void unconstrained(const State& at, Work& work, const Seeding& seeding, double* values,
+                     const std::vector<std::vector<BlockRef>>& blocks) const;
+  // Whether numbers of bodies (a mass, say) are functions of time.
+  bool bodies_follow_time() const;
   // B of every joint and frame, see Batch::constraint_matrices.
   void constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
+  // The same with respect to the frames' own nodes, which in minimal coordinates are the bodies. Sizes `out`.
+  void body_constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
   Energy energy(const State& at, Work& work) const;
   // State::angles of a step that was accepted.
@@ -102,7 +117,9 @@ class System {
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   static void note_force_scale(Work& work);
+  void evaluate_residuals(const Evaluation& e, Work& work) const;
   void finish_residual(Work& work) const;
+  void tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest& request) const;
 
   std::shared_ptr<const Model> model_;
   Params params_;

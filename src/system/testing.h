@@ -4,7 +4,9 @@
 #include "model/nodes/parameter_stage.h"
 #include "model/testing.h"
 #include "system/corrector.h"
+#include "system/initial.h"
 #include "system/system.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 
@@ -13,8 +15,15 @@ inline System make_system(const std::shared_ptr<const Description>& description,
   return System(Model::compile(description, formulation), Params(description));
 }
 
-// Places and velocities as described; nothing is required of them.
+// Places and velocities as described; nothing is required of them. In minimal coordinates, the nearest that the joints allow.
 inline State described_state(const System& system) {
+  if (system.model().tree) {
+    const System absolute = in_absolute_coordinates(system);
+    Work work(system), absolute_work(absolute);
+    State bodies = described_state(absolute);
+    project_velocities(absolute, bodies, nullptr, absolute_work);
+    return state_on_tree(system, absolute, bodies, work);
+  }
   const Initial initial = initial_values(system.model(), system.params().values().data());
   State state = system.empty_state();
   state.q = initial.q;
@@ -36,6 +45,73 @@ inline std::vector<std::string> formulations_in_the_large() {
   for (const std::string& name : formulations())
     if (!name.starts_with("cardan")) out.push_back(name);
   return out;
+}
+
+// A tree with every kind of joint that it may hold, some of them the other way round, on ground and on bodies with coordinates of their
+// own; a part that floats; joints that close loops; every kind of force.
+inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
+  const Vec3 gravity = 5 * random.vector<3>();
+  ModelBuilder builder({gravity.x(), gravity.y(), gravity.z()});
+  std::vector<std::string> bodies = {"ground"};
+  const auto add_body = [&](const std::string& name, const std::string& formulation) {
+    builder.body(name, "rigid");
+    for (const Kind& kind : kinds(Section::Bodies))
+      if (kind.type == "rigid") set_random_fields(builder, kind, random);
+    builder.set("formulation", formulation);
+    bodies.push_back(name);
+  };
+  // Each joint on the body before it, or on the one before that: a chain with branches.
+  std::vector<std::pair<const Kind*, std::string>> joints;
+  for (const Kind& kind : kinds(Section::Joints)) {
+    if (tree_motions(kind.type).empty()) continue;
+    add_body("behind_" + kind.type, "model");
+    joints.emplace_back(&kind, bodies[bodies.size() - 2 - static_cast<std::size_t>(bodies.size() > 2 && random.below(2) == 0)]);
+  }
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const std::string behind = "behind_" + joints[i].first->type;
+    if (i % 2 == 0)
+      add_between(builder, Section::Joints, *joints[i].first, joints[i].second, behind, random);
+    else
+      add_between(builder, Section::Joints, *joints[i].first, behind, joints[i].second, random);
+  }
+  const auto kind_of = [](const std::string& type) -> const Kind& { return *find_kind(Section::Joints, type); };
+  for (const char* formulation : {"model", "se3", "r3so3-spatial", "euler-parameters"}) {
+    const std::string base = fmt::format("base_{}", formulation), arm = fmt::format("arm_{}", formulation);
+    add_body(base, formulation);
+    add_body(arm, "model");
+    add_between(builder, Section::Joints, kind_of("universal"), base, arm, random);
+  }
+  // Loops; a disc that rolls.
+  for (const char* type : {"spherical", "revolute", "distance", "generic", "rolling_disc"})
+    add_between(builder, Section::Joints, kind_of(type), "behind_universal", "behind_prismatic", random);
+  // What acts in joints: in those of the tree, except friction, which would take them out of it.
+  const std::string in_loop = "revolute_behind_universal_behind_prismatic";
+  const auto name_of = [&](const std::string& type) {
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      if (joints[i].first->type == type)
+        return i % 2 == 0 ? fmt::format("{}_{}_behind_{}", type, joints[i].second, type)
+                          : fmt::format("{}_behind_{}_{}", type, type, joints[i].second);
+    throw std::out_of_range(type);
+  };
+  const auto add_in_joint = [&](Section section, const Kind& kind, const std::string& joint) {
+    builder.begin(section, fmt::format("{}_in_{}", kind.type, joint), kind.type);
+    set_random_fields(builder, kind, random);
+    if (kind.field("joint") >= 0) builder.set("joint", joint);
+    if (kind.field("joints") >= 0) builder.set("joints", joint, in_loop);
+    if (kind.field("coordinate") >= 0) builder.set("coordinate", std::string("auto"));
+  };
+  for (const Section section : {Section::Joints, Section::Forces})
+    for (const Kind& kind : kinds(section)) {
+      if (kind.field("joint") < 0 && kind.field("joints") < 0) continue;
+      if (kind.type == "joint_friction") {
+        add_in_joint(section, kind, in_loop);
+        continue;
+      }
+      for (const char* type : {"revolute", "prismatic", "cylindrical"}) add_in_joint(section, kind, name_of(type));
+    }
+  for (const Kind& kind : kinds(Section::Forces))
+    if (kind.field("joint") < 0) add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
+  return builder.finish();
 }
 
 // Anything but an equilibrium.
@@ -89,11 +165,16 @@ Eigen::MatrixXd differences(const F& f, Eigen::Index count, double h = 1e-3) {
   return out;
 }
 
-// Largest difference of two matrices, each row relative to the largest entry of that row in the second.
+// Largest difference of two matrices, each row relative to the largest entry of that row in the second; rows that are zero but for
+// round-off (of a joint between bodies that cannot move relative to each other) relative to the whole.
 inline double row_difference(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  if (b.size() == 0) return 0;
+  const double size = b.cwiseAbs().maxCoeff();
   double worst = 0;
   for (Eigen::Index r = 0; r < b.rows(); ++r)
-    worst = std::max(worst, relative_difference(a.row(r), b.row(r)));
+    worst = std::max(worst, b.row(r).cwiseAbs().maxCoeff() > 1e-9 * size
+                                ? relative_difference(a.row(r), b.row(r))
+                                : (a.row(r) - b.row(r)).cwiseAbs().maxCoeff() / size);
   return worst;
 }
 

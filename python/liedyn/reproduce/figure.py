@@ -46,6 +46,8 @@ PAPERS = {
     "sensitivity": "Brüls, Eberhard: Sensitivity analysis for dynamic mechanical systems with finite rotations",
     "evaluation": "Holzinger, Arnold, Gerstmayr: Evaluation and implementation of Lie group integration methods for "
     "rigid multibody systems",
+    "astable": "Zhang, Zhang, Zanoni, Masarati: Performance of implicit A-stable time integration methods for multibody "
+    "system dynamics",
     "study": "none: studies of our own on the papers' examples",
 }
 """The papers by the first word of their figures' names."""

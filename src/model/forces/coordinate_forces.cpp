@@ -212,8 +212,8 @@ ListedKind joint_friction() {
             number("length", "m",
                    "Length of the bearing: torques across the axis load it with torque/length. Without, they do not count.", {},
                    Range::Positive),
-            number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {1e-3},
-                   Range::Positive),
+            number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {}, Range::Positive, false,
+                   true),
             number("stribeck", "rad/s or m/s",
                    "Speed at which the coefficient falls from static_coefficient to coefficient; ten times `smoothing` if not "
                    "given.",

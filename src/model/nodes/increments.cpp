@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lie/cayley.h"
+#include "lie/conformal.h"
 #include "model/nodes/stage.h"
 
 namespace liedyn {
@@ -12,11 +14,62 @@ using M3 = Eigen::Map<Vec3>;
 using C6 = Eigen::Map<const Vec6>;
 using M6 = Eigen::Map<Vec6>;
 
+// Calls f with the coordinates of the group G.
+template <class G, class F>
+auto on_chart(Chart chart, const F& f) {
+  switch (chart) {
+    case Chart::Conformal: return f(Conformal<G>{});
+    case Chart::Cayley: return f(Cayley<G>{});
+    case Chart::Exponential: break;
+  }
+  return f(Exponential<G>{});
+}
+
+template <class G>
+typename G::Matrix tangent_inverse(Chart chart, const typename G::Tangent& x) {
+  return on_chart<G>(chart, [&]<class C>(C) -> typename G::Matrix { return C::Tinv(x); });
+}
+template <class G>
+G group_element(Chart chart, const typename G::Tangent& x) {
+  return on_chart<G>(chart, [&]<class C>(C) -> G { return C::map(x); });
+}
+template <class G>
+typename G::Tangent coordinates(Chart chart, const G& q) {
+  return on_chart<G>(chart, [&]<class C>(C) -> typename G::Tangent { return C::local(q); });
+}
+
+using Rotation = SO3<double>;
+using RigidMotion = SE3<double>;
+
+// T^-1 of the rotation; in inertial axes T^-1(-x).
+Mat3 rotation_tangent_inverse(NodeType type, Chart chart, const Vec3& x) {
+  return tangent_inverse<Rotation>(chart, is_spatial(type) ? Vec3(-x) : x);
+}
+
 }  // namespace
 
-void increment_rates(NodeType type, const double* theta, const double* v, double* rates) {
+void move_by(NodeType type, Chart chart, const double* theta, double* q) {
+  if (chart == Chart::Exponential || is_planar(type)) {
+    increment_position(type, theta, q);
+    return;
+  }
   if (type == NodeType::SE3) {
-    M6{rates} = SE3<double>::Tinv(C6(theta)) * C6(v);
+    const RigidMotion there =
+        RigidMotion(C3(q), rotation_of(q)) * group_element<RigidMotion>(chart, Vec6(C6(theta)));
+    M3{q} = there.position();
+    store_rotation(there.rotation(), q);
+    return;
+  }
+  const int i = rotation_start(type);
+  for (int k = 0; k < (i < 0 ? node_size(type).v : i); ++k) q[k] += theta[k];
+  if (i < 0) return;
+  const Rotation turn = group_element<Rotation>(chart, Vec3(C3(theta + i)));
+  store_rotation(is_spatial(type) ? turn * rotation_of(q) : rotation_of(q) * turn, q);
+}
+
+void increment_rates(NodeType type, Chart chart, const double* theta, const double* v, double* rates) {
+  if (type == NodeType::SE3) {
+    M6{rates} = tangent_inverse<RigidMotion>(chart, Vec6(C6(theta))) * C6(v);
     return;
   }
   if (type == NodeType::SE2) {
@@ -26,14 +79,39 @@ void increment_rates(NodeType type, const double* theta, const double* v, double
   std::copy_n(v, node_size(type).v, rates);
   const int i = rotation_start(type);
   if (i < 0 || is_conventional(type)) return;
-  M3{rates + i} =
-      (is_spatial(type) ? SpatialRotation::Tinv(C3(theta + i)) : SO3<double>::Tinv(C3(theta + i))) *
-      C3(v + i);
+  M3{rates + i} = rotation_tangent_inverse(type, chart, C3(theta + i)) * C3(v + i);
 }
 
-void refer_to_moved(NodeType type, const double* moved, double* theta) {
+void add_increment(NodeType type, Chart chart, const double* d, double* theta) {
+  double rates[6];
+  increment_rates(type, chart, theta, d, rates);
+  for (int k = 0; k < node_size(type).v; ++k) theta[k] += rates[k];
+}
+
+void increment_between(NodeType type, const double* q, const double* q_to, double* theta) {
   if (type == NodeType::SE3) {
-    M6{theta} = (SE3<double>::exp(-C6(moved)) * SE3<double>::exp(C6(theta))).log();
+    const RigidMotion from(C3(q), rotation_of(q)), to(C3(q_to), rotation_of(q_to));
+    M6{theta} = (from.inverse() * to).log();
+    return;
+  }
+  if (type == NodeType::SE2) {
+    using Point = Eigen::Vector2d;
+    const SE2<double> from(Point(q[0], q[1]), q[2]), to(Point(q_to[0], q_to[1]), q_to[2]);
+    M3{theta} = (from.inverse() * to).log();
+    return;
+  }
+  const int i = rotation_start(type);
+  for (int k = 0; k < (i < 0 ? node_size(type).v : i); ++k) theta[k] = q_to[k] - q[k];
+  if (i < 0) return;
+  const Rotation from = rotation_of(q), to = rotation_of(q_to);
+  M3{theta + i} = (is_spatial(type) ? to * from.inverse() : from.inverse() * to).log();
+}
+
+void refer_to_moved(NodeType type, Chart chart, const double* moved, double* theta) {
+  // The inverse of map(x) is map(-x) in all these coordinates.
+  if (type == NodeType::SE3) {
+    M6{theta} = coordinates<RigidMotion>(chart, group_element<RigidMotion>(chart, Vec6(-C6(moved))) *
+                                                    group_element<RigidMotion>(chart, Vec6(C6(theta))));
     return;
   }
   if (type == NodeType::SE2) {
@@ -44,8 +122,9 @@ void refer_to_moved(NodeType type, const double* moved, double* theta) {
   const bool turns = i >= 0 && !is_conventional(type);
   for (int k = 0; k < (turns ? i : node_size(type).v); ++k) theta[k] -= moved[k];
   if (!turns) return;
-  const SO3<double> back = SO3<double>::exp(-C3(moved + i)), there = SO3<double>::exp(C3(theta + i));
-  M3{theta + i} = (is_spatial(type) ? there * back : back * there).log();
+  const Rotation back = group_element<Rotation>(chart, Vec3(-C3(moved + i))),
+                 there = group_element<Rotation>(chart, Vec3(C3(theta + i)));
+  M3{theta + i} = coordinates<Rotation>(chart, is_spatial(type) ? there * back : back * there);
 }
 
 }  // namespace liedyn

@@ -1,15 +1,28 @@
-// Increments theta of a node, q = q_ref exp(theta), as a method that remembers past points or stages needs them: their rates, and the same
-// points seen from another reference.
+// Increments theta of a node, q = q_ref exp(theta) or q = q_ref map(theta) in other local coordinates, as a method that remembers past points or
+// stages needs them: their rates, and the same points seen from another reference.
 #pragma once
 
 #include "model/nodes/node.h"
 
 namespace liedyn {
 
-// theta' = T^-1(theta) v on the node's group (inertial axes: T^-1(-theta)). Conventional nodes: theta' = v, their parameters' rates.
-void increment_rates(NodeType type, const double* theta, const double* v, double* rates);
+// Local coordinates of Lie nodes.
+enum class Chart : std::uint8_t { Exponential, Conformal, Cayley };
 
-// The point q_ref exp(theta) relative to q_ref exp(moved): theta becomes log(exp(-moved) exp(theta)), the difference in a vector space.
-void refer_to_moved(NodeType type, const double* moved, double* theta);
+// q = q_ref map(theta), in place. Conventional nodes as R3xSO3 or SO3.
+void move_by(NodeType type, Chart chart, const double* theta, double* q);
+
+// theta' = T^-1(theta) v on the node's group (inertial axes: T^-1(-theta)). Conventional nodes: theta' = v, their parameters' rates.
+void increment_rates(NodeType type, Chart chart, const double* theta, const double* v, double* rates);
+
+// theta += T^-1(theta) d: the coordinates of the pose moved by a small d. Lie nodes.
+void add_increment(NodeType type, Chart chart, const double* d, double* theta);
+
+// The increment from one configuration to another, log(q^-1 q_to); turns by less than pi. Conventional nodes: that of R3xSO3 or SO3.
+void increment_between(NodeType type, const double* q, const double* q_to, double* theta);
+
+// The point q_ref map(theta) relative to q_ref map(moved): theta becomes log(exp(-moved) exp(theta)) or its like, the difference in a vector
+// space.
+void refer_to_moved(NodeType type, Chart chart, const double* moved, double* theta);
 
 }  // namespace liedyn

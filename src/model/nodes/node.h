@@ -29,6 +29,8 @@ enum class NodeType : std::uint8_t {
   R2xSO2,      // a body in the plane: inertial velocity of the point, angular velocity
   SE2,         // the same: body-frame velocity of the point, angular velocity
   State,       // a first-order state x: its velocity is x and its acceleration is x', see node_motion
+  Turn,        // an angle between two bodies, and
+  Slide,       // a displacement: coordinates of joints (model/tree.h), which make motions of the bodies of them
   // Conventional formulations. To elements and in State they are R3xSO3 and SO3; only the stages of an integrator know
   // their rotation parameters (model/nodes/parameter_stage.h).
   R3xEuler,       // Euler parameters with their rates
@@ -51,9 +53,12 @@ constexpr bool has_cardan_angles(NodeType type) {
 }
 // The plane of motion is the inertial x-y plane.
 constexpr bool is_planar(NodeType type) { return type == NodeType::R2xSO2 || type == NodeType::SE2; }
+constexpr bool is_scalar(NodeType type) {
+  return type == NodeType::State || type == NodeType::Turn || type == NodeType::Slide;
+}
 // Increments add up: T = 1.
 constexpr bool is_vector_space(NodeType type) {
-  return type == NodeType::R3 || type == NodeType::R2xSO2 || type == NodeType::State;
+  return type == NodeType::R3 || type == NodeType::R2xSO2 || is_scalar(type);
 }
 
 struct Node {
@@ -83,7 +88,9 @@ constexpr NodeSize node_size(NodeType type) {
     case NodeType::R3:
     case NodeType::R2xSO2: return {3, 3, 1};
     case NodeType::SE2: return {3, 3, 9};
-    case NodeType::State: return {1, 1, 1};
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: return {1, 1, 1};
     case NodeType::SO3:
     case NodeType::Euler:
     case NodeType::Cardan:
@@ -108,11 +115,14 @@ inline constexpr std::uint8_t kAllComponents[] = {0, 1, 2, 3, 4, 5};
 inline constexpr std::uint8_t kPlanarComponents[] = {0, 1, 5};
 constexpr const std::uint8_t* components(NodeType type) {
   if (is_planar(type)) return kPlanarComponents;
+  if (type == NodeType::Turn) return kAllComponents + 5;
+  if (type == NodeType::Slide) return kAllComponents + 2;
   return only_turns(type) ? kAllComponents + 3 : kAllComponents;
 }
 // How many of its velocities are those of a point.
 constexpr int place_count(NodeType type) {
-  if (type == NodeType::State || only_turns(type)) return 0;
+  if (type == NodeType::State || type == NodeType::Turn || only_turns(type)) return 0;
+  if (type == NodeType::Slide) return 1;
   return is_planar(type) ? 2 : 3;
 }
 // Where the three velocities of a rotation in space begin that is a group of its own, -1: the node has none.
@@ -176,9 +186,9 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
     m.A[1] = c * vdot[1] - s * vdot[0] - v[2] * m.V[0];
     return m;
   }
-  if (type == NodeType::State) {
-    m.V[0] = v[0];
-    m.A[0] = vdot[0];
+  if (is_scalar(type)) {
+    m.V[components(type)[0]] = v[0];
+    m.A[components(type)[0]] = vdot[0];
     return m;
   }
   m.p = V3(q);
@@ -231,8 +241,8 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
 
 // r = H^T W, added to the node's equations.
 inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, double* r) {
-  if (type == NodeType::State) {
-    r[0] += W[0];
+  if (is_scalar(type)) {
+    r[0] += W[components(type)[0]];
     return;
   }
   Eigen::Map<Vec3> first(r);
@@ -243,7 +253,9 @@ inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, d
       break;
     }
     case NodeType::SE2: first += Vec3(W[0], W[1], W[5]); break;
-    case NodeType::State: break;  // above
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: break;  // above
     case NodeType::R3xEuler:
     case NodeType::R3xCardan:
     case NodeType::R3xCardanBody:
@@ -360,11 +372,14 @@ inline Seeds node_seeds(NodeType type, const Motion<double>& m, const double* E,
       }
       break;
     }
-    case NodeType::State: {
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: {
       const double e = E != nullptr ? E[0] : 1;
-      out.X(0, 0) = s.q;
-      out.V(0, 0) = s.v * e;
-      out.A(0, 0) = s.a * e;
+      const int k = components(type)[0];
+      out.X(k, k) = s.q;
+      out.V(k, k) = s.v * e;
+      out.A(k, k) = s.a * e;
       break;
     }
     case NodeType::R3: {

@@ -155,6 +155,28 @@ struct LocalBlock {
   }
 };
 
+// theta = Theta + T^-1(theta) (c v - drift), v = V + c_v vdot, with c c_v = c_1 + c_2 c_v.
+template <class L>
+struct LocalVelocityBlock {
+  static constexpr int size = L::size;
+  BlockStage<size> b;
+
+  template <class S>
+  BlockMotion<S, size, size> motion(const Vector<S, size>& d) const {
+    BlockMotion<S, size, size> m;
+    const Eigen::Matrix<double, size, size> Tinv = L::Tinv(b.theta);
+    const Vector<S, size> moved = Tinv.template cast<S>() * d;
+    const Vector<double, size> way = b.theta - b.Theta;
+    m.y = b.theta.template cast<S>() + moved;
+    const Vector<S, size> angle = way.template cast<S>() + moved;
+    m.v = (L::T(m.y) * angle + b.drift.template cast<S>()) * S(b.s.rate() * b.s.c_v);
+    m.vdot = (m.v - b.V.template cast<S>()) / S(b.s.c_v);
+    m.ydot = m.v;  // what the stage advances are the velocities
+    m.yddot = m.vdot;
+    return m;
+  }
+};
+
 struct CardanBlock {
   static constexpr int size = 3;
   BlockStage<3> b;
@@ -277,7 +299,12 @@ void on_block(const Node& node, const ParameterStage& p, const F& f) {
       f(CardanBodyBlock{b});
     }
   } else {
-    on_local_map(node.type, p.chart, [&]<class L>(L) { f(LocalBlock<L>{block_of<L::size>(node, p)}); });
+    on_local_map(node.type, p.chart, [&]<class L>(L) {
+      if (p.local_form == LocalForm::Velocities)
+        f(LocalVelocityBlock<L>{block_of<L::size>(node, p)});
+      else
+        f(LocalBlock<L>{block_of<L::size>(node, p)});
+    });
   }
 }
 

@@ -8,7 +8,8 @@
 //   - Euler parameters or Cardan angles in the large, of the conventional formulations; or
 //   - local coordinates of a Lie group that start at 0 in every step (the linear and the residual form of Brüls and Eberhard,
 //     Algorithms 2 and 3), with T in the place of G; or
-//   - Cardan angles with body velocities, theta = Theta + G^-1(y) (c_2 v - w): the stage relation of stage.h with c_1 = 0.
+//   - Cardan angles with body velocities, theta = Theta + G^-1(y) (c_2 v - w): the stage relation of stage.h with c_1 = 0; or
+//   - local coordinates with velocities, the same relation with T^-1: that of stage.h on any chart.
 //
 // To the corrector all of them are nodes whose unknown is an increment d of the pose in the node's own axes, as on the
 // group. What differs is how velocities and accelerations follow it: dv = c_v E' d, dvdot = E d. Both come from dual numbers.
@@ -20,12 +21,13 @@
 
 #include <cstdint>
 
+#include "model/nodes/increments.h"
 #include "model/nodes/stage.h"
 
 namespace liedyn {
 
-// Local coordinates of Lie nodes.
-enum class Chart : std::uint8_t { Exponential, Conformal, Cayley };
+// What a stage advances beside the local coordinates of a Lie node: their rates, or the velocities.
+enum class LocalForm : std::uint8_t { Rates, Velocities };
 
 // Where |p| = 1 is imposed: as p.p = 1, as p.p' = 0, or both with a multiplier that moves p along p_ref.
 enum class UnitLength : std::uint8_t { Position, Velocity, Both };
@@ -34,6 +36,7 @@ enum class UnitLength : std::uint8_t { Position, Velocity, Both };
 struct ParameterStage {
   Stage stage;
   Chart chart = Chart::Exponential;
+  LocalForm local_form = LocalForm::Rates;
   UnitLength unit_length = UnitLength::Position;
   const double *q_ref = nullptr, *y_ref = nullptr;
   const double *Theta = nullptr, *V = nullptr, *theta = nullptr;

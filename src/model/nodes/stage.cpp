@@ -93,7 +93,9 @@ void expanded_tangent(NodeType type, const Stage& s, double sigma, const double*
     case NodeType::SE2: Eigen::Map<Mat3>{E} = beta * expanded_inverse<SE2<double>>(sigma, C3(theta)); break;
     case NodeType::R3:
     case NodeType::R2xSO2:
-    case NodeType::State: E[0] = beta; break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: E[0] = beta; break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(theta, E); break;
     default: break;  // conventional nodes: parameter_stage.h

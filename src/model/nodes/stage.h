@@ -145,7 +145,9 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
     }
     case NodeType::R3:
     case NodeType::R2xSO2: linear(); break;
-    case NodeType::State: linear(1); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: linear(1); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial:
       rotational(0);
@@ -196,7 +198,9 @@ inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStag
     }
     case NodeType::R3:
     case NodeType::R2xSO2:
-    case NodeType::State: E[0] = s.rate(); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: E[0] = s.rate(); break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(0, E); break;
     default: break;  // conventional nodes: parameter_stage.h
@@ -246,7 +250,9 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
     }
     case NodeType::R3:
     case NodeType::R2xSO2: M3(theta) += C3(d); break;
-    case NodeType::State: theta[0] += d[0]; break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: theta[0] += d[0]; break;
     case NodeType::SO3:
     case NodeType::SO3Spatial: rotational(0); break;
     default: break;  // conventional nodes: parameter_stage.h
@@ -297,13 +303,15 @@ void add_bracket(NodeType type, const double* x, const double* y, double factor,
 template <class S>
 void increment_position(NodeType type, const S* d, S* q) {
   using V3 = Eigen::Map<const Vec3T<S>>;
-  if (type == NodeType::State) {
+  if (is_scalar(type)) {
     q[0] += d[0];
     return;
   }
   Eigen::Map<Vec3T<S>> place(q);
   switch (type) {
-    case NodeType::State: break;  // above
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: break;  // above
     case NodeType::SE2: move_in_plane(q, SE2<S>::exp(V3(d)), d[2], q); break;
     case NodeType::R3xEuler:
     case NodeType::R3xCardan:

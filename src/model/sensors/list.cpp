@@ -247,15 +247,17 @@ const std::vector<ListedSensor>& sensor_kinds() {
        }},
       {{"expression",
         "Any expression of the time t, of parameters and of the sensors listed before it, such as "
-        "\"mass*9.81*position[2]\".",
+        "\"mass*9.81*position[2]\"; several between semicolons are the components of a vector.",
         {{.name = "value",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "The expression.",
+          .summary = "The expression, or several between semicolons.",
           .required = true}}},
        "",
        1,
-       [](const Context& c, double* out) { out[0] = c.sensor.expression.evaluate<double>(c.variables); }},
+       [](const Context& c, double* out) {
+         for (const Expression& expression : c.sensor.expressions) *out++ = expression.evaluate<double>(c.variables);
+       }},
   });
   return list;
 }

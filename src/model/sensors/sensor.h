@@ -39,7 +39,7 @@ struct Sensor {
   int batch = -1, element = -1;  // of the joint it looks at
   int choice = 0;                // of its "axes" or "part"
   int angle = -1;                // of an angle that may wind up: its index in State::angles
-  Expression expression;         // of (time, parameters, components of the sensors before it)
+  std::vector<Expression> expressions;  // of (time, parameters, components of the sensors before it)
   int first = 0;                 // its first value among all
   int components = 0;
 

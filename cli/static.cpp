@@ -1,0 +1,88 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "analyses/statics.h"
+#include "commands.h"
+#include "io/configuration_file.h"
+#include "io/write_statics.h"
+
+namespace liedyn::cli {
+namespace {
+
+struct StaticArguments {
+  ModelArguments model;
+  StaticOptions options;
+  std::optional<std::string> initial;
+  std::optional<double> time;
+  std::string from, out;
+  bool json = false;
+};
+
+void print(const StaticResult& r, const Model& model) {
+  int iterations = 0;
+  for (const LoadStep& step : r.steps) iterations += step.iterations;
+  fmt::print("{}: equilibrium in {} load step{}, {} iterations\n", r.model, r.steps.size(), r.steps.size() == 1 ? "" : "s",
+             iterations);
+  fmt::print("  residuals            forces {:.3g} N, positions {:.3g}\n", r.residual_force, r.residual_position);
+  fmt::print("  potential energy     {:.9g} J\n", r.potential);
+  fmt::print("  stability            {}\n",
+             r.unstable_directions < 0    ? "not examined (too many bodies)"
+             : r.unstable_directions == 0 ? (r.indifferent.empty() ? "stable" : "stable or indifferent")
+                                          : fmt::format("unstable in {} direction{}", r.unstable_directions,
+                                                        r.unstable_directions == 1 ? "" : "s"));
+  if (model.sensors.empty()) return;
+  fmt::print("  sensors\n");
+  print_sensors(model, r.steps.back().sensors.data());
+}
+
+int static_command(StaticArguments& arguments) {
+  if (!arguments.out.empty()) check_configuration_output(arguments.out);
+  const System system = arguments.model.load_absolute();
+  const SimulationSettings& settings = system.model().description().simulation;
+  StaticOptions& options = arguments.options;
+  options.initial = arguments.initial.value_or(settings.initial);
+  options.time = arguments.time.value_or(settings.start);
+  options.from = configuration_from(arguments.from, system);
+  const StaticResult found = find_equilibrium(system, options);
+  if (!arguments.out.empty() && found.converged) write_configuration(system, found.state, arguments.out);
+  if (arguments.json)
+    fmt::print("{}\n", static_json(found, system));
+  else if (found.converged)
+    print(found, system.model());
+  if (!found.converged) {
+    fmt::print(stderr, "error: {}\n", found.failure);
+    return kFailedNumerics;
+  }
+  for (const std::string& motion : found.indifferent)
+    fmt::print(stderr, "warning: nothing determines this motion, it was left where it was: {}\n", motion);
+  if (!arguments.out.empty() && !arguments.json)
+    fmt::print("The equilibrium is in {}; run --from {} starts there\n", arguments.out, arguments.out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_static(CLI::App& program, int& exit_code) {
+  CLI::App& command = *program.add_subcommand("static", "Static equilibrium, with the loads raised in steps");
+  const auto a = std::make_shared<StaticArguments>();
+  a->model.add_to(command);
+  command.add_option("--load-steps", a->options.load_steps, "Equal steps in which weight and applied forces are raised; one that fails is halved")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--time", a->time, "Time of loads and joints that depend on it [s]; the start if not given")->type_name("T");
+  command.add_option("--tolerance", a->options.tolerance, "Forces left over, relative to the forces there are")
+      ->type_name("TOL")
+      ->capture_default_str();
+  command.add_option("--initial", a->initial, "How the positions to start from are made consistent, as for run")
+      ->type_name("check|project");
+  add_from(command, a->from);
+  command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")->type_name("FILE");
+  command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
+  command.footer(
+      "Exit code 0: done, motions that nothing determines are named in a warning; 2: the input is wrong; 3: no equilibrium was found, "
+      "and\nthe motions that nothing resists are named.");
+  command.callback([a, &exit_code] { exit_code = static_command(*a); });
+}
+
+}  // namespace liedyn::cli

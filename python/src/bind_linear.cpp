@@ -1,0 +1,104 @@
+// Equilibria, assembly, driven motion, modes and state spaces.
+#include "analyses/assembling.h"
+#include "analyses/kinematics.h"
+#include "analyses/modes.h"
+#include "analyses/operating_point.h"
+#include "analyses/state_space.h"
+#include "analyses/statics.h"
+#include "bind.h"
+#include "io/configuration_file.h"
+#include "io/write_modes.h"
+#include "io/write_state_space.h"
+#include "io/write_statics.h"
+
+#include <pybind11/complex.h>
+#include <pybind11/eigen.h>
+#include <pybind11/stl.h>
+
+namespace liedyn::python {
+namespace {
+
+using Release = py::call_guard<py::gil_scoped_release>;
+using ModelPointer = std::shared_ptr<Model>;
+
+// The object that --json prints, and the arrays.
+struct FoundModes {
+  std::string json;
+  Eigen::VectorXcd eigenvalues;
+  Eigen::MatrixXcd shapes;  // modes x velocities
+};
+
+FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at, const SimulateOptions& options,
+                      const ModesOptions& wanted) {
+  const System system(model, params);
+  const Modes found = modes(system, operating_point(system, at, options), wanted);
+  FoundModes out{modes_json(found, *model), Eigen::VectorXcd(static_cast<Eigen::Index>(found.modes.size())),
+                 Eigen::MatrixXcd(static_cast<Eigen::Index>(found.modes.size()), model->nv)};
+  for (std::size_t i = 0; i < found.modes.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    out.eigenvalues[row] = found.modes[i].eigenvalue;
+    for (int k = 0; k < model->nv; ++k) out.shapes(row, k) = found.modes[i].shape[static_cast<std::size_t>(k)];
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_linear(py::module_& m) {
+  py::class_<FoundModes>(m, "Modes")
+      .def_readonly("json", &FoundModes::json)
+      .def_readonly("eigenvalues", &FoundModes::eigenvalues)
+      .def_readonly("shapes", &FoundModes::shapes);
+  m.def(
+      "modes",
+      [](const ModelPointer& model, const Params& params, const std::string& at, const SimulateOptions& options,
+         bool undamped, int count, const std::string& solver, const std::optional<Vec3>& axes) {
+        ModesOptions wanted;
+        wanted.undamped = undamped;
+        wanted.count = count;
+        wanted.solver = solver;
+        wanted.axes_given = axes.has_value();
+        wanted.axes_rate = axes.value_or(Vec3::Zero());
+        return find_modes(model, params, at, options, wanted);
+      },
+      Release());
+
+  py::class_<StateSpace>(m, "StateSpace")
+      .def_readonly("A", &StateSpace::A)
+      .def_readonly("B", &StateSpace::B)
+      .def_readonly("C", &StateSpace::C)
+      .def_readonly("D", &StateSpace::D)
+      .def_property_readonly("json", [](const StateSpace& space) { return state_space_json(space); })
+      .def("write", [](const StateSpace& space, const std::string& file) { return write_state_space(space, file); });
+  m.def(
+      "state_space",
+      [](const ModelPointer& model, const Params& params, const std::string& at, const SimulateOptions& options,
+         const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+        const System system(model, params);
+        return state_space(system, operating_point(system, at, options), {inputs, outputs});
+      },
+      Release());
+
+  m.def(
+      "static",
+      [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time, int load_steps,
+         double tolerance) {
+        const System system(model, params);
+        return static_json(find_equilibrium(system, {time, load_steps, tolerance, options.initial, options.from}), system);
+      },
+      Release());
+  m.def(
+      "assemble",
+      [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time,
+         const std::vector<std::string>& held, const std::vector<std::string>& free) {
+        const System system(model, params);
+        return configuration_json(system, assemble(system, {time, held, free, options.from}).state);
+      },
+      Release());
+  m.def("start_from", [](SimulateOptions& options, const ModelPointer& model, const Params& params, const std::string& text,
+                         const std::string& file) {
+    options.from = std::make_shared<const Configuration>(read_configuration_text(text, file, System(model, params)));
+  });
+}
+
+}  // namespace liedyn::python

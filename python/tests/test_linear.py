@@ -1,0 +1,126 @@
+"""Equilibria, modes, state spaces, assembly and driven motion."""
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import liedyn as ld
+from liedyn import plots
+
+matplotlib.use("Agg")
+
+
+def pendulum(angle: float = 0.5, damping: float = 0.0) -> dict:
+    x, y = 0.7 * np.sin(angle), -0.7 * np.cos(angle)
+    return {
+        "liedyn": 1,
+        "gravity": [0, -9.81, 0],
+        "bodies": {"bob": {"type": "rigid", "mass": 2, "inertia": [0.1, 0.1, 0.2], "position": [x, y, 0], "orientation": [0, 0, angle]}},
+        "joints": {"hinge": {"type": "revolute", "between": ["ground", "bob"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
+        "forces": {
+            "friction": {"type": "bushing", "between": ["ground", "bob"], "at": [0, 0, 0], "rotational_damping": [0, 0, damping]},
+            "motor": {"type": "torque", "on": "bob", "torque": [0, 0, 0]},
+        },
+        "sensors": {"place": {"type": "position", "of": "bob"}, "angle": {"type": "joint_angle", "of": "hinge"}},
+        "simulation": {"end": 1, "step": 1e-3},
+    }
+
+
+INERTIA = 0.2 + 2 * 0.7**2
+OMEGA = np.sqrt(2 * 9.81 * 0.7 / INERTIA)
+
+
+def test_equilibrium_is_a_start(tmp_path):
+    rest = ld.static(pendulum())
+    np.testing.assert_allclose(rest["place"], [0, -0.7, 0], atol=1e-10)
+    assert rest.data["unstable_directions"] == 0
+    assert rest["angle"] == pytest.approx(-0.5, abs=1e-10)
+    rest.save(tmp_path / "rest.json")
+    for start in (rest, tmp_path / "rest.json", {"bodies": rest.bodies}):
+        result = ld.run(pendulum(), start=start, end=0.1)
+        np.testing.assert_allclose(result["place"][-1], [0, -0.7, 0], atol=1e-9)
+
+
+def test_modes_of_a_pendulum():
+    found = ld.modes(pendulum(damping=0.3), at="static")
+    assert len(found) == 1
+    ratio = 0.3 / (2 * INERTIA * OMEGA)
+    assert found.damping_ratios[0] == pytest.approx(ratio, rel=1e-9)
+    assert found.frequencies[0] == pytest.approx(OMEGA * np.sqrt(1 - ratio**2) / (2 * np.pi), rel=1e-9)
+    assert found.shapes.shape == (1, 6)
+    assert found.names[0] == "bob: displacement x"
+    assert found.energy[0]["bob"] == pytest.approx(1)
+    undamped = ld.modes(pendulum(damping=0.3), at="static", undamped=True)
+    assert undamped.eigenvalues[0] == pytest.approx(1j * OMEGA, rel=1e-9)
+    with pytest.warns(ld.NumericalWarning, match="neither an equilibrium"):
+        ld.modes(pendulum(), at=0.1)
+
+
+def test_state_space_and_its_files(tmp_path):
+    space = ld.linearize(pendulum(0), inputs="forces.motor.torque[2]", outputs=["angle"])
+    assert space.A.shape == (2, 2) and space.B.shape == (2, 1) and space.C.shape == (1, 2) and space.D.shape == (1, 1)
+    s = 0.1 + 2j
+    assert space.transfer(s)[0, 0] == pytest.approx(1 / (INERTIA * (s * s + OMEGA**2)), rel=1e-9)
+    assert space.transfer(np.array([s, 2 * s])).shape == (2, 1, 1)
+    assert sorted(np.abs(space.poles)) == pytest.approx([OMEGA, OMEGA])
+
+    assert space.save(tmp_path / "space.npz") == [str(tmp_path / "space.npz")]
+    with np.load(tmp_path / "space.npz") as file:
+        for name in "ABCD":
+            np.testing.assert_array_equal(file[name], getattr(space, name))
+        assert list(file["states"]) == space.states
+        assert list(file["outputs"]) == ["angle"]
+    written = space.save(tmp_path / "space.mtx")
+    assert [name[-5:] for name in written] == ["A.mtx", "B.mtx", "C.mtx", "D.mtx"]
+    with open(tmp_path / "space.A.mtx") as file:
+        assert file.readline() == "%%MatrixMarket matrix array real general\n"
+        lines = [line for line in file if not line.startswith("%")]
+    assert lines[0] == "2 2\n"
+    np.testing.assert_array_equal(np.array([float(line) for line in lines[1:]]).reshape(2, 2).T, space.A)
+    space.save(tmp_path / "space.csv")
+    table = np.genfromtxt(tmp_path / "space.A.csv", delimiter=",", skip_header=1)[:, 1:]
+    np.testing.assert_array_equal(table, space.A)
+
+
+def test_what_nothing_holds_is_an_error():
+    stone = {"liedyn": 1, "gravity": [0, 0, -9.81], "bodies": {"stone": {"type": "point", "mass": 1}}, "simulation": {"end": 1}}
+    with pytest.raises(ld.NumericalError, match=r"stone moves along \(0, 0, 1\)"):
+        ld.static(stone)
+    with pytest.raises(ld.InputError, match="no constraint prescribes this motion"):
+        ld.kinematics(stone)
+
+
+def test_assembly_holds_what_it_is_told_to():
+    turned = {"bodies": {"bob": {"orientation": {"rotation_vector": [0, 0, 1]}}}}
+    found = ld.assemble(pendulum(0), start=turned)
+    position = np.array(found.bodies["bob"]["position"])
+    assert np.linalg.norm(position) == pytest.approx(0.7, abs=1e-12)
+    with pytest.raises(ld.InputError, match="assembly found no configuration"):
+        ld.assemble(pendulum(0), start=turned, hold="bob")
+    with pytest.raises(ld.InputError, match="did you mean 'bob'"):
+        ld.assemble(pendulum(0), hold="bop")
+    with pytest.raises(ld.InputError, match="no such body"):
+        ld.assemble(pendulum(0), start={"bodies": {"bop": {}}})
+
+
+def test_campbell_diagram_and_root_locus():
+    rotor = {
+        "liedyn": 1, "parameters": {"speed": 100}, "gravity": [0, 0, 0],
+        "bodies": {"disc": {"type": "rigid", "mass": 5, "inertia": [0.02, 0.02, 0.05], "position": [0, 0, 0.1],
+                            "angular_velocity": [0, 0, "speed"]}},
+        "forces": {"shaft": {"type": "bushing", "between": ["ground", "disc"], "at": [0, 0, 0.1],
+                             "stiffness": [2e5, 2e5, 1e6], "rotational_stiffness": [3e3, 3e3, 0]}},
+        "simulation": {"end": 1, "step": 1e-3}}
+    model = ld.Model(rotor)
+    speeds = np.linspace(0, 600, 4)
+    found = [ld.modes(model, set={"speed": speed}) for speed in speeds]
+    # Tilting whirl: J s^2 - i C speed s + k = 0.
+    for speed, modes in zip(speeds, found):
+        gyro = 0.05 * speed
+        for sign in (-1, 1):
+            omega = (sign * gyro + np.sqrt(gyro**2 + 4 * 0.02 * 3e3)) / (2 * 0.02)
+            assert np.abs(modes.eigenvalues - 1j * omega).min() < 1e-9 * omega
+    for figure in (plots.campbell(speeds, found, parameter="speed", orders=[1]), plots.root_locus(speeds, found)):
+        assert figure.axes[0].get_xlabel()
+        plt.close(figure)

@@ -1,0 +1,108 @@
+#include "analyses/kinematics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "analyses/linearization.h"
+#include "analyses/motions.h"
+#include "analyses/recorder.h"
+#include "integrators/driver.h"
+#include "model/nodes/stage.h"
+#include "system/tree_state.h"
+
+namespace liedyn {
+namespace {
+
+// An InputError that names the motions the constraints leave free.
+void require_no_freedom(const System& system, const State& state) {
+  const Model& model = system.model();
+  if (model.nv > kLargestDense) {
+    // Counting has to do.
+    if (model.rows >= model.nv) return;
+    throw InputError({{model.description().file, 0, "",
+                       fmt::format("expected as many constraints as velocities, got {} and {}: motions remain free",
+                                   model.rows, model.nv),
+                       "prescribe them by joints that follow the time, or simulate the model with `run`"}});
+  }
+  Work work(system, "klu");
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  const Eigen::MatrixXd free = separated(minimal_equations(l, false).P);  // rows at velocity level do not say where things are
+  if (free.cols() == 0) return;
+  std::vector<Diagnostic> findings;
+  for (Eigen::Index i = 0; i < std::min<Eigen::Index>(free.cols(), 20); ++i)
+    findings.push_back({model.description().file, 0, "", "no constraint prescribes this motion: " + describe_motion(model, free.col(i)),
+                        i == 0 ? "prescribe it by a joint that follows the time, or simulate the model with `run`" : ""});
+  throw InputError(findings);
+}
+
+}  // namespace
+
+Result kinematics(const System& system, const SimulateOptions& options) {
+  require_absolute_coordinates(system, "kinematic analysis");
+  require_mechanics_only(system, "kinematic analysis");
+  check_times(options);
+  const Model& model = system.model();
+  Result result;
+  Summary& s = result.summary;
+  Work work(system, options.solver);
+  State state = consistent_state(system, options.start,
+                                 {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
+  require_no_freedom(system, state);
+  s.model = model.description().name;
+  s.integrator = "kinematics";
+  s.formulation = model.formulation();
+  s.start = options.start;
+  s.unknowns = system.unknowns();
+  s.degrees_of_freedom = 0;
+  s.solver = work.solver->name();
+
+  const long steps = step_count(options.start, options.end, options.step);
+  const double h = (options.end - options.start) / static_cast<double>(steps);
+  const long every = options.output_every;
+  Recorder recorder(system, work, result, every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2),
+                    options.record_residuals);
+  recorder.record(state);
+  const auto begin = std::chrono::steady_clock::now();
+  for (long i = 1; i <= steps; ++i) {
+    // Predicted along the motion, then on the constraints of the new time.
+    State next = state;
+    next.t = i == steps ? options.end : options.start + static_cast<double>(i) * h;
+    const double dt = next.t - state.t;
+    std::vector<double> theta(state.v.size());
+    for (std::size_t k = 0; k < theta.size(); ++k) theta[k] = dt * state.v[k] + 0.5 * dt * dt * state.vdot[k];
+    for (const Node& node : model.nodes)
+      increment_position(node.type, theta.data() + node.v, next.q.data() + node.q);
+    const bool placed = project_positions(system, next, nullptr, work);
+    if (!placed || !project_velocities(system, next, nullptr, work) || !solve_accelerations(system, next, work)) {
+      system.residual(next, work, {true, true, false});
+      const std::vector<double>& left = placed ? work.rate : work.phi;
+      const auto worst = std::max_element(left.begin(), left.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+      s.completed = false;
+      s.failure = fmt::format("at t = {:.6g} s there is no {}; worst constraint '{}', {:.3g} is left of it", next.t,
+                              placed ? "velocity that meets the constraints (a singular configuration?)"
+                                     : "configuration near the last one that meets the constraints",
+                              model.row_name(static_cast<int>(worst - left.begin())), *worst);
+      break;
+    }
+    system.follow_angles(next, work);
+    state = std::move(next);
+    ++s.steps;
+    if ((every > 0 && i % every == 0) || i == steps) recorder.record(state);
+    if (options.progress && !options.progress((state.t - options.start) / (options.end - options.start))) {
+      s.completed = false;
+      s.interrupted = true;
+      s.failure = fmt::format("interrupted at t = {:.6g} s", state.t);
+      break;
+    }
+  }
+  s.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  s.step = h;
+  s.least_step = s.largest_step = h;
+  result.state = std::move(state);
+  return result;
+}
+
+}  // namespace liedyn

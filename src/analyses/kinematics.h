@@ -1,0 +1,13 @@
+// Kinematic analysis: where all degrees of freedom are prescribed by joints that follow the time, positions, velocities and accelerations
+// come from the constraints alone, time by time; the multipliers (drive forces and reactions) then from the equations of motion.
+#pragma once
+
+#include "analyses/simulate.h"
+
+namespace liedyn {
+
+// Start, end, step, initial, output_every and progress of the options count. Throws InputError if motions remain free (they are named) or
+// the options are wrong; that a configuration cannot be assembled on the way is in the summary, as in simulate().
+Result kinematics(const System& system, const SimulateOptions& options);
+
+}  // namespace liedyn

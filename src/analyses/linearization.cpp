@@ -1,0 +1,297 @@
+#include "analyses/linearization.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <Eigen/OrderingMethods>
+#include <Eigen/QR>
+#include <Eigen/SparseQR>
+
+#include "lie/so3.h"
+#include "model/nodes/stage.h"
+#include "system/initial.h"
+#include "system/tree_state.h"
+
+namespace liedyn {
+namespace {
+
+using Triplets = std::vector<Eigen::Triplet<double>>;
+
+// How q, v and vdot of one node follow y = (displacement, rotation) in inertial axes, as far as the node has them:
+//
+//   velocity in inertial axes     dv = dp'
+//   velocity in body axes         d(R^T u) = R^T (dp' + u x dr)
+//   Omega in body axes            dOmega = R^T dr'
+//   omega in inertial axes        domega = dr' - omega x dr
+//
+// and dvdot is the time derivative of dv along the motion.
+struct NodeMaps {
+  Mat6 Q = Mat6::Zero(), V0 = Mat6::Zero(), V1 = Mat6::Zero();
+  Mat6 A0 = Mat6::Zero(), A1 = Mat6::Zero(), A2 = Mat6::Zero();
+};
+
+NodeMaps node_maps(NodeType type, const Motion<double>& m) {
+  NodeMaps out;
+  const Mat3 Rt = m.R.transpose(), one = Mat3::Identity();
+  const Vec3 omega = m.R * m.V.tail<3>(), alpha = m.R * m.A.tail<3>();
+  const Mat3 u = skew(m.velocity()), a = skew(m.acceleration()), w = skew(omega);
+  const auto tt = [](Mat6& D) { return D.topLeftCorner<3, 3>(); };
+  const auto tr = [](Mat6& D) { return D.topRightCorner<3, 3>(); };
+  const auto rr = [](Mat6& D) { return D.bottomRightCorner<3, 3>(); };
+  if (type == NodeType::SE3 || type == NodeType::SE2) {
+    tt(out.Q) = tt(out.V1) = tt(out.A2) = Rt;
+    tr(out.V0) = tr(out.A1) = Rt * u;
+    tt(out.A1) = -Rt * w;
+    tr(out.A0) = Rt * (a - w * u);
+  } else {
+    tt(out.Q) = tt(out.V1) = tt(out.A2) = one;
+  }
+  if (turns_rotation(type)) {
+    rr(out.Q) = rr(out.V1) = rr(out.A2) = one;
+    rr(out.V0) = rr(out.A1) = -w;
+    rr(out.A0) = -skew(alpha);
+  } else {
+    rr(out.Q) = rr(out.V1) = rr(out.A2) = Rt;
+    rr(out.A1) = -Rt * w;
+  }
+  return out;
+}
+
+// y = F z with F' = w~ F:   y' = z' + w x z,   y'' = z'' + 2 w x z' + w x (w x z)
+void refer_to_axes(const Vec3& rate, NodeMaps& maps) {
+  if (rate.isZero()) return;
+  Mat6 W = Mat6::Zero();
+  W.topLeftCorner<3, 3>() = W.bottomRightCorner<3, 3>() = skew(rate);
+  maps.V0 += maps.V1 * W;
+  maps.A0 += maps.A1 * W + maps.A2 * W * W;
+  maps.A1 += 2 * maps.A2 * W;
+}
+
+void add_node(const Node& node, const Mat6& D, Triplets& entries) {
+  const int size = node_size(node.type).v;
+  const std::uint8_t* own = components(node.type);
+  for (int c = 0; c < size; ++c)
+    for (int r = 0; r < size; ++r)
+      if (const double value = D(own[r], own[c]); value != 0)
+        entries.emplace_back(node.v + r, node.v + c, value);
+}
+
+double norm(const SparseMatrix& X) { return X.norm(); }
+
+// The largest speed at which the motion goes on, in radians per second: angular velocities, and velocities over places.
+double pace(const Work& work) {
+  double size = 0, speed = 0, turn = 0;
+  for (const Motion<double>& m : work.motions) {
+    size = std::max(size, m.p.norm());
+    speed = std::max(speed, m.V.head<3>().norm());
+    turn = std::max(turn, m.V.tail<3>().norm());
+  }
+  return std::max(turn, size > 0 ? speed / size : speed);
+}
+
+}  // namespace
+
+bool Linearization::is_plain() const {
+  return std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
+         SparseMatrix(L - SparseMatrix(B.transpose())).norm() <= 1e-14 * B.norm();
+}
+
+Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
+  require_absolute_coordinates(system, "linearisation");
+  require_mechanics_only(system, "linearisation");
+  const Model& model = system.model();
+  MatrixRequest request;
+  const auto assembled = [&](const Seeding& force, RowLevel level, const Seeding& row) {
+    request.force = force;
+    request.level = level;
+    request.row = row;
+    system.jacobian(state, work, {}, request);
+    return force_part(system, work);
+  };
+  Linearization out;
+  out.axes_rate = axes_rate;
+  const SparseMatrix M = assembled({0, 0, 1}, RowLevel::Velocity, {1, 0, 0});
+  const SparseMatrix rate_by_q = row_part(system, work);
+  const SparseMatrix C = assembled({0, 1, 0}, RowLevel::Velocity, {0, 1, 0});
+  const SparseMatrix B = row_part(system, work);
+  const SparseMatrix K = assembled({1, 0, 0}, RowLevel::Velocity, {0, 1, 0});
+  const SparseMatrix L = multiplier_part(system, work);
+  for (int i = 0; i < model.rows; ++i) out.velocity_row.push_back(model.velocity_rows > 0 && model.is_velocity_row(i));
+
+  Triplets entries[6];
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    NodeMaps maps = node_maps(model.nodes[i].type, work.motions[i]);
+    refer_to_axes(axes_rate, maps);
+    const Mat6* const all[] = {&maps.Q, &maps.V0, &maps.V1, &maps.A0, &maps.A1, &maps.A2};
+    for (std::size_t k = 0; k < 6; ++k) add_node(model.nodes[i], *all[k], entries[k]);
+  }
+  SparseMatrix* const maps[] = {&out.Q, &out.V0, &out.V1, &out.A0, &out.A1, &out.A2};
+  for (std::size_t k = 0; k < 6; ++k) {
+    maps[k]->resize(model.nv, model.nv);
+    maps[k]->setFromTriplets(entries[k].begin(), entries[k].end());
+  }
+  // r is zero, so that the derivative of Q^T r is Q^T dr.
+  const SparseMatrix Qt = out.Q.transpose();
+  out.M = Qt * (M * out.A2);
+  out.C = Qt * SparseMatrix(M * out.A1 + C * out.V1);
+  out.K = Qt * SparseMatrix(M * out.A0 + C * out.V0 + K * out.Q);
+  out.B = B * out.Q;  // V1 = Q
+  out.L = Qt * L;
+  out.B_y = B * out.V0 + rate_by_q * out.Q;
+  out.B_y.prune([&](Eigen::Index row, Eigen::Index, double) { return out.velocity_row[static_cast<std::size_t>(row)]; });
+  return out;
+}
+
+double change_of_matrices(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
+  const Model& model = system.model();
+  const Linearization now = linearize(system, state, axes_rate, work);
+  const double rate = pace(work);
+  if (rate == 0) {
+    // Nothing moves yet: what the accelerations add to the stiffness.
+    double acceleration = 0;
+    for (const double a : state.vdot) acceleration = std::max(acceleration, std::abs(a));
+    return acceleration == 0 ? 0 : acceleration * norm(now.M) / norm(now.K);
+  }
+  const double dt = 1e-4 / rate;
+  State later;
+  std::vector<double> theta;
+  if (!shifted_state(system, state, dt, later, theta, work)) return std::numeric_limits<double>::infinity();
+  const Linearization then = linearize(system, later, axes_rate, work);
+  // The axes have turned by then.
+  Mat6 F = Mat6::Zero();
+  F.topLeftCorner<3, 3>() = F.bottomRightCorner<3, 3>() = SO3<double>::exp(dt * axes_rate).R();
+  Triplets entries;
+  for (const Node& node : model.nodes) add_node(node, F, entries);
+  SparseMatrix turned(model.nv, model.nv);
+  turned.setFromTriplets(entries.begin(), entries.end());
+  const SparseMatrix back = turned.transpose();
+  const auto difference = [&](const SparseMatrix& a, const SparseMatrix& b) {
+    return norm(SparseMatrix(SparseMatrix(back * (b * turned)) - a)) / (dt * rate);
+  };
+  const double inertia = norm(now.M);
+  double change = difference(now.M, then.M) / inertia;
+  change = std::max(change, difference(now.C, then.C) / (norm(now.C) + rate * inertia));
+  change = std::max(change, difference(now.K, then.K) / (norm(now.K) + rate * rate * inertia));
+  if (model.rows > 0 && model.nv <= kLargestDense) {
+    // Rows of joints in inertial axes turn among themselves: what counts is the space they span.
+    const Eigen::MatrixXd allowed = admissible_motions(now.B);
+    change = std::max(change, (SparseMatrix(then.B * turned) * allowed).norm() / (norm(now.B) * dt * rate));
+  }
+  return change;
+}
+
+SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
+  // In a motion that the axes carry along, u = u_0 + w x p, u' = w x u and omega' = w x omega for all bodies: least squares for the
+  // rate w of least norm, then the proof by the matrices.
+  system.residual(state, work, {});
+  const std::vector<Motion<double>> motions = work.motions;
+  const auto bodies = static_cast<Eigen::Index>(motions.size());
+  const double rate = pace(work);
+  SteadyAxes best;
+  best.change = change_of_matrices(system, state, Vec3::Zero(), work);
+  if (best.change <= kSteady || rate == 0) return best;
+
+  std::vector<Vec3> candidates;
+  Eigen::MatrixXd left = Eigen::MatrixXd::Zero(9 * bodies, 6);
+  Eigen::VectorXd right(9 * bodies);
+  for (Eigen::Index i = 0; i < bodies; ++i) {
+    const Motion<double>& m = motions[static_cast<std::size_t>(i)];
+    const Vec3 u = m.velocity(), omega = m.R * m.V.tail<3>();
+    left.block<3, 3>(9 * i, 0) = -skew(m.p);
+    left.block<3, 3>(9 * i, 3) = Mat3::Identity();
+    right.segment<3>(9 * i) = u;
+    left.block<3, 3>(9 * i + 3, 0) = -skew(u) / rate;
+    right.segment<3>(9 * i + 3) = m.acceleration() / rate;
+    left.block<3, 3>(9 * i + 6, 0) = -skew(omega) / rate;
+    right.segment<3>(9 * i + 6) = m.R * m.A.tail<3>() / rate;
+  }
+  candidates.push_back(left.completeOrthogonalDecomposition().solve(right).head<3>());
+  // A body without symmetry that spins about a principal axis: the axes have to go with it.
+  for (const Motion<double>& m : motions) {
+    const Vec3 omega = m.R * m.V.tail<3>();
+    const auto same = [&](const Vec3& other) { return (other - omega).norm() <= 1e-9 * rate; };
+    if (candidates.size() < 10 && std::none_of(candidates.begin(), candidates.end(), same))
+      candidates.push_back(omega);
+  }
+  for (const Vec3& candidate : candidates) {
+    const double change = change_of_matrices(system, state, candidate, work);
+    if (change < best.change) best = {candidate, change};
+    if (best.change <= kSteady) break;
+  }
+  return best;
+}
+
+Eigen::MatrixXd admissible_motions(const SparseMatrix& B) {
+  constexpr double kDependent = 1e-9;
+  const Eigen::Index n = B.cols();
+  if (B.rows() == 0) return Eigen::MatrixXd::Identity(n, n);
+  Eigen::MatrixXd transposed = Eigen::MatrixXd(B).transpose();
+  for (Eigen::Index i = 0; i < transposed.cols(); ++i)
+    if (const double length = transposed.col(i).norm(); length > 0) transposed.col(i) /= length;
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transposed);
+  qr.setThreshold(kDependent);
+  Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, n - qr.rank());
+  last.bottomRows(n - qr.rank()).setIdentity();
+  return qr.householderQ() * last;
+}
+
+// Columns of N such that the chosen numbers are 1, one by one: the best conditioned ones.
+static std::vector<int> name_coordinates(Eigen::MatrixXd& N) {
+  std::vector<int> chosen;
+  if (N.cols() == 0) return chosen;
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(N.transpose());
+  for (Eigen::Index i = 0; i < N.cols(); ++i) chosen.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
+  std::sort(chosen.begin(), chosen.end());
+  Eigen::MatrixXd block(N.cols(), N.cols());
+  for (Eigen::Index i = 0; i < N.cols(); ++i) block.row(i) = N.row(chosen[static_cast<std::size_t>(i)]);
+  N = N * Eigen::MatrixXd(block.inverse());
+  return chosen;
+}
+
+MinimalEquations minimal_equations(const Linearization& l, bool named) {
+  using Eigen::MatrixXd;
+  MinimalEquations out;
+  SparseMatrix positions = l.B;
+  positions.prune([&](Eigen::Index row, Eigen::Index, double) { return !l.velocity_row[static_cast<std::size_t>(row)]; });
+  out.P = admissible_motions(positions);
+  out.V = admissible_motions(l.B);
+  if (named) {
+    out.coordinates = name_coordinates(out.P);
+    out.rates = name_coordinates(out.V);
+  }
+  const Eigen::Index np = out.P.cols(), nr = out.V.cols();
+  // B Y = -B_y P, least norm
+  out.Y = MatrixXd::Zero(l.M.rows(), np);
+  if (l.B_y.nonZeros() > 0) out.Y = -MatrixXd(l.B).completeOrthogonalDecomposition().solve(l.B_y * out.P);
+  // xi' = P^+ (V zeta + Y xi);  zeta' from the equations along directions that no multiplier reaches:
+  //   W^T (M (V zeta' + Y xi') + C (V zeta + Y xi) + K P xi + f) = 0,   W^T L = 0
+  const MatrixXd W = admissible_motions(SparseMatrix(l.L.transpose()));
+  const Eigen::PartialPivLU<MatrixXd> mass(W.transpose() * (l.M * out.V));
+  MatrixXd rates(l.M.rows(), np + nr);
+  rates << out.Y, out.V;
+  const MatrixXd xi_rate = MatrixXd(out.P.transpose() * out.P).llt().solve(out.P.transpose() * rates);
+  MatrixXd forces(l.M.rows(), np + nr);
+  forces << l.C * out.Y + l.K * out.P, l.C * out.V;
+  forces += l.M * (out.Y * xi_rate);
+  out.A.resize(np + nr, np + nr);
+  out.A << xi_rate, -mass.solve(W.transpose() * forces);
+  out.F = -mass.solve(MatrixXd(W.transpose()));
+  return out;
+}
+
+std::vector<int> dependent_rows(const SparseMatrix& B) {
+  std::vector<int> rows;
+  if (B.rows() == 0) return rows;
+  SparseMatrix transposed = B.transpose();
+  transposed.makeCompressed();
+  const Eigen::SparseQR<SparseMatrix, Eigen::COLAMDOrdering<int>> qr(transposed);
+  const auto& order = qr.colsPermutation().indices();
+  for (Eigen::Index i = qr.rank(); i < transposed.cols(); ++i) rows.push_back(order(i));
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+}  // namespace liedyn

@@ -1,0 +1,63 @@
+#include "analyses/recorder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace liedyn {
+namespace {
+
+double largest(const std::vector<double>& values) {
+  double out = 0;
+  for (const double x : values) out = std::max(out, std::abs(x));
+  return out;
+}
+
+}  // namespace
+
+Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals)
+    : system_(&system), work_(&work), result_(&result), record_residuals_(record_residuals) {
+  const Model& model = system.model();
+  Trajectory& out = result.trajectory;
+  for (const Sensor& sensor : model.sensors) add_channel(sensor.name, sensor.listed->unit, sensor.components);
+  if (record_residuals) {
+    // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
+    add_channel("constraint_residual.position", "", 1);
+    add_channel("constraint_residual.velocity", "", 1);
+  }
+  out.data.reserve(rows * static_cast<std::size_t>(out.columns));
+  variables_.resize(static_cast<std::size_t>(model.sensor_variables));
+}
+
+void Recorder::sense(const State& state) {
+  last_time_ = state.t;
+  Trajectory& out = result_->trajectory;
+  const std::size_t first = out.data.size();
+  out.data.resize(first + static_cast<std::size_t>(out.columns));
+  out.data[first] = state.t;
+  system_->sense(state, *work_, variables_, out.data.data() + first + 1);
+  if (!record_residuals_) return;
+  *(out.data.end() - 2) = residuals_.position;
+  *(out.data.end() - 1) = residuals_.velocity;
+}
+
+void Recorder::add_channel(const std::string& name, const std::string& unit, int components) {
+  Trajectory& out = result_->trajectory;
+  out.channels.push_back({name, unit, out.columns, components});
+  out.columns += components;
+}
+
+void Recorder::watch(const State& state) {
+  Summary& s = result_->summary;
+  const Energy e = system_->energy(state, *work_);
+  s.energy_final = e.kinetic + e.potential;
+  if (first_) s.energy_initial = s.energy_final;
+  first_ = false;
+  s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
+  system_->residual(state, *work_, {true, true, false});
+  residuals_ = {largest(work_->phi), largest(work_->rate)};
+  s.residual_position = std::max(s.residual_position, residuals_.position);
+  s.residual_velocity = std::max(s.residual_velocity, residuals_.velocity);
+  s.end = state.t;
+}
+
+}  // namespace liedyn

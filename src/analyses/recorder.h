@@ -1,0 +1,43 @@
+// Keeps the sensors at the output times, and the figures of the summary that are maxima over the run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyses/result.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+class Recorder {
+ public:
+  // `rows`: how many are to be expected. With `record_residuals` the largest |Phi| and |B v + Phi_t| are channels too.
+  Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals);
+
+  void record(const State& state) {
+    watch(state);
+    sense(state);
+  }
+  // The maxima of the summary.
+  void watch(const State& state);
+  // The sensors, and the residuals as they were watched last: a state between two steps has those of interpolation.
+  void sense(const State& state);
+  double last_time() const { return last_time_; }
+
+ private:
+  struct Residuals {
+    double position, velocity;
+  };
+  void add_channel(const std::string& name, const std::string& unit, int components);
+
+  const System* system_;
+  Work* work_;
+  Result* result_;
+  bool record_residuals_;
+  std::vector<double> variables_;
+  bool first_ = true;
+  Residuals residuals_ = {0, 0};
+  double last_time_ = 0;
+};
+
+}  // namespace liedyn

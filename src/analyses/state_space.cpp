@@ -1,0 +1,254 @@
+#include "analyses/state_space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <Eigen/LU>
+#include <Eigen/QR>
+
+#include "analyses/modes.h"
+#include "base/suggest.h"
+#include "model/nodes/stage.h"
+
+namespace liedyn {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+struct Input {
+  std::string path;
+  int number;
+  double value;
+};
+
+bool is_load(const Field& field) { return field.unit == "N" || field.unit == "N m"; }
+
+void add_loads(const System& system, const Entry& force, std::vector<std::string>& out) {
+  for (std::size_t f = 0; f < force.fields.size(); ++f) {
+    if (!is_load(force.kind->fields[f]) || !force.kind->fields[f].may_depend_on_time) continue;
+    for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i)
+      out.push_back(system.params().path(force.fields[f].first + i));
+  }
+}
+
+std::vector<Input> inputs_of(const System& system, const std::vector<std::string>& asked, double time) {
+  const auto& forces = system.model().description().entries(Section::Forces);
+  std::vector<std::string> paths;
+  if (asked.empty())
+    for (const Entry& force : forces) add_loads(system, force, paths);
+  for (const std::string& path : asked) {
+    const auto force = std::find_if(forces.begin(), forces.end(),
+                                    [&](const Entry& entry) { return path == "forces." + entry.name; });
+    const std::size_t before = paths.size();
+    if (force != forces.end()) add_loads(system, *force, paths);
+    if (paths.size() == before) paths.push_back(path);
+  }
+  const Params& params = system.params();
+  std::vector<double> variables(params.values().begin(), params.values().begin() + params.parameter_count());
+  variables.push_back(time);
+  std::vector<Input> out;
+  std::vector<Diagnostic> findings;
+  for (const std::string& path : paths) try {
+      const int number = params.find(path);
+      double value = params.get(number);
+      for (const Params::Bound& timed : params.timed())
+        if (timed.number == number) value = timed.expression.evaluate<double>(variables);
+      out.push_back({path, number, value});
+    } catch (const InputError& error) {
+      findings.insert(findings.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  if (!findings.empty()) throw InputError(findings);
+  return out;
+}
+
+// Values of the sensors that are outputs.
+struct Output {
+  std::string name;
+  int value;   // its index among the values of all sensors
+  bool angle;  // jumps by a whole turn somewhere
+};
+
+std::vector<Output> outputs_of(const Model& model, const std::vector<std::string>& asked) {
+  std::vector<Output> out;
+  std::vector<std::string> names;
+  for (const Sensor& sensor : model.sensors) names.push_back(sensor.name);
+  std::vector<Diagnostic> findings;
+  for (const std::string& name : asked.empty() ? names : asked) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      findings.push_back({"", 0, "outputs", fmt::format("there is no sensor '{}'", excerpt(name)), did_you_mean(name, names)});
+      continue;
+    }
+    const Sensor& sensor = model.sensors[static_cast<std::size_t>(found - names.begin())];
+    for (int i = 0; i < sensor.components; ++i)
+      out.push_back({sensor.components == 1 ? name : fmt::format("{}[{}]", name, i), sensor.first + i,
+                     sensor.listed->unit == "rad"});
+  }
+  if (!findings.empty()) throw InputError(findings);
+  return out;
+}
+
+// df/de at 0 by five points: the error is of the order h^4.
+template <class F>
+VectorXd derivative(const F& f, double h) {
+  const auto central = [&](double step) -> VectorXd { return f(step, -step) / (2 * step); };
+  return (4 * central(h / 2) - central(h)) / 3;
+}
+constexpr double kStep = 1e-3;
+
+class Outputs {
+ public:
+  Outputs(const Model& model, std::vector<Output> list)
+      : list_(std::move(list)), variables_(at(model.sensor_variables)), values_(at(model.sensor_values)) {}
+  const std::vector<Output>& list() const { return list_; }
+  VectorXd values(const System& system, const State& state, Work& work) {
+    system.sense(state, work, variables_, values_.data());
+    VectorXd out(static_cast<Eigen::Index>(list_.size()));
+    for (std::size_t i = 0; i < list_.size(); ++i) out[static_cast<Eigen::Index>(i)] = values_[at(list_[i].value)];
+    return out;
+  }
+  VectorXd difference(const VectorXd& a, const VectorXd& b) const {
+    VectorXd out = a - b;
+    for (Eigen::Index i = 0; i < out.size(); ++i)
+      if (list_[static_cast<std::size_t>(i)].angle)
+        out[i] = std::remainder(out[i], 2 * std::numbers::pi);
+    return out;
+  }
+
+ private:
+  std::vector<Output> list_;
+  std::vector<double> variables_, values_;
+};
+
+}  // namespace
+
+Eigen::MatrixXcd StateSpace::transfer(std::complex<double> s) const {
+  const Eigen::MatrixXcd shifted =
+      s * Eigen::MatrixXcd::Identity(A.rows(), A.cols()) - A.cast<std::complex<double>>();
+  return C.cast<std::complex<double>>() * shifted.partialPivLu().solve(B.cast<std::complex<double>>()) +
+         D.cast<std::complex<double>>();
+}
+
+StateSpace state_space(const System& system, const State& state, const StateSpaceOptions& options) {
+  const Model& model = system.model();
+  if (model.nv > kLargestDense)
+    throw InputError("", fmt::format("expected at most {} velocities for a state space, got {}", kLargestDense, model.nv),
+                     "`liedyn modes` works on large models");
+  const std::vector<Input> inputs = inputs_of(system, options.inputs, state.t);
+  Outputs outputs(model, outputs_of(model, options.outputs));
+  Work work(system, "klu");
+  StateSpace out;
+  out.model = model.description().name;
+  out.formulation = model.formulation();
+  out.time = state.t;
+  out.axes = steady_axes(system, state, work);
+  if (out.axes.change > kSteady)
+    out.warnings.push_back(
+        fmt::format("the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
+                    "they are those of t = {:.6g} s",
+                    out.axes.change, state.t));
+  else if (!out.axes.rate.isZero())
+    out.warnings.push_back(fmt::format(
+        "the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are those of t = {:.6g} s",
+        out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
+
+  const Linearization l = linearize(system, state, out.axes.rate, work);
+  const MinimalEquations e = minimal_equations(l, true);
+  const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv, ni = static_cast<Eigen::Index>(inputs.size());
+  const std::vector<std::string> names = shape_names(model);
+  for (const int i : e.coordinates) out.states.push_back(names[at(i)]);
+  for (const int i : e.rates) out.states.push_back(names[at(i)] + " rate");
+
+  // dr/du, by differences over whole systems with other numbers: loads enter r linearly.
+  MatrixXd load(nv, ni);
+  for (Eigen::Index k = 0; k < ni; ++k) {
+    const Input& input = inputs[static_cast<std::size_t>(k)];
+    out.inputs.push_back(input.path);
+    out.input_values.push_back(input.value);
+    const double h = kStep * std::max(1.0, std::abs(input.value));
+    std::vector<double> phi;
+    const auto residual_at = [&](double step) -> VectorXd {
+      Params params = system.params();
+      params.set(input.number, input.value + step);
+      const System other(system.shared_model(), params);
+      Work other_work(other, "klu");
+      other.residual(state, other_work, {});
+      phi.insert(phi.end(), other_work.phi.begin(), other_work.phi.end());
+      return Eigen::Map<const VectorXd>(other_work.r.data(), nv);
+    };
+    load.col(k) = derivative([&](double a, double b) -> VectorXd { return residual_at(a) - residual_at(b); }, h);
+    system.residual(state, work, {});
+    for (std::size_t i = 0; i < phi.size(); ++i)
+      if (std::abs(phi[i] - work.phi[i % work.phi.size()]) > 1e-3 * h)
+        throw InputError("inputs", fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
+                                               model.row_name(static_cast<int>(i % work.phi.size())), input.path),
+                         "inputs are loads, or other numbers of forces");
+  }
+  const MatrixXd projected_load = l.Q.transpose() * load;
+
+  out.A = e.A;
+  out.B = MatrixXd::Zero(n, ni);
+  out.B.bottomRows(n - np) = e.F * projected_load;
+
+  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Y xi'
+  MatrixXd y = MatrixXd::Zero(nv, n + ni), rate = y, acceleration = y;
+  y.leftCols(np) = e.P;
+  rate.leftCols(n) << e.Y, e.V;
+  acceleration << e.V * out.A.bottomRows(n - np) + e.Y * out.A.topRows(np), e.V * out.B.bottomRows(n - np);
+  MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
+  forces.rightCols(ni) += projected_load;
+  MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);
+  if (model.rows > 0)
+    dlambda = -MatrixXd(l.L).completeOrthogonalDecomposition().solve(forces);
+  const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
+  const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
+
+  const VectorXd here = outputs.values(system, state, work);
+  out.output_values.assign(here.begin(), here.end());
+  for (const Output& output : outputs.list()) out.outputs.push_back(output.name);
+  const auto moved = [&](Eigen::Index column, double step) {
+    State other = state;
+    const VectorXd d = step * dq.col(column);
+    for (const Node& node : model.nodes)
+      increment_position(node.type, d.data() + node.v, other.q.data() + node.q);
+    const auto add = [&](std::vector<double>& to, const MatrixXd& from) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += step * from(static_cast<Eigen::Index>(i), column);
+    };
+    add(other.v, dv);
+    add(other.vdot, dvdot);
+    add(other.lambda, dlambda);
+    return other;
+  };
+  out.C.resize(here.size(), n);
+  for (Eigen::Index k = 0; k < n; ++k)
+    out.C.col(k) = derivative(
+        [&](double a, double b) {
+          return outputs.difference(outputs.values(system, moved(k, a), work), outputs.values(system, moved(k, b), work));
+        },
+        kStep);
+  out.D.resize(here.size(), ni);
+  for (Eigen::Index k = 0; k < ni; ++k) {
+    const Input& input = inputs[static_cast<std::size_t>(k)];
+    const auto values_at = [&](double step) {
+      Params params = system.params();
+      params.set(input.number, input.value + step);
+      const System other(system.shared_model(), params);
+      Work other_work(other, "klu");
+      return outputs.values(other, moved(n + k, step), other_work);
+    };
+    out.D.col(k) = derivative([&](double a, double b) { return outputs.difference(values_at(a), values_at(b)); },
+                              kStep * std::max(1.0, std::abs(input.value)));
+  }
+  for (Eigen::Index k = 0; k < ni; ++k)
+    if (out.B.col(k).isZero() && out.D.col(k).isZero())
+      out.warnings.push_back(fmt::format("nothing follows the input '{}'", out.inputs[static_cast<std::size_t>(k)]));
+  return out;
+}
+
+}  // namespace liedyn

@@ -1,0 +1,185 @@
+#include "analyses/state_space.h"
+
+#include <cmath>
+#include <numbers>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Eigenvalues>
+
+#include "analyses/modes.h"
+#include "analyses/operating_point.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+using testing::HasSubstr;
+constexpr double kGravity = 9.81;
+
+State start_of(const System& system) {
+  Work work(system);
+  return consistent_state(system, 0, InitialPolicy::Check, work);
+}
+
+// A cart on a rail, with a spring and a damper to the wall, carries a pendulum; a force pushes the cart.
+struct CartPendulum {
+  double cart = 3, bob = 0.5, l = 0.8, J = 0.02, k = 40, c = 1.5;
+  std::shared_ptr<const Description> model(double push = 0) const {
+    ModelBuilder builder({0, -kGravity, 0});
+    builder.body("cart", "rigid").set("mass", {cart}).set("inertia", {1, 1, 1});
+    builder.body("bob", "rigid").set("mass", {bob}).set("inertia", {J, J, J}).set("position", {0, -l, 0});
+    builder.joint("rail", "prismatic").set("between", "ground", "cart").set("at", {0, 0, 0}).set("axis", {1, 0, 0});
+    builder.joint("hinge", "revolute").set("between", "cart", "bob").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    builder.force("wall", "spring_damper").set("between", "ground", "cart").set("points", {-5, 0, 0, 0, 0, 0}).set(
+        "stiffness", {k}).set("damping", {c});
+    builder.force("push", "force").set("on", std::string("cart")).set("force", {push, 0, 0});
+    builder.force("twist", "torque").set("on", std::string("bob")).set("torque", {0, 0, 0});
+    builder.sensor("x", "joint_displacement").set("of", std::string("rail"));
+    builder.sensor("phi", "joint_angle").set("of", std::string("hinge"));
+    builder.sensor("acceleration", "acceleration").set("of", std::string("cart"));
+    builder.sensor("reaction", "reaction_force").set("of", std::string("hinge"));
+    return builder.finish();
+  }
+  // [M] (x, phi)'' + [C] (x, phi)' + [K] (x, phi) = (F, T): the transfer matrix to (x, phi).
+  Eigen::Matrix2cd transfer(std::complex<double> s) const {
+    Eigen::Matrix2d M, C, K;
+    M << cart + bob, bob * l, bob * l, bob * l * l + J;
+    C << c, 0, 0, 0;
+    K << k, 0, 0, bob * kGravity * l;
+    return (s * s * M.cast<std::complex<double>>() + s * C.cast<std::complex<double>>() + K.cast<std::complex<double>>()).inverse();
+  }
+};
+
+TEST(StateSpace, TransferFunctionOfACartWithPendulumIsTheClosedForm) {
+  const CartPendulum model;
+  for (const std::string& formulation : formulations()) {
+    const System system = make_system(model.model(), formulation);
+    const StateSpace space = state_space(system, start_of(system),
+                                         {.inputs = {"forces.push.force[0]", "forces.twist.torque[2]"},
+                                          .outputs = {"x", "phi", "acceleration", "reaction"}});
+    ASSERT_EQ(space.A.rows(), 4) << testing::PrintToString(space.states);
+    EXPECT_TRUE(space.warnings.empty()) << testing::PrintToString(space.warnings);
+    for (const double omega : {0.1, 1.0, 3.5, 20.0}) {
+      const std::complex<double> s(0.05, omega);
+      const Eigen::MatrixXcd G = space.transfer(s);
+      const Eigen::Matrix2cd expected = model.transfer(s);
+      expect_at_most((G.topRows(2) - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff(), 1e-10,
+                     fmt::format("{}: displacement and angle at {} rad/s", formulation, omega));
+      // Acceleration of the cart: s^2 x. It has a direct part.
+      expect_at_most((G.row(2) - s * s * expected.row(0)).cwiseAbs().maxCoeff() / std::abs(s * s * expected(0, 0)), 1e-9,
+                     "acceleration");
+      // The hinge pulls the bob: horizontally by its mass times its acceleration.
+      expect_at_most((G.row(5) - s * s * model.bob * (expected.row(0) + model.l * expected.row(1))).cwiseAbs().maxCoeff(), 1e-9,
+                     "reaction");
+    }
+  }
+}
+
+// Against the simulation: a step of the force, small enough to be linear.
+TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
+  const CartPendulum model;
+  const double push = 1e-4, end = 0.7;
+  const System still = make_system(model.model()), pushed = make_system(model.model(push));
+  const StateSpace space = state_space(still, start_of(still), {.inputs = {"forces.push.force[0]"}, .outputs = {"x", "phi"}});
+  SimulateOptions options = default_options(pushed.model().description());
+  options.end = end;
+  options.step = 1e-4;
+  options.integrator = "generalized-alpha,rho=1";
+  options.output_every = 0;
+  const Result result = simulate(pushed, options);
+  ASSERT_TRUE(result.summary.completed) << result.summary.failure;
+  // x(t) = A^-1 (exp(A t) - 1) B u, by eigenvectors
+  const Eigen::EigenSolver<Eigen::MatrixXd> eigen(space.A);
+  const Eigen::MatrixXcd V = eigen.eigenvectors();
+  const Eigen::VectorXcd b = V.partialPivLu().solve((space.B * push).cast<std::complex<double>>());
+  Eigen::VectorXcd z(b.size());
+  for (Eigen::Index i = 0; i < b.size(); ++i) {
+    const std::complex<double> lambda = eigen.eigenvalues()[i];
+    z[i] = (std::exp(lambda * end) - 1.0) / lambda * b[i];
+  }
+  const Eigen::VectorXd y = space.C * (V * z).real() + space.D * Eigen::VectorXd::Constant(1, push);
+  for (int i = 0; i < 2; ++i) {
+    const double simulated = result.trajectory.at(result.trajectory.rows() - 1, 1 + i);
+    expect_at_most(std::abs(y[i] - simulated) / std::abs(simulated), 1e-6, fmt::format("{}: {:.6g}", space.outputs[static_cast<std::size_t>(i)], simulated));
+  }
+}
+
+// About steady motion the linearisation is that of the flow: how the state of a spinning top, disturbed a little, differs from that of
+// the undisturbed one after a while.
+TEST(StateSpace, DescribesTheDisturbedMotionOfASleepingTop) {
+  ModelBuilder builder;
+  builder.body("top", "rigid").set("mass", {1.3}).set("inertia", {0.05, 0.05, 0.08}).set("position", {0, 0, 0.4}).set(
+      "angular_velocity", {0, 0, 30});
+  builder.joint("pivot", "spherical").set("between", "ground", "top").set("at", {0, 0, 0});
+  builder.sensor("place", "position").set("of", std::string("top"));
+  const System system = make_system(builder.finish());
+  const State start = start_of(system);
+  const StateSpace space = state_space(system, start, {});
+  ASSERT_EQ(space.A.rows(), 6);
+  // Disturbed by a small turn about x, with the angular velocity in the body kept.
+  const double tilt = 1e-6, end = 0.3;
+  Configuration disturbed = configuration_of(system, start);
+  const SO3<double> turn = SO3<double>::exp(Vec3(tilt, 0, 0));
+  disturbed[0].orientation = turn * disturbed[0].orientation;
+  disturbed[0].position = turn.R() * disturbed[0].position;
+  SimulateOptions options = default_options(system.model().description());
+  options.end = end;
+  options.step = 2.5e-5;
+  options.integrator = "generalized-alpha,rho=1";
+  options.output_every = 0;
+  options.from = std::make_shared<const Configuration>(disturbed);
+  const Result result = simulate(system, options);
+  ASSERT_TRUE(result.summary.completed) << result.summary.failure;
+  // y(0) = (tilt about x and what follows), y'(0) = 0: dOmega = R^T dr' with dr' = 0.  x(t) = exp(A t) x(0)
+  Eigen::VectorXd x0 = Eigen::VectorXd::Zero(6);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (space.states[i] == "top: rotation x") x0[static_cast<Eigen::Index>(i)] = tilt;
+    if (space.states[i] == "top: displacement y") x0[static_cast<Eigen::Index>(i)] = -0.4 * tilt;
+  }
+  ASSERT_GT(x0.norm(), 0) << testing::PrintToString(space.states);
+  Eigen::MatrixXd flow = Eigen::MatrixXd::Identity(6, 6), term = flow;
+  const int parts = 64;
+  for (int k = 1; k < 25; ++k) flow += term = term * space.A * (end / parts) / k;
+  Eigen::VectorXd x = x0;
+  for (int i = 0; i < parts; ++i) x = flow * x;
+  const Eigen::VectorXd y = space.C * x;
+  const std::size_t last = result.trajectory.rows() - 1;
+  for (int i = 0; i < 2; ++i)
+    expect_at_most(std::abs(result.trajectory.at(last, 1 + i) - y[i]) / (0.4 * tilt), 1e-4,
+                   fmt::format("{}: {:.4g} of {:.4g}", space.outputs[static_cast<std::size_t>(i)], y[i], 0.4 * tilt));
+}
+
+TEST(StateSpace, ItsEigenvaluesAreThoseOfTheModes) {
+  const CartPendulum model;
+  const System system = make_system(model.model());
+  const StateSpace space = state_space(system, start_of(system));
+  const Modes found = modes(system, start_of(system));
+  const Eigen::VectorXcd all = Eigen::EigenSolver<Eigen::MatrixXd>(space.A).eigenvalues();
+  for (const Mode& mode : found.modes) {
+    double nearest = 1e300;
+    for (const std::complex<double>& s : all) nearest = std::min(nearest, std::abs(s - mode.eigenvalue));
+    expect_at_most(nearest, 1e-11, fmt::format("{:.6g} {:+.6g} i", mode.eigenvalue.real(), mode.eigenvalue.imag()));
+  }
+}
+
+TEST(StateSpace, NamesThatDoNotExistAreRefused) {
+  const CartPendulum model;
+  const System system = make_system(model.model());
+  const State state = start_of(system);
+  const auto refusal = [&](const StateSpaceOptions& options) -> std::string {
+    try {
+      state_space(system, state, options);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal({.outputs = {"phy"}}), HasSubstr("did you mean 'phi'?"));
+  EXPECT_THAT(refusal({.inputs = {"forces.push.force[7]"}}), HasSubstr("forces.push.force"));
+  EXPECT_THAT(refusal({.inputs = {"joints.hinge.at[1]"}}), HasSubstr("cannot be an input"));
+  EXPECT_EQ(state_space(system, state, {.inputs = {"forces.push"}}).inputs.size(), 3u);
+}
+
+}  // namespace
+}  // namespace liedyn

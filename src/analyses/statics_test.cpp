@@ -1,0 +1,211 @@
+#include "analyses/statics.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyses/operating_point.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+using testing::HasSubstr;
+constexpr double kGravity = 9.81;
+
+double potential_at(const System& system, const State& state) {
+  Work work(system);
+  return system.energy(state, work).potential;
+}
+
+std::shared_ptr<const Description> pendulum(double angle, double l = 0.7, double m = 2) {
+  ModelBuilder builder({0, -kGravity, 0});
+  builder.body("bob", "rigid")
+      .set("mass", {m})
+      .set("inertia", {0.1, 0.1, 0.2})
+      .set("position", {l * std::sin(angle), -l * std::cos(angle), 0})
+      .set("orientation", {0, 0, angle})
+      .set("angular_velocity", {0, 0, 0});
+  builder.joint("hinge", "revolute").set("between", "ground", "bob").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.sensor("place", "position").set("of", std::string("bob"));
+  builder.sensor("hinge", "reaction_force").set("of", std::string("hinge"));
+  return builder.finish();
+}
+
+TEST(Statics, APendulumComesToHangFromAnyAngle) {
+  for (const std::string& formulation : formulations())
+    for (const double angle : {0.0, 0.3, 1.5707963267948966, 2.5, 3.1, -2.0}) {
+      const System system = make_system(pendulum(angle), formulation);
+      const StaticResult found = find_equilibrium(system);
+      ASSERT_TRUE(found.converged) << formulation << " from " << angle << ": " << found.failure;
+      const std::vector<double>& s = found.steps.back().sensors;
+      expect_at_most((Vec3(s[0], s[1], s[2]) - Vec3(0, -0.7, 0)).norm(), 1e-11,
+                     fmt::format("{} from {:.3g} rad: place - (0, -l, 0)", formulation, angle));
+      expect_at_most((Vec3(s[3], s[4], s[5]) - Vec3(0, 2 * kGravity, 0)).norm(), 1e-9, "reaction - weight");
+      EXPECT_EQ(found.unstable_directions, 0);
+      EXPECT_TRUE(found.indifferent.empty());
+    }
+}
+
+TEST(Statics, UprightIsAnEquilibriumThatIsCalledUnstable) {
+  const double pi = std::acos(-1.0);
+  const StaticResult found = find_equilibrium(make_system(pendulum(pi)));
+  ASSERT_TRUE(found.converged) << found.failure;
+  EXPECT_EQ(found.unstable_directions, 1);
+}
+
+// A mass on two springs: the shallow truss of von Mises. With half-width b, height a, stiffness k and free length l the force is
+//   F = 2 k a (l/sqrt(a^2 + b^2) - 1)  at the height a.
+std::shared_ptr<const Description> truss(double b, double height, double stiffness, double force) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("top", "point").set("mass", {1}).set("position", {0, height, 0});
+  builder.joint("guide", "point_on_line").set("between", "ground", "top").set("at", {0, height, 0}).set("axis", {0, 1, 0});
+  for (const double side : {-1.0, 1.0})
+    builder.force(side < 0 ? "left" : "right", "spring_damper")
+        .set("between", "ground", "top")
+        .set("points", {side * b, 0, 0, 0, height, 0})
+        .set("stiffness", {stiffness});
+  builder.force("load", "force").set("on", std::string("top")).set("force", {0, -force, 0});
+  builder.sensor("place", "position").set("of", std::string("top"));
+  return builder.finish();
+}
+
+TEST(Statics, LoadStepsFollowTheTrussToItsEquilibrium) {
+  const double b = 1, height = 0.4, k = 1000, free_length = std::hypot(b, height);
+  const auto force_at = [&](double a) { return 2 * k * a * (free_length / std::hypot(a, b) - 1); };
+  const double a = 0.31, force = force_at(a);
+  StaticOptions options;
+  options.load_steps = 5;
+  const System system = make_system(truss(b, height, k, force));
+  const StaticResult found = find_equilibrium(system, options);
+  ASSERT_TRUE(found.converged) << found.failure;
+  EXPECT_EQ(found.steps.size(), 5u);
+  expect_at_most(std::abs(found.steps.back().sensors[1] - a), 1e-10, "height - that of the closed form");
+  for (const LoadStep& step : found.steps)
+    expect_at_most(std::abs(force_at(step.sensors[1]) - step.factor * force) / force, 1e-9,
+                   fmt::format("load factor {}: force at that height", step.factor));
+}
+
+TEST(Statics, BeyondTheLimitLoadItSnapsThrough) {
+  const double b = 1, height = 0.4, k = 1000;
+  const System system = make_system(truss(b, height, k, 60));
+  const StaticResult found = find_equilibrium(system);
+  ASSERT_TRUE(found.converged) << found.failure;
+  const double a = found.steps.back().sensors[1];
+  EXPECT_LT(a, -height) << "below the mirror image";
+  expect_at_most(std::abs(-2 * k * a * (1 - std::hypot(b, height) / std::hypot(a, b)) - 60), 1e-8, "force at that height");
+  EXPECT_EQ(found.unstable_directions, 0);
+}
+
+TEST(Statics, TheReactionOfABeamOnThreeSpringsIsThatOfTheBalance) {
+  // A rigid bar under its weight and a force off its middle, on springs that stand upright.
+  ModelBuilder builder({0, -kGravity, 0});
+  builder.body("bar", "rigid").set("mass", {10}).set("inertia", {1, 1, 1});
+  builder.force("bushing", "bushing").set("between", "ground", "bar").set("at", {0, 0, 0}).set("stiffness", {1e4, 2e4, 1e4}).set(
+      "rotational_stiffness", {500, 500, 700});
+  builder.force("load", "force").set("on", std::string("bar")).set("force", {0, -20, 0}).set("at", {0.5, 0, 0});
+  builder.sensor("place", "position").set("of", std::string("bar"));
+  const System system = make_system(builder.finish());
+  const StaticResult found = find_equilibrium(system);
+  ASSERT_TRUE(found.converged) << found.failure;
+  expect_at_most(std::abs(found.steps.back().sensors[1] + (10 * kGravity + 20) / 2e4), 1e-12, "sinks by weight over stiffness");
+  // 700 phi = 20 * 0.5 cos(phi)
+  const Configuration configuration = configuration_of(system, found.state);
+  const double phi = -configuration[0].orientation.log().z();
+  expect_at_most(std::abs(700 * phi - 10 * std::cos(phi)), 1e-9, "moments balance");
+}
+
+TEST(Statics, WhatNothingHoldsIsNamed) {
+  ModelBuilder builder;
+  builder.body("stone", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+  const StaticResult falls = find_equilibrium(make_system(builder.finish()));
+  EXPECT_FALSE(falls.converged);
+  fmt::print("  {}\n", falls.failure);
+  EXPECT_THAT(falls.failure, HasSubstr("stone moves along (0, 0, 1)"));
+  EXPECT_THAT(falls.failure, HasSubstr("force z"));
+
+  // Balanced, but free to turn about the line of its thread.
+  ModelBuilder hanging({0, 0, -kGravity});
+  hanging.body("top", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.2}).set("position", {0, 0, -1});
+  hanging.joint("ball", "spherical").set("between", "ground", "top").set("at", {0, 0, 0});
+  const StaticResult hangs = find_equilibrium(make_system(hanging.finish()));
+  ASSERT_TRUE(hangs.converged) << hangs.failure;
+  EXPECT_THAT(hangs.indifferent, testing::ElementsAre("top turns about (0, 0, 1)"));
+}
+
+// A chain of links from one support to another, drawn straight: the catenary's discrete sister has the least potential energy, and every
+// joint is in balance.
+TEST(Statics, AChainHangsBetweenTwoSupports) {
+  ModelBuilder builder({0, -kGravity, 0});
+  const int links = 12;
+  const double length = 0.25;
+  for (int i = 0; i < links; ++i)
+    builder.body(fmt::format("link{}", i), "rigid").set("mass", {0.5}).set("inertia", {1e-3, 2e-3, 2e-3}).set(
+        "position", {(i + 0.5) * length, 0, 0});
+  for (int i = 0; i < links; ++i)
+    builder.joint(fmt::format("joint{}", i), "revolute")
+        .set("between", i == 0 ? "ground" : fmt::format("link{}", i - 1), fmt::format("link{}", i))
+        .set("at", {i * length, 0, 0})
+        .set("axis", {0, 0, 1});
+  builder.force("pull", "spring_damper").set("between", "ground", fmt::format("link{}", links - 1)).set(
+      "points", {2.0, 0.1, 0, links * length, 0, 0}).set("stiffness", {1e5}).set("free_length", {0.01});
+  builder.sensor("left", "reaction_force").set("of", std::string("joint0"));
+  const System system = make_system(builder.finish());
+  const StaticResult found = find_equilibrium(system);
+  ASSERT_TRUE(found.converged) << found.failure;
+  Work work(system);
+  system.residual(found.state, work, {});
+  expect_at_most(as_vector(work.r).cwiseAbs().maxCoeff(), 1e-8, "forces left over");
+  expect_at_most(as_vector(work.phi).cwiseAbs().maxCoeff(), 1e-12, "Phi");
+  EXPECT_EQ(found.unstable_directions, 0);
+  // No direction goes down.
+  Random random(3);
+  const double here = potential_at(system, found.state);
+  for (int i = 0; i < 20; ++i) {
+    State other = moved(system, found.state, 1e-3 * Eigen::VectorXd::NullaryExpr(system.model().nv, [&] { return random.between(-1, 1); }));
+    Work w(system);
+    ASSERT_TRUE(project_positions(system, other, nullptr, w));
+    EXPECT_GT(potential_at(system, other), here);
+  }
+}
+
+TEST(OperatingPoint, IsWhatItsNameSays) {
+  const System system = make_system(pendulum(1.0));
+  SimulateOptions options = default_options(system.model().description());
+  options.end = 0.4;
+  EXPECT_EQ(operating_point(system, "initial", options).t, 0);
+  EXPECT_NEAR(operating_point(system, "static", options).q[1], -0.7, 1e-10);
+  EXPECT_DOUBLE_EQ(operating_point(system, "end", options).t, 0.4);
+  const State at_time = operating_point(system, "0.25", options);
+  EXPECT_DOUBLE_EQ(at_time.t, 0.25);
+  options.end = 0.25;
+  EXPECT_EQ(at_time.q, simulate(system, options).state.q);
+  EXPECT_THROW(operating_point(system, "soon", options), InputError);
+  EXPECT_THROW(operating_point(system, "-1", options), InputError);
+}
+
+TEST(Statics, AnEquilibriumIsAStart) {
+  const System system = make_system(pendulum(1.0));
+  const StaticResult found = find_equilibrium(system);
+  SimulateOptions options = default_options(system.model().description());
+  options.from = std::make_shared<const Configuration>(configuration_of(system, found.state));
+  options.end = 1;
+  const Result result = simulate(system, options);
+  ASSERT_TRUE(result.summary.completed);
+  expect_at_most(std::abs(result.state.q[1] + 0.7), 1e-12, "it stays");
+  expect_at_most(as_vector(result.state.v).cwiseAbs().maxCoeff(), 1e-9, "at rest");
+}
+
+TEST(Statics, WrongOptionsAreRefused) {
+  const System system = make_system(pendulum(1.0));
+  StaticOptions options;
+  options.load_steps = 0;
+  EXPECT_THROW(find_equilibrium(system, options), InputError);
+  options = {};
+  options.tolerance = -1;
+  EXPECT_THROW(find_equilibrium(system, options), InputError);
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,239 @@
+// Mechanisms with redundant constraints move as those without, in every index form and with every family of methods.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+#include <cmath>
+
+#include "integrators/testing.h"
+#include "system/redundancy.h"
+
+namespace liedyn {
+namespace {
+
+const Vec3 kX = Vec3::UnitX(), kY = Vec3::UnitY(), kZ = Vec3::UnitZ();
+
+struct FourBar {
+  Vec3 B{0, 0.12, 0}, C{0.24, 0.2, 0}, D{0.24, 0, 0};
+  bool redundant = true;  // hinges everywhere; otherwise C only holds the place in the plane
+  double speed = 10;
+};
+
+std::shared_ptr<const Description> four_bar(const FourBar& f) {
+  ModelBuilder builder({0, -9.81, 0});
+  // Velocities of the plane: the ends of the coupler move across crank and rocker.
+  const auto across = [](const Vec3& v) { return Vec3(-v.y(), v.x(), 0); };
+  Eigen::Matrix2d A;
+  A << across(f.C - f.B).head<2>(), -across(f.C - f.D).head<2>();
+  const Eigen::Vector2d turn = -A.inverse() * f.speed * across(f.B).head<2>();
+  const auto bar = [&](const char* name, const Vec3& from, const Vec3& to, const Vec3& velocity, double omega) {
+    const double m = (to - from).norm();
+    builder.body(name, "rigid")
+        .set("mass", {m})
+        .set("inertia", {1e-3 * m, m * m * m / 12, m * m * m / 12})
+        .set("position", Vec3((from + to) / 2))
+        .set("orientation", {0, 0, std::atan2(to.y() - from.y(), to.x() - from.x())})
+        .set("velocity", Vec3(velocity + omega * across(to - from) / 2))
+        .set("angular_velocity", {0, 0, omega});
+  };
+  bar("crank", Vec3::Zero(), f.B, Vec3::Zero(), f.speed);
+  bar("coupler", f.B, f.C, f.speed * across(f.B), turn[0]);
+  bar("rocker", f.D, f.C, Vec3::Zero(), turn[1]);
+  const auto hinge = [&](const char* name, const char* first, const char* second, const Vec3& at) {
+    builder.joint(name, "revolute").set("between", first, second).set("at", at).set("axis", kZ);
+  };
+  hinge("A", "ground", "crank", Vec3::Zero());
+  hinge("B", "crank", "coupler", f.B);
+  if (f.redundant)
+    hinge("C", "coupler", "rocker", f.C);
+  else
+    builder.joint("C", "point_on_line").set("between", "coupler", "rocker").set("at", f.C).set("axis", kZ);
+  hinge("D", "ground", "rocker", f.D);
+  builder.sensor("place", "position").set("of", std::string("coupler")).set("at", f.C);
+  builder.sensor("speed", "joint_angle_rate").set("of", std::string("A"));
+  builder.sensor("force_A", "reaction_force").set("of", std::string("A"));
+  builder.sensor("force_D", "reaction_force").set("of", std::string("D"));
+  builder.sensor("torque_A", "reaction_torque").set("of", std::string("A"));
+  return builder.finish();
+}
+
+const std::vector<std::string> kMethods = {"generalized-alpha,index=3",
+                                           "generalized-alpha,index=2",
+                                           "generalized-alpha,index=stabilized",
+                                           "generalized-alpha,index=3,newton=modified",
+                                           "generalized-alpha,index=3,sigma=opt",
+                                           "generalized-alpha,index=3,form=linear",
+                                           "lms2",
+                                           "lms3,index=2",
+                                           "ss2",
+                                           "ss3,index=2",
+                                           "bathe",
+                                           "msstc3,index=2",
+                                           "mssth3",
+                                           "esdirk3-4",
+                                           "esdirk4-6,index=2"};
+
+TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
+  for (const std::string& method : kMethods)
+    for (const std::string formulation : {"r3so3", "se3", "euler-parameters"}) {
+      if (method.find("form=linear") != std::string::npos && formulation != "r3so3") continue;
+      const Simulation redundant(make_system(four_bar({}), formulation), method, 0.5, 2e-3);
+      const Simulation independent(make_system(four_bar({.redundant = false}), formulation), method, 0.5, 2e-3);
+      const std::string name = fmt::format("{}, {}: ", method, formulation);
+      EXPECT_EQ(redundant.state.redundant.size(), 3u) << name;
+      EXPECT_EQ(independent.state.redundant.size(), 0u) << name;
+      EXPECT_TRUE(redundant.report.warnings.empty()) << name;
+      const auto differ = [&](int first, int count) {
+        return (as_vector(redundant.sensors).segment(first, count) - as_vector(independent.sensors).segment(first, count)).norm();
+      };
+      expect_at_most(differ(0, 3), 2e-8, name + "place of C");
+      expect_at_most(differ(3, 1), 2e-6, name + "speed of the crank");
+      // Forces in the plane are determined; the others are zero in the symmetric mechanism.
+      expect_at_most(differ(4, 6), 1e-4, name + "forces");
+      expect_at_most(as_vector(redundant.sensors).segment(10, 2).norm(), 1e-8, name + "torques that tilt");
+    }
+}
+
+TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
+  // Gravity across the plane of the mechanism loads the hinges along and about axes in the plane.
+  for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2"}) {
+    ModelBuilder builder({1, -9.81, 4});
+    for (const char* name : {"left", "right", "beam"})
+      builder.body(name, "rigid")
+          .set("mass", {1})
+          .set("inertia", {0.1, 0.2, 0.3})
+          .set("position", std::string(name) == "left"    ? Vec3(0, 0.5, 0)
+                           : std::string(name) == "right" ? Vec3(1.2, 0.5, 0)
+                                                          : Vec3(0.6, 1, 0));
+    const auto hinge = [&](const char* name, const char* first, const char* second, const Vec3& at) {
+      builder.joint(name, "revolute").set("between", first, second).set("at", at).set("axis", kZ);
+    };
+    hinge("a", "ground", "left", {0, 0, 0});
+    hinge("b", "left", "beam", {0, 1, 0});
+    hinge("c", "beam", "right", {1.2, 1, 0});
+    hinge("d", "right", "ground", {1.2, 0, 0});
+    const System system = make_system(builder.finish());
+    Simulation run(system, method, 0.3, 1e-3);
+    ASSERT_EQ(run.state.redundant.size(), 3u);
+    Work work(system);
+    const ConstraintScales scales = constraint_scales(system, run.state, work);
+    const Eigen::MatrixXd transposed(scaled_constraints(system, run.state, scales, work));
+    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(transposed, Eigen::ComputeFullV);
+    const Eigen::MatrixXd null = svd.matrixV().rightCols(3);
+    const Eigen::VectorXd forces =
+        as_vector(run.state.lambda).cwiseQuotient(as_vector(scales.row));
+    expect_at_most((transposed * null).norm(), 1e-9, method + ": the null space");
+    expect_at_most((null.transpose() * forces).norm() / forces.norm(), 1e-8, method + ": part of lambda in the null space");
+    // B^T lambda is what it was: equilibrium holds.
+    system.residual(run.state, work, {false, false, false});
+    expect_at_most(as_vector(work.r).cwiseAbs().maxCoeff(), 1e-5, method + ": equilibrium");
+  }
+}
+
+TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
+  const FourBar f{.C = {0.24, 0.12, 0}};
+  const System system = make_system(four_bar(f));
+  for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=2",
+                                   "generalized-alpha,index=stabilized", "esdirk3-4"}) {
+    double unequal = 0;
+    std::vector<double> times, angles;
+    const auto observe = [&](const State& state, Work& work) {
+      const std::vector<double> s = sensed(system, state, work);
+      const Eigen::Map<const Vec3> A(&s[4]), D(&s[7]);
+      times.push_back(state.t);
+      angles.push_back(std::atan2(s[1], s[0] - 0.24));
+      // Apart from the singular places, where forces along the line are anything.
+      if (std::abs(std::sin(angles.back())) > 0.3) unequal = std::max(unequal, (A - D).norm() / A.norm());
+    };
+    const Simulation run(system, method, 0.6, 1e-3, observe);
+    expect_at_most(unequal, 2e-3, method + ": difference of the reactions at A and D");
+    // Crank and coupler in one line: sin(angle) changes its sign.
+    std::vector<double> expected;
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      const double a = std::sin(angles[i - 1]), b = std::sin(angles[i]);
+      if (a * b < 0) expected.push_back(times[i - 1] + 1e-3 * a / (a - b));
+    }
+    ASSERT_EQ(run.report.warnings.size(), expected.size()) << method;
+    EXPECT_GE(expected.size(), 3u);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const std::string& text = run.report.warnings[i];
+      expect_at_most(std::abs(std::stod(text.substr(4)) - expected[i]), 1e-4, method + ": time in '" + text + "'");
+      EXPECT_THAT(text, testing::ContainsRegex("singular configuration: joints.A: place x, joints.B: place x, joints.C: place x, "
+                                               "joints.D: place x become dependent"));
+    }
+  }
+}
+
+TEST(Parallelogram, ThatIsNoneHasNoSingularPlaces) {
+  const FourBar f{.C = {0.24, 0.125, 0}};  // the crank still turns fully: 0.12 + 0.24 = 0.36 < 0.125 + 0.24005
+  const Simulation run(make_system(four_bar(f)), "generalized-alpha", 0.5, 1e-3);
+  EXPECT_TRUE(run.report.warnings.empty()) << run.report.warnings.front();
+}
+
+TEST(SingularPlaces, AreNamedForStepsThatFailThere) {
+  const System system = make_system(four_bar({.C = {0.24, 0.12, 0}}));
+  Simulation run(system, "generalized-alpha", 0.1255, 5e-4);  // change point at 0.1268
+  Work work(system);
+  ConstraintWatch watch(system, run.state, work);
+  EXPECT_THAT(watch.singularity_near(run.state, 5e-4),
+              testing::ContainsRegex("a singular configuration at about t = 0.12[67].*joints.A: place x"));
+  Simulation away(system, "generalized-alpha", 0.05, 5e-4);
+  ConstraintWatch other(system, away.state, work);
+  EXPECT_EQ(other.singularity_near(away.state, 5e-4), "");
+}
+
+std::shared_ptr<const Description> bricard() {
+  ModelBuilder builder({0, -9.81, 0});
+  const double J_long = 0.01 / 6, J = 1.01 / 12;
+  const Vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {1, -1, 0}, {1, -1, 1}, {0, -1, 1}, {0, 0, 1}};
+  const Vec3 axes[] = {kY, kZ, kX, kY, kZ, kX};
+  const auto rod = [](int i) { return i == 0 || i == 6 ? std::string("ground") : fmt::format("rod{}", i); };
+  for (int i = 1; i <= 5; ++i) {
+    const Vec3 along = points[i] - points[i - 1];
+    builder.body(rod(i), "rigid")
+        .set("mass", {1})
+        .set("inertia", Vec3(Vec3::Constant(J) + (J_long - J) * along.cwiseAbs()))
+        .set("position", Vec3((points[i] + points[i - 1]) / 2));
+  }
+  for (int i = 0; i < 6; ++i)
+    builder.joint(fmt::format("P{}", i + 1), "revolute")
+        .set("between", rod(i), rod(i + 1))
+        .set("at", points[i])
+        .set("axis", axes[i]);
+  builder.sensor("P3", "position").set("of", std::string("rod2")).set("at", points[2]);
+  builder.sensor("energy", "energy");
+  return builder.finish();
+}
+
+TEST(Bricard, MeetsTheReferenceInEveryIndexForm) {
+  // One coordinate along the curve of admissible joint angles, kinetic and potential energy from the chain of rods, Runge-Kutta
+  // method of order 8 at tolerance 1e-10.
+  const Vec3 known(-0.778135372923, -0.980352683426, -0.197252670703);
+  for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=2", "generalized-alpha,index=stabilized",
+                                   "lms2", "ss2,index=2", "bathe"})
+    for (const std::string formulation : {"r3so3", "se3"}) {
+      const System system = make_system(bricard(), formulation);
+      const auto at = [&](double h) {
+        const Simulation run(system, method, 2, h);
+        EXPECT_EQ(run.state.redundant.size(), 1u);
+        EXPECT_TRUE(run.report.warnings.empty()) << run.report.warnings.front();
+        return run.sensors;
+      };
+      const std::vector<double> coarse = at(2e-3), fine = at(1e-3);
+      const std::string name = fmt::format("{}, {}: ", method, formulation);
+      const Eigen::VectorXd best = extrapolated(coarse, fine);
+      expect_at_most((best.head<3>() - known).norm(), 1e-7, name + "P3");
+      expect_at_most(std::abs(best[3] + 3 * 9.81), 1e-6, name + "energy");
+      expect_between(order_of({(as_vector(coarse).head<3>() - known).norm(), (as_vector(fine).head<3>() - known).norm()}), 1.8, 2.2,
+                     name + "order");
+    }
+}
+
+TEST(Redundancy, AllocatesNothingInTheLoop) {
+  const Simulation run(make_system(four_bar({})), "generalized-alpha", 0.1, 1e-3);
+  if (run.report.allocations >= 0) EXPECT_EQ(run.report.allocations, 0);
+}
+
+}  // namespace
+}  // namespace liedyn

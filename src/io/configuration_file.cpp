@@ -1,0 +1,171 @@
+#include "io/configuration_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/suggest.h"
+#include "base/version.h"
+#include "io/json.h"
+#include "io/text_output.h"
+
+namespace liedyn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json array_of(const Eigen::VectorXd& v) {
+  Json out = Json::array();
+  for (const double x : v) out.push_back(x);
+  return out;
+}
+
+constexpr std::string_view kRead[] = {"position", "orientation", "velocity", "angular_velocity"};
+constexpr std::string_view kOnlyWritten[] = {"acceleration", "angular_acceleration"};
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+  std::vector<Diagnostic> findings;
+
+  void finding(int line, std::string path, std::string message, std::string hint = {}) {
+    findings.push_back({file_, line, std::move(path), std::move(message), std::move(hint)});
+  }
+  // N finite numbers; false with a finding if there are not.
+  bool numbers(const JsonValue& value, const std::string& path, int count, double* out) {
+    bool good = value.is(JsonType::Array) && value.size() == static_cast<std::size_t>(count);
+    int i = 0;
+    if (good)
+      for (const JsonValue item : value) {
+        good = good && item.is(JsonType::Number) && std::isfinite(item.number());
+        if (good) out[i++] = item.number();
+      }
+    if (!good) finding(value.line(), path, fmt::format("expected {} finite numbers, got {}", count, value.describe()));
+    return good;
+  }
+  void orientation(const JsonValue& value, const std::string& path, SO3<double>& out) {
+    const JsonValue quaternion = value.is(JsonType::Object) ? value.find("quaternion") : JsonValue();
+    const JsonValue vector = value.is(JsonType::Object) ? value.find("rotation_vector") : value;
+    if (quaternion && value.size() == 1) {
+      Eigen::Vector4d q;
+      if (!numbers(quaternion, path + ".quaternion", 4, q.data())) return;
+      if (std::abs(q.norm() - 1) > 1e-6)
+        finding(quaternion.line(), path + ".quaternion", fmt::format("expected the length 1, got {}", q.norm()));
+      else
+        out = SO3<double>::from_coordinates(q / q.norm());
+    } else if (vector && vector.is(JsonType::Array)) {
+      Vec3 x;
+      if (numbers(vector, path, 3, x.data())) out = SO3<double>::exp(x);
+    } else {
+      finding(value.line(), path,
+              fmt::format("expected {{\"quaternion\": [w, x, y, z]}} or {{\"rotation_vector\": [x, y, z]}}, got {}",
+                          value.describe()));
+    }
+  }
+  void body(const JsonValue& value, const std::string& path, BodyConfiguration& out) {
+    if (!value.is(JsonType::Object)) return finding(value.line(), path, "expected an object, got " + value.describe());
+    for (const JsonValue item : value) {
+      const std::string key(item.key()), place = path + "." + key;
+      if (key == "position")
+        numbers(item, place, 3, out.position.data());
+      else if (key == "velocity")
+        numbers(item, place, 3, out.velocity.data());
+      else if (key == "angular_velocity")
+        numbers(item, place, 3, out.angular_velocity.data());
+      else if (key == "orientation")
+        orientation(item, place, out.orientation);
+      else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
+        finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
+    }
+  }
+
+ private:
+  std::string file_;
+};
+
+}  // namespace
+
+std::string configuration_json(const System& system, const State& state) {
+  const Model& model = system.model();
+  const Configuration configuration = configuration_of(system, state);
+  const auto& entries = model.description().entries(Section::Bodies);
+  Work work(system);
+  system.residual(state, work, {});
+  const std::vector<Motion<double>> motions = work.motions;
+  Json bodies = Json::object();
+  for (std::size_t i = 0; i < configuration.size(); ++i) {
+    const BodyConfiguration& b = configuration[i];
+    const Motion<double>& m = motions[i];
+    const bool translates = place_count(model.body_types[i]) > 0, rotates = model.body_types[i] != NodeType::R3;
+    Json body = {{"position", array_of(b.position)}};
+    if (rotates) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
+    if (translates) body["velocity"] = array_of(b.velocity);
+    if (rotates) body["angular_velocity"] = array_of(b.angular_velocity);
+    if (translates) body["acceleration"] = array_of(m.acceleration());
+    if (rotates) body["angular_acceleration"] = array_of(m.A.tail<3>());
+    bodies[entries[i].name] = body;
+  }
+  Json sensors = Json::object();
+  std::vector<double> variables(static_cast<std::size_t>(model.sensor_variables)), values(variables.size());
+  system.sense(state, work, variables, values.data());
+  for (const Sensor& sensor : model.sensors) {
+    Json value = Json::array();
+    for (int i = 0; i < sensor.components; ++i) value.push_back(values[static_cast<std::size_t>(sensor.first + i)]);
+    sensors[sensor.name] = sensor.components == 1 ? value[0] : value;
+  }
+  const Json json = {{"liedyn", version()},
+                     {"model", model.description().name},
+                     {"time", state.t},
+                     {"bodies", bodies},
+                     {"sensors", sensors}};
+  return json.dump(2);
+}
+
+void check_configuration_output(const std::string& file) {
+  if (std::filesystem::path(file).extension() != ".json")
+    throw InputError("--out", fmt::format("expected a file that ends with .json, got '{}'", excerpt(file, 200)));
+  check_writable(file);
+}
+
+void write_configuration(const System& system, const State& state, const std::string& file) {
+  write_text(file, configuration_json(system, state) + "\n");
+}
+
+Configuration read_configuration(const std::string& file, const System& system) {
+  return read_configuration_text(read_text_file(file), file, system);
+}
+
+Configuration read_configuration_text(const std::string& text, const std::string& file, const System& system) {
+  const Model& model = system.model();
+  const JsonDocument document = JsonDocument::parse(text, file);
+  Reader reader(file);
+  reader.findings = document.duplicates();
+  State state = system.empty_state();
+  const Initial initial = initial_values(model, system.params().values().data());
+  state.q = initial.q;
+  state.v = initial.v;
+  Configuration out = configuration_of(system, state);
+  const JsonValue bodies = document.root().is(JsonType::Object) ? document.root().find("bodies") : JsonValue();
+  if (!bodies || !bodies.is(JsonType::Object)) {
+    reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
+  } else {
+    const auto& entries = model.description().entries(Section::Bodies);
+    std::vector<std::string> names;
+    for (const Entry& entry : entries) names.push_back(entry.name);
+    for (const JsonValue value : bodies) {
+      const std::string name(value.key());
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end())
+        reader.finding(value.line(), "bodies." + name, "the model has no such body", did_you_mean(name, names));
+      else
+        reader.body(value, "bodies." + name, out[static_cast<std::size_t>(found - names.begin())]);
+    }
+  }
+  if (!reader.findings.empty()) throw InputError(reader.findings);
+  return out;
+}
+
+}  // namespace liedyn

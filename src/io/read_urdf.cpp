@@ -1,0 +1,309 @@
+#include "io/read_urdf.h"
+
+#include <fmt/format.h>
+
+#include <console_bridge/console.h>
+#include <urdf_parser/urdf_parser.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/suggest.h"
+#include "lie/so3.h"
+
+namespace liedyn {
+namespace {
+
+// What the parser has to say goes into the error, not to the terminal.
+class Messages : public console_bridge::OutputHandler {
+ public:
+  Messages() { console_bridge::useOutputHandler(this); }
+  ~Messages() override { console_bridge::restorePreviousOutputHandler(); }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+  void log(const std::string& text, console_bridge::LogLevel level, const char*, int) override {
+    if (level >= console_bridge::CONSOLE_BRIDGE_LOG_ERROR) errors_.push_back(text);
+  }
+  const std::vector<std::string>& errors() const { return errors_; }
+
+ private:
+  std::vector<std::string> errors_;
+};
+
+struct Placement {
+  Mat3 R = Mat3::Identity();
+  Vec3 p = Vec3::Zero();
+  Placement operator*(const Placement& o) const { return {R * o.R, R * o.p + p}; }
+};
+
+Vec3 vector(const urdf::Vector3& v) { return {v.x, v.y, v.z}; }
+Placement placement(const urdf::Pose& pose) {
+  const urdf::Rotation& q = pose.rotation;
+  return {SO3<double>::from_coordinates(Eigen::Vector4d(q.w, q.x, q.y, q.z).normalized()).R(), vector(pose.position)};
+}
+
+// Mass, centre and inertia about the centre, in axes of the link that carries it.
+struct Lump {
+  double mass = 0;
+  Vec3 center = Vec3::Zero();
+  Mat3 inertia = Mat3::Zero();
+
+  static Lump of(const urdf::Inertial& from) {
+    const Placement at = placement(from.origin);
+    Mat3 J;
+    J << from.ixx, from.ixy, from.ixz, from.ixy, from.iyy, from.iyz, from.ixz, from.iyz, from.izz;
+    return {from.mass, at.p, at.R * J * at.R.transpose()};
+  }
+  Lump moved(const Placement& by) const { return {mass, by.R * center + by.p, by.R * inertia * by.R.transpose()}; }
+  // Steiner's theorem about the common centre.
+  void add(const Lump& other) {
+    const double sum = mass + other.mass;
+    const Vec3 common = sum > 0 ? Vec3((mass * center + other.mass * other.center) / sum) : center;
+    const auto about = [&](const Lump& part) {
+      const Vec3 d = part.center - common;
+      return Mat3(part.inertia + part.mass * (d.squaredNorm() * Mat3::Identity() - d * d.transpose()));
+    };
+    inertia = about(*this) + about(other);
+    center = common;
+    mass = sum;
+  }
+};
+
+class UrdfReader {
+ public:
+  UrdfReader(const urdf::ModelInterface& robot, const std::string& file, std::vector<Assignment>& assignments)
+      : robot_(robot),
+        file_(file),
+        builder_(name_of_model(robot, file), file, {}, {0, 0, -9.81}),
+        initial_(take_initial(assignments)) {}
+
+  Description read() {
+    const urdf::LinkConstSharedPtr root = robot_.getRoot();
+    // Bodies first, with the places of all links.
+    place(root, {}, floating_ ? "" : "ground");
+    for (const std::string& name : body_order_) add_body(name);
+    for (const urdf::JointSharedPtr& joint : joints_) add_joint(*joint);
+    for (const urdf::JointSharedPtr& joint : joints_) add_mimic(*joint);
+    for (const urdf::JointSharedPtr& joint : joints_) add_motor(*joint);
+    for (const urdf::JointSharedPtr& joint : joints_) add_sensor(*joint);
+    for (const auto& [name, value] : initial_)
+      if (!used_.contains(name)) unknown_joint(name);
+    return builder_.finish();
+  }
+
+ private:
+  static std::string name_of_model(const urdf::ModelInterface& robot, const std::string& file) {
+    return robot.getName().empty() ? std::filesystem::path(file).stem().string() : robot.getName();
+  }
+
+  std::map<std::string, double> take_initial(std::vector<Assignment>& assignments) {
+    std::map<std::string, double> out;
+    std::erase_if(assignments, [&](const Assignment& a) {
+      if (a.path == "floating") floating_ = a.value != 0;
+      constexpr std::string_view prefix = "initial.";
+      const bool initial = a.path.starts_with(prefix);
+      if (initial) out[a.path.substr(prefix.size())] = a.value;
+      return initial || a.path == "floating";
+    });
+    return out;
+  }
+
+  void unknown_joint(const std::string& name) {
+    Suggestion suggestion(name);
+    for (const auto& [joint, pointer] : robot_.joints_) suggestion.consider(joint);
+    builder_.finding("initial." + excerpt(name), "the robot has no movable joint of this name",
+                     did_you_mean(suggestion.name()));
+  }
+
+  // A name that a model may have: other characters become underscores, and repeated names get a number.
+  std::string clean(const std::string& name) {
+    const auto found = clean_names_.find(name);
+    if (found != clean_names_.end()) return found->second;
+    std::string out = name.empty() ? "_" : name;
+    for (char& c : out)
+      if (!is_name(std::string("a") + c)) c = '_';
+    if (!is_name(out) || out == "ground") out.insert(out.begin(), '_');
+    const std::string base = out;
+    for (int i = 2; !taken_.insert(out).second; ++i) out = fmt::format("{}_{}", base, i);
+    return clean_names_[name] = out;
+  }
+
+  // Angle or displacement that a joint starts with; one that mimics another follows it.
+  double start_of(const urdf::Joint& joint, int depth = 0) {
+    if (joint.mimic && depth < 100) {
+      const auto leader = robot_.joints_.find(joint.mimic->joint_name);
+      const double value = leader != robot_.joints_.end() ? start_of(*leader->second, depth + 1) : 0;
+      return joint.mimic->multiplier * value + joint.mimic->offset;
+    }
+    const auto found = initial_.find(joint.name);
+    if (found == initial_.end()) return 0;
+    used_.insert(joint.name);
+    return found->second;
+  }
+
+  static bool turns(const urdf::Joint& joint) {
+    return joint.type == urdf::Joint::REVOLUTE || joint.type == urdf::Joint::CONTINUOUS;
+  }
+  static bool has_coordinate(const urdf::Joint& joint) { return turns(joint) || joint.type == urdf::Joint::PRISMATIC; }
+
+  // `body`: the one that the link belongs to; empty: one of its own. Not recursive: a robot may be a long chain.
+  void place(const urdf::LinkConstSharedPtr& root, const Placement& at, const std::string& root_body) {
+    struct Task {
+      urdf::LinkConstSharedPtr link;
+      Placement at;
+      std::string body;
+    };
+    std::vector<Task> open = {{root, at, root_body}};
+    while (!open.empty()) {
+      const Task task = open.back();
+      open.pop_back();
+      std::string body = task.body;
+      if (body.empty()) {
+        body = clean(task.link->name);
+        body_order_.push_back(body);
+        bodies_[body] = {task.at, {}};
+      }
+      body_of_[task.link->name] = body;
+      at_[task.link->name] = task.at;
+      if (body != "ground" && task.link->inertial) {
+        Carrier& carrier = bodies_[body];
+        const Placement back{carrier.at.R.transpose(), -(carrier.at.R.transpose() * carrier.at.p)};
+        carrier.lump.add(Lump::of(*task.link->inertial).moved(back * task.at));
+      }
+      for (auto joint = task.link->child_joints.rbegin(); joint != task.link->child_joints.rend(); ++joint) {
+        const urdf::LinkConstSharedPtr child = robot_.getLink((*joint)->child_link_name);
+        if (!child) continue;
+        Placement next = task.at * placement((*joint)->parent_to_joint_origin_transform);
+        if (has_coordinate(**joint)) {
+          const Vec3 axis = vector((*joint)->axis).normalized();
+          const double start = start_of(**joint);
+          next = next * (turns(**joint) ? Placement{SO3<double>::exp(start * axis).R(), Vec3::Zero()}
+                                        : Placement{Mat3::Identity(), start * axis});
+        }
+        const bool welded = (*joint)->type == urdf::Joint::FIXED;
+        open.push_back({child, next, welded ? body : ""});
+      }
+      // In the order of the file, as pushed in reverse.
+      for (const urdf::JointSharedPtr& joint : task.link->child_joints)
+        if (joint->type != urdf::Joint::FIXED && joint->type != urdf::Joint::FLOATING) joints_.push_back(joint);
+    }
+  }
+
+  void add_body(const std::string& name) {
+    const Carrier& carrier = bodies_.at(name);
+    const Lump& lump = carrier.lump;
+    const Mat3& J = lump.inertia;
+    builder_.begin(Section::Bodies, name, "rigid");
+    builder_.numbers("mass", std::array{lump.mass});
+    builder_.numbers("inertia", std::array{J(0, 0), J(1, 1), J(2, 2), J(1, 2), J(0, 2), J(0, 1)});
+    const Vec3 center = carrier.at.R * lump.center + carrier.at.p;
+    builder_.numbers("position", std::array{center.x(), center.y(), center.z()});
+    const Eigen::Vector4d q = SO3<double>::from_matrix(carrier.at.R).coordinates();
+    builder_.numbers("orientation", std::array{q[0], q[1], q[2], q[3]}, 0, RotationForm::Quaternion);
+    builder_.end();
+  }
+
+  void add_joint(const urdf::Joint& joint) {
+    const char* type = turns(joint)                              ? "revolute"
+                       : joint.type == urdf::Joint::PRISMATIC ? "prismatic"
+                       : joint.type == urdf::Joint::PLANAR    ? "planar"
+                                                                  : "";
+    const std::string name = clean(joint.name);
+    if (*type == '\0') return builder_.finding("joints." + name, "the type of this joint is unknown");
+    // The joint's frame is the child's link frame: its axis does not change with its own coordinate.
+    const Placement& child = at_.at(joint.child_link_name);
+    const Vec3 axis = child.R * vector(joint.axis);
+    builder_.begin(Section::Joints, name, type);
+    builder_.words("between", body_of_.at(joint.parent_link_name), body_of_.at(joint.child_link_name));
+    builder_.numbers("at", std::array{child.p.x(), child.p.y(), child.p.z()});
+    builder_.numbers("axis", std::array{axis.x(), axis.y(), axis.z()});
+    builder_.end();
+  }
+
+  void add_mimic(const urdf::Joint& joint) {
+    if (!joint.mimic) return;
+    const auto leader = robot_.joints_.find(joint.mimic->joint_name);
+    const std::string name = clean(joint.name);
+    if (leader == robot_.joints_.end() || !has_coordinate(*leader->second) || !has_coordinate(joint))
+      return builder_.finding("joints." + name, fmt::format("mimics '{}', which is no joint with a coordinate",
+                                                            excerpt(joint.mimic->joint_name)));
+    builder_.begin(Section::Joints, clean(joint.name + "_mimic"), "gear");
+    builder_.words("joints", name, clean(joint.mimic->joint_name));
+    builder_.numbers("ratio", std::array{joint.mimic->multiplier});
+    builder_.end();
+  }
+
+  void add_motor(const urdf::Joint& joint) {
+    if (!has_coordinate(joint)) return;
+    if (joint.dynamics && joint.dynamics->damping > 0) {
+      builder_.begin(Section::Forces, clean(joint.name + "_damper"), "joint_spring");
+      builder_.word("joint", clean(joint.name));
+      builder_.numbers("damping", std::array{joint.dynamics->damping});
+      builder_.end();
+    }
+    if (joint.mimic) return;
+    builder_.begin(Section::Forces, clean(joint.name + "_motor"), "joint_actuator");
+    builder_.word("joint", clean(joint.name));
+    if (joint.limits && joint.limits->effort > 0) builder_.numbers("limit", std::array{joint.limits->effort});
+    builder_.end();
+  }
+
+  // Sensors show the coordinate as the robot counts it: that of the model is zero where it starts.
+  void add_sensor(const urdf::Joint& joint) {
+    if (!has_coordinate(joint)) return;
+    const double start = start_of(joint);
+    const std::string type = turns(joint) ? "joint_angle" : "joint_displacement";
+    const std::string name = clean(joint.name), own = start == 0 ? name : clean(joint.name + "_from_start");
+    builder_.begin(Section::Sensors, own, type);
+    builder_.word("of", name);
+    builder_.end();
+    if (start == 0) return;
+    builder_.begin(Section::Sensors, name, "expression");
+    builder_.word("value", fmt::format("{} + ({:.17g})", own, start));
+    builder_.end();
+  }
+
+  struct Carrier {
+    Placement at;  // of the link that gives the body its axes
+    Lump lump;
+  };
+  const urdf::ModelInterface& robot_;
+  std::string file_;
+  DescriptionBuilder builder_;
+  bool floating_ = false;
+  std::map<std::string, double> initial_;
+  std::set<std::string> used_;
+  std::map<std::string, std::string> clean_names_;
+  std::set<std::string> taken_;
+  std::map<std::string, Carrier> bodies_;
+  std::vector<std::string> body_order_;
+  std::map<std::string, std::string> body_of_;  // by link
+  std::map<std::string, Placement> at_;         // by link
+  std::vector<urdf::JointSharedPtr> joints_;    // that move
+};
+
+}  // namespace
+
+Description read_urdf(const std::string& text, const std::string& file, std::vector<Assignment>& assignments) {
+  const Messages messages;
+  urdf::ModelInterfaceSharedPtr robot;
+  std::string failure;
+  try {
+    robot = urdf::parseURDF(text);
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  if (!robot || !robot->getRoot()) {
+    std::vector<Diagnostic> findings;
+    for (const std::string& message : messages.errors()) findings.push_back({file, 0, "", message, ""});
+    if (!failure.empty() || findings.empty())
+      findings.push_back({file, 0, "", failure.empty() ? "is no robot description" : failure, ""});
+    throw InputError(findings);
+  }
+  return UrdfReader(*robot, file, assignments).read();
+}
+
+}  // namespace liedyn

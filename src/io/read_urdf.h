@@ -1,0 +1,17 @@
+// Robots in the Unified Robot Description Format, as models. Links become rigid bodies (links welded to others join these),
+// joints become joints of the same kind with a sensor and an actuator each; the root link stands on the ground.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/read_model.h"
+
+namespace liedyn {
+
+// Assignments that are consumed: "initial.JOINT" (angle or displacement to start with) and "floating" (1: the root link is a free body).
+// Throws InputError.
+Description read_urdf(const std::string& text, const std::string& file, std::vector<Assignment>& assignments);
+
+}  // namespace liedyn

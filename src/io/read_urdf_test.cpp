@@ -1,0 +1,124 @@
+// Robots read from URDF against the same mechanisms written as models.
+#include "io/read_urdf.h"
+
+#include <gtest/gtest.h>
+
+#include "model/testing.h"
+#include "system/initial.h"
+
+namespace liedyn {
+namespace {
+
+constexpr const char* kArm = R"(<?xml version="1.0"?>
+<robot name="arm">
+  <link name="base"><inertial><mass value="100"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="upper arm">
+    <inertial><origin xyz="0 0 0.25" rpy="0.3 0 0"/><mass value="2"/><inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0" izz="0.05"/></inertial>
+  </link>
+  <link name="bracket"><inertial><origin xyz="0 0.1 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.03"/></inertial></link>
+  <link name="slide"><inertial><mass value="0.5"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper arm"/><origin xyz="0 0 1" rpy="0 0 0.5"/>
+    <axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="50" velocity="2"/><dynamics damping="0.7"/></joint>
+  <joint name="weld" type="fixed"><parent link="upper arm"/><child link="bracket"/><origin xyz="0 0 0.5" rpy="0 0.2 0"/></joint>
+  <joint name="extension" type="prismatic"><parent link="bracket"/><child link="slide"/><origin xyz="0 0 0.1"/><axis xyz="0 0 1"/>
+    <limit effort="0" velocity="1"/></joint>
+</robot>)";
+
+Description read(const char* text, std::vector<Assignment> assignments = {}) {
+  return read_urdf(text, "robot.urdf", assignments);
+}
+
+TEST(ReadUrdf, MakesBodiesJointsMotorsAndSensors) {
+  const Description d = read(kArm);
+  const auto names = [&](Section section) {
+    std::vector<std::string> out;
+    for (const Entry& entry : d.entries(section)) out.push_back(entry.kind->type + " " + entry.name);
+    return out;
+  };
+  EXPECT_EQ(names(Section::Bodies), (std::vector<std::string>{"rigid upper_arm", "rigid slide"}));
+  EXPECT_EQ(names(Section::Joints), (std::vector<std::string>{"revolute shoulder", "prismatic extension"}));
+  EXPECT_EQ(names(Section::Forces), (std::vector<std::string>{"joint_spring shoulder_damper", "joint_actuator shoulder_motor",
+                                                               "joint_actuator extension_motor"}));
+  EXPECT_EQ(names(Section::Sensors), (std::vector<std::string>{"joint_angle shoulder", "joint_displacement extension"}));
+}
+
+// The kinetic energy for a rate of the shoulder is J/2: J about its axis, link by link.
+TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
+  const auto description = std::make_shared<const Description>(read(kArm));
+  const System system(Model::compile(description), Params(description));
+  Work work(system);
+  State state = consistent_state(system, 0, InitialPolicy::Check, work);
+  // All turn about the axis through (0, 0, 1).
+  const Vec3 axis = SO3<double>::exp(Vec3(0, 0, 0.5)).R() * Vec3::UnitY();
+  for (const Node& node : system.model().nodes) {
+    const Eigen::Map<const Vec3> p(state.q.data() + node.q);
+    Eigen::Map<Vec3>{state.v.data() + node.v} = axis.cross(p - Vec3(0, 0, 1));
+    Eigen::Map<Vec3>{state.v.data() + node.v + 3} = rotation_of(state.q.data() + node.q).R().transpose() * axis;
+  }
+  const auto about_axis = [](double mass, const Vec3& center, const Mat3& J) {
+    return J(1, 1) + mass * (center.x() * center.x() + center.z() * center.z());
+  };
+  const Mat3 tilt = SO3<double>::exp(Vec3(0.3, 0, 0)).R(), bent = SO3<double>::exp(Vec3(0, 0.2, 0)).R();
+  Mat3 upper;
+  upper << 0.1, 0.01, 0, 0.01, 0.2, 0, 0, 0, 0.05;
+  const Mat3 bracket = Vec3(0.01, 0.02, 0.03).asDiagonal(), slide = 0.01 * Mat3::Identity();
+  const double J = about_axis(2, {0, 0, 0.25}, tilt * upper * tilt.transpose()) +
+                   about_axis(1, Vec3(0, 0, 0.5) + bent * Vec3(0, 0.1, 0), bent * bracket * bent.transpose()) +
+                   about_axis(0.5, Vec3(0, 0, 0.5) + bent * Vec3(0, 0, 0.1), slide);
+  expect_at_most(std::abs(2 * system.energy(state, work).kinetic - J) / J, 1e-14, "moment of inertia about the shoulder");
+}
+
+TEST(ReadUrdf, StartsWhereItIsTold) {
+  std::vector<Assignment> assignments = {{"initial.shoulder", 0.4}, {"initial.extension", 0.05}, {"bodies.slide.mass", 3}};
+  const auto description = std::make_shared<const Description>(read_urdf(kArm, "robot.urdf", assignments));
+  ASSERT_EQ(assignments.size(), 1u) << "what is not the reader's is left";
+  const Params params(description);
+  const Mat3 R = SO3<double>::exp(Vec3(0, 0, 0.5)).R() * SO3<double>::exp(Vec3(0, 0.4, 0)).R();
+  const Vec3 expected = Vec3(0, 0, 1) + R * (Vec3(0, 0, 0.5) + SO3<double>::exp(Vec3(0, 0.2, 0)).R() * Vec3(0, 0, 0.15));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(params.get(params.find(fmt::format("bodies.slide.position[{}]", i))), expected[i], 1e-15);
+  const System system(Model::compile(description), params);
+  Work work(system);
+  const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+  std::vector<double> variables(static_cast<std::size_t>(1 + system.model().sensor_values)), values(variables.size() - 1);
+  system.sense(state, work, variables, values.data());
+  for (const Sensor& sensor : system.model().sensors) {
+    if (sensor.name == "shoulder") EXPECT_NEAR(values[static_cast<std::size_t>(sensor.first)], 0.4, 1e-15);
+    if (sensor.name == "extension") EXPECT_NEAR(values[static_cast<std::size_t>(sensor.first)], 0.05, 1e-15);
+  }
+}
+
+TEST(ReadUrdf, FloatingRootsAreBodiesAndMimicsAreGears) {
+  constexpr const char* text = R"(<robot name="grip">
+    <link name="palm"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <link name="left"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <link name="right"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="a" type="continuous"><parent link="palm"/><child link="left"/><axis xyz="1 0 0"/></joint>
+    <joint name="b" type="continuous"><parent link="palm"/><child link="right"/><origin xyz="0 1 0"/><axis xyz="1 0 0"/>
+      <mimic joint="a" multiplier="-2"/></joint></robot>)";
+  const Description fixed = read(text), floating = read(text, {{"floating", 1}});
+  EXPECT_EQ(fixed.entries(Section::Bodies).size(), 2u);
+  EXPECT_EQ(floating.entries(Section::Bodies).size(), 3u);
+  ASSERT_EQ(fixed.entries(Section::Joints).size(), 3u);
+  EXPECT_EQ(fixed.entries(Section::Joints)[2].kind->type, "gear");
+}
+
+TEST(ReadUrdf, SaysWhatIsWrong) {
+  const auto complaint = [](const char* text, std::vector<Assignment> assignments = {}) -> std::string {
+    try {
+      read(text, std::move(assignments));
+    } catch (const InputError& error) {
+      fmt::print("  {}\n", error.what());
+      return error.what();
+    }
+    return "";
+  };
+  for (const char* text : {"", "{}", "<robot", "<robot name=\"x\"></robot>", "<robot name=\"x\"><link name=\"a\"/><link name=\"b\"/></robot>",
+                           "<robot name=\"x\"><link name=\"a\"/><joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint></robot>",
+                           "<robot name=\"x\"><link name=\"a\"><inertial><mass value=\"q\"/></inertial></link></robot>"})
+    EXPECT_NE(complaint(text), "") << text;
+  EXPECT_NE(complaint(kArm, {{"initial.sholder", 1}}).find("did you mean 'shoulder'"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace liedyn

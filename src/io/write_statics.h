@@ -1,0 +1,12 @@
+// An equilibrium as the object that `static --json` prints.
+#pragma once
+
+#include <string>
+
+#include "analyses/statics.h"
+
+namespace liedyn {
+
+std::string static_json(const StaticResult& result, const System& system);
+
+}  // namespace liedyn

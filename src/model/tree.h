@@ -1,0 +1,136 @@
+// Minimal coordinates: the bodies of a model as links of a tree, whose coordinates are those of its joints. A spanning tree of
+// the graph of joints is chosen once; what closes a loop keeps its constraint rows.
+//
+// Each link moves relative to its parent by one elementary motion, exp of at most three directions S that are constant in the link's
+// own axes; joints with more coordinates have links without a body between. A body that no joint of the tree holds is a root,
+// with a node as in absolute coordinates. With g the pose of a link relative to its parent, Ad = Ad(g^-1), all in the link's axes,
+//
+//   V = Ad V_parent + S v,    A = Ad A_parent + S vdot + [V, S v],    f = W + sum over children Ad_child^T f_child,    r = S^T f
+//
+// where f is the wrench that the whole subtree needs, and what the joint does not transmit is the residual r of its coordinates.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/element.h"
+
+namespace liedyn {
+
+struct Link {
+  enum class Kind : std::uint8_t {
+    Root,      // a node of its own
+    Turn,      // about the z axis of the joint
+    Slide,     // along the z axis of the joint
+    Rotation,  // about a point
+    Weld,
+  };
+  Kind kind = Kind::Root;
+  int parent = -1;   // -1: ground
+  int node = -1;     // its coordinates; a weld has none
+  int body = -1;     // -1: between the coordinates of a joint
+  int joint = -1;    // index among the entries; a root has none
+  int step = 0;      // which of the motions of the joint
+  int numbers = -1;  // index of its geometry in Numbers; a root has none
+};
+
+// The geometry of a link as numbers: joint frame in the parent's axes (R, p), link frame in the axes of the joint frame (R, p), S.
+inline constexpr int kLinkNumbers = 12 + 12 + 18;
+
+struct Tree {
+  std::vector<Link> links;             // parents first
+  std::vector<int> of_body;            // link of each body
+  std::vector<int> of_joint;           // link behind each joint of the tree, -1: the joint keeps its rows
+  std::vector<std::vector<int>> path;  // per link: the links with coordinates from the root to itself
+  std::vector<int> of_node;            // link of each node
+  std::vector<Node> bodies;            // what the frames of each body see, a pose on SE3; q is that of a root
+};
+
+// The motions of a joint that can be in the tree, one after the other; empty: it keeps its rows.
+std::span<const Link::Kind> tree_motions(std::string_view joint_type);
+
+// A joint as the tree sees it: its index among the entries, its bodies (-1: ground), its motions.
+struct TreeJoint {
+  int entry;
+  int bodies[2];
+  std::span<const Link::Kind> motions;
+};
+// The spanning tree that leaves the fewest unknowns: joints with many rows first. Bodies of `roots` are never held by a joint.
+// Nodes and numbers are not given out yet.
+Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints, const std::vector<TreeJoint>& candidates);
+
+// Where each motion of a joint has its z axis: frames in the initial configuration, inertial axes. `ends` are the joint's own frames on
+// its two bodies there, `p` its numbers.
+struct JointFrames {
+  Pose<double> motion[3];
+};
+JointFrames joint_frames(std::string_view joint_type, const Pose<double>* ends, const double* p);
+// The geometry of a link, from the initial poses of its body and of the body before it.
+void derive_link(const Link& link, const Pose<double>& parent, const Pose<double>& own, const JointFrames& joint,
+                 double* numbers);
+
+// How all links stand and move, and what they need. Filled by the recursions below; Tree::links.size() of each.
+struct TreeMotion {
+  TreeMotion(const Tree& tree, int nv);
+
+  std::vector<Offset<double>> offset;  // relative to the parent
+  std::vector<Motion<double>> motion;
+  std::vector<Vec6> carried_V, carried_A;  // Ad V_parent, Ad A_parent
+  std::vector<Vec6> rate;                  // S v
+  std::vector<Vec6> wrench;                // f
+  std::vector<Vec6> S;                     // per velocity, in the axes of its link
+};
+
+// From the roots outwards: poses, twists and accelerations. `motions` receives those of the bodies.
+void move_links(const Tree& tree, const std::vector<Node>& nodes, const double* numbers, const double* q,
+                const double* v, const double* vdot, TreeMotion& at, Motion<double>* motions);
+// Back to the roots: f from the wrenches W of the bodies.
+void gather_wrenches(const Tree& tree, const Vec6* wrench, TreeMotion& at);
+
+// Coordinates and their rates that give the bodies' poses and twists. Returns the largest part of a relative pose or twist that the
+// joints of the tree forbid.
+double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* numbers,
+                        const std::vector<Motion<double>>& bodies, double* q, double* v);
+
+// [X, Y] of twists.
+inline Vec6 bracket(const Vec6& X, const Vec6& Y) {
+  const Vec3 u = X.head<3>(), w = X.tail<3>();
+  Vec6 out;
+  out << w.cross(Y.head<3>()) + u.cross(Y.tail<3>()), w.cross(Y.tail<3>());
+  return out;
+}
+
+// Joints of the tree as elements: without rows, for sensors and for forces that look at their coordinates. Their reactions are what
+// balances the subtree, -f: Evaluation::wrench holds f of the bodies when they are asked.
+class TreeJoints : public Batch {
+ public:
+  explicit TreeJoints(std::unique_ptr<Batch> joints) : joints_(std::move(joints)) {}
+  // Once entries, frames and numbers are known.
+  void finish(const Tree& tree, const std::vector<Frame>& all_frames);
+
+  Coupling coupling() const override { return {joints_->coupling().frames, 0, false, false}; }
+  int numbers_per_element() const override { return joints_->numbers_per_element(); }
+  const std::vector<Attachment>& attachments() const override { return joints_->attachments(); }
+  void derive_numbers(const Inputs<double>& in, double* out) const override { joints_->derive_numbers(in, out); }
+  std::string row_name(int row) const override { return joints_->row_name(row); }
+  void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
+    joints_->check(in, message, hint);
+  }
+  void residual(const Evaluation&) const override {}
+  void jacobian(const Evaluation&, const JacobianTarget&) const override {}
+  void constraint_matrices(const Evaluation&, double*) const override {}
+  Energy energy(const Evaluation&) const override { return {}; }
+  Vec6 wrench_on(const Evaluation& at, int e, int i) const override;
+  AxisMotion axis_motion(const Evaluation& at, int e) const override { return joints_->axis_motion(at, e); }
+  int angles_per_element() const override { return joints_->angles_per_element(); }
+  void wound_angles(const Evaluation& at, int e, double* out) const override { joints_->wound_angles(at, e, out); }
+
+ private:
+  std::unique_ptr<Batch> joints_;
+  std::vector<int> outer_;  // per element: which of its frames is on the body behind it
+};
+
+}  // namespace liedyn

@@ -1,0 +1,50 @@
+#include "system/configuration.h"
+
+namespace liedyn {
+
+Configuration configuration_of(const System& system, const State& state) {
+  Work work(system);
+  system.residual(state, work, {});
+  const Model& model = system.model();
+  Configuration out;
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
+    const Motion<double>& m = work.motions[i];
+    const bool stored = !model.tree && model.body_types[i] != NodeType::R3 && !is_planar(model.body_types[i]);
+    BodyConfiguration body;
+    body.position = m.p;
+    body.orientation = stored ? rotation_of(state.q.data() + model.nodes[i].q) : SO3<double>::from_matrix(m.R);
+    body.velocity = m.velocity();
+    body.angular_velocity = m.V.tail<3>();
+    out.push_back(body);
+  }
+  return out;
+}
+
+void set_configuration(const Model& model, const Configuration& configuration, State& state) {
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
+    const Node& node = model.nodes[i];
+    const BodyConfiguration& body = configuration[i];
+    double* q = state.q.data() + node.q;
+    double* v = state.v.data() + node.v;
+    const Mat3 R = body.orientation.R();
+    if (is_planar(node.type)) {
+      const Vec3 own = node.type == NodeType::SE2 ? Vec3(R.transpose() * body.velocity) : body.velocity;
+      for (int k = 0; k < 2; ++k) q[k] = body.position[k], v[k] = own[k];
+      q[2] = body.orientation.log().z();
+      v[2] = body.angular_velocity.z();
+      continue;
+    }
+    Eigen::Map<Vec3>{q} = body.position;
+    if (node.type != NodeType::R3) store_rotation(body.orientation, q);
+    const bool translates = place_count(node.type) > 0;
+    if (translates) {
+      Eigen::Map<Vec3>{v} =
+          node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;
+      v += 3;
+    }
+    if (node.type != NodeType::R3)
+      Eigen::Map<Vec3>{v} = turns_rotation(node.type) ? Vec3(R * body.angular_velocity) : body.angular_velocity;
+  }
+}
+
+}  // namespace liedyn

@@ -1,0 +1,24 @@
+// How the bodies of a model stand and move, whatever the formulation: the start of a run that is not the one typed in the model (an
+// equilibrium, an assembled mechanism, the end of another run).
+#pragma once
+
+#include <vector>
+
+#include "lie/so3.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+struct BodyConfiguration {
+  Vec3 position = Vec3::Zero();  // of the reference point, inertial axes
+  SO3<double> orientation;       // body to inertial axes
+  Vec3 velocity = Vec3::Zero();  // of the reference point, inertial axes
+  Vec3 angular_velocity = Vec3::Zero();  // body axes
+};
+using Configuration = std::vector<BodyConfiguration>;  // one per body
+
+Configuration configuration_of(const System& system, const State& state);
+// q and v of the state.
+void set_configuration(const Model& model, const Configuration& configuration, State& state);
+
+}  // namespace liedyn

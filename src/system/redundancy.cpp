@@ -1,0 +1,381 @@
+#include "system/redundancy.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/OrderingMethods>
+#include <Eigen/QR>
+#include <Eigen/SparseQR>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/nodes/stage.h"
+
+namespace liedyn {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+std::size_t block_numbers(const Model& model) {
+  return static_cast<std::size_t>(for_each_side(model, [](const JointSide&) {}));
+}
+
+// Visits (row, velocity, entry of B) in what System::constraint_matrices gave.
+template <class Visit>
+void for_each_entry(const Model& model, const std::vector<double>& blocks, const Visit& visit) {
+  for_each_side(model, [&](const JointSide& side) {
+    const Node& node = model.nodes[at(side.node)];
+    for (int r = 0; r < side.rows; ++r)
+      for (int i = 0; i < node_size(node.type).v; ++i)
+        visit(side.first_row + r, node.v + i, blocks[at(side.matrix + components(node.type)[i] * side.rows + r)]);
+  });
+}
+
+std::vector<double> constraint_blocks(const System& system, const State& state, Work& work) {
+  std::vector<double> blocks(block_numbers(system.model()));
+  system.constraint_matrices(state, work, blocks);
+  return blocks;
+}
+
+double model_length(const System& system, const State& state, Work& work) {
+  const Model& model = system.model();
+  system.residual(state, work, {false, false, false});  // poses and numbers
+  Vec3 least = Vec3::Constant(INFINITY), most = -least;
+  const auto include = [&](const Vec3& p) {
+    least = least.cwiseMin(p);
+    most = most.cwiseMax(p);
+  };
+  for (const Motion<double>& m : work.motions) include(m.p);
+  for (const auto& batch : model.batches)
+    if (batch->coupling().rows > 0)
+      for (const std::int32_t frame : batch->frames)
+        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.bodies().data(), work.motions.data())
+                    .motion()
+                    .p);
+  const double length = (most - least).norm();
+  return std::isfinite(length) && length > 0 ? length : 1;
+}
+
+// Whether joints close loops: where they do not, each holds a body of its own, and constraints are independent.
+bool has_loops(const Model& model) {
+  if (model.tree) return model.rows > 0;
+  std::vector<int> parent(model.nodes.size() + 1);
+  std::iota(parent.begin(), parent.end(), 0);
+  const auto root = [&](int i) {
+    while (parent[at(i)] != i) i = parent[at(i)] = parent[at(parent[at(i)])];
+    return i;
+  };
+  for (const auto& batch : model.batches) {
+    if (batch->coupling().rows == 0) continue;
+    for (int e = 0; e < batch->size(); ++e)
+      for (int f = 1; f < batch->coupling().frames; ++f) {
+        const int a = root(node_of_frame(model, *batch, e, 0) + 1), b = root(node_of_frame(model, *batch, e, f) + 1);
+        if (a == b) return true;
+        parent[at(a)] = b;
+      }
+  }
+  return false;
+}
+
+constexpr int kLargestDense = 300;
+
+}  // namespace
+
+ConstraintScales constraint_scales(const System& system, const State& state, Work& work) {
+  const Model& model = system.model();
+  ConstraintScales out;
+  out.length = model_length(system, state, work);
+  // A row that no translation of a body moves holds an angle.
+  out.row.assign(at(model.rows), out.length);
+  std::vector<double> blocks;
+  system.body_constraint_matrices(state, work, blocks);
+  const double* block = blocks.data();
+  for (const auto& batch : model.batches) {
+    const int rows = batch->coupling().rows;
+    for (int i = 0; rows > 0 && i < static_cast<int>(batch->frames.size()); ++i, block += 6 * rows) {
+      const int element = i / batch->coupling().frames;
+      if (node_of_frame(model, *batch, element, i % batch->coupling().frames) < 0) continue;
+      for (int r = 0; r < rows; ++r)
+        if (block[r] != 0 || block[rows + r] != 0 || block[2 * rows + r] != 0)
+          out.row[at(batch->first_row + element * rows + r)] = 1;
+    }
+  }
+  out.column.assign(at(model.nv), 1);
+  for (const Node& node : model.nodes)
+    for (int i = 0; i < node_size(node.type).v; ++i)
+      if (components(node.type)[i] >= 3) out.column[at(node.v + i)] = out.length;
+  return out;
+}
+
+Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& state, const ConstraintScales& scales,
+                                               Work& work) {
+  const Model& model = system.model();
+  std::vector<Eigen::Triplet<double>> entries;
+  for_each_entry(model, constraint_blocks(system, state, work), [&](int row, int velocity, double value) {
+    entries.emplace_back(velocity, row, value * scales.row[at(row)] / scales.column[at(velocity)]);
+  });
+  Eigen::SparseMatrix<double> out(model.nv, model.rows);
+  out.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+std::vector<int> dependent_rows(const System& system, const State& state, double tolerance, RowLevel level,
+                                const std::vector<bool>* at_rest, Work& work) {
+  std::vector<int> out;
+  if (system.model().rows == 0) return out;
+  Eigen::SparseMatrix<double> transposed =
+      scaled_constraints(system, state, constraint_scales(system, state, work), work);
+  transposed.prune([&](Eigen::Index velocity, Eigen::Index row, double) {
+    if (at_rest != nullptr && (*at_rest)[static_cast<std::size_t>(velocity)]) return false;
+    return level != RowLevel::Position || !system.model().is_velocity_row(static_cast<int>(row));
+  });
+  const auto take = [&](const auto& order, Eigen::Index rank) {
+    for (Eigen::Index i = rank; i < transposed.cols(); ++i) out.push_back(order(i));
+  };
+  if (transposed.cols() <= kLargestDense) {
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr{Eigen::MatrixXd(transposed)};
+    const Eigen::Index most = std::min(transposed.rows(), transposed.cols());
+    Eigen::Index rank = 0;
+    while (rank < most && std::abs(qr.matrixQR()(rank, rank)) > tolerance) ++rank;
+    take(qr.colsPermutation().indices(), rank);
+  } else {
+    Eigen::SparseQR<Eigen::SparseMatrix<double>, Eigen::COLAMDOrdering<int>> qr;
+    qr.setPivotThreshold(tolerance);
+    transposed.makeCompressed();
+    qr.compute(transposed);
+    take(qr.colsPermutation().indices(), qr.rank());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+bool factorize_accelerations(const System& system, const State& given, Work& work) {
+  // Friction depends on multipliers, and its derivative would stand beside B^T: at rest there is none.
+  State still;
+  if (system.model().forces_use_multipliers) {
+    still = given;
+    std::fill(still.v.begin(), still.v.end(), 0.0);
+  }
+  const State& state = system.model().forces_use_multipliers ? still : given;
+  MatrixRequest request;
+  request.force = {0, 0, 1};
+  request.row = {0, 0, 1};
+  request.level = RowLevel::Acceleration;
+  for (;;) {
+    system.jacobian(state, work, {false, false, true}, request);
+    work.clear_residuals(state.redundant);
+    work.hold(state.redundant);
+    if (work.solver->factorize()) return true;
+    // The block solver pivots inside blocks only.
+    if (work.solver->name() != "block") return false;
+    work.use_solver(system, "klu");
+  }
+}
+
+Dependences::Dependences(const System& system) : system_(&system), blocks_(block_numbers(system.model())) {}
+
+// B_K^T x = -B_d^T for each redundant row d. With the acceleration matrix: M u + B_K^T x = -B_d^T, B_K u = 0 has that x, and u = 0.
+void Dependences::evaluate(const State& state, Work& work) {
+  const Model& model = system_->model();
+  const auto count = static_cast<Eigen::Index>(state.redundant.size());
+  solutions_.setZero(model.nv + model.rows, count);
+  weighted_.resize(model.rows, count);
+  system_->constraint_matrices(state, work, blocks_);
+  for_each_entry(model, blocks_, [&](int row, int velocity, double value) {
+    const auto found = std::lower_bound(state.redundant.begin(), state.redundant.end(), row);
+    if (found != state.redundant.end() && *found == row) solutions_(velocity, found - state.redundant.begin()) -= value;
+  });
+  for (Eigen::Index i = 0; i < count; ++i) {
+    work.solver->solve(solutions_.col(i).data());
+    solutions_(model.nv + state.redundant[static_cast<std::size_t>(i)], i) = 1;
+  }
+}
+
+void Dependences::shorten(const ConstraintScales& scales, std::vector<double>& lambda) {
+  // min |D^-1 (lambda - N c)|
+  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), static_cast<Eigen::Index>(scales.row.size()));
+  Eigen::Map<Eigen::VectorXd> all(lambda.data(), row.size());
+  for (Eigen::Index i = 0; i < weighted_.cols(); ++i) weighted_.col(i) = vectors().col(i).cwiseQuotient(row);
+  normal_.noalias() = weighted_.transpose() * weighted_;
+  factors_.compute(normal_);
+  // Twice: the second removes the rounding of the first.
+  for (int i = 0; i < 2; ++i) {
+    scaled_ = all.cwiseQuotient(row);
+    part_.noalias() = weighted_.transpose() * scaled_;
+    factors_.solveInPlace(part_);
+    all.noalias() -= vectors() * part_;
+  }
+}
+
+std::string row_names(const Model& model, const std::vector<int>& rows) {
+  constexpr std::size_t kMost = 12;
+  std::vector<std::string> names;
+  for (const int row : rows) {
+    if (names.size() == kMost) {
+      names.push_back(fmt::format("and {} more", rows.size() - kMost));
+      break;
+    }
+    names.push_back(model.row_name(row));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ConstraintWatch::ConstraintWatch(const System& system, const State& start, Work& work)
+    : system_(&system), watches_(has_loops(system.model())) {
+  if (!watches_ && start.redundant.empty()) return;
+  scales_ = constraint_scales(system, start, work);
+  weakest_.setZero(system.model().rows);
+  if (!start.redundant.empty()) prepare();
+}
+ConstraintWatch::~ConstraintWatch() = default;
+
+void ConstraintWatch::prepare() {
+  if (work_) return;
+  work_ = std::make_unique<Work>(*system_);
+  dependences_ = std::make_unique<Dependences>(*system_);
+  blocks_.resize(block_numbers(system_->model()));
+}
+
+bool ConstraintWatch::settle(State& state) {
+  // A redundant row that depends on an imposed one by more than this changes places with it: the imposed rows stay far from dependent.
+  constexpr double kLargestFactor = 4;
+  const int most_exchanges = 4 * static_cast<int>(state.redundant.size());
+  for (int exchanges = 0;; ++exchanges) {
+    if (!factorize_accelerations(*system_, state, *work_)) return true;
+    dependences_->evaluate(state, *work_);
+    const auto n = dependences_->vectors();
+    double worst = kLargestFactor;
+    std::size_t out = 0;
+    int in = -1;
+    for (std::size_t d = 0; d < state.redundant.size(); ++d)
+      for (int i = 0; i < system_->model().rows; ++i) {
+        const double factor = std::abs(n(i, static_cast<Eigen::Index>(d))) * scales_.row[at(state.redundant[d])] / scales_.row[at(i)];
+        if (factor <= worst) continue;
+        worst = factor;
+        out = d;
+        in = i;
+      }
+    if (in < 0 || exchanges == most_exchanges) break;
+    state.redundant[out] = in;
+    std::sort(state.redundant.begin(), state.redundant.end());
+  }
+  dependences_->shorten(scales_, state.lambda);
+
+  // Rows that are not imposed are met as well as the others; if not, they never followed from them.
+  system_->residual(state, *work_, {true, false, false});
+  int violated = -1;
+  double imposed = 0, left_out = 0;
+  std::size_t next = 0;
+  for (int row = 0; row < system_->model().rows; ++row) {
+    const double size = std::abs(work_->phi[at(row)]) * scales_.row[at(row)];
+    if (next < state.redundant.size() && state.redundant[next] == row) {
+      ++next;
+      if (size > left_out) left_out = size, violated = row;
+    } else {
+      imposed = std::max(imposed, size);
+    }
+  }
+  if (left_out <= std::max(1e-4 * scales_.length, 100 * imposed)) return true;
+  failure_ = fmt::format(
+      "t = {:.9g}: '{}' followed from the other constraints at the start, but it does not any more: it is violated by {:.3g}", state.t,
+      system_->model().row_name(violated), work_->phi[at(violated)]);
+  return false;
+}
+
+void ConstraintWatch::constraint_force(const State& state, const Eigen::VectorXd& lambda, Eigen::VectorXd& out) {
+  system_->constraint_matrices(state, *work_, blocks_);
+  out.setZero(system_->model().nv);
+  for_each_entry(system_->model(), blocks_, [&](int row, int velocity, double value) { out[velocity] += value * lambda[row]; });
+}
+
+// The weakest direction n of the imposed rows has the least sigma^2 = n^T S n, S = D B M^-1 B^T D with the scales D of the rows. One step of inverse iteration:
+// B u = -D^-1 n, M u + B^T lambda = 0 gives lambda = D S^-1 n. The matrix of Newton's method does as well, since it is close to that of the accelerations for
+// small steps. Leaves u and lambda in work.right, returns sigma^2.
+double ConstraintWatch::follow_weakest(const State& state, Work& work) {
+  const Model& model = system_->model();
+  // A little of every direction: the weakest may have been orthogonal to the one that was the weakest before.
+  constexpr double kLittle = 0.2;
+  for (int i = 0; i < model.rows; ++i) weakest_[i] += kLittle * std::sin(1 + 1.7 * i);
+  for (const int row : state.redundant) weakest_[row] = 0;
+  std::fill(work.right.begin(), work.right.end(), 0.0);
+  // In the stabilised form the rows of velocities are moved alike, so that eta stays zero.
+  for (std::size_t first = at(model.nv); first < work.right.size(); first += at(model.rows))
+    for (int i = 0; i < model.rows; ++i) work.right[first + at(i)] = -weakest_[i] / scales_.row[at(i)];
+  const double before = weakest_.norm();
+  work.solver->solve(work.right.data());
+  for (int i = 0; i < model.rows; ++i) weakest_[i] = work.right[at(model.nv + i)] / scales_.row[at(i)];
+  for (const int row : state.redundant) weakest_[row] = 0;
+  const double after = weakest_.norm();
+  if (!std::isfinite(after) || after == 0) {
+    weakest_.setZero();
+    return 0;
+  }
+  weakest_ /= after;
+  return before / after;
+}
+
+// With w = B^T D n and u = -M^-1 w, sigma^2 = w^T M^-1 w changes by sigma' / sigma = w'^T u / w^T u, and sigma, which is linear where it passes zero, vanishes after
+// -sigma / sigma'.
+ConstraintWatch::Weakest ConstraintWatch::weakest(const State& state, double h) {
+  constexpr int kIterations = 8;
+  constexpr double kPart = 0.2;  // of the largest component: rows that are named
+  Weakest out;
+  const Model& model = system_->model();
+  prepare();
+  if (!factorize_accelerations(*system_, state, *work_)) return out;
+  for (int k = 0; k < kIterations; ++k)
+    if (follow_weakest(state, *work_) == 0) return out;
+  Eigen::VectorXd n = weakest_;
+  const Eigen::VectorXd u = Eigen::Map<const Eigen::VectorXd>(work_->right.data(), model.nv);
+  for (int i = 0; i < model.rows; ++i)
+    if (std::abs(n[i]) >= kPart * n.cwiseAbs().maxCoeff()) out.rows.push_back(i);
+
+  for (int i = 0; i < model.rows; ++i) n[i] *= scales_.row[at(i)];
+  Eigen::VectorXd w, after, before;
+  constraint_force(state, n, w);
+  const double shift = 1e-3 * h;
+  State moved = state;
+  const auto move = [&](double by, Eigen::VectorXd& force) {
+    moved.q = state.q;
+    moved.t = state.t + by;
+    std::vector<double> theta = state.v;
+    for (double& x : theta) x *= by;
+    for (const Node& node : model.nodes) increment_position(node.type, theta.data() + node.v, moved.q.data() + node.q);
+    constraint_force(moved, n, force);
+  };
+  move(shift, after);
+  move(-shift, before);
+  const double change = (after - before).dot(u) / (2 * shift);
+  out.time_to = change == 0 ? INFINITY : -w.dot(u) / change;
+  out.found = true;
+  return out;
+}
+
+bool ConstraintWatch::after_step(State& state, double h, Work* work) {
+  constexpr double kSuspicious = 0.05;
+  if (!state.redundant.empty() && !settle(state)) return false;
+  if (!watches_ || work == nullptr) return true;
+  const double now = follow_weakest(state, *work);
+  usual_ = std::max(usual_, now);
+  if (now > kSuspicious * usual_) return true;
+  const Weakest near = weakest(state, h);
+  const double when = state.t + near.time_to;
+  // Two steps see it, that before it and that after it.
+  if (!near.found || std::abs(near.time_to) > h || std::abs(when - warned_at_) < 2 * h) return true;
+  warned_at_ = when;
+  warnings_.push_back(fmt::format(
+      "t = {:.6g}: singular configuration: {} become dependent there; the motion after it may be one of several, and multipliers are large",
+      when, row_names(system_->model(), near.rows)));
+  return true;
+}
+
+std::string ConstraintWatch::singularity_near(const State& state, double h) {
+  constexpr double kSteps = 5;
+  if (!watches_) return {};
+  const Weakest near = weakest(state, h);
+  if (!near.found || std::abs(near.time_to) > kSteps * h) return {};
+  return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become dependent", state.t + near.time_to,
+                     row_names(system_->model(), near.rows));
+}
+
+}  // namespace liedyn

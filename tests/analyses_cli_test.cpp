@@ -1,0 +1,123 @@
+// static, modes, linearize, assemble and kinematics as a user meets them.
+
+#include <filesystem>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/program.h"
+
+namespace liedyn::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kPendulum = R"json({ "liedyn": 1, "gravity": [0, -9.81, 0],
+  "bodies": { "bob": { "type": "rigid", "mass": 2, "inertia": [0.1, 0.1, 0.2], "position": [0.7, 0, 0] } },
+  "joints": { "hinge": { "type": "revolute", "between": ["ground", "bob"], "at": [0, 0, 0], "axis": [0, 0, 1] } },
+  "forces": { "motor": { "type": "torque", "on": "bob", "torque": [0, 0, 0] } },
+  "sensors": { "place": { "type": "position", "of": "bob" }, "force": { "type": "reaction_force", "of": "hinge" } },
+  "simulation": { "end": 0.5, "step": 1e-3 } })json";
+
+TEST(Static, FindsAnEquilibriumThatARunStartsFrom) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("pendulum.json", kPendulum), rest = directory.file("rest.json");
+  const Outcome outcome = run_program({"static", model, "--out", rest});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* words : {"equilibrium in 1 load step", "stable", "force", "place", "run --from"})
+    EXPECT_THAT(outcome.out, HasSubstr(words));
+  const Outcome run = run_program({"run", model, "--from", rest, "--json", "--formulation", "se3"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const nlohmann::json sensors = nlohmann::json::parse(run.out)["sensors"];
+  EXPECT_NEAR(sensors["place"][1].get<double>(), -0.7, 1e-9);
+  EXPECT_NEAR(sensors["force"][1].get<double>(), 2 * 9.81, 1e-6);
+}
+
+TEST(Static, NamesWhatNothingHolds) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write(
+      "stone.json", R"json({ "liedyn": 1, "gravity": [0, 0, -9.81], "bodies": { "stone": { "type": "point", "mass": 1 } } })json");
+  const Outcome outcome = run_program({"static", model});
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("nothing resists these motions: "));
+  EXPECT_THAT(outcome.err, HasSubstr("stone moves along (0, 0, 1)"));
+  const Outcome json = run_program({"static", model, "--json"});
+  EXPECT_FALSE(nlohmann::json::parse(json.out)["converged"]);
+}
+
+TEST(ModesCommand, TabulatesAndWrites) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("pendulum.json", kPendulum);
+  for (const char* name : {"m.csv", "m.json", "m.npz"}) {
+    const Outcome outcome = run_program({"modes", model, "--at", "static", "--out", directory.file(name)});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    for (const char* words : {"1 degrees of freedom", "0.542", "bob 100 %"}) EXPECT_THAT(outcome.out, HasSubstr(words));
+    EXPECT_GT(std::filesystem::file_size(directory.file(name)), 0u);
+  }
+  EXPECT_THAT(content_of(directory.file("m.csv")), ::testing::StartsWith("mode,real,imaginary,frequency,damping_ratio,bob: displacement x (real)"));
+  const Outcome moving = run_program({"modes", model, "--at", "0.1", "--json"});
+  ASSERT_EQ(moving.exit_code, 0) << moving.err;
+  EXPECT_THAT(moving.err, HasSubstr("neither an equilibrium nor a steady motion"));
+  EXPECT_FALSE(nlohmann::json::parse(moving.out)["steady"]);
+  EXPECT_EQ(run_program({"modes", model, "--at", "yesterday"}).exit_code, 2);
+  EXPECT_EQ(run_program({"modes", model, "--out", "modes.xls"}).exit_code, 2);
+  EXPECT_EQ(run_program({"modes", model, "--solver", "magic"}).exit_code, 2);
+}
+
+TEST(ModesCommand, LargeModelsAreSparse) {
+  const Outcome outcome = run_program({"modes", "chain", "--set", "links=150", "--at", "static", "--count", "6", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const nlohmann::json found = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(found["solver"], "sparse");
+  EXPECT_EQ(found["modes"].size(), 6u);
+}
+
+TEST(Linearize, WritesEveryFormat) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("pendulum.json", kPendulum);
+  for (const char* extension : {"npz", "json", "mtx", "csv"}) {
+    const Outcome outcome = run_program({"linearize", model, "--at", "static", "--inputs", "forces.motor.torque[2]", "--outputs", "place",
+                                         "--out", directory.file(std::string("s.") + extension)});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("states   2:"));
+  }
+  for (const char* name : {"s.npz", "s.json", "s.A.mtx", "s.B.mtx", "s.C.csv", "s.D.csv"})
+    EXPECT_TRUE(std::filesystem::exists(directory.file(name))) << name;
+  const Outcome wrong = run_program({"linearize", model, "--outputs", "plase"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'place'?"));
+}
+
+TEST(Assemble, HoldsBodies) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("pendulum.json", kPendulum);
+  const std::string rough =
+      directory.write("rough.json", R"json({ "bodies": { "bob": { "orientation": { "rotation_vector": [0, 0, 0.5] } } } })json");
+  const Outcome outcome = run_program({"assemble", model, "--from", rough, "--out", directory.file("good.json")});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(run_program({"run", model, "--from", directory.file("good.json"), "--end", "0.01"}).exit_code, 0);
+  EXPECT_EQ(run_program({"run", model, "--from", rough, "--end", "0.01"}).exit_code, 2) << "not consistent";
+  EXPECT_EQ(run_program({"run", model, "--from", rough, "--end", "0.01", "--initial", "project"}).exit_code, 0);
+  const Outcome held = run_program({"assemble", model, "--from", rough, "--hold", "bob"});
+  EXPECT_EQ(held.exit_code, 2);
+  EXPECT_THAT(held.err, HasSubstr("joints.hinge: place"));
+  const Outcome bad = run_program({"assemble", model, "--from", directory.write("bad.json", R"json({ "bodies": {
+    "bop": {}, "bob": { "position": [1, 2], "spin": 3 } } })json")});
+  EXPECT_EQ(bad.exit_code, 2);
+  for (const char* words : {"did you mean 'bob'?", "expected 3 finite numbers", "bodies.bob.spin: unknown key", "bad.json:2"})
+    EXPECT_THAT(bad.err, HasSubstr(words));
+}
+
+TEST(Kinematics, NamesWhatRemainsFree) {
+  const TemporaryDirectory directory;
+  const Outcome outcome = run_program({"kinematics", directory.write("pendulum.json", kPendulum)});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("no constraint prescribes this motion: bob turns about (0, 0, 1)"));
+}
+
+}  // namespace
+}  // namespace liedyn::testing
