@@ -6,6 +6,7 @@
 #include "analyses/assembling.h"
 #include "commands.h"
 #include "io/configuration_file.h"
+#include "system/node_components.h"
 
 namespace liedyn::cli {
 namespace {
@@ -30,10 +31,10 @@ void print(const System& system, const Assembly& a) {
   for (std::size_t i = 0; i < std::min(kMost, bodies.size()); ++i) {
     const BodyConfiguration& body = configuration[i];
     fmt::print("  {}\n    position           {}\n", bodies[i].name, vector(body.position));
-    const bool rotates = model.body_types[i] != NodeType::R3;
-    if (rotates) fmt::print("    rotation vector    {}\n", vector(body.orientation.log()));
-    if (place_count(model.body_types[i]) > 0) fmt::print("    velocity           {}\n", vector(body.velocity));
-    if (rotates) fmt::print("    angular velocity   {}\n", vector(body.angular_velocity));
+    const NodeType type = model.body_types[i];
+    if (rotates(type)) fmt::print("    rotation vector    {}\n", vector(body.orientation.log()));
+    if (translates(type)) fmt::print("    velocity           {}\n", vector(body.velocity));
+    if (rotates(type)) fmt::print("    angular velocity   {}\n", vector(body.angular_velocity));
   }
   if (bodies.size() > kMost) fmt::print("  and {} more bodies: --out or --json shows them\n", bodies.size() - kMost);
 }

@@ -14,7 +14,6 @@ namespace {
 
 struct KinematicsArguments {
   ModelArguments model;
-  std::optional<std::string> initial;
   std::optional<double> start, end, step;
   std::optional<long> output_every;
   std::string from, out;
@@ -25,7 +24,6 @@ int kinematics_command(const KinematicsArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
   const System system = arguments.model.load_absolute();
   SimulateOptions options = default_options(system.model().description());
-  options.initial = arguments.initial.value_or(options.initial);
   options.start = arguments.start.value_or(options.start);
   options.end = arguments.end.value_or(options.end);
   options.step = arguments.step.value_or(options.step);
@@ -67,7 +65,6 @@ void add_kinematics(CLI::App& program, int& exit_code) {
   command.add_option("--end", a->end, "Last time [s]; the model's if not given")->type_name("T");
   command.add_option("--step", a->step, "Distance of the times [s]; the model's if not given")->type_name("H");
   command.add_option("--output-every", a->output_every, "Record every n-th time; 0: only the first and the last")->type_name("N");
-  command.add_option("--initial", a->initial, "How the start is made consistent, as for run")->type_name("check|project");
   add_from(command, a->from);
   command.add_option("--out", a->out, "Write what the sensors recorded to this file; .csv or .h5")->type_name("FILE");
   command.add_flag("--json", a->json, "Print the summary as one JSON object, and nothing else on standard output");

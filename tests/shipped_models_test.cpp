@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "analyses/simulate.h"
 #include "io/read_model.h"
 #include "model/testing.h"
@@ -76,7 +78,7 @@ TEST(SliderCrank, MeetsTheReferenceInEveryFormulation) {
   const Known known[] = {{0.5, 0.1849526298, -0.004560291, 14.408160810},
                          {1.0, 0.2117216614, -0.503491865, 10.427593000},
                          {2.0, 0.2890851971, 0.216539424, 22.584240030}};
-  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters"}) {
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "euler-parameters", "minimal"}) {
     const System system = shipped("slider_crank", formulation);
     for (const Known& k : known) {
       const Eigen::VectorXd sensors = extrapolated(system, k.t, 1e-4);
@@ -92,7 +94,7 @@ TEST(SliderCrank, MeetsTheReferenceInEveryFormulation) {
 
 TEST(SliderCrank, ConvergesWithOrderTwoInEveryIndex) {
   for (const std::string index : {"3", "2", "stabilized"})
-    for (const std::string formulation : {"r3so3", "euler-parameters"}) {
+    for (const std::string formulation : {"r3so3", "euler-parameters", "minimal"}) {
       const System system = shipped("slider_crank", formulation);
       std::vector<double> errors;
       for (const double h : {1e-3, 5e-4})
@@ -103,60 +105,6 @@ TEST(SliderCrank, ConvergesWithOrderTwoInEveryIndex) {
       expect_between(std::log2(errors[0] / errors[1]), 1.9, 2.1,
                      fmt::format("index {}, {}: order of the slider position", index, formulation));
     }
-}
-
-TEST(AndrewsSqueezer, MeetsTheReferenceOnBothGroupsOfThePlane) {
-  // From an integration of the index-reduced equations with an eighth-order Runge-Kutta method at tolerance 1e-12.
-  struct Known {
-    double t, beta, omega;
-  };
-  const Known known[] = {{0.01, 2.153381340, 709.952889}, {0.03, 15.800174671, 1140.103976}};
-  for (const std::string formulation : {"r3so3", "se3"}) {
-    const System system = shipped("andrews_squeezer", formulation);
-    for (const Known& k : known) {
-      const Eigen::VectorXd sensors = extrapolated(system, k.t, 2e-5);
-      const std::string name = fmt::format("{}, t = {}: ", formulation, k.t);
-      expect_at_most(std::abs(sensors[column(system, "beta")] - k.beta) / k.beta, 1e-8, name + "beta, relative");
-      expect_at_most(std::abs(sensors[column(system, "omega")] - k.omega) / k.omega, 1e-7,
-                     name + "omega, relative");
-    }
-  }
-}
-
-// The balance (23) of the A-stable paper, E - E_0 - T (beta - beta_0), of an energy of 0.5 J at the end.
-TEST(AndrewsSqueezer, BalancesEnergyAndWorkToTheErrorOfTheMethod) {
-  const System system = shipped("andrews_squeezer", "r3so3");
-  struct Method {
-    std::string integrator;
-    double order;
-  };
-  for (const Method& m : {Method{"generalized-alpha,rho=0.9", 2}, {"generalized-alpha,rho=0.9,index=2", 2},
-                          {"generalized-alpha,rho=0.9,index=stabilized", 2}, {"lms2,rho=0.6", 2},
-                          {"esdirk4-6,index=2", 3}}) {
-    std::vector<double> balance;
-    for (const double h : {4e-5, 2e-5})
-      balance.push_back(std::abs(run_to(system, 0.03, h, m.integrator)[column(system, "energy_balance")]));
-    expect_at_most(balance[1], m.order == 3 ? 1e-6 : 3e-4, m.integrator + ": energy balance [J]");
-    expect_between(std::log2(balance[0] / balance[1]), m.order - 0.15, m.order + 0.15,
-                   m.integrator + ": order of the energy balance");
-  }
-}
-
-// From the classical Runge-Kutta method on its five first-order equations, in steps of 1e-4. The voltage leaves its limit at a corner.
-TEST(ControlledArm, MeetsTheReference) {
-  struct Known {
-    double t, angle, rate, current;
-  };
-  const System system = shipped("controlled_arm", "r3so3");
-  for (const Known& k : {Known{0.05, 0.2274883946, 9.148283919, 26.193586198},
-                         {1, 1.2527064609, -0.1022858436, 1.4130421521},
-                         {3, 1.2010723430, -0.0020879092, 1.5958948335}}) {
-    const Eigen::VectorXd sensors = run_to(system, k.t, 1e-4);
-    const std::string name = fmt::format("t = {}: ", k.t);
-    expect_at_most(std::abs(sensors[column(system, "angle")] - k.angle), 2e-5, name + "angle");
-    expect_at_most(std::abs(sensors[column(system, "rate")] - k.rate), 2e-3, name + "rate");
-    expect_at_most(std::abs(sensors[column(system, "current_now")] - k.current), 2e-2, name + "current");
-  }
 }
 
 // Three models against integrations in minimal coordinates (their README files say which).
@@ -196,6 +144,133 @@ TEST(Mechanisms, NameTheirRedundantConstraints) {
     EXPECT_EQ(summary.redundant.size(), static_cast<std::size_t>(count)) << model;
     EXPECT_EQ(summary.degrees_of_freedom, model == std::string("flyball_governor") ? 4 : 1) << model;
     EXPECT_EQ(summary.warnings.size(), count > 0 ? 1u : 0u) << model;
+  }
+}
+
+TEST(AndrewsSqueezer, MeetsTheReferenceOnBothGroupsOfThePlane) {
+  // From an integration of the index-reduced equations with an eighth-order Runge-Kutta method at tolerance 1e-12.
+  struct Known {
+    double t, beta, omega;
+  };
+  const Known known[] = {{0.01, 2.153381340, 709.952889}, {0.03, 15.800174671, 1140.103976}};
+  for (const std::string formulation : {"r3so3", "se3"}) {
+    const System system = shipped("andrews_squeezer", formulation);
+    for (const Known& k : known) {
+      const Eigen::VectorXd sensors = extrapolated(system, k.t, 2e-5);
+      const std::string name = fmt::format("{}, t = {}: ", formulation, k.t);
+      expect_at_most(std::abs(sensors[column(system, "beta")] - k.beta) / k.beta, 1e-8, name + "beta, relative");
+      expect_at_most(std::abs(sensors[column(system, "omega")] - k.omega) / k.omega, 1e-7,
+                     name + "omega, relative");
+    }
+  }
+}
+
+// In space three loops hold the plane once more each: a displacement and two tilts.
+TEST(AndrewsSqueezer, MovesInSpaceAsInThePlaneAndNamesItsRedundantRows) {
+  const System plane = shipped("andrews_squeezer", "r3so3"), space = shipped("andrews_squeezer_spatial", "r3so3");
+  const Eigen::VectorXd expected = run_to(plane, 0.01, 2e-5), sensors = run_to(space, 0.01, 2e-5);
+  for (const std::string name : {"beta", "omega", "energy_balance"})
+    expect_at_most(std::abs(sensors[column(space, name)] - expected[column(plane, name)]) /
+                       std::max(1.0, std::abs(expected[column(plane, name)])),
+                   1e-9, "space - plane, relative: " + name);
+  SimulateOptions options = default_options(space.model().description());
+  options.end = 1e-4;
+  const Summary summary = simulate(space, options).summary;
+  EXPECT_EQ(summary.redundant.size(), 9u);
+  EXPECT_EQ(summary.degrees_of_freedom, 1);
+}
+
+// The balance (23) of the A-stable paper, E - E_0 - T (beta - beta_0), of an energy of 0.5 J at the end.
+TEST(AndrewsSqueezer, BalancesEnergyAndWorkToTheErrorOfTheMethod) {
+  const System system = shipped("andrews_squeezer", "r3so3");
+  struct Method {
+    std::string integrator;
+    double order;
+  };
+  for (const Method& m : {Method{"generalized-alpha,rho=0.9", 2}, {"generalized-alpha,rho=0.9,index=2", 2},
+                          {"generalized-alpha,rho=0.9,index=stabilized", 2}, {"lms2,rho=0.6", 2},
+                          {"esdirk4-6,index=2", 3}}) {
+    std::vector<double> balance;
+    for (const double h : {4e-5, 2e-5})
+      balance.push_back(std::abs(run_to(system, 0.03, h, m.integrator)[column(system, "energy_balance")]));
+    expect_at_most(balance[1], m.order == 3 ? 1e-6 : 3e-4, m.integrator + ": energy balance [J]");
+    expect_between(std::log2(balance[0] / balance[1]), m.order - 0.15, m.order + 0.15,
+                   m.integrator + ": order of the energy balance");
+  }
+}
+
+// From the classical Runge-Kutta method on its five first-order equations, in steps of 1e-4. The voltage leaves its limit at a corner.
+TEST(ControlledArm, MeetsTheReference) {
+  struct Known {
+    double t, angle, rate, current;
+  };
+  const System system = shipped("controlled_arm", "r3so3");
+  for (const Known& k : {Known{0.05, 0.2274883946, 9.148283919, 26.193586198},
+                         {1, 1.2527064609, -0.1022858436, 1.4130421521},
+                         {3, 1.2010723430, -0.0020879092, 1.5958948335}}) {
+    const Eigen::VectorXd sensors = run_to(system, k.t, 1e-4);
+    const std::string name = fmt::format("t = {}: ", k.t);
+    expect_at_most(std::abs(sensors[column(system, "angle")] - k.angle), 2e-5, name + "angle");
+    expect_at_most(std::abs(sensors[column(system, "rate")] - k.rate), 2e-3, name + "rate");
+    expect_at_most(std::abs(sensors[column(system, "current_now")] - k.current), 2e-2, name + "current");
+  }
+}
+
+// Torques that hold the arm at rest: (0, 37.4837, 0.2489, 0, 0, 0) at zero angles, (0, 31.6399, 6.0351, 0, 0.0283, 0) in the nominal
+// configuration (Robotics Toolbox of P. Corke). In minimal coordinates they are the residual without motors.
+TEST(Puma, HoldsItsWeightAsPublished) {
+  const auto description = std::make_shared<const Description>(read_model("puma560"));
+  Params params(description);
+  params.set("gain", 0);
+  const System system(Model::compile(description, "minimal"), params);
+  ASSERT_EQ(system.model().nv, 6);
+  ASSERT_EQ(system.model().rows, 0);
+  const double quarter = std::numbers::pi / 4;
+  Eigen::Matrix<double, 6, 1> zero = Eigen::Matrix<double, 6, 1>::Zero(), nominal = zero, at_zero = zero, at_nominal = zero;
+  nominal << 0, quarter, 4 * quarter, 0, quarter, 0;
+  at_zero << 0, 37.4837, 0.2489, 0, 0, 0;
+  at_nominal << 0, 31.6399, 6.0351, 0, 0.0283, 0;
+  Work work(system);
+  for (const auto& [angles, expected] : {std::pair(zero, at_zero), std::pair(nominal, at_nominal)}) {
+    State state = system.empty_state();
+    for (std::size_t i = 0; i < 6; ++i) state.q[i] = angles[static_cast<Eigen::Index>(i)];
+    system.residual(state, work, {});
+    expect_at_most((as_vector(work.r) - expected).cwiseAbs().maxCoeff(), 5.1e-5, "torques of the weight, to the digits printed");
+  }
+}
+
+// Joint angles, and those that the motors are to follow.
+std::pair<Eigen::VectorXd, Eigen::VectorXd> puma_angles(const std::string& formulation, double end, double step) {
+  const System system = shipped("puma560", formulation);
+  const Eigen::VectorXd sensors = run_to(system, end, step);
+  const auto part = [&](const std::string& name) -> Eigen::VectorXd {
+    for (const Sensor& sensor : system.model().sensors)
+      if (sensor.name == name) return sensors.segment(sensor.first, sensor.components);
+    throw std::out_of_range(name);
+  };
+  return {part("joint_angles"), part("targets")};
+}
+
+TEST(Puma, FollowsTheProfile) {
+  for (const double t : {0.25, 0.5, 0.75, 1.0}) {
+    const auto [angles, targets] = puma_angles("minimal", t, 1e-3);
+    expect_at_most((angles - targets).cwiseAbs().maxCoeff(), 0.025, fmt::format("t = {}: angles - targets [rad]", t));
+  }
+  Eigen::VectorXd goal(6);
+  goal << -120, 60, -200, 90, 90, 45;
+  expect_at_most((puma_angles("minimal", 1, 1e-3).first - std::numbers::pi / 180 * goal).cwiseAbs().maxCoeff(), 0.025,
+                 "angles at the end - goal [rad]");
+}
+
+TEST(Puma, FormulationsConvergeToEachOtherWithOrderTwo) {
+  for (const std::string formulation : {"r3so3", "se3", "euler-parameters", "cardan"}) {
+    std::vector<double> differences;
+    for (const double h : {2e-3, 1e-3, 5e-4})
+      differences.push_back(
+          (puma_angles(formulation, 1, h).first - puma_angles("minimal", 1, h).first).cwiseAbs().maxCoeff());
+    const double order = std::log2(differences.front() / differences.back()) / 2;
+    fmt::print("  {}: differences {:.2e} {:.2e} {:.2e}\n", formulation, differences[0], differences[1], differences[2]);
+    expect_between(order, 1.7, 2.3, formulation + ": order of the difference to minimal coordinates");
   }
 }
 

@@ -113,7 +113,6 @@ class Model:
         step: float | None = None,
         end: float | None = None,
         set: Mapping[str, float] | None = None,
-        initial: str | None = None,
         every: int | None = None,
         residuals: bool = False,
         strict: bool = False,
@@ -121,7 +120,7 @@ class Model:
     ) -> Result:
         """Positions, velocities, accelerations and reactions where joints prescribe the whole motion, from the constraints alone at each
         time. Options are those of `run`. Raises InputError with the motions that remain free, if there are any."""
-        given = {"step": step, "end": end, "initial": initial, "output_every": every}
+        given = {"step": step, "end": end, "output_every": every}
         return self._simulate(given, residuals, set, start, strict, driven=True)
 
     def changed(self, set: Mapping[str, float]) -> Model:

@@ -48,9 +48,11 @@ Result kinematics(const System& system, const SimulateOptions& options) {
   Result result;
   Summary& s = result.summary;
   Work work(system, options.solver);
-  State state = consistent_state(system, options.start,
-                                 {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
+  // The constraints alone say where the start is: what the model says is where to look for it.
+  const InitialOptions initial{.policy = InitialPolicy::Project, .given = options.from.get()};
+  State state = consistent_positions(system, options.start, initial, work);
   require_no_freedom(system, state);
+  state = consistent_state(system, options.start, initial, work);
   s.model = model.description().name;
   s.integrator = "kinematics";
   s.formulation = model.formulation();
@@ -88,6 +90,7 @@ Result kinematics(const System& system, const SimulateOptions& options) {
       break;
     }
     system.follow_angles(next, work);
+    shorten_multipliers(system, next, work);
     state = std::move(next);
     ++s.steps;
     if ((every > 0 && i % every == 0) || i == steps) recorder.record(state);

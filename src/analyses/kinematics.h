@@ -6,7 +6,7 @@
 
 namespace liedyn {
 
-// Start, end, step, initial, output_every and progress of the options count. Throws InputError if motions remain free (they are named) or
+// Start, end, step, from, output_every and progress of the options count; the start is assembled from the model's own configuration. Throws InputError if motions remain free (they are named) or
 // the options are wrong; that a configuration cannot be assembled on the way is in the summary, as in simulate().
 Result kinematics(const System& system, const SimulateOptions& options);
 

@@ -13,6 +13,7 @@
 #include "lie/so3.h"
 #include "model/nodes/stage.h"
 #include "system/initial.h"
+#include "system/node_components.h"
 #include "system/tree_state.h"
 
 namespace liedyn {
@@ -72,10 +73,9 @@ void refer_to_axes(const Vec3& rate, NodeMaps& maps) {
 
 void add_node(const Node& node, const Mat6& D, Triplets& entries) {
   const int size = node_size(node.type).v;
-  const std::uint8_t* own = components(node.type);
   for (int c = 0; c < size; ++c)
     for (int r = 0; r < size; ++r)
-      if (const double value = D(own[r], own[c]); value != 0)
+      if (const double value = D(component(node.type, r), component(node.type, c)); value != 0)
         entries.emplace_back(node.v + r, node.v + c, value);
 }
 

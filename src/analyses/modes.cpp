@@ -16,6 +16,7 @@
 
 #include "base/suggest.h"
 #include "system/layout.h"
+#include "system/node_components.h"
 
 namespace liedyn {
 namespace {
@@ -379,9 +380,9 @@ std::vector<std::string> shape_names(const Model& model) {
     const Entry& body = model.body_of(i);
     const Node& node =
         model.nodes[static_cast<std::size_t>(&body - model.description().entries(Section::Bodies).data())];
-    const int component = components(node.type)[i - node.v];
-    out.push_back(fmt::format("{}: {} {}", body.name, component < 3 ? "displacement" : "rotation",
-                              "xyz"[component % 3]));
+    const int k = i - node.v;
+    out.push_back(fmt::format("{}: {} {}", body.name, is_displacement(node.type, k) ? "displacement" : "rotation",
+                              "xyz"[component(node.type, k) % 3]));
   }
   return out;
 }

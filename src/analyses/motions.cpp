@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "system/node_components.h"
+
 namespace liedyn {
 namespace {
 
@@ -32,8 +34,8 @@ std::string describe_motion(const Model& model, const Eigen::VectorXd& y) {
     const Node& node = model.nodes[i];
     Vec3 displacement = Vec3::Zero(), rotation = Vec3::Zero();
     for (int k = 0; k < node_size(node.type).v; ++k) {
-      const int component = components(node.type)[k];
-      (component < 3 ? displacement : rotation)[component % 3] = y[node.v + k];
+      Vec3& part = is_displacement(node.type, k) ? displacement : rotation;
+      part[component(node.type, k) % 3] = y[node.v + k];
     }
     std::vector<std::string> words;
     if (rotation.norm() > 1e-3 * largest) words.push_back("turns about " + direction_text(rotation));

@@ -12,6 +12,7 @@
 #include "analyses/motions.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
+#include "system/redundancy.h"
 #include "system/tree_state.h"
 
 namespace liedyn {
@@ -119,23 +120,15 @@ class Equilibrium {
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
       system_->jacobian(state, *work_, {}, request);
-      if (!held_.empty()) work_->solver->hold(held_);
+      if (!state.redundant.empty()) work_->hold(state.redundant);
       if (work_->solver->factorize()) break;
-      if (work_->solver->name() == "block") {
-        work_->use_solver(*system_, "klu");
-        continue;
-      }
-      if (!held_.empty()) return false;
-      system_->jacobian(state, *work_, {}, request);
-      held_.assign(at(system_->unknowns()), false);
-      bool any = false;
-      for (const int row : dependent_rows(row_part(*system_, *work_))) held_[at(system_->model().nv + row)] = any = true;
-      if (!any) return false;
+      if (work_->solver->name() != "block") return false;
+      work_->use_solver(*system_, "klu");
     }
     const int nv = system_->model().nv;
     for (int i = 0; i < nv; ++i) work_->right[at(i)] = -work_->r[at(i)];
-    for (int i = 0; i < system_->model().rows; ++i)
-      work_->right[at(nv + i)] = !held_.empty() && held_[at(nv + i)] ? 0 : -work_->phi[at(i)];
+    for (int i = 0; i < system_->model().rows; ++i) work_->right[at(nv + i)] = -work_->phi[at(i)];
+    for (const int row : state.redundant) work_->right[at(nv + row)] = 0;
     work_->solver->solve(work_->right.data());
     return std::isfinite(largest(work_->right));
   }
@@ -163,7 +156,7 @@ class Equilibrium {
       const VectorXd r = Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
       const double violation = largest(work_->phi) / position_scale();
       if (!increment(state, mu)) {
-        mu = mu > 0 ? 10 * mu : 1e-6 * scale_;
+        mu *= 10;
         continue;
       }
       const std::vector<double> step = work_->right;
@@ -171,22 +164,23 @@ class Equilibrium {
       const double work_done = Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r);
       // Uphill: K + mu M is not positive there.
       if (violation <= 1 && work_done > 0 && now > 1e3) {
-        mu = mu > 0 ? 4 * mu : 1e-6 * scale_;
+        mu *= 4;
         if (mu > 1e12 * scale_) return false;
         continue;
       }
+      // Back onto the constraints, so that forces and potentials of different places are comparable.
       State trial = stepped(state, step, limit);
+      const bool placed = project_positions(*system_, trial, nullptr, *work_);
       const double then = evaluate(trial);
       const double energy_then = system_->energy(trial, *work_).potential;
-      const bool better = then <= now || (violation <= 1 && energy_then < energy);
+      const bool better = placed && (then <= now || (violation <= 1 && energy_then < energy));
       if (!std::isfinite(then) || !better) {
-        mu = mu > 0 ? 4 * mu : 1e-6 * scale_;
+        mu *= 4;
         if (mu > 1e12 * scale_) return false;
         continue;
       }
       const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
-      mu *= ratio;
-      if (then < 1e6) mu *= 0.1;
+      mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least_shift());
       state = std::move(trial);
       now = then;
       energy = energy_then;
@@ -221,13 +215,16 @@ class Equilibrium {
   // One step more: it is close, and Newton's method squares the error.
   bool polish(State& state) {
     const double before = evaluate(state);
-    if (increment(state, 0)) {
+    if (increment(state, least_shift())) {
       const State trial = stepped(state, std::vector<double>(work_->right), 1);
       if (evaluate(trial) <= before) state = trial;
     }
     evaluate(state);
     return true;
   }
+
+  // Far below all stiffness, but motions that nothing resists stay where they are.
+  double least_shift() const { return 1e-9 * scale_; }
 
   // Such that the first step is of the size of the model at most.
   double first_shift(const State& state) {
@@ -244,7 +241,6 @@ class Equilibrium {
   double tolerance_;
   double carried_ = 0;
   double scale_ = 1;  // of mu
-  std::vector<bool> held_;
 };
 
 // Motions of zero stiffness, and the number of those with negative stiffness.
@@ -286,7 +282,12 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   State state = consistent_positions(
       system, options.time, {.policy = initial_policy(options.initial), .given = options.from.get()}, *work);
   std::fill(state.v.begin(), state.v.end(), 0.0);
-  if (!solve_accelerations(system, state, *work)) std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
+  constexpr double kRegular = 1e-13, kDependent = 1e-7;
+  if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
+    // Rows that repeat others are not imposed.
+    state.redundant = dependent_rows(system, state, kDependent, RowLevel::Velocity, nullptr, *work);
+    if (!solve_accelerations(system, state, *work)) std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
+  }
   std::fill(state.vdot.begin(), state.vdot.end(), 0.0);
 
   const std::vector<Load> loads = loads_of(system, options.time);
@@ -322,6 +323,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     }
     state = std::move(trial);
     raised.follow_angles(state, raised_work);
+    shorten_multipliers(raised, state, raised_work);
     factor = next;
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());

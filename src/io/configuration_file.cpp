@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "io/json.h"
 #include "io/text_output.h"
+#include "system/node_components.h"
 
 namespace liedyn {
 namespace {
@@ -99,13 +100,13 @@ std::string configuration_json(const System& system, const State& state) {
   for (std::size_t i = 0; i < configuration.size(); ++i) {
     const BodyConfiguration& b = configuration[i];
     const Motion<double>& m = motions[i];
-    const bool translates = place_count(model.body_types[i]) > 0, rotates = model.body_types[i] != NodeType::R3;
+    const NodeType type = model.body_types[i];
     Json body = {{"position", array_of(b.position)}};
-    if (rotates) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
-    if (translates) body["velocity"] = array_of(b.velocity);
-    if (rotates) body["angular_velocity"] = array_of(b.angular_velocity);
-    if (translates) body["acceleration"] = array_of(m.acceleration());
-    if (rotates) body["angular_acceleration"] = array_of(m.A.tail<3>());
+    if (rotates(type)) body["orientation"] = {{"quaternion", array_of(b.orientation.coordinates())}};
+    if (translates(type)) body["velocity"] = array_of(b.velocity);
+    if (rotates(type)) body["angular_velocity"] = array_of(b.angular_velocity);
+    if (translates(type)) body["acceleration"] = array_of(m.acceleration());
+    if (rotates(type)) body["angular_acceleration"] = array_of(m.A.tail<3>());
     bodies[entries[i].name] = body;
   }
   Json sensors = Json::object();

@@ -89,6 +89,7 @@ class UrdfReader {
     for (const urdf::JointSharedPtr& joint : joints_) add_mimic(*joint);
     for (const urdf::JointSharedPtr& joint : joints_) add_motor(*joint);
     for (const urdf::JointSharedPtr& joint : joints_) add_sensor(*joint);
+    for (const urdf::LinkConstSharedPtr& link : visible_) add_visuals(*link);
     for (const auto& [name, value] : initial_)
       if (!used_.contains(name)) unknown_joint(name);
     return builder_.finish();
@@ -173,6 +174,7 @@ class UrdfReader {
         const Placement back{carrier.at.R.transpose(), -(carrier.at.R.transpose() * carrier.at.p)};
         carrier.lump.add(Lump::of(*task.link->inertial).moved(back * task.at));
       }
+      visible_.push_back(task.link);
       for (auto joint = task.link->child_joints.rbegin(); joint != task.link->child_joints.rend(); ++joint) {
         const urdf::LinkConstSharedPtr child = robot_.getLink((*joint)->child_link_name);
         if (!child) continue;
@@ -266,6 +268,37 @@ class UrdfReader {
     builder_.end();
   }
 
+  void add_visuals(const urdf::Link& link) {
+    const std::string& body = body_of_.at(link.name);
+    Placement carrier;  // of the body's reference point, its centre of mass
+    if (body != "ground") {
+      const Carrier& of = bodies_.at(body);
+      carrier = {of.at.R, of.at.R * of.lump.center + of.at.p};
+    }
+    const Placement back{carrier.R.transpose(), -(carrier.R.transpose() * carrier.p)};
+    for (const urdf::VisualSharedPtr& visual : link.visual_array) {
+      if (!visual->geometry) continue;
+      const Placement at = back * at_.at(link.name) * placement(visual->origin);
+      const Eigen::Vector4d q = SO3<double>::from_matrix(at.R).coordinates();
+      Visual out{.body = body, .shape = {}, .mesh = {}};
+      out.position = {at.p.x(), at.p.y(), at.p.z()};
+      out.orientation = {q[0], q[1], q[2], q[3]};
+      if (const auto* box = dynamic_cast<const urdf::Box*>(visual->geometry.get()))
+        out.shape = "box", out.size = {box->dim.x, box->dim.y, box->dim.z};
+      else if (const auto* sphere = dynamic_cast<const urdf::Sphere*>(visual->geometry.get()))
+        out.shape = "sphere", out.size = {sphere->radius, sphere->radius, sphere->radius};
+      else if (const auto* cylinder = dynamic_cast<const urdf::Cylinder*>(visual->geometry.get()))
+        out.shape = "cylinder", out.size = {cylinder->radius, cylinder->radius, cylinder->length};
+      else if (const auto* mesh = dynamic_cast<const urdf::Mesh*>(visual->geometry.get()))
+        out.shape = "mesh", out.mesh = mesh->filename, out.size = {mesh->scale.x, mesh->scale.y, mesh->scale.z};
+      if (visual->material) {
+        const urdf::Color& c = visual->material->color;
+        out.color = {c.r, c.g, c.b, c.a};
+      }
+      builder_.description().visuals.push_back(std::move(out));
+    }
+  }
+
   struct Carrier {
     Placement at;  // of the link that gives the body its axes
     Lump lump;
@@ -283,6 +316,7 @@ class UrdfReader {
   std::map<std::string, std::string> body_of_;  // by link
   std::map<std::string, Placement> at_;         // by link
   std::vector<urdf::JointSharedPtr> joints_;    // that move
+  std::vector<urdf::LinkConstSharedPtr> visible_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr const char* kArm = R"(<?xml version="1.0"?>
     <inertial><origin xyz="0 0 0.25" rpy="0.3 0 0"/><mass value="2"/><inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0" izz="0.05"/></inertial>
   </link>
   <link name="bracket"><inertial><origin xyz="0 0.1 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.03"/></inertial></link>
-  <link name="slide"><inertial><mass value="0.5"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+  <link name="slide"><visual><origin xyz="0 0 0.2"/><geometry><mesh filename="package://arm/slide.stl" scale="2 2 2"/></geometry></visual><inertial><mass value="0.5"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
   <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper arm"/><origin xyz="0 0 1" rpy="0 0 0.5"/>
     <axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="50" velocity="2"/><dynamics damping="0.7"/></joint>
   <joint name="weld" type="fixed"><parent link="upper arm"/><child link="bracket"/><origin xyz="0 0 0.5" rpy="0 0.2 0"/></joint>
@@ -40,6 +40,10 @@ TEST(ReadUrdf, MakesBodiesJointsMotorsAndSensors) {
   EXPECT_EQ(names(Section::Forces), (std::vector<std::string>{"joint_spring shoulder_damper", "joint_actuator shoulder_motor",
                                                                "joint_actuator extension_motor"}));
   EXPECT_EQ(names(Section::Sensors), (std::vector<std::string>{"joint_angle shoulder", "joint_displacement extension"}));
+  ASSERT_EQ(d.visuals.size(), 1u);
+  EXPECT_EQ(d.visuals[0].body, "slide");
+  EXPECT_EQ(d.visuals[0].mesh, "package://arm/slide.stl");
+  EXPECT_EQ(d.visuals[0].position, (std::array{0.0, 0.0, 0.2}));
 }
 
 // The kinetic energy for a rate of the shoulder is J/2: J about its axis, link by link.

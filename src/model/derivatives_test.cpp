@@ -48,12 +48,11 @@ struct ElementList {
 };
 // A kind whose element is missing here fails the tests below.
 using Elements =
-    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
-                Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring,
-                JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>,
-                Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic,
-                PlanarFixed, PlanarPointOnLine>;
+    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing, Spherical,
+                Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine, PointOnPlane, Screw,
+                RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring, JointActuator, JointFriction<3, 2>,
+                JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>,
+                Generic<6>, PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

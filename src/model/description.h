@@ -58,6 +58,17 @@ struct SimulationSettings {
   long output_every = 1;          // record every n-th step; 0: only the start and the end
 };
 
+// What a body looks like, for viewers only.
+struct Visual {
+  std::string body;  // or "ground"
+  std::string shape;  // "box", "sphere", "cylinder" (along z) or "mesh"
+  std::string mesh;   // file of a mesh, as it was given
+  std::array<double, 3> size = {1, 1, 1};  // edges; radius; radius and length; scale of a mesh
+  std::array<double, 3> position = {0, 0, 0};  // relative to the body's reference point, body axes
+  std::array<double, 4> orientation = {1, 0, 0, 0};  // quaternion, shape to body axes
+  std::array<double, 4> color = {0.7, 0.7, 0.7, 1};
+};
+
 struct Description {
   std::string name;                          // of the model: its file's stem or the shipped model's name
   std::string file;                          // for messages; empty if built in code
@@ -68,6 +79,7 @@ struct Description {
   std::vector<std::string> words;
   std::vector<NumberExpression> expressions;
   SimulationSettings simulation;
+  std::vector<Visual> visuals;
 
   std::vector<Entry>& entries(Section s) { return sections[static_cast<std::size_t>(s)]; }
   const std::vector<Entry>& entries(Section s) const { return sections[static_cast<std::size_t>(s)]; }

@@ -99,7 +99,10 @@ namespace {
 Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<NodeType>& types,
                const std::vector<bool>& own) {
   std::vector<bool> roots;
-  for (std::size_t i = 0; i < types.size(); ++i) roots.push_back(own[i] || types[i] != NodeType::R3xSO3);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    // States come last, behind all that grows from the ground and from other roots.
+    roots.push_back(types[i] != NodeType::State && (own[i] || types[i] != NodeType::R3xSO3));
+  }
   std::unordered_set<std::string_view> keep_rows;
   for (const Entry& sensor : d.entries(Section::Sensors))
     if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
@@ -145,7 +148,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
 
   // The node of each body in absolute coordinates, and whether it asks for one of its own.
   const bool minimal = m.formulation_ == "minimal";
-  std::vector<NodeType>& types = m.body_types;
+  std::vector<NodeType> types;
   std::vector<bool> own;
   for (const Entry& body : bodies) {
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
@@ -154,6 +157,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
     types.push_back(listed.node(own.back() ? word(d, body, field) : common));
   }
+  m.body_types = types;
+  // States follow the bodies, each with a scalar node.
+  const std::size_t states = d.entries(Section::States).size();
+  types.resize(types.size() + states, NodeType::State);
+  own.resize(types.size(), true);
   const auto add_node = [&](NodeType type) {
     const NodeSize size = node_size(type);
     m.nodes.push_back({type, m.nq, m.nv, m.tangents, -1});
@@ -163,7 +171,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     return static_cast<int>(m.nodes.size()) - 1;
   };
   if (!minimal) {
-    m.nodes.reserve(bodies.size());
+    m.nodes.reserve(types.size());
     for (const NodeType type : types) add_node(type);
   } else {
     m.tree = plan_tree(d, body_names, types, own);
@@ -178,11 +186,10 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       m.tree->of_node.push_back(static_cast<int>(i));
     }
   }
-  if (minimal && !d.entries(Section::States).empty())
-    throw InputError("formulation", "first-order states are not there in minimal coordinates", "choose another formulation");
-  for (std::size_t i = 0; i < d.entries(Section::States).size(); ++i) {
+
+  for (std::size_t i = 0; i < states; ++i) {
     m.state_frames.push_back(static_cast<std::int32_t>(m.frames.size()));
-    m.frames.push_back({.node = add_node(NodeType::State), .numbers = -1});
+    m.frames.push_back({.node = static_cast<std::int32_t>(bodies.size() + i), .numbers = -1});
   }
 
   m.stage_numbers = m.nv;
@@ -461,8 +468,6 @@ int Model::node_of_velocity(int dof) const {
 
 const Entry& Model::body_of(int dof) const {
   int body = node_of_velocity(dof);
-  if (dof >= first_state())
-    return description_->entries(Section::States)[static_cast<std::size_t>(dof - first_state())];
   if (tree) {
     const Link& link = tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(body)])];
     body = link.joint < 0 ? link.body
@@ -470,7 +475,9 @@ const Entry& Model::body_of(int dof) const {
                                             tree->of_joint[static_cast<std::size_t>(link.joint)])]
                                 .body;
   }
-  return description_->entries(Section::Bodies)[static_cast<std::size_t>(body)];
+  const int bodies = static_cast<int>(body_types.size());
+  return body < bodies ? description_->entries(Section::Bodies)[static_cast<std::size_t>(body)]
+                       : description_->entries(Section::States)[static_cast<std::size_t>(body - bodies)];
 }
 
 std::string Model::equation_name(int dof) const {
@@ -635,7 +642,7 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
-    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= m.first_state_node() && !m.state_frames.empty()) continue;  // of a state
+    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= static_cast<int>(m.body_types.size())) continue;  // of a state
     const int at = entries[i].kind->field("at");
     const Attachment a{entries[i].kind->field("of"), 0,
                        at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
@@ -655,7 +662,7 @@ Initial initial_values(const Model& m, const double* params) {
     for (const Link& link : m.tree->links)
       if (link.kind == Link::Kind::Rotation)
         store_rotation(SO3<double>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
-  for (std::size_t i = 0; i < d.entries(Section::Bodies).size(); ++i) {
+  for (std::size_t i = 0; i < m.body_types.size(); ++i) {
     const int node_index = m.node_of_body(static_cast<int>(i));
     if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];

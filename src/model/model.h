@@ -54,9 +54,8 @@ class Model {
   const Entry& joint_of(int row) const;
   bool is_velocity_row(int row) const;
   const Entry& body_of(int dof) const;  // or the state
-  // Index of the first velocity that is a state; nv if there are none. The same of the nodes.
+  // Index of the first velocity that is a state; nv if there are none.
   int first_state() const { return nv - static_cast<int>(state_frames.size()); }
-  int first_state_node() const { return static_cast<int>(nodes.size() - state_frames.size()); }
   // What a frame finds at its index `node`: nodes, or the bodies of the tree.
   const std::vector<Node>& bodies() const { return tree ? tree->bodies : nodes; }
   // Index of the node that is the body's own, -1: a joint of the tree moves it.

@@ -107,7 +107,7 @@ inline Vec6 bracket(const Vec6& X, const Vec6& Y) {
 // balances the subtree, -f: Evaluation::wrench holds f of the bodies when they are asked.
 class TreeJoints : public Batch {
  public:
-  explicit TreeJoints(std::unique_ptr<Batch> joints) : joints_(std::move(joints)) {}
+  explicit TreeJoints(std::unique_ptr<Batch> of) : joints_(std::move(of)) {}
   // Once entries, frames and numbers are known.
   void finish(const Tree& tree, const std::vector<Frame>& all_frames);
 

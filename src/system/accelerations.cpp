@@ -24,7 +24,7 @@ constexpr double kConverged = 1e-12;
 
 Accelerations::Accelerations(const System& system) : system_(&system) {
   const Model& model = system.model();
-  if (model.rows > 0) return;
+  if (model.rows > 0 || model.tree) return;  // in minimal coordinates links are coupled
   const int nodes = static_cast<int>(model.nodes.size());
   blocks_.resize(model.batches.size());
   for_each_element(model, [&](int b, int e, int) {

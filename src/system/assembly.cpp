@@ -7,6 +7,7 @@
 
 #include "model/nodes/stage.h"
 #include "system/matrix_parts.h"
+#include "system/node_components.h"
 
 namespace liedyn {
 namespace {
@@ -48,10 +49,9 @@ double rotation_limit(const Model& model, const double* increment) {
   constexpr double kLargest = 0.5;
   double most = 0;
   for (const Node& node : model.nodes) {
-    const int size = node_size(node.type).v;
     double square = 0;
-    for (int i = 0; i < size; ++i)
-      if (components(node.type)[i] >= 3) square += increment[node.v + i] * increment[node.v + i];
+    for (int i = 0; i < node_size(node.type).v; ++i)
+      if (!is_displacement(node.type, i)) square += increment[node.v + i] * increment[node.v + i];
     most = std::max(most, std::sqrt(square));
   }
   return most > kLargest ? kLargest / most : 1;

@@ -1,5 +1,7 @@
 #include "system/configuration.h"
 
+#include "system/node_components.h"
+
 namespace liedyn {
 
 Configuration configuration_of(const System& system, const State& state) {
@@ -35,14 +37,13 @@ void set_configuration(const Model& model, const Configuration& configuration, S
       continue;
     }
     Eigen::Map<Vec3>{q} = body.position;
-    if (node.type != NodeType::R3) store_rotation(body.orientation, q);
-    const bool translates = place_count(node.type) > 0;
-    if (translates) {
+    if (rotates(node.type)) store_rotation(body.orientation, q);
+    if (translates(node.type)) {
       Eigen::Map<Vec3>{v} =
           node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;
       v += 3;
     }
-    if (node.type != NodeType::R3)
+    if (rotates(node.type))
       Eigen::Map<Vec3>{v} = turns_rotation(node.type) ? Vec3(R * body.angular_velocity) : body.angular_velocity;
   }
 }

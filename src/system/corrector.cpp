@@ -151,7 +151,7 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
   // Places and velocities are known to round-off only.
   double size = 0, speed = 0;
-  for (std::size_t i = 0; i + system_->model().state_frames.size() < work.motions.size(); ++i) {
+  for (std::size_t i = 0; i < system_->model().body_types.size(); ++i) {
     const Motion<double>& m = work.motions[i];
     size = std::max(size, m.p.cwiseAbs().maxCoeff());
     speed = std::max(speed, m.V.cwiseAbs().maxCoeff());

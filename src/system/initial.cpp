@@ -447,12 +447,15 @@ State consistent_state(const System& system, double t, const InitialOptions& opt
   require_accelerations(system, state, work);
   if (state.redundant.empty()) return state;
   require_consistent_accelerations(system, state, work);
-  Dependences dependences(system);
-  if (factorize_accelerations(system, state, work)) {
-    dependences.evaluate(state, work);
-    dependences.shorten(constraint_scales(system, state, work), state.lambda);
-  }
+  shorten_multipliers(system, state, work);
   return state;
+}
+
+void shorten_multipliers(const System& system, State& state, Work& work) {
+  if (state.redundant.empty() || !factorize_accelerations(system, state, work)) return;
+  Dependences dependences(system);
+  dependences.evaluate(state, work);
+  dependences.shorten(constraint_scales(system, state, work), state.lambda);
 }
 
 }  // namespace liedyn

@@ -32,6 +32,9 @@ State consistent_positions(const System& system, double t, const InitialOptions&
 // Only the last step: vdot and lambda of a state whose q, v, t are given. False: the matrix is singular.
 bool solve_accelerations(const System& system, State& state, Work& work);
 
+// Of all multipliers with the same forces the shortest ones, where rows are redundant.
+void shorten_multipliers(const System& system, State& state, Work& work);
+
 // States at t + sh from a consistent one: q and v by their Taylor expansions, with the accelerations there (step 3 of Tables 1
 // and 2 of Arnold, Cardona, Brüls). `theta` receives the increments of q. False: a matrix was singular.
 bool shifted_state(const System& system, const State& state, double sh, State& shifted,

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from liedyn.reproduce.figure import FIGURES, Verdict, run
 
-PAPERS = ("report", "sigma", "sensitivity", "evaluation", "astable", "study")
+PAPERS = ("report", "sigma", "sensitivity", "evaluation", "puma", "astable", "study")
 """The modules with the figures, one per paper and one of our own, in the order of the listing."""
 
 for _module in PAPERS:

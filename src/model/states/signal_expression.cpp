@@ -77,7 +77,7 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
         parameters_.push_back(names[i].index);
         break;
       case SignalName::Kind::State:
-        input.node = model.first_state_node() + names[i].index;
+        input.node = static_cast<int>(model.body_types.size()) + names[i].index;
         input.frames[0] = place_of(model.state_frames[at_index(names[i].index)], frames);
         break;
       case SignalName::Kind::Sensor: {
