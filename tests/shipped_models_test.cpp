@@ -165,6 +165,21 @@ TEST(AndrewsSqueezer, MeetsTheReferenceOnBothGroupsOfThePlane) {
   }
 }
 
+// In space three loops hold the plane once more each: a displacement and two tilts.
+TEST(AndrewsSqueezer, MovesInSpaceAsInThePlaneAndNamesItsRedundantRows) {
+  const System plane = shipped("andrews_squeezer", "r3so3"), space = shipped("andrews_squeezer_spatial", "r3so3");
+  const Eigen::VectorXd expected = run_to(plane, 0.01, 2e-5), sensors = run_to(space, 0.01, 2e-5);
+  for (const std::string name : {"beta", "omega", "energy_balance"})
+    expect_at_most(std::abs(sensors[column(space, name)] - expected[column(plane, name)]) /
+                       std::max(1.0, std::abs(expected[column(plane, name)])),
+                   1e-9, "space - plane, relative: " + name);
+  SimulateOptions options = default_options(space.model().description());
+  options.end = 1e-4;
+  const Summary summary = simulate(space, options).summary;
+  EXPECT_EQ(summary.redundant.size(), 9u);
+  EXPECT_EQ(summary.degrees_of_freedom, 1);
+}
+
 // The balance (23) of the A-stable paper, E - E_0 - T (beta - beta_0), of an energy of 0.5 J at the end.
 TEST(AndrewsSqueezer, BalancesEnergyAndWorkToTheErrorOfTheMethod) {
   const System system = shipped("andrews_squeezer", "r3so3");

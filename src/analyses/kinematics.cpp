@@ -42,6 +42,7 @@ void require_no_freedom(const System& system, const State& state) {
 
 Result kinematics(const System& system, const SimulateOptions& options) {
   require_absolute_coordinates(system, "kinematic analysis");
+  require_mechanics_only(system, "kinematic analysis");
   check_times(options);
   const Model& model = system.model();
   Result result;

@@ -42,7 +42,7 @@ NodeMaps node_maps(NodeType type, const Motion<double>& m) {
   const auto tt = [](Mat6& D) { return D.topLeftCorner<3, 3>(); };
   const auto tr = [](Mat6& D) { return D.topRightCorner<3, 3>(); };
   const auto rr = [](Mat6& D) { return D.bottomRightCorner<3, 3>(); };
-  if (type == NodeType::SE3) {
+  if (type == NodeType::SE3 || type == NodeType::SE2) {
     tt(out.Q) = tt(out.V1) = tt(out.A2) = Rt;
     tr(out.V0) = tr(out.A1) = Rt * u;
     tt(out.A1) = -Rt * w;
@@ -101,6 +101,7 @@ bool Linearization::is_plain() const {
 
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
   require_absolute_coordinates(system, "linearisation");
+  require_mechanics_only(system, "linearisation");
   const Model& model = system.model();
   MatrixRequest request;
   const auto assembled = [&](const Seeding& force, RowLevel level, const Seeding& row) {

@@ -30,7 +30,7 @@ std::string describe_motion(const Model& model, const Eigen::VectorXd& y) {
   std::vector<Part> parts;
   const double largest = y.cwiseAbs().maxCoeff();
   const auto& bodies = model.description().entries(Section::Bodies);
-  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
     const Node& node = model.nodes[i];
     Vec3 displacement = Vec3::Zero(), rotation = Vec3::Zero();
     for (int k = 0; k < node_size(node.type).v; ++k) {

@@ -270,6 +270,7 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
 
 StaticResult find_equilibrium(const System& system, const StaticOptions& options) {
   require_absolute_coordinates(system, "static analysis");
+  require_mechanics_only(system, "static analysis");
   check(options);
   const Model& model = system.model();
   StaticResult out;

@@ -89,8 +89,15 @@ double Tolerances::worst(const System& system, const std::vector<double>& increm
 double Tolerances::worst_velocity(const System& system, const std::vector<double>& errors, const State& from,
                                   const State& to) const {
   double speed = 0, spin = 0, worst_speed = 0, worst_spin = 0;
+  double worst_state = 0;
   for (const Node& node : system.model().nodes) {
     const int places = place_count(node.type);
+    if (node.type == NodeType::State) {
+      const auto k = static_cast<std::size_t>(node.v);
+      const double scale = std::max(std::abs(from.v[k]), std::abs(to.v[k]));
+      worst_state = std::max(worst_state, std::abs(errors[k]) / (absolute + relative * scale));
+      continue;
+    }
     for (int i = 0; i < node_size(node.type).v; ++i) {
       const auto k = static_cast<std::size_t>(node.v + i);
       double &scale = i < places ? speed : spin, &worst = i < places ? worst_speed : worst_spin;
@@ -98,7 +105,7 @@ double Tolerances::worst_velocity(const System& system, const std::vector<double
       worst = std::max(worst, std::abs(errors[k]));
     }
   }
-  return std::max(worst_speed / (absolute + relative * speed), worst_spin / (absolute + relative * spin));
+  return std::max({worst_speed / (absolute + relative * speed), worst_spin / (absolute + relative * spin), worst_state});
 }
 
 }  // namespace liedyn

@@ -2,6 +2,9 @@
 // independent integration.
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+
 #include "integrators/testing.h"
 
 namespace liedyn {

@@ -340,6 +340,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
                fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
                "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
+        else if (sensor.listed->in_plane && m.node_of_body(node) < 0)
+          findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
+                              fmt::format("in minimal coordinates a joint moves '{}', which has no angle of its own",
+                                          word(d, entry, index)),
+                              "use the joint_angle"});
       } else if (field.type == FieldType::Joint) {
         std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
         const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];

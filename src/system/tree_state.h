@@ -11,6 +11,8 @@ System in_absolute_coordinates(const System& system);
 
 // Throws InputError in minimal coordinates, for what knows absolute ones only.
 void require_absolute_coordinates(const System& system, const std::string& what);
+// Throws InputError if there are first-order states, for what knows mechanics only.
+void require_mechanics_only(const System& system, const std::string& what);
 
 // The state of a system in minimal coordinates whose bodies stand and move as in a state of the same model in absolute coordinates: q, v
 // and t. vdot and the multipliers are left at zero.
