@@ -53,6 +53,11 @@ void Work::use_solver(const System& system, std::string_view choice) {
   const Model& m = system.model();
   // The order of the block solver does not know the second multipliers of the stabilised form.
   if (form == IndexForm::Stabilized && choice == "auto" && unknown_count(m, form) > 60) choice = "klu";
+  // Along a tree the matrix is full, and a row of a joint has nodes before it that do not move it: pivots must be sought beyond the blocks
+  // of the pattern.
+  constexpr int kLargestDenseTree = 120;
+  if (m.tree && (choice == "auto" || choice == "block"))
+    choice = unknown_count(m, form) <= kLargestDenseTree ? "dense" : "klu";
   solver = make_linear_solver(block_pattern(m, form), choice);
   blocks.assign(block_lists(m), {});
   diagonal.clear();
