@@ -232,7 +232,9 @@ TEST(Bricard, MeetsTheReferenceInEveryIndexForm) {
 
 TEST(Redundancy, AllocatesNothingInTheLoop) {
   const Simulation run(make_system(four_bar({})), "generalized-alpha", 0.1, 1e-3);
-  if (run.report.allocations >= 0) EXPECT_EQ(run.report.allocations, 0);
+  if (run.report.allocations >= 0) {
+    EXPECT_EQ(run.report.allocations, 0);
+  }
 }
 
 }  // namespace

@@ -87,8 +87,13 @@ TEST(ReadUrdf, StartsWhereItIsTold) {
   std::vector<double> variables(static_cast<std::size_t>(1 + system.model().sensor_values)), values(variables.size() - 1);
   system.sense(state, work, variables, values.data());
   for (const Sensor& sensor : system.model().sensors) {
-    if (sensor.name == "shoulder") EXPECT_NEAR(values[static_cast<std::size_t>(sensor.first)], 0.4, 1e-15);
-    if (sensor.name == "extension") EXPECT_NEAR(values[static_cast<std::size_t>(sensor.first)], 0.05, 1e-15);
+    const double value = values[static_cast<std::size_t>(sensor.first)];
+    if (sensor.name == "shoulder") {
+      EXPECT_NEAR(value, 0.4, 1e-15);
+    }
+    if (sensor.name == "extension") {
+      EXPECT_NEAR(value, 0.05, 1e-15);
+    }
   }
 }
 
