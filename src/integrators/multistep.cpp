@@ -21,21 +21,13 @@ class Multistep final : public FirstOrderMethod {
         formula_(damped_multistep(steps, rho_)),
         last_(numbers()),
         next_(numbers()),
-        moved_(numbers()) {
-    // The other formulas need equal steps.
-    if (steps == 2) tolerances_ = Tolerances(options);
-    if (tolerances_.adaptive) {
-      defect_.resize(numbers());
-      error_.resize(static_cast<std::size_t>(system.model().nv));
-    }
-  }
+        moved_(numbers()) {}
 
   void start(State& state, double h, Work& work) override {
     begin(state, work);
     state.memory.assign(kPoints + past_points() * 4 * numbers(), 0.0);
     state.memory[kStep] = h;
   }
-  StepControl control() const override { return {tolerances_.adaptive, 2}; }
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }
@@ -94,28 +86,9 @@ class Multistep final : public FirstOrderMethod {
     to.lambda = from.lambda;
     Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
     if (!out.converged()) return out;
-    if (tolerances_.adaptive)
-      out.error = estimate(from, known, h, before, third_order_defect(formula, h / before), to, work);
     remember(corrector, from, same_step ? known : 0, h, to);
     to.memory[kChanged] = changed ? 1 : 0;
     return out;
-  }
-
-  // The defect of the formula, C h^3 times the third derivative of theta, per unit of time. That derivative is twice the second divided
-  // difference of theta'; in the first step that of its value at both ends and its slope at the beginning, theta'' = u'.
-  double estimate(const State& from, std::size_t known, double h, double before, double defect,
-                  const State& to, const Work& work) {
-    const double* past_slope = known > 0 ? past(from, 0).slope : nullptr;
-    for (std::size_t i = 0; i < numbers(); ++i) {
-      const double now = (next_.slope[i] - last_.slope[i]) / h;
-      const double third = past_slope != nullptr
-                               ? 2 * (now - (last_.slope[i] - past_slope[i]) / before) / (h + before)
-                               : 2 * (now - last_.udot[i]) / h;
-      defect_[i] = defect * h * h * third;
-    }
-    for (const Node& node : system().model().nodes)
-      velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
-    return tolerances_.worst(system(), error_, work);
   }
 
   // Eq. (12), or a constant as long as there is one point only.
@@ -158,16 +131,12 @@ class Multistep final : public FirstOrderMethod {
   MultistepFormula formula_;
   PointDerivatives last_, next_;
   std::vector<double> moved_;
-  Tolerances tolerances_;
-  std::vector<double> defect_, error_;
 };
 
 template <int steps>
 ListedIntegrator multistep(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
   for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
-  if (steps == 2)
-    for (IntegratorOption& o : step_control_options()) options.push_back(std::move(o));
   return {name,
           fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)",

@@ -531,17 +531,6 @@ MultistepFormula damped_two_step(double rho, double ratio) {
            (beta / 2 + delta) / ratio}};
 }
 
-double third_order_defect(const MultistepFormula& f, double ratio) {
-  // y_k at t = 0, the points before it at -1 and -1 - 1/ratio.
-  const double times[] = {0, -1, -1 - 1 / ratio};
-  double sum = 0;
-  for (std::size_t j = 0; j <= static_cast<std::size_t>(f.steps); ++j) {
-    const double t = times[j];
-    sum -= f.alpha[j] * t * t * t / 6 + f.beta[j] * t * t / 2;
-  }
-  return sum;
-}
-
 SingleStepFormula damped_single_step(int r, double rho) {
   return {1 / (1 + rho), polynomial_factors(r, rho)};
 }

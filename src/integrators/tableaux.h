@@ -62,9 +62,8 @@ struct MultistepFormula {
 
 MultistepFormula trapezoidal_rule();                   // Eq. (3)
 MultistepFormula damped_multistep(int r, double rho);  // LMS2, LMS3, LMS4
-// LMS2 after a change of the step from h to ratio h, and the defect of a formula of up to two such steps on y = t^3/6, in units of the new step.
+// LMS2 after a change of the step from h to ratio h.
 MultistepFormula damped_two_step(double rho, double ratio);
-double third_order_defect(const MultistepFormula& formula, double ratio);
 
 // The single-step form, Eqs. (4): gamma of all even indices, and gamma_{2r-3}, ..., gamma_3, gamma_1 for the auxiliary derivatives
 // 1 ... r-1. Complex ones come in conjugate pairs.

@@ -258,15 +258,6 @@ TEST(Multistep, WithStepsThatChangeIsOfSecondOrderAndDampsByRho) {
   expect_at_most(damping, 1e-13, "distance of the roots at infinity from -rho");
 }
 
-TEST(Multistep, HasTheDefectOfThirdOrderThatItsErrorEstimateAssumes) {
-  EXPECT_NEAR(third_order_defect(trapezoidal_rule(), 0.7), -1.0 / 12, 1e-15);
-  for (const double rho : kRhos) {
-    const MultistepFormula f = damped_multistep(2, rho);
-    EXPECT_NEAR(third_order_defect(f, 1), f.defect(3), 1e-14) << rho;
-    EXPECT_NEAR(third_order_defect(damped_two_step(rho, 1 + 1e-9), 1 + 1e-9), f.defect(3), 1e-8) << rho;
-  }
-}
-
 // On y' = x y both forms give the same sequence once the first steps are given.
 TEST(SingleStep, FollowsTheMultistepFormula) {
   using Complex = std::complex<double>;

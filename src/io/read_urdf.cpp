@@ -330,7 +330,8 @@ Description read_urdf(const std::string& text, const std::string& file, std::vec
   } catch (const std::exception& error) {
     failure = error.what();
   }
-  if (!robot || !robot->getRoot()) {
+  // The parser leaves out what it cannot read and goes on; we do not.
+  if (!robot || !robot->getRoot() || !messages.errors().empty()) {
     std::vector<Diagnostic> findings;
     for (const std::string& message : messages.errors()) findings.push_back({file, 0, "", message, ""});
     if (!failure.empty() || findings.empty())

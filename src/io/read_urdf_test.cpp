@@ -13,7 +13,7 @@ constexpr const char* kArm = R"(<?xml version="1.0"?>
 <robot name="arm">
   <link name="base"><inertial><mass value="100"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
   <link name="upper arm">
-    <inertial><origin xyz="0 0 0.25" rpy="0.3 0 0"/><mass value="2"/><inertia ixx="0.1" ixy="0.01" ixz="0" iyy="0.2" iyz="0" izz="0.05"/></inertial>
+    <inertial><origin xyz="0 0 0.25" rpy="0.3 0 0"/><mass value="2"/><inertia ixx="0.2" ixy="0.01" ixz="0" iyy="0.2" iyz="0" izz="0.05"/></inertial>
   </link>
   <link name="bracket"><inertial><origin xyz="0 0.1 0"/><mass value="1"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.03"/></inertial></link>
   <link name="slide"><visual><origin xyz="0 0 0.2"/><geometry><mesh filename="package://arm/slide.stl" scale="2 2 2"/></geometry></visual><inertial><mass value="0.5"/><inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
@@ -43,7 +43,7 @@ TEST(ReadUrdf, MakesBodiesJointsMotorsAndSensors) {
   ASSERT_EQ(d.visuals.size(), 1u);
   EXPECT_EQ(d.visuals[0].body, "slide");
   EXPECT_EQ(d.visuals[0].mesh, "package://arm/slide.stl");
-  EXPECT_EQ(d.visuals[0].position, (std::array{0.0, 0.0, 0.2}));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(d.visuals[0].position[i], i == 2 ? 0.2 : 0, 1e-16);
 }
 
 // The kinetic energy for a rate of the shoulder is J/2: J about its axis, link by link.
@@ -64,7 +64,7 @@ TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
   };
   const Mat3 tilt = SO3<double>::exp(Vec3(0.3, 0, 0)).R(), bent = SO3<double>::exp(Vec3(0, 0.2, 0)).R();
   Mat3 upper;
-  upper << 0.1, 0.01, 0, 0.01, 0.2, 0, 0, 0, 0.05;
+  upper << 0.2, 0.01, 0, 0.01, 0.2, 0, 0, 0, 0.05;
   const Mat3 bracket = Vec3(0.01, 0.02, 0.03).asDiagonal(), slide = 0.01 * Mat3::Identity();
   const double J = about_axis(2, {0, 0, 0.25}, tilt * upper * tilt.transpose()) +
                    about_axis(1, Vec3(0, 0, 0.5) + bent * Vec3(0, 0.1, 0), bent * bracket * bent.transpose()) +

@@ -615,10 +615,14 @@ void derive_links(const Model& m, const double* params, Numbers& numbers) {
     for (int e = 0; e < batch.size(); ++e) {
       Pose<double> ends[kMaxFrames];
       element_inputs(m, {params}, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
-      const JointFrames frames =
-          joint_frames(m.entry_of(static_cast<int>(b), e).kind->type, ends,
-                       numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
+      const std::string& type = m.entry_of(static_cast<int>(b), e).kind->type;
+      JointFrames frames =
+          joint_frames(type, ends, numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
       const int joint = batch.entries[static_cast<std::size_t>(e)];
+      // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
+      const int behind = m.tree->links[static_cast<std::size_t>(m.tree->of_joint[static_cast<std::size_t>(joint)])].body;
+      const auto first_frame = static_cast<std::size_t>(batch.frames[static_cast<std::size_t>(2 * e)]);
+      if (type == "universal" && m.frames[first_frame].node == behind) std::swap(frames.motion[0], frames.motion[1]);
       for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
         const Link& link = m.tree->links[static_cast<std::size_t>(i)];
         const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];

@@ -63,8 +63,15 @@ std::vector<bool> all_but_the_first_body(const System& system) {
   return out;
 }
 
+// Bodies are held, and configurations set, in absolute coordinates; in minimal ones a state is found from them.
+std::vector<std::string> absolute_formulations() {
+  std::vector<std::string> out = formulations();
+  std::erase(out, "minimal");
+  return out;
+}
+
 TEST(Assembly, AFourBarGivenThirtyDegreesOffAssembles) {
-  for (const std::string& formulation : formulations())
+  for (const std::string& formulation : absolute_formulations())
     for (const double degrees : {30.0, -30.0, 75.0}) {
       const double angle = degrees * std::acos(-1.0) / 180;
       const FourBar four_bar;
@@ -152,7 +159,7 @@ TEST(Configuration, SurvivesAChangeOfFormulation) {
   const auto description = builder.finish();
   const System first = make_system(description);
   const Configuration given = configuration_of(first, random_state(first, random));
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : absolute_formulations()) {
     const System system = make_system(description, formulation);
     State state = system.empty_state();
     set_configuration(system.model(), given, state);

@@ -379,6 +379,7 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
 
 State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work) {
   const Model& model = system.model();
+  if (!options.movable.empty()) require_absolute_coordinates(system, "holding bodies");
   if (model.tree)
     return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
       return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
