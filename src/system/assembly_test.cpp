@@ -63,13 +63,6 @@ std::vector<bool> all_but_the_first_body(const System& system) {
   return out;
 }
 
-// Bodies are held, and configurations set, in absolute coordinates; in minimal ones a state is found from them.
-std::vector<std::string> absolute_formulations() {
-  std::vector<std::string> out = formulations();
-  std::erase(out, "minimal");
-  return out;
-}
-
 TEST(Assembly, AFourBarGivenThirtyDegreesOffAssembles) {
   for (const std::string& formulation : absolute_formulations())
     for (const double degrees : {30.0, -30.0, 75.0}) {

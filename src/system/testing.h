@@ -114,6 +114,13 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
   return builder.finish();
 }
 
+// Formulations whose nodes are those of the bodies: what holds bodies, sets configurations or linearises works in these only.
+inline std::vector<std::string> absolute_formulations() {
+  std::vector<std::string> out = formulations();
+  std::erase(out, "minimal");
+  return out;
+}
+
 // Anything but an equilibrium.
 inline State random_state(const System& system, Random& random) {
   State state = described_state(system);
