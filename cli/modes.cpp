@@ -42,6 +42,7 @@ void print(const Modes& m, const Model& model) {
                m.axes.rate.z());
   if (m.modes.empty()) return;
   fmt::print("  {:>4}  {:>14}  {:>10}  {:>30}  {}\n", "mode", "frequency/Hz", "damping", "eigenvalue s/(1/s)", "kinetic energy");
+  // + 0.0: no sign before a zero
   for (std::size_t i = 0; i < m.modes.size(); ++i) {
     const Mode& mode = m.modes[i];
     const std::string eigenvalue =
@@ -49,7 +50,7 @@ void print(const Modes& m, const Model& model) {
                    : fmt::format("{:.6g}{}", mode.eigenvalue.real(),
                                  mode.eigenvalue.imag() == 0 ? "" : fmt::format(" +- {:.10g} i", mode.eigenvalue.imag()));
     fmt::print("  {:>4}  {:>14.8g}  {:>10}  {:>30}  {}{}\n", i + 1, mode.frequency(),
-               mode.rigid ? "-" : fmt::format("{:.4g}", mode.damping_ratio()), eigenvalue, movers(model, mode),
+               mode.rigid ? "-" : fmt::format("{:.4g}", mode.damping_ratio() + 0.0), eigenvalue, movers(model, mode),
                mode.rigid ? " (nothing resists)" : "");
   }
 }
