@@ -16,7 +16,8 @@ def pendulum(angle: float = 0.5, damping: float = 0.0) -> dict:
     return {
         "liedyn": 1,
         "gravity": [0, -9.81, 0],
-        "bodies": {"bob": {"type": "rigid", "mass": 2, "inertia": [0.1, 0.1, 0.2], "position": [x, y, 0], "orientation": [0, 0, angle]}},
+        "bodies": {"bob": {"type": "rigid", "mass": 2, "inertia": [0.1, 0.1, 0.2], "position": [x, y, 0],
+                           "orientation": {"rotation_vector": [0, 0, angle]}}},
         "joints": {"hinge": {"type": "revolute", "between": ["ground", "bob"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
         "forces": {
             "friction": {"type": "bushing", "between": ["ground", "bob"], "at": [0, 0, 0], "rotational_damping": [0, 0, damping]},
@@ -107,7 +108,7 @@ def test_assembly_holds_what_it_is_told_to():
 def test_campbell_diagram_and_root_locus():
     rotor = {
         "liedyn": 1, "parameters": {"speed": 100}, "gravity": [0, 0, 0],
-        "bodies": {"disc": {"type": "rigid", "mass": 5, "inertia": [0.02, 0.02, 0.05], "position": [0, 0, 0.1],
+        "bodies": {"disc": {"type": "rigid", "mass": 5, "inertia": [0.03, 0.03, 0.05], "position": [0, 0, 0.1],
                             "angular_velocity": [0, 0, "speed"]}},
         "forces": {"shaft": {"type": "bushing", "between": ["ground", "disc"], "at": [0, 0, 0.1],
                              "stiffness": [2e5, 2e5, 1e6], "rotational_stiffness": [3e3, 3e3, 0]}},
@@ -119,7 +120,7 @@ def test_campbell_diagram_and_root_locus():
     for speed, modes in zip(speeds, found):
         gyro = 0.05 * speed
         for sign in (-1, 1):
-            omega = (sign * gyro + np.sqrt(gyro**2 + 4 * 0.02 * 3e3)) / (2 * 0.02)
+            omega = (sign * gyro + np.sqrt(gyro**2 + 4 * 0.03 * 3e3)) / (2 * 0.03)
             assert np.abs(modes.eigenvalues - 1j * omega).min() < 1e-9 * omega
     for figure in (plots.campbell(speeds, found, parameter="speed", orders=[1]), plots.root_locus(speeds, found)):
         assert figure.axes[0].get_xlabel()
