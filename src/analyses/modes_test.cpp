@@ -62,7 +62,7 @@ TEST(Modes, PhysicalPendulum) {
   const double m = 2.3, l = 0.8, J = 0.4, damping = 0.5;
   const double about_hinge = J + m * l * l, omega = std::sqrt(m * kGravity * l / about_hinge);
   const double ratio = damping / (2 * about_hinge * omega);
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : absolute_formulations()) {
     const System system = make_system(physical_pendulum(m, l, J, damping), formulation);
     const Modes undamped = modes(system, start_of(system), {.undamped = true});
     EXPECT_EQ(undamped.degrees_of_freedom, 1);
@@ -152,7 +152,7 @@ struct Top {
 TEST(Modes, SleepingTopWhirlsAtItsTwoFrequencies) {
   const Top top;
   const double gyro = top.axial * top.spin, root = std::sqrt(gyro * gyro - 4 * top.A() * top.weight());
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : absolute_formulations()) {
     const System system = make_system(top.model(), formulation);
     const Modes found = modes(system, start_of(system));
     EXPECT_TRUE(found.axes.rate.isZero());
@@ -192,7 +192,7 @@ TEST(Modes, NutationAboutSteadyPrecession) {
     const double p = (gyro + sign * std::sqrt(gyro * gyro - 4 * a * top.weight())) / (2 * a);
     const double ratio = top.weight() / (top.A() * p);
     const double omega = std::sqrt(p * p - 2 * top.weight() / top.A() * std::cos(tilt) + ratio * ratio);
-    for (const std::string& formulation : formulations()) {
+    for (const std::string& formulation : absolute_formulations()) {
       const System system = make_system(top.model(tilt, p), formulation);
       const Modes found = modes(system, start_of(system));
       expect_at_most((found.axes.rate - Vec3(0, 0, p)).norm() / p, 1e-9, "axes turn with the precession");
@@ -206,7 +206,7 @@ TEST(Modes, NutationAboutSteadyPrecession) {
 //   omega = spin sqrt((J3 - J1) (J3 - J2)/(J1 J2)).
 TEST(Modes, FreeBodyWithoutSymmetryIsSteadyInItsOwnAxes) {
   const double J1 = 0.3, J2 = 0.5, J3 = 0.7, spin = 4;
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : absolute_formulations()) {
     ModelBuilder builder({0, 0, 0});
     builder.body("brick", "rigid")
         .set("mass", {2})
@@ -265,7 +265,7 @@ TEST(Linearization, IsTheSameInEveryFormulation) {
       .set("axes", std::string("body"));
   const auto description = builder.finish();
   std::vector<Eigen::MatrixXd> first;
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : absolute_formulations()) {
     const System system = make_system(description, formulation);
     Work work(system);
     const State state = consistent_state(system, 0, InitialPolicy::Project, work);
@@ -316,7 +316,7 @@ TEST(Modes, SparseAndDenseAgreeOnAHangingChain) {
 TEST(Modes, ARollingDiscIsStableIfItIsFast) {
   const double m = 1.2, r = 0.3, A = m * r * r / 4, C = m * r * r / 2;
   for (const double spin : {2.0, 8.0})
-    for (const std::string& formulation : formulations()) {
+    for (const std::string& formulation : absolute_formulations()) {
       ModelBuilder builder({0, 0, -kGravity});
       builder.body("disc", "rigid")
           .set("mass", {m})

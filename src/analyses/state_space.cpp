@@ -56,6 +56,11 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
   std::vector<Diagnostic> findings;
   for (const std::string& path : paths) try {
       const int number = params.find(path);
+      // What they change is more than r: a joint's place moves B, a body's mass M.
+      for (const char* section : {"joints", "bodies"})
+        if (path.starts_with(fmt::format("{}.", section)))
+          throw InputError("inputs", fmt::format("'{}' is a number of {}, which cannot be an input", excerpt(path), section),
+                           "inputs are loads, or other numbers of forces");
       double value = params.get(number);
       for (const Params::Bound& timed : params.timed())
         if (timed.number == number) value = timed.expression.evaluate<double>(variables);

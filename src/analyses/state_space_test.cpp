@@ -53,7 +53,7 @@ struct CartPendulum {
 
 TEST(StateSpace, TransferFunctionOfACartWithPendulumIsTheClosedForm) {
   const CartPendulum model;
-  for (const std::string& formulation : formulations()) {
+  for (const std::string& formulation : absolute_formulations()) {
     const System system = make_system(model.model(), formulation);
     const StateSpace space = state_space(system, start_of(system),
                                          {.inputs = {"forces.push.force[0]", "forces.twist.torque[2]"},
