@@ -26,11 +26,14 @@ def test_columns_are_arrays_over_the_steps():
 
 
 def test_the_region_is_drawn():
-    pytest.importorskip("matplotlib").use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
     analysis = ld.analyze_integrator(["ode23", "msstc3"], region_points=15)
     region = analysis[0]["stability_region"]
     assert len(region["spectral_radius"]) == len(region["real"]) * len(region["imaginary"]) == 225
-    titles = [ax.get_title() for ax in analysis.plot().axes]
+    figure = analysis.plot()
+    titles = [ax.get_title(loc="left") for ax in figure.axes]
+    plt.close(figure)
     assert "stable: ode23" in titles
 
 

@@ -20,7 +20,7 @@ from liedyn.reproduce.__main__ import main, tally
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7)] + ["sigma-newton"]
 EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)]
-EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14))]
+EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
 EXPECTED += [f"astable-fig{n}" for n in range(2, 8)]
 
@@ -50,7 +50,7 @@ def test_every_figure_says_what_it_is_and_what_the_paper_claims(name):
 @pytest.mark.parametrize(
     "name",
     ["report-sec3.2", "report-example3.2", "report-fig6", "report-fig13", "sigma-fig3", "sigma-fig6"]
-    + ["sensitivity-fig6", "sensitivity-fig8", "evaluation-fig3", "evaluation-fig6", "evaluation-fig10"]
+    + ["sensitivity-fig6", "sensitivity-fig8", "evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
     + ["astable-fig2", "astable-fig6"],
 )
 def test_figure_writes_data_plot_and_verdict(name, tmp_path):
