@@ -73,49 +73,150 @@ System loaded(const System& system, const std::vector<Load>& loads, double facto
   return System(system.shared_model(), std::move(params));
 }
 
-// The iteration for one set of loads.
+// The largest applied force or torque; weights are in Work::force_scale.
+double largest_applied(const System& system, const std::vector<Load>& loads) {
+  double out = 0;
+  for (const Load& load : loads)
+    if (load.number < system.model().description().gravity() || load.number >= system.model().description().gravity() + 3)
+      out = std::max(out, std::abs(load.value));
+  return out;
+}
+
+// The iteration for one set of loads. `applied`: the largest of them.
 class Equilibrium {
  public:
-  Equilibrium(const System& system, Work& work, double tolerance)
-      : system_(&system), work_(&work), tolerance_(tolerance) {}
+  Equilibrium(const System& system, Work& work, double tolerance, double applied)
+      : system_(&system), work_(&work), tolerance_(tolerance), applied_(applied) {}
 
   int iterations = 0;
 
-  // False: no convergence; the state is then the last iterate.
+  // False: no convergence; the state is then as it was.
   bool solve(State& state) {
-    State start = state;
-    if (descend(state)) return true;
-    // Without a potential there need not be a way downhill.
-    if (!newton(start)) return false;
-    state = start;
-    return true;
-  }
-
-  // The largest forces and violations, relative to what is tolerated.
-  double excess() const {
-    return std::max(largest(work_->r) / (tolerance_ * force_scale()), largest(work_->phi) / position_scale());
+    for (const bool downhill : {true, false}) {
+      // Without a potential there need not be a way downhill; large models have no dense matrices.
+      if (downhill && system_->model().nv > kLargestDense) continue;
+      State found = state;
+      if (!(downhill ? descend(found) : newton(found))) continue;
+      state = std::move(found);
+      return true;
+    }
+    return false;
   }
 
  private:
+  // A configuration that meets the constraints, with the multipliers that leave the least forces.
+  struct Place {
+    State state;
+    Linearization l;
+    MatrixXd N;      // motions the constraints allow
+    VectorXd force;  // what is left, N N^T Q^T r
+    double excess = 0;
+  };
+
   // Forces that bodies and joints carry.
-  double force_scale() const { return std::max({work_->force_scale, carried_, 1e-300}); }
-  double position_scale() const {
+  double force_scale() const { return std::max({work_->force_scale, carried_, applied_, 1e-300}); }
+  double size() const {
     double size = 1;
     for (const Motion<double>& m : work_->motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
-    return 1e-12 * size;
+    return size;
   }
 
+  // The largest forces and violations, relative to what is tolerated.
   double evaluate(const State& state) {
     system_->residual(state, *work_, {});
-    // What joints and springs transmit: the wrenches without their cancelling. Multipliers of place rows are forces.
     carried_ = largest(state.lambda);
-    return excess();
+    return std::max(largest(work_->r) / (tolerance_ * force_scale()), largest(work_->phi) / (1e-12 * size()));
+  }
+
+  Place place(State state) {
+    Place out;
+    out.l = linearize(*system_, state, Vec3::Zero(), *work_);
+    const auto force = [&]() -> VectorXd {
+      return out.l.Q.transpose() * Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
+    };
+    if (system_->model().rows > 0) {
+      const VectorXd change = MatrixXd(out.l.L).completeOrthogonalDecomposition().solve(force());
+      for (std::size_t i = 0; i < state.lambda.size(); ++i) state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
+      out.l = linearize(*system_, state, Vec3::Zero(), *work_);  // K depends on the multipliers
+    }
+    out.N = admissible_motions(out.l.B);
+    out.excess = evaluate(state);
+    out.force = out.N * (out.N.transpose() * force());
+    out.state = std::move(state);
+    return out;
+  }
+
+  State moved(const State& state, const VectorXd& d) const {
+    State out = state;
+    for (const Node& node : system_->model().nodes)
+      increment_position(node.type, d.data() + node.v, out.q.data() + node.q);
+    return out;
+  }
+
+  // Newton's step where K is positive; where it is negative the opposite, which is downhill there:
+  //   d = -N |N^T K N|^-1 N^T Q^T r
+  // No part is longer than the model is large. Motions that nothing resists and nothing drives stay where they are.
+  VectorXd downhill(const Place& from) const {
+    constexpr double kNothing = 1e-10;
+    const MatrixXd K = from.N.transpose() * (from.l.K * from.N);
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (K + K.transpose()));
+    const VectorXd c = eigen.eigenvectors().transpose() * (from.N.transpose() * from.force);
+    const double stiffest = eigen.eigenvalues().cwiseAbs().maxCoeff();
+    const double nothing = std::max(tolerance_ * force_scale(), kNothing * c.norm());
+    VectorXd p = VectorXd::Zero(c.size());
+    for (Eigen::Index i = 0; i < c.size(); ++i) {
+      const double stiffness = std::abs(eigen.eigenvalues()[i]);
+      if (c[i] == 0 || (stiffness <= kNothing * stiffest && std::abs(c[i]) <= nothing)) continue;
+      p[i] = -c[i] / std::max(stiffness, std::abs(c[i]) / size());
+    }
+    return from.N * (eigen.eigenvectors() * p);
+  }
+
+  // Always downhill, so that what is found is stable unless the start is in balance already.
+  bool descend(State& state) {
+    constexpr int kIterations = 300;
+    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14;
+    Place now = place(state);
+    const double first_size = size();
+    for (int i = 0; i < kIterations && std::isfinite(now.excess) && size() < kRunaway * first_size; ++i) {
+      if (now.N.cols() == 0) break;  // the constraints alone say where everything is
+      ++iterations;
+      const VectorXd y = downhill(now), d = now.l.Q * y;
+      // No step can be made: forces left over are the round-off of those that cancel.
+      const bool settled = y.cwiseAbs().maxCoeff() <= kSettled * size();
+      const bool close = now.excess <= 1;
+      const double slope = now.force.dot(y);
+      double length = rotation_limit(system_->model(), d.data());
+      for (bool accepted = settled; !accepted; length /= 2) {
+        if (length < kShortest) return false;
+        // Back onto the constraints, so that forces of different places are comparable.
+        State trial = moved(now.state, length * d);
+        if (!project_positions(*system_, trial, nullptr, *work_)) continue;
+        Place then = place(std::move(trial));
+        if (!std::isfinite(then.excess)) continue;
+        // Close to it one step more squares the error.
+        if (close) {
+          if (then.excess < now.excess) now = std::move(then);
+          break;
+        }
+        // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
+        accepted = then.force.dot(y) < -0.9 * slope;
+        if (accepted) now = std::move(then);
+      }
+      if (settled || close) {
+        evaluate(now.state);
+        state = std::move(now.state);
+        return true;
+      }
+    }
+    state = std::move(now.state);
+    return evaluate(state) <= 1;
   }
 
   // d and the increments of lambda, into work_->right. False: singular.
-  bool increment(const State& state, double mu) {
+  bool increment(const State& state) {
     MatrixRequest request;
-    request.force = {1, 0, mu};
+    request.force = {1, 0, 0};
     request.row = {1, 0, 0};
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
@@ -134,77 +235,35 @@ class Equilibrium {
   }
 
   State stepped(const State& state, const std::vector<double>& step, double length) const {
-    State out = state;
-    std::vector<double> d(step.begin(), step.begin() + system_->model().nv);
-    for (double& x : d) x *= length;
-    for (const Node& node : system_->model().nodes)
-      increment_position(node.type, d.data() + node.v, out.q.data() + node.q);
-    for (std::size_t i = 0; i < out.lambda.size(); ++i) out.lambda[i] += length * step[d.size() + i];
+    const int nv = system_->model().nv;
+    State out = moved(state, length * Eigen::Map<const VectorXd>(step.data(), nv));
+    for (std::size_t i = 0; i < out.lambda.size(); ++i) out.lambda[i] += length * step[at(nv) + i];
     return out;
   }
 
-  // The part of the forces that moves something: what is left of r by the best multipliers, as accelerations.
-  bool descend(State& state) {
-    constexpr int kIterations = 400;
-    double now = evaluate(state);
-    if (now <= 1) return polish(state);
-    double mu = first_shift(state);
-    double energy = system_->energy(state, *work_).potential;
-    for (int i = 0; i < kIterations; ++i) {
-      ++iterations;
-      evaluate(state);
-      const VectorXd r = Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
-      const double violation = largest(work_->phi) / position_scale();
-      if (!increment(state, mu)) {
-        mu *= 10;
-        continue;
-      }
-      const std::vector<double> step = work_->right;
-      const double limit = rotation_limit(system_->model(), step.data());
-      const double work_done = Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r);
-      // Uphill: K + mu M is not positive there.
-      if (violation <= 1 && work_done > 0 && now > 1e3) {
-        mu *= 4;
-        if (mu > 1e12 * scale_) return false;
-        continue;
-      }
-      // Back onto the constraints, so that forces and potentials of different places are comparable.
-      State trial = stepped(state, step, limit);
-      const bool placed = project_positions(*system_, trial, nullptr, *work_);
-      const double then = evaluate(trial);
-      const double energy_then = system_->energy(trial, *work_).potential;
-      const bool better = placed && (then <= now || (violation <= 1 && energy_then < energy));
-      if (!std::isfinite(then) || !better) {
-        mu *= 4;
-        if (mu > 1e12 * scale_) return false;
-        continue;
-      }
-      const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
-      mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least_shift());
-      state = std::move(trial);
-      now = then;
-      energy = energy_then;
-      if (now <= 1) return polish(state);
-    }
-    return false;
-  }
-
+  // Newton's method with a line search for the largest residual.
   bool newton(State& state) {
     constexpr int kIterations = 60;
     double now = evaluate(state);
     for (int i = 0; i < kIterations; ++i) {
-      if (now <= 1) return polish(state);
+      const bool close = now <= 1;
       ++iterations;
-      if (!increment(state, 0)) return false;
+      if (!increment(state)) return close;
       const std::vector<double> step = work_->right;
       double length = rotation_limit(system_->model(), step.data());
-      State trial;
-      double then = 0;
-      for (;; length /= 2) {
+      State trial = stepped(state, step, length);
+      double then = evaluate(trial);
+      // Close to it one step more squares the error.
+      if (close) {
+        if (then < now) state = std::move(trial);
+        evaluate(state);
+        return true;
+      }
+      while (!(then < (1 - 0.1 * length) * now)) {
+        length /= 2;
         if (length < 1e-6) return false;
         trial = stepped(state, step, length);
         then = evaluate(trial);
-        if (then < (1 - 0.1 * length) * now) break;
       }
       state = std::move(trial);
       now = then;
@@ -212,35 +271,10 @@ class Equilibrium {
     return false;
   }
 
-  // One step more: it is close, and Newton's method squares the error.
-  bool polish(State& state) {
-    const double before = evaluate(state);
-    if (increment(state, least_shift())) {
-      const State trial = stepped(state, std::vector<double>(work_->right), 1);
-      if (evaluate(trial) <= before) state = trial;
-    }
-    evaluate(state);
-    return true;
-  }
-
-  // Far below all stiffness, but motions that nothing resists stay where they are.
-  double least_shift() const { return 1e-9 * scale_; }
-
-  // Such that the first step is of the size of the model at most.
-  double first_shift(const State& state) {
-    State start = state;
-    if (!solve_accelerations(*system_, start, *work_)) return scale_ = 1;
-    double size = 0;
-    for (const Motion<double>& m : work_->motions) size = std::max(size, m.p.norm());
-    scale_ = std::max(largest(start.vdot) / std::max(0.1 * size, 1e-3), 1e-12);
-    return scale_;
-  }
-
   const System* system_;
   Work* work_;
-  double tolerance_;
+  double tolerance_, applied_;
   double carried_ = 0;
-  double scale_ = 1;  // of mu
 };
 
 // Motions of zero stiffness, and the number of those with negative stiffness.
@@ -298,8 +332,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     const double next = factor + step > 1 - 1e-9 ? 1 : factor + step;
     // The whole loads are the model's own.
     const System raised = next == 1 ? system : loaded(system, loads, next);
-    Work raised_work(raised, work->solver->name());
-    Equilibrium equilibrium(raised, raised_work, options.tolerance);
+    Work raised_work(raised, model.nv <= kLargestDense ? "klu" : work->solver->name());
+    Equilibrium equilibrium(raised, raised_work, options.tolerance, next * largest_applied(system, loads));
     State trial = state;
     const bool found = equilibrium.solve(trial);
     if (!found) {

@@ -1,7 +1,8 @@
 // Static equilibrium: q and lambda with g(q, 0, lambda, t) + B^T lambda = 0 and Phi(q, t) = 0.
 //
-// Newton's method with a mass term that fades out, (K + mu M) d + B^T dlambda = -r: far from the equilibrium a way downhill, close to it
-// Newton's method. Weight and applied forces are raised in load steps; one that fails is halved.
+// Newton's method along the motions N that the constraints allow, turned round where the stiffness is negative, d = -N |N^T K N|^-1 N^T r: always
+// downhill, and quadratic close to a stable equilibrium. Where that fails, and for models too large for dense matrices, Newton's method for all
+// unknowns with a line search. Weight and applied forces are raised in load steps; one that fails is halved.
 #pragma once
 
 #include <string>
