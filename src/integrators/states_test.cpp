@@ -59,6 +59,11 @@ const Vector& exact_followers() {
   return end;
 }
 
+bool is_implicit(const ListedIntegrator& listed) {
+  return std::any_of(listed.options.begin(), listed.options.end(),
+                     [](const IntegratorOption& o) { return o.name == "newton_tol"; });
+}
+
 TEST(States, HaveTheOrderOfEveryListedIntegrator) {
   const System system = make_system(followers());
   for (const ListedIntegrator& listed : integrators()) {
@@ -69,7 +74,7 @@ TEST(States, HaveTheOrderOfEveryListedIntegrator) {
     ASSERT_GE(order, 1) << listed.name;
     std::vector<double> errors;
     for (double h = order > 3 ? 0.05 : 0.01; errors.size() < 3; h /= 2) {
-      const Simulation run(system, listed.name + ",newton_tol=1e-13", 1, h);
+      const Simulation run(system, listed.name + (is_implicit(listed) ? ",newton_tol=1e-13" : ""), 1, h);
       errors.push_back((as_vector(run.sensors).tail<4>() - exact_followers().tail<4>()).norm());
     }
     fmt::print("  {:<18} order {}: errors {:.2e}\n", listed.name, order, fmt::join(errors, " "));
