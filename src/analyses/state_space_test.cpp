@@ -79,13 +79,13 @@ TEST(StateSpace, TransferFunctionOfACartWithPendulumIsTheClosedForm) {
 // Against the simulation: a step of the force, small enough to be linear.
 TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
   const CartPendulum model;
-  const double push = 1e-4, end = 0.7;
+  const double push = 1e-3, end = 0.7;
   const System still = make_system(model.model()), pushed = make_system(model.model(push));
   const StateSpace space = state_space(still, start_of(still), {.inputs = {"forces.push.force[0]"}, .outputs = {"x", "phi"}});
   SimulateOptions options = default_options(pushed.model().description());
   options.end = end;
-  options.step = 1e-4;
-  options.integrator = "generalized-alpha,rho=1";
+  options.step = 1e-3;
+  options.integrator = "dopri5";  // Newton's method would stop at a part of the weights, which are far larger than the push
   options.output_every = 0;
   const Result result = simulate(pushed, options);
   ASSERT_TRUE(result.summary.completed) << result.summary.failure;
