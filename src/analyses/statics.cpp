@@ -188,7 +188,10 @@ class Equilibrium {
       const double slope = now.force.dot(y);
       double length = rotation_limit(system_->model(), d.data());
       for (bool accepted = settled; !accepted; length /= 2) {
-        if (length < kShortest) return false;
+        if (length < kShortest) {
+          if (close) break;
+          return false;
+        }
         // Back onto the constraints, so that forces of different places are comparable.
         State trial = moved(now.state, length * d);
         if (!project_positions(*system_, trial, nullptr, *work_)) continue;
@@ -351,6 +354,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
         for (Eigen::Index i = 0; i < stiffness.indifferent.cols(); ++i)
           names.push_back(describe_motion(model, stiffness.indifferent.col(i)));
         if (!names.empty()) out.failure += fmt::format("; nothing resists these motions: {}", fmt::join(names, " | "));
+      } else {
+        out.failure += fmt::format("; with more than {} velocities it is only found from a start close to it", kLargestDense);
       }
       out.state = state;
       return out;
