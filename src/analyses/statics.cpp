@@ -92,11 +92,13 @@ class Equilibrium {
 
   // False: no convergence; the state is then as it was.
   bool solve(State& state) {
-    for (const bool downhill : {true, false}) {
-      // Without a potential there need not be a way downhill; large models have no dense matrices.
-      if (downhill && system_->model().nv > kLargestDense) continue;
+    // Large models have no dense matrices; without a potential there need not be a way downhill.
+    constexpr int kLargestDescent = 150;
+    using Way = bool (Equilibrium::*)(State&);
+    for (const Way way : {&Equilibrium::descend, &Equilibrium::descend_slowly, &Equilibrium::newton}) {
+      if (way == &Equilibrium::descend && system_->model().nv > kLargestDescent) continue;
       State found = state;
-      if (!(downhill ? descend(found) : newton(found))) continue;
+      if (!(this->*way)(found)) continue;
       state = std::move(found);
       return true;
     }
@@ -216,10 +218,63 @@ class Equilibrium {
     return evaluate(state) <= 1;
   }
 
-  // d and the increments of lambda, into work_->right. False: singular.
-  bool increment(const State& state) {
+  // Newton's method with mu M added to K: as large steps as go downhill. Sparse, but it may end at an equilibrium that is not stable.
+  bool descend_slowly(State& state) {
+    constexpr int kIterations = 400;
+    double now = evaluate(state);
+    const double scale = first_shift(state), least = 1e-9 * scale, most = 1e12 * scale;
+    double mu = scale, energy = system_->energy(state, *work_).potential;
+    for (int i = 0; i < kIterations && mu <= most; ++i) {
+      const double violation = largest((evaluate(state), work_->phi)) / (1e-12 * size());
+      const bool close = now <= 1;
+      ++iterations;
+      const VectorXd r = Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
+      if (!increment(state, close ? least : mu)) {
+        if (close) return true;
+        mu *= 10;
+        continue;
+      }
+      const std::vector<double> step = work_->right;
+      // Close to it one step more squares the error.
+      if (close) {
+        State trial = stepped(state, step, 1);
+        if (evaluate(trial) < now) state = std::move(trial);
+        evaluate(state);
+        return true;
+      }
+      const bool uphill = violation <= 1 && now > 1e3 && Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r) > 0;
+      const double limit = rotation_limit(system_->model(), step.data());
+      // Back onto the constraints, so that forces and potentials of different places are comparable.
+      State trial = stepped(state, step, limit);
+      const bool placed = !uphill && project_positions(*system_, trial, nullptr, *work_);
+      const double then = placed ? evaluate(trial) : now;
+      const double energy_then = system_->energy(trial, *work_).potential;
+      if (!placed || !std::isfinite(then) || !(then <= now || (violation <= 1 && energy_then < energy))) {
+        mu *= 4;
+        continue;
+      }
+      const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
+      mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least);
+      state = std::move(trial);
+      now = then;
+      energy = energy_then;
+    }
+    return false;
+  }
+
+  // mu with which the first step is of the size of the model at most.
+  double first_shift(const State& state) {
+    State start = state;
+    if (!solve_accelerations(*system_, start, *work_)) return 1;
+    double extent = 0;
+    for (const Motion<double>& m : work_->motions) extent = std::max(extent, m.p.norm());
+    return std::max(largest(start.vdot) / std::max(0.1 * extent, 1e-3), 1e-12);
+  }
+
+  // d and the increments of lambda, into work_->right, with K + mu M. False: singular.
+  bool increment(const State& state, double mu = 0) {
     MatrixRequest request;
-    request.force = {1, 0, 0};
+    request.force = {1, 0, mu};
     request.row = {1, 0, 0};
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
