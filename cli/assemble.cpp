@@ -21,10 +21,14 @@ struct AssembleArguments {
 
 void print(const System& system, const Assembly& a) {
   const Model& model = system.model();
-  fmt::print("{}: assembled at t = {:.6g} s; largest |Phi| {:.3g} (before: {:.3g}), |B v + Phi_t| {:.3g} (before: {:.3g})\n",
-             model.description().name, a.state.t, a.residual_position, a.initial_residual_position, a.residual_velocity,
-             a.initial_residual_velocity);
-  const auto vector = [](const Vec3& v) { return fmt::format("{:.9g}  {:.9g}  {:.9g}", v.x(), v.y(), v.z()); };
+  fmt::print(
+      "{}: assembled at t = {:.6g} s; largest |Phi| {:.3g} (before: {:.3g}), |B v + Phi_t| {:.3g} (before: "
+      "{:.3g})\n",
+      model.description().name, a.state.t, a.residual_position, a.initial_residual_position,
+      a.residual_velocity, a.initial_residual_velocity);
+  const auto vector = [](const Vec3& v) {
+    return fmt::format("{:.9g}  {:.9g}  {:.9g}", v.x(), v.y(), v.z());
+  };
   const auto& bodies = model.description().entries(Section::Bodies);
   const Configuration configuration = configuration_of(system, a.state);
   constexpr std::size_t kMost = 20;
@@ -36,7 +40,8 @@ void print(const System& system, const Assembly& a) {
     if (translates(type)) fmt::print("    velocity           {}\n", vector(body.velocity));
     if (rotates(type)) fmt::print("    angular velocity   {}\n", vector(body.angular_velocity));
   }
-  if (bodies.size() > kMost) fmt::print("  and {} more bodies: --out or --json shows them\n", bodies.size() - kMost);
+  if (bodies.size() > kMost)
+    fmt::print("  and {} more bodies: --out or --json shows them\n", bodies.size() - kMost);
 }
 
 int assemble_command(AssembleArguments& arguments) {
@@ -59,23 +64,30 @@ int assemble_command(AssembleArguments& arguments) {
 }  // namespace
 
 void add_assemble(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand(
-      "assemble", "From a rough configuration a consistent one: positions, velocities and accelerations that meet the constraints");
+  CLI::App& command = *program.add_subcommand("assemble",
+                                              "From a rough configuration a consistent one: positions, "
+                                              "velocities and accelerations that meet the constraints");
   const auto a = std::make_shared<AssembleArguments>();
   a->model.add_to(command);
   CLI::Option* const hold =
-      command.add_option("--hold", a->options.held, "Bodies that keep their positions and velocities")->type_name("BODY...")->delimiter(',');
+      command.add_option("--hold", a->options.held, "Bodies that keep their positions and velocities")
+          ->type_name("BODY...")
+          ->delimiter(',');
   command.add_option("--free", a->options.free, "The only bodies that may move; all if neither is given")
       ->type_name("BODY...")
       ->delimiter(',')
       ->excludes(hold);
   add_from(command, a->from);
-  command.add_option("--time", a->time, "Time of joints that depend on it [s]; the start if not given")->type_name("T");
-  command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")->type_name("FILE");
+  command.add_option("--time", a->time, "Time of joints that depend on it [s]; the start if not given")
+      ->type_name("T");
+  command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")
+      ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "A file for --from may name some bodies only, with some of position, orientation, velocity, angular_velocity.\n"
-      "Exit code 0: done; 2: the input is wrong, or there is no such configuration nearby (the worst constraint is named).");
+      "A file for --from may name some bodies only, with some of position, orientation, velocity, "
+      "angular_velocity.\n"
+      "Exit code 0: done; 2: the input is wrong, or there is no such configuration nearby (the worst "
+      "constraint is named).");
   command.callback([a, &exit_code] { exit_code = assemble_command(*a); });
 }
 

@@ -75,7 +75,9 @@ void add_check(CLI::App& program, int& exit_code) {
   const auto initial = std::make_shared<std::optional<std::string>>();
   const auto json = std::make_shared<bool>(false);
   arguments->add_to(command);
-  command.add_option("--initial", *initial, "check: values that violate a constraint are an error; project: they may move")
+  command
+      .add_option("--initial", *initial,
+                  "check: values that violate a constraint are an error; project: they may move")
       ->type_name("check|project");
   command.add_flag("--json", *json, "Print one JSON object, and nothing else on standard output");
   command.callback([=, &exit_code] { exit_code = check(*arguments, *initial, *json); });

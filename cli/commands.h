@@ -13,7 +13,12 @@
 
 namespace liedyn::cli {
 
-enum ExitCode : int { kDone = 0, kWrongInput = 2, kFailedNumerics = 3, kInterrupted = 130 /* as shells say */ };
+enum ExitCode : int {
+  kDone = 0,
+  kWrongInput = 2,
+  kFailedNumerics = 3,
+  kInterrupted = 130 /* as shells say */
+};
 
 // Each adds its command to the program. When the command is called, its exit code is left in `exit_code`.
 void add_run(CLI::App& program, int& exit_code);

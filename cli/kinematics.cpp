@@ -41,9 +41,11 @@ int kinematics_command(const KinematicsArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}\n", summary_json(result));
   } else {
-    fmt::print("{}: driven motion, t = {:.6g} ... {:.6g} s in {} steps of {:.6g} s, {:.3g} s of computing time\n", s.model, s.start,
-               s.end, s.steps, s.step, s.wall_seconds);
-    fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position, s.residual_velocity);
+    fmt::print(
+        "{}: driven motion, t = {:.6g} ... {:.6g} s in {} steps of {:.6g} s, {:.3g} s of computing time\n",
+        s.model, s.start, s.end, s.steps, s.step, s.wall_seconds);
+    fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,
+               s.residual_velocity);
     if (!t.channels.empty()) fmt::print("  sensors at the end\n");
     print_sensors(system.model(), t.data.data() + (t.rows() - 1) * static_cast<std::size_t>(t.columns) + 1);
     if (s.completed && !arguments.out.empty()) fmt::print("The results are in {}\n", arguments.out);
@@ -58,19 +60,27 @@ int kinematics_command(const KinematicsArguments& arguments) {
 
 void add_kinematics(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "kinematics", "Positions, velocities, accelerations and reactions of a model whose motion is prescribed altogether");
+      "kinematics",
+      "Positions, velocities, accelerations and reactions of a model whose motion is prescribed altogether");
   const auto a = std::make_shared<KinematicsArguments>();
   a->model.add_to(command);
   command.add_option("--start", a->start, "First time [s]; the model's if not given")->type_name("T");
   command.add_option("--end", a->end, "Last time [s]; the model's if not given")->type_name("T");
-  command.add_option("--step", a->step, "Distance of the times [s]; the model's if not given")->type_name("H");
-  command.add_option("--output-every", a->output_every, "Record every n-th time; 0: only the first and the last")->type_name("N");
+  command.add_option("--step", a->step, "Distance of the times [s]; the model's if not given")
+      ->type_name("H");
+  command
+      .add_option("--output-every", a->output_every, "Record every n-th time; 0: only the first and the last")
+      ->type_name("N");
   add_from(command, a->from);
-  command.add_option("--out", a->out, "Write what the sensors recorded to this file; .csv or .h5")->type_name("FILE");
-  command.add_flag("--json", a->json, "Print the summary as one JSON object, and nothing else on standard output");
+  command.add_option("--out", a->out, "Write what the sensors recorded to this file; .csv or .h5")
+      ->type_name("FILE");
+  command.add_flag("--json", a->json,
+                   "Print the summary as one JSON object, and nothing else on standard output");
   command.footer(
-      "No time integration: the constraints are solved anew at each time, so that the step does not limit the accuracy.\n"
-      "Exit code 0: done; 2: the input is wrong, or motions remain free (they are named); 3: no configuration at some time, the "
+      "No time integration: the constraints are solved anew at each time, so that the step does not limit "
+      "the accuracy.\n"
+      "Exit code 0: done; 2: the input is wrong, or motions remain free (they are named); 3: no "
+      "configuration at some time, the "
       "results up\nto there are written.");
   command.callback([a, &exit_code] { exit_code = kinematics_command(*a); });
 }

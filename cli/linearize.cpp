@@ -18,7 +18,8 @@ struct LinearizeArguments {
 };
 
 void print_names(const char* title, const std::vector<std::string>& names) {
-  fmt::print("  {:<8} {}: {}\n", title, names.size(), names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", ")));
+  fmt::print("  {:<8} {}: {}\n", title, names.size(),
+             names.empty() ? "-" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 void print_matrix(char name, const Eigen::MatrixXd& m) {
@@ -62,12 +63,14 @@ int linearize_command(const LinearizeArguments& arguments) {
 
 void add_linearize(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "linearize", "State space A, B, C, D in minimal coordinates about a state, from numbers of the model to sensors");
+      "linearize",
+      "State space A, B, C, D in minimal coordinates about a state, from numbers of the model to sensors");
   const auto a = std::make_shared<LinearizeArguments>();
   a->point.add_to(command);
   command
       .add_option("--inputs", a->options.inputs,
-                  "Numbers of the model (forces.motor.torque[2], spin), or a force (forces.motor: its components); all "
+                  "Numbers of the model (forces.motor.torque[2], spin), or a force (forces.motor: its "
+                  "components); all "
                   "applied forces and torques if not given")
       ->type_name("PATH,...")
       ->delimiter(',')
@@ -77,12 +80,14 @@ void add_linearize(CLI::App& program, int& exit_code) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command
-      .add_option("--out", a->out,
-                  "NAME.npz: one file; NAME.mtx, NAME.csv: NAME.A.mtx ... NAME.D.mtx (MatrixMarket, CSV); NAME.json")
+      .add_option(
+          "--out", a->out,
+          "NAME.npz: one file; NAME.mtx, NAME.csv: NAME.A.mtx ... NAME.D.mtx (MatrixMarket, CSV); NAME.json")
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "The states are displacements and rotations of bodies from which all others follow, and their rates; u and y are deviations\n"
+      "The states are displacements and rotations of bodies from which all others follow, and their rates; u "
+      "and y are deviations\n"
       "from the values at the state. Exit code 0: done; 2: the input is wrong; 3: there is no such state.");
   command.callback([a, &exit_code] { exit_code = linearize_command(*a); });
 }

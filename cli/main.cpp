@@ -21,7 +21,8 @@ void print_findings(const std::vector<Diagnostic>& findings) {
 void print_sensors(const Model& model, const double* values) {
   for (const Sensor& sensor : model.sensors)
     fmt::print("    {:<18} {:.12g} {}\n", sensor.name,
-               fmt::join(values + sensor.first, values + sensor.first + sensor.components, "  "), sensor.listed->unit);
+               fmt::join(values + sensor.first, values + sensor.first + sensor.components, "  "),
+               sensor.listed->unit);
 }
 
 namespace {
@@ -46,7 +47,8 @@ void check_options(const CLI::App& program, int argc, char** argv) {
     if (word == "--") return;
     if (!word.starts_with("--")) {
       // A command, or a command of the last one.
-      const auto commands = command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
+      const auto commands =
+          command->get_subcommands([&](const CLI::App* one) { return one->get_name() == word; });
       if (!commands.empty()) command = commands.front();
       if (command->get_prefix_command()) return;  // what follows is not ours
       continue;
@@ -56,7 +58,8 @@ void check_options(const CLI::App& program, int argc, char** argv) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command->get_options())
       for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
-    throw InputError("", fmt::format("{} has no option '{}'", command->get_name(), excerpt(name)), did_you_mean(name, names));
+    throw InputError("", fmt::format("{} has no option '{}'", command->get_name(), excerpt(name)),
+                     did_you_mean(name, names));
   }
 }
 

@@ -30,28 +30,32 @@ std::string movers(const Model& model, const Mode& mode) {
   std::vector<std::string> out;
   for (const std::size_t i : order)
     if (out.size() < kMost && mode.share[i] >= kLeast)
-      out.push_back(fmt::format("{} {:.0f} %", model.description().entries(Section::Bodies)[i].name, 100 * mode.share[i]));
+      out.push_back(fmt::format("{} {:.0f} %", model.description().entries(Section::Bodies)[i].name,
+                                100 * mode.share[i]));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
 void print(const Modes& m, const Model& model) {
-  fmt::print("{}: {} degrees of freedom, linearised at t = {:.6g} s{}\n", m.model, m.degrees_of_freedom, m.time,
-             m.undamped ? ", without damping" : "");
+  fmt::print("{}: {} degrees of freedom, linearised at t = {:.6g} s{}\n", m.model, m.degrees_of_freedom,
+             m.time, m.undamped ? ", without damping" : "");
   if (!m.axes.rate.isZero())
-    fmt::print("  seen from axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s\n", m.axes.rate.x(), m.axes.rate.y(),
-               m.axes.rate.z());
+    fmt::print("  seen from axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s\n", m.axes.rate.x(),
+               m.axes.rate.y(), m.axes.rate.z());
   if (m.modes.empty()) return;
-  fmt::print("  {:>4}  {:>14}  {:>10}  {:>30}  {}\n", "mode", "frequency/Hz", "damping", "eigenvalue s/(1/s)", "kinetic energy");
+  fmt::print("  {:>4}  {:>14}  {:>10}  {:>30}  {}\n", "mode", "frequency/Hz", "damping", "eigenvalue s/(1/s)",
+             "kinetic energy");
   // + 0.0: no sign before a zero
   for (std::size_t i = 0; i < m.modes.size(); ++i) {
     const Mode& mode = m.modes[i];
     const std::string eigenvalue =
-        mode.rigid ? "0"
-                   : fmt::format("{:.6g}{}", mode.eigenvalue.real(),
-                                 mode.eigenvalue.imag() == 0 ? "" : fmt::format(" +- {:.10g} i", mode.eigenvalue.imag()));
+        mode.rigid
+            ? "0"
+            : fmt::format(
+                  "{:.6g}{}", mode.eigenvalue.real(),
+                  mode.eigenvalue.imag() == 0 ? "" : fmt::format(" +- {:.10g} i", mode.eigenvalue.imag()));
     fmt::print("  {:>4}  {:>14.8g}  {:>10}  {:>30}  {}{}\n", i + 1, mode.frequency(),
-               mode.rigid ? "-" : fmt::format("{:.4g}", mode.damping_ratio() + 0.0), eigenvalue, movers(model, mode),
-               mode.rigid ? " (nothing resists)" : "");
+               mode.rigid ? "-" : fmt::format("{:.4g}", mode.damping_ratio() + 0.0), eigenvalue,
+               movers(model, mode), mode.rigid ? " (nothing resists)" : "");
   }
 }
 
@@ -77,29 +81,38 @@ int modes_command(ModesArguments& arguments) {
 }  // namespace
 
 void add_modes(CLI::App& program, int& exit_code) {
-  CLI::App& command =
-      *program.add_subcommand("modes", "Eigenvalues and mode shapes of the linearised, constrained equations about a state");
+  CLI::App& command = *program.add_subcommand(
+      "modes", "Eigenvalues and mode shapes of the linearised, constrained equations about a state");
   const auto a = std::make_shared<ModesArguments>();
   a->point.add_to(command);
   command.add_flag("--undamped", a->options.undamped, "Leave out dissipation; gyroscopic forces stay");
-  command.add_option("--count", a->options.count, "Only the modes of the lowest |s|; large models: 20 if not given")
+  command
+      .add_option("--count", a->options.count,
+                  "Only the modes of the lowest |s|; large models: 20 if not given")
       ->type_name("N");
   command
       .add_option("--axes", a->axes,
-                  "Angular velocity of the axes from which the motion is seen [rad/s]; not given: axes in which it is steady")
+                  "Angular velocity of the axes from which the motion is seen [rad/s]; not given: axes in "
+                  "which it is steady")
       ->type_name("X Y Z")
       ->expected(3);
   command
-      .add_option("--solver", a->options.solver,
-                  fmt::format("All modes from dense matrices, or some from sparse ones; auto: dense up to {} velocities",
-                              kLargestDense))
+      .add_option(
+          "--solver", a->options.solver,
+          fmt::format(
+              "All modes from dense matrices, or some from sparse ones; auto: dense up to {} velocities",
+              kLargestDense))
       ->type_name(fmt::format("{}", fmt::join(kModeSolvers, "|")));
-  command.add_option("--out", a->out, "Write eigenvalues and shapes to this file; .csv, .json or .npz")->type_name("FILE");
+  command.add_option("--out", a->out, "Write eigenvalues and shapes to this file; .csv, .json or .npz")
+      ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "Shapes are small displacements and rotations of the bodies along inertial axes (docs/theory/12_linearization.md). About a "
-      "motion that\nis not steady the eigenvalues are those of the equations frozen at that time, and a warning says so.\n"
-      "Exit code 0: done; 2: the input is wrong; 3: there is no such state, or the eigenvalues were not found.");
+      "Shapes are small displacements and rotations of the bodies along inertial axes "
+      "(docs/theory/12_linearization.md). About a "
+      "motion that\nis not steady the eigenvalues are those of the equations frozen at that time, and a "
+      "warning says so.\n"
+      "Exit code 0: done; 2: the input is wrong; 3: there is no such state, or the eigenvalues were not "
+      "found.");
   command.callback([a, &exit_code] { exit_code = modes_command(*a); });
 }
 

@@ -10,7 +10,8 @@ namespace liedyn::cli {
 void add_from(CLI::App& command, std::string& from) {
   command
       .add_option("--from", from,
-                  "Start from this configuration instead of the model's own: a .json file that static or assemble wrote")
+                  "Start from this configuration instead of the model's own: a .json file that static or "
+                  "assemble wrote")
       ->type_name("FILE");
 }
 
@@ -23,12 +24,15 @@ void OperatingPointArguments::add_to(CLI::App& command) {
   model.add_to(command);
   command
       .add_option("--at", at,
-                  "The state to look at: the start, the equilibrium found from it, or the simulation at a time or its end")
+                  "The state to look at: the start, the equilibrium found from it, or the simulation at a "
+                  "time or its end")
       ->type_name("initial|static|end|T")
       ->capture_default_str();
   add_from(command, from);
-  command.add_option("--initial", initial, "How the start is made consistent, as for run")->type_name("check|project");
-  command.add_option("--integrator", integrator, "Of the simulation up to --at, as for run")->type_name("NAME[,KEY=VALUE...]");
+  command.add_option("--initial", initial, "How the start is made consistent, as for run")
+      ->type_name("check|project");
+  command.add_option("--integrator", integrator, "Of the simulation up to --at, as for run")
+      ->type_name("NAME[,KEY=VALUE...]");
   command.add_option("--step", step, "Of that simulation [s]")->type_name("H");
 }
 

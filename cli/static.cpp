@@ -22,9 +22,10 @@ struct StaticArguments {
 void print(const StaticResult& r, const Model& model) {
   int iterations = 0;
   for (const LoadStep& step : r.steps) iterations += step.iterations;
-  fmt::print("{}: equilibrium in {} load step{}, {} iterations\n", r.model, r.steps.size(), r.steps.size() == 1 ? "" : "s",
-             iterations);
-  fmt::print("  residuals            forces {:.3g} N, positions {:.3g}\n", r.residual_force, r.residual_position);
+  fmt::print("{}: equilibrium in {} load step{}, {} iterations\n", r.model, r.steps.size(),
+             r.steps.size() == 1 ? "" : "s", iterations);
+  fmt::print("  residuals            forces {:.3g} N, positions {:.3g}\n", r.residual_force,
+             r.residual_position);
   fmt::print("  potential energy     {:.9g} J\n", r.potential);
   fmt::print("  stability            {}\n",
              r.unstable_directions < 0    ? "not examined (too many bodies)"
@@ -67,20 +68,28 @@ void add_static(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand("static", "Static equilibrium, with the loads raised in steps");
   const auto a = std::make_shared<StaticArguments>();
   a->model.add_to(command);
-  command.add_option("--load-steps", a->options.load_steps, "Equal steps in which weight and applied forces are raised; one that fails is halved")
+  command
+      .add_option("--load-steps", a->options.load_steps,
+                  "Equal steps in which weight and applied forces are raised; one that fails is halved")
       ->type_name("N")
       ->capture_default_str();
-  command.add_option("--time", a->time, "Time of loads and joints that depend on it [s]; the start if not given")->type_name("T");
-  command.add_option("--tolerance", a->options.tolerance, "Forces left over, relative to the forces there are")
+  command
+      .add_option("--time", a->time, "Time of loads and joints that depend on it [s]; the start if not given")
+      ->type_name("T");
+  command
+      .add_option("--tolerance", a->options.tolerance, "Forces left over, relative to the forces there are")
       ->type_name("TOL")
       ->capture_default_str();
-  command.add_option("--initial", a->initial, "How the positions to start from are made consistent, as for run")
+  command
+      .add_option("--initial", a->initial, "How the positions to start from are made consistent, as for run")
       ->type_name("check|project");
   add_from(command, a->from);
-  command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")->type_name("FILE");
+  command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")
+      ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
-      "Exit code 0: done, motions that nothing determines are named in a warning; 2: the input is wrong; 3: no equilibrium was found, "
+      "Exit code 0: done, motions that nothing determines are named in a warning; 2: the input is wrong; 3: "
+      "no equilibrium was found, "
       "and\nthe motions that nothing resists are named.");
   command.callback([a, &exit_code] { exit_code = static_command(*a); });
 }

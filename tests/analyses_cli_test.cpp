@@ -39,7 +39,8 @@ TEST(Static, FindsAnEquilibriumThatARunStartsFrom) {
 TEST(Static, NamesWhatNothingHolds) {
   const TemporaryDirectory directory;
   const std::string model = directory.write(
-      "stone.json", R"json({ "liedyn": 1, "gravity": [0, 0, -9.81], "bodies": { "stone": { "type": "point", "mass": 1 } } })json");
+      "stone.json",
+      R"json({ "liedyn": 1, "gravity": [0, 0, -9.81], "bodies": { "stone": { "type": "point", "mass": 1 } } })json");
   const Outcome outcome = run_program({"static", model});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("nothing resists these motions: "));
@@ -55,10 +56,13 @@ TEST(ModesCommand, TabulatesAndWrites) {
     const Outcome outcome = run_program({"modes", model, "--at", "static", "--out", directory.file(name)});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
-    for (const char* words : {"1 degrees of freedom", "0.542", "bob 100 %"}) EXPECT_THAT(outcome.out, HasSubstr(words));
+    for (const char* words : {"1 degrees of freedom", "0.542", "bob 100 %"})
+      EXPECT_THAT(outcome.out, HasSubstr(words));
     EXPECT_GT(std::filesystem::file_size(directory.file(name)), 0u);
   }
-  EXPECT_THAT(content_of(directory.file("m.csv")), ::testing::StartsWith("mode,real,imaginary,frequency,damping_ratio,bob: displacement x (real)"));
+  EXPECT_THAT(
+      content_of(directory.file("m.csv")),
+      ::testing::StartsWith("mode,real,imaginary,frequency,damping_ratio,bob: displacement x (real)"));
   const Outcome moving = run_program({"modes", model, "--at", "0.1", "--json"});
   ASSERT_EQ(moving.exit_code, 0) << moving.err;
   EXPECT_THAT(moving.err, HasSubstr("neither an equilibrium nor a steady motion"));
@@ -69,7 +73,8 @@ TEST(ModesCommand, TabulatesAndWrites) {
 }
 
 TEST(ModesCommand, LargeModelsAreSparse) {
-  const Outcome outcome = run_program({"modes", "chain", "--set", "links=150", "--at", "static", "--count", "6", "--json"});
+  const Outcome outcome =
+      run_program({"modes", "chain", "--set", "links=150", "--at", "static", "--count", "6", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const nlohmann::json found = nlohmann::json::parse(outcome.out);
   EXPECT_EQ(found["solver"], "sparse");
@@ -80,8 +85,9 @@ TEST(Linearize, WritesEveryFormat) {
   const TemporaryDirectory directory;
   const std::string model = directory.write("pendulum.json", kPendulum);
   for (const char* extension : {"npz", "json", "mtx", "csv"}) {
-    const Outcome outcome = run_program({"linearize", model, "--at", "static", "--inputs", "forces.motor.torque[2]", "--outputs", "place",
-                                         "--out", directory.file(std::string("s.") + extension)});
+    const Outcome outcome =
+        run_program({"linearize", model, "--at", "static", "--inputs", "forces.motor.torque[2]", "--outputs",
+                     "place", "--out", directory.file(std::string("s.") + extension)});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, HasSubstr("states   2:"));
   }
@@ -95,20 +101,25 @@ TEST(Linearize, WritesEveryFormat) {
 TEST(Assemble, HoldsBodies) {
   const TemporaryDirectory directory;
   const std::string model = directory.write("pendulum.json", kPendulum);
-  const std::string rough =
-      directory.write("rough.json", R"json({ "bodies": { "bob": { "orientation": { "rotation_vector": [0, 0, 0.5] } } } })json");
-  const Outcome outcome = run_program({"assemble", model, "--from", rough, "--out", directory.file("good.json")});
+  const std::string rough = directory.write(
+      "rough.json",
+      R"json({ "bodies": { "bob": { "orientation": { "rotation_vector": [0, 0, 0.5] } } } })json");
+  const Outcome outcome =
+      run_program({"assemble", model, "--from", rough, "--out", directory.file("good.json")});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(run_program({"run", model, "--from", directory.file("good.json"), "--end", "0.01"}).exit_code, 0);
   EXPECT_EQ(run_program({"run", model, "--from", rough, "--end", "0.01"}).exit_code, 2) << "not consistent";
-  EXPECT_EQ(run_program({"run", model, "--from", rough, "--end", "0.01", "--initial", "project"}).exit_code, 0);
+  EXPECT_EQ(run_program({"run", model, "--from", rough, "--end", "0.01", "--initial", "project"}).exit_code,
+            0);
   const Outcome held = run_program({"assemble", model, "--from", rough, "--hold", "bob"});
   EXPECT_EQ(held.exit_code, 2);
   EXPECT_THAT(held.err, HasSubstr("joints.hinge: place"));
-  const Outcome bad = run_program({"assemble", model, "--from", directory.write("bad.json", R"json({ "bodies": {
+  const Outcome bad =
+      run_program({"assemble", model, "--from", directory.write("bad.json", R"json({ "bodies": {
     "bop": {}, "bob": { "position": [1, 2], "spin": 3 } } })json")});
   EXPECT_EQ(bad.exit_code, 2);
-  for (const char* words : {"did you mean 'bob'?", "expected 3 finite numbers", "bodies.bob.spin: unknown key", "bad.json:2"})
+  for (const char* words :
+       {"did you mean 'bob'?", "expected 3 finite numbers", "bodies.bob.spin: unknown key", "bad.json:2"})
     EXPECT_THAT(bad.err, HasSubstr(words));
 }
 

@@ -330,7 +330,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"mass\": 1,",
                  "\"mass\": 0,",
                  {"bodies.ball", "no mass and no joint holds it"}},
-        BadModel{"joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts others"}}));
+        BadModel{
+            "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts others"}}));
 
 const std::string kAtOrigin = R"json("between": ["ground", "top"], "at": [0, 0, 0])json";
 

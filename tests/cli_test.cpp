@@ -180,7 +180,8 @@ TEST(Check, NamesRedundantConstraints) {
   const Outcome simulated = run_program({"run", model, "--end", "0.1"});
   EXPECT_EQ(simulated.exit_code, 0);
   EXPECT_THAT(simulated.err,
-              ::testing::ContainsRegex("warning: 1 constraint follows from others and is not imposed: joints.[ab]: place x"));
+              ::testing::ContainsRegex(
+                  "warning: 1 constraint follows from others and is not imposed: joints.[ab]: place x"));
 }
 
 TEST(List, ShowsWhatThereIs) {

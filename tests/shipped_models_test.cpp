@@ -129,14 +129,16 @@ TEST(Mechanisms, MeetTheirReferencesInEveryIndex) {
       const std::string integrator = "generalized-alpha,rho=0.9,index=" + index;
       const Eigen::VectorXd sensors =
           (4 * run_to(system, k.t, k.step / 2, integrator) - run_to(system, k.t, k.step, integrator)) / 3;
-      const Eigen::Map<const Eigen::VectorXd> values(k.values.data(), static_cast<Eigen::Index>(k.values.size()));
+      const Eigen::Map<const Eigen::VectorXd> values(k.values.data(),
+                                                     static_cast<Eigen::Index>(k.values.size()));
       expect_at_most((sensors.segment(column(system, k.sensor), values.size()) - values).norm(), k.tolerance,
                      fmt::format("{}, index {}, {} at t = {}", k.model, index, k.sensor, k.t));
     }
 }
 
 TEST(Mechanisms, NameTheirRedundantConstraints) {
-  for (const auto& [model, count] : {std::pair("four_bar", 3), std::pair("bricard", 1), std::pair("flyball_governor", 0)}) {
+  for (const auto& [model, count] :
+       {std::pair("four_bar", 3), std::pair("bricard", 1), std::pair("flyball_governor", 0)}) {
     const System system = shipped(model, "r3so3");
     SimulateOptions options = default_options(system.model().description());
     options.end = 0.01;
@@ -158,7 +160,8 @@ TEST(AndrewsSqueezer, MeetsTheReferenceOnBothGroupsOfThePlane) {
     for (const Known& k : known) {
       const Eigen::VectorXd sensors = extrapolated(system, k.t, 2e-5);
       const std::string name = fmt::format("{}, t = {}: ", formulation, k.t);
-      expect_at_most(std::abs(sensors[column(system, "beta")] - k.beta) / k.beta, 1e-8, name + "beta, relative");
+      expect_at_most(std::abs(sensors[column(system, "beta")] - k.beta) / k.beta, 1e-8,
+                     name + "beta, relative");
       expect_at_most(std::abs(sensors[column(system, "omega")] - k.omega) / k.omega, 1e-7,
                      name + "omega, relative");
     }
@@ -167,7 +170,8 @@ TEST(AndrewsSqueezer, MeetsTheReferenceOnBothGroupsOfThePlane) {
 
 // In space three loops hold the plane once more each: a displacement and two tilts.
 TEST(AndrewsSqueezer, MovesInSpaceAsInThePlaneAndNamesItsRedundantRows) {
-  const System plane = shipped("andrews_squeezer", "r3so3"), space = shipped("andrews_squeezer_spatial", "r3so3");
+  const System plane = shipped("andrews_squeezer", "r3so3"),
+               space = shipped("andrews_squeezer_spatial", "r3so3");
   const Eigen::VectorXd expected = run_to(plane, 0.01, 2e-5), sensors = run_to(space, 0.01, 2e-5);
   for (const std::string name : {"beta", "omega", "energy_balance"})
     expect_at_most(std::abs(sensors[column(space, name)] - expected[column(plane, name)]) /
@@ -187,8 +191,10 @@ TEST(AndrewsSqueezer, BalancesEnergyAndWorkToTheErrorOfTheMethod) {
     std::string integrator;
     double order;
   };
-  for (const Method& m : {Method{"generalized-alpha,rho=0.9", 2}, {"generalized-alpha,rho=0.9,index=2", 2},
-                          {"generalized-alpha,rho=0.9,index=stabilized", 2}, {"lms2,rho=0.6", 2},
+  for (const Method& m : {Method{"generalized-alpha,rho=0.9", 2},
+                          {"generalized-alpha,rho=0.9,index=2", 2},
+                          {"generalized-alpha,rho=0.9,index=stabilized", 2},
+                          {"lms2,rho=0.6", 2},
                           {"esdirk4-6,index=2", 3}}) {
     std::vector<double> balance;
     for (const double h : {4e-5, 2e-5})
@@ -226,7 +232,8 @@ TEST(Puma, HoldsItsWeightAsPublished) {
   ASSERT_EQ(system.model().nv, 6);
   ASSERT_EQ(system.model().rows, 0);
   const double quarter = std::numbers::pi / 4;
-  Eigen::Matrix<double, 6, 1> zero = Eigen::Matrix<double, 6, 1>::Zero(), nominal = zero, at_zero = zero, at_nominal = zero;
+  Eigen::Matrix<double, 6, 1> zero = Eigen::Matrix<double, 6, 1>::Zero(), nominal = zero, at_zero = zero,
+                              at_nominal = zero;
   nominal << 0, quarter, 4 * quarter, 0, quarter, 0;
   at_zero << 0, 37.4837, 0.2489, 0, 0, 0;
   at_nominal << 0, 31.6399, 6.0351, 0, 0.0283, 0;
@@ -235,12 +242,14 @@ TEST(Puma, HoldsItsWeightAsPublished) {
     State state = system.empty_state();
     for (std::size_t i = 0; i < 6; ++i) state.q[i] = angles[static_cast<Eigen::Index>(i)];
     system.residual(state, work, {});
-    expect_at_most((as_vector(work.r) - expected).cwiseAbs().maxCoeff(), 5.1e-5, "torques of the weight, to the digits printed");
+    expect_at_most((as_vector(work.r) - expected).cwiseAbs().maxCoeff(), 5.1e-5,
+                   "torques of the weight, to the digits printed");
   }
 }
 
 // Joint angles, and those that the motors are to follow.
-std::pair<Eigen::VectorXd, Eigen::VectorXd> puma_angles(const std::string& formulation, double end, double step) {
+std::pair<Eigen::VectorXd, Eigen::VectorXd> puma_angles(const std::string& formulation, double end,
+                                                        double step) {
   const System system = shipped("puma560", formulation);
   const Eigen::VectorXd sensors = run_to(system, end, step);
   const auto part = [&](const std::string& name) -> Eigen::VectorXd {
@@ -254,12 +263,14 @@ std::pair<Eigen::VectorXd, Eigen::VectorXd> puma_angles(const std::string& formu
 TEST(Puma, FollowsTheProfile) {
   for (const double t : {0.25, 0.5, 0.75, 1.0}) {
     const auto [angles, targets] = puma_angles("minimal", t, 1e-3);
-    expect_at_most((angles - targets).cwiseAbs().maxCoeff(), 0.025, fmt::format("t = {}: angles - targets [rad]", t));
+    expect_at_most((angles - targets).cwiseAbs().maxCoeff(), 0.025,
+                   fmt::format("t = {}: angles - targets [rad]", t));
   }
   Eigen::VectorXd goal(6);
   goal << -120, 60, -200, 90, 90, 45;
-  expect_at_most((puma_angles("minimal", 1, 1e-3).first - std::numbers::pi / 180 * goal).cwiseAbs().maxCoeff(), 0.025,
-                 "angles at the end - goal [rad]");
+  expect_at_most(
+      (puma_angles("minimal", 1, 1e-3).first - std::numbers::pi / 180 * goal).cwiseAbs().maxCoeff(), 0.025,
+      "angles at the end - goal [rad]");
 }
 
 TEST(Puma, FormulationsConvergeToEachOtherWithOrderTwo) {
@@ -269,7 +280,8 @@ TEST(Puma, FormulationsConvergeToEachOtherWithOrderTwo) {
       differences.push_back(
           (puma_angles(formulation, 1, h).first - puma_angles("minimal", 1, h).first).cwiseAbs().maxCoeff());
     const double order = std::log2(differences.front() / differences.back()) / 2;
-    fmt::print("  {}: differences {:.2e} {:.2e} {:.2e}\n", formulation, differences[0], differences[1], differences[2]);
+    fmt::print("  {}: differences {:.2e} {:.2e} {:.2e}\n", formulation, differences[0], differences[1],
+               differences[2]);
     expect_between(order, 1.7, 2.3, formulation + ": order of the difference to minimal coordinates");
   }
 }

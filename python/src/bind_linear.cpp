@@ -28,8 +28,8 @@ struct FoundModes {
   Eigen::MatrixXcd shapes;  // modes x velocities
 };
 
-FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at, const SimulateOptions& options,
-                      const ModesOptions& wanted) {
+FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at,
+                      const SimulateOptions& options, const ModesOptions& wanted) {
   const System system(model, params);
   const Modes found = modes(system, operating_point(system, at, options), wanted);
   FoundModes out{modes_json(found, *model), Eigen::VectorXcd(static_cast<Eigen::Index>(found.modes.size())),
@@ -37,7 +37,8 @@ FoundModes find_modes(const ModelPointer& model, const Params& params, const std
   for (std::size_t i = 0; i < found.modes.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
     out.eigenvalues[row] = found.modes[i].eigenvalue;
-    for (int k = 0; k < model->nv; ++k) out.shapes(row, k) = found.modes[i].shape[static_cast<std::size_t>(k)];
+    for (int k = 0; k < model->nv; ++k)
+      out.shapes(row, k) = found.modes[i].shape[static_cast<std::size_t>(k)];
   }
   return out;
 }
@@ -51,8 +52,9 @@ void bind_linear(py::module_& m) {
       .def_readonly("shapes", &FoundModes::shapes);
   m.def(
       "modes",
-      [](const ModelPointer& model, const Params& params, const std::string& at, const SimulateOptions& options,
-         bool undamped, int count, const std::string& solver, const std::optional<Vec3>& axes) {
+      [](const ModelPointer& model, const Params& params, const std::string& at,
+         const SimulateOptions& options, bool undamped, int count, const std::string& solver,
+         const std::optional<Vec3>& axes) {
         ModesOptions wanted;
         wanted.undamped = undamped;
         wanted.count = count;
@@ -69,11 +71,13 @@ void bind_linear(py::module_& m) {
       .def_readonly("C", &StateSpace::C)
       .def_readonly("D", &StateSpace::D)
       .def_property_readonly("json", [](const StateSpace& space) { return state_space_json(space); })
-      .def("write", [](const StateSpace& space, const std::string& file) { return write_state_space(space, file); });
+      .def("write",
+           [](const StateSpace& space, const std::string& file) { return write_state_space(space, file); });
   m.def(
       "state_space",
-      [](const ModelPointer& model, const Params& params, const std::string& at, const SimulateOptions& options,
-         const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+      [](const ModelPointer& model, const Params& params, const std::string& at,
+         const SimulateOptions& options, const std::vector<std::string>& inputs,
+         const std::vector<std::string>& outputs) {
         const System system(model, params);
         return state_space(system, operating_point(system, at, options), {inputs, outputs});
       },
@@ -81,10 +85,11 @@ void bind_linear(py::module_& m) {
 
   m.def(
       "static",
-      [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time, int load_steps,
-         double tolerance) {
+      [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time,
+         int load_steps, double tolerance) {
         const System system(model, params);
-        return static_json(find_equilibrium(system, {time, load_steps, tolerance, options.initial, options.from}), system);
+        return static_json(
+            find_equilibrium(system, {time, load_steps, tolerance, options.initial, options.from}), system);
       },
       Release());
   m.def(
@@ -95,9 +100,10 @@ void bind_linear(py::module_& m) {
         return configuration_json(system, assemble(system, {time, held, free, options.from}).state);
       },
       Release());
-  m.def("start_from", [](SimulateOptions& options, const ModelPointer& model, const Params& params, const std::string& text,
-                         const std::string& file) {
-    options.from = std::make_shared<const Configuration>(read_configuration_text(text, file, System(model, params)));
+  m.def("start_from", [](SimulateOptions& options, const ModelPointer& model, const Params& params,
+                         const std::string& text, const std::string& file) {
+    options.from =
+        std::make_shared<const Configuration>(read_configuration_text(text, file, System(model, params)));
   });
 }
 

@@ -29,7 +29,8 @@ std::vector<bool> movable(const Model& model, const AssembleOptions& options) {
   for (const std::string& name : named) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      findings.push_back({"", 0, only ? "free" : "hold", fmt::format("the model has no body '{}'", excerpt(name)),
+      findings.push_back({"", 0, only ? "free" : "hold",
+                          fmt::format("the model has no body '{}'", excerpt(name)),
                           did_you_mean(name, names)});
       continue;
     }
@@ -44,13 +45,13 @@ std::vector<bool> movable(const Model& model, const AssembleOptions& options) {
 
 Assembly assemble(const System& system, const AssembleOptions& options) {
   require_absolute_coordinates(system, "assembly");
-  if (!std::isfinite(options.time)) throw InputError("time", fmt::format("must be finite, got {}", options.time));
+  if (!std::isfinite(options.time))
+    throw InputError("time", fmt::format("must be finite, got {}", options.time));
   if (!options.held.empty() && !options.free.empty())
     throw InputError("hold", "expected either bodies to hold or bodies that are free, got both");
   const Model& model = system.model();
-  const InitialOptions initial{.policy = InitialPolicy::Project,
-                               .given = options.from.get(),
-                               .movable = movable(model, options)};
+  const InitialOptions initial{
+      .policy = InitialPolicy::Project, .given = options.from.get(), .movable = movable(model, options)};
   Work work(system);
   Assembly out;
   State start = system.empty_state();

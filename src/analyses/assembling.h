@@ -18,8 +18,9 @@ struct AssembleOptions {
 
 struct Assembly {
   State state;
-  double initial_residual_position = 0, initial_residual_velocity = 0;  // largest |Phi| and |B v + Phi_t|, before
-  double residual_position = 0, residual_velocity = 0;                  // and after
+  double initial_residual_position = 0,
+         initial_residual_velocity = 0;                 // largest |Phi| and |B v + Phi_t|, before
+  double residual_position = 0, residual_velocity = 0;  // and after
 };
 
 // Throws InputError if a body does not exist, or if no such configuration is found (with the worst constraint).

@@ -22,19 +22,23 @@ void require_no_freedom(const System& system, const State& state) {
   if (model.nv > kLargestDense) {
     // Counting has to do.
     if (model.rows >= model.nv) return;
-    throw InputError({{model.description().file, 0, "",
-                       fmt::format("expected as many constraints as velocities, got {} and {}: motions remain free",
-                                   model.rows, model.nv),
-                       "prescribe them by joints that follow the time, or simulate the model with `run`"}});
+    throw InputError(
+        {{model.description().file, 0, "",
+          fmt::format("expected as many constraints as velocities, got {} and {}: motions remain free",
+                      model.rows, model.nv),
+          "prescribe them by joints that follow the time, or simulate the model with `run`"}});
   }
   Work work(system, "klu");
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  const Eigen::MatrixXd free = separated(minimal_equations(l, false).P);  // rows at velocity level do not say where things are
+  const Eigen::MatrixXd free =
+      separated(minimal_equations(l, false).P);  // rows at velocity level do not say where things are
   if (free.cols() == 0) return;
   std::vector<Diagnostic> findings;
   for (Eigen::Index i = 0; i < std::min<Eigen::Index>(free.cols(), 20); ++i)
-    findings.push_back({model.description().file, 0, "", "no constraint prescribes this motion: " + describe_motion(model, free.col(i)),
-                        i == 0 ? "prescribe it by a joint that follows the time, or simulate the model with `run`" : ""});
+    findings.push_back(
+        {model.description().file, 0, "",
+         "no constraint prescribes this motion: " + describe_motion(model, free.col(i)),
+         i == 0 ? "prescribe it by a joint that follows the time, or simulate the model with `run`" : ""});
   throw InputError(findings);
 }
 
@@ -78,15 +82,18 @@ Result kinematics(const System& system, const SimulateOptions& options) {
     for (const Node& node : model.nodes)
       increment_position(node.type, theta.data() + node.v, next.q.data() + node.q);
     const bool placed = project_positions(system, next, nullptr, work);
-    if (!placed || !project_velocities(system, next, nullptr, work) || !solve_accelerations(system, next, work)) {
+    if (!placed || !project_velocities(system, next, nullptr, work) ||
+        !solve_accelerations(system, next, work)) {
       system.residual(next, work, {true, true, false});
       const std::vector<double>& left = placed ? work.rate : work.phi;
-      const auto worst = std::max_element(left.begin(), left.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+      const auto worst = std::max_element(left.begin(), left.end(),
+                                          [](double a, double b) { return std::abs(a) < std::abs(b); });
       s.completed = false;
-      s.failure = fmt::format("at t = {:.6g} s there is no {}; worst constraint '{}', {:.3g} is left of it", next.t,
-                              placed ? "velocity that meets the constraints (a singular configuration?)"
-                                     : "configuration near the last one that meets the constraints",
-                              model.row_name(static_cast<int>(worst - left.begin())), *worst);
+      s.failure =
+          fmt::format("at t = {:.6g} s there is no {}; worst constraint '{}', {:.3g} is left of it", next.t,
+                      placed ? "velocity that meets the constraints (a singular configuration?)"
+                             : "configuration near the last one that meets the constraints",
+                      model.row_name(static_cast<int>(worst - left.begin())), *worst);
       break;
     }
     system.follow_angles(next, work);

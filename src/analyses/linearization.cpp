@@ -119,7 +119,8 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   const SparseMatrix B = row_part(system, work);
   const SparseMatrix K = assembled({1, 0, 0}, RowLevel::Velocity, {0, 1, 0});
   const SparseMatrix L = multiplier_part(system, work);
-  for (int i = 0; i < model.rows; ++i) out.velocity_row.push_back(model.velocity_rows > 0 && model.is_velocity_row(i));
+  for (int i = 0; i < model.rows; ++i)
+    out.velocity_row.push_back(model.velocity_rows > 0 && model.is_velocity_row(i));
 
   Triplets entries[6];
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
@@ -141,7 +142,9 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   out.B = B * out.Q;  // V1 = Q
   out.L = Qt * L;
   out.B_y = B * out.V0 + rate_by_q * out.Q;
-  out.B_y.prune([&](Eigen::Index row, Eigen::Index, double) { return out.velocity_row[static_cast<std::size_t>(row)]; });
+  out.B_y.prune([&](Eigen::Index row, Eigen::Index, double) {
+    return out.velocity_row[static_cast<std::size_t>(row)];
+  });
   return out;
 }
 
@@ -243,7 +246,8 @@ static std::vector<int> name_coordinates(Eigen::MatrixXd& N) {
   std::vector<int> chosen;
   if (N.cols() == 0) return chosen;
   const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(N.transpose());
-  for (Eigen::Index i = 0; i < N.cols(); ++i) chosen.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
+  for (Eigen::Index i = 0; i < N.cols(); ++i)
+    chosen.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
   std::sort(chosen.begin(), chosen.end());
   Eigen::MatrixXd block(N.cols(), N.cols());
   for (Eigen::Index i = 0; i < N.cols(); ++i) block.row(i) = N.row(chosen[static_cast<std::size_t>(i)]);
@@ -255,7 +259,8 @@ MinimalEquations minimal_equations(const Linearization& l, bool named) {
   using Eigen::MatrixXd;
   MinimalEquations out;
   SparseMatrix positions = l.B;
-  positions.prune([&](Eigen::Index row, Eigen::Index, double) { return !l.velocity_row[static_cast<std::size_t>(row)]; });
+  positions.prune(
+      [&](Eigen::Index row, Eigen::Index, double) { return !l.velocity_row[static_cast<std::size_t>(row)]; });
   out.P = admissible_motions(positions);
   out.V = admissible_motions(l.B);
   if (named) {

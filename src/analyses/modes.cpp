@@ -381,7 +381,8 @@ std::vector<std::string> shape_names(const Model& model) {
     const Node& node =
         model.nodes[static_cast<std::size_t>(&body - model.description().entries(Section::Bodies).data())];
     const int k = i - node.v;
-    out.push_back(fmt::format("{}: {} {}", body.name, is_displacement(node.type, k) ? "displacement" : "rotation",
+    out.push_back(fmt::format("{}: {} {}", body.name,
+                              is_displacement(node.type, k) ? "displacement" : "rotation",
                               "xyz"[component(node.type, k) % 3]));
   }
   return out;

@@ -324,18 +324,24 @@ TEST(Modes, ARollingDiscIsStableIfItIsFast) {
           .set("position", {0, 0, r})
           .set("velocity", {spin * r, 0, 0})
           .set("angular_velocity", {0, spin, 0});
-      builder.joint("contact", "rolling_disc").set("between", "ground", "disc").set("center", {0, 0, r}).set("axis", {0, 1, 0}).set(
-          "normal", {0, 0, 1}).set("radius", {r});
+      builder.joint("contact", "rolling_disc")
+          .set("between", "ground", "disc")
+          .set("center", {0, 0, r})
+          .set("axis", {0, 1, 0})
+          .set("normal", {0, 0, 1})
+          .set("radius", {r});
       const System system = make_system(builder.finish(), formulation);
       const Modes found = modes(system, start_of(system));
       EXPECT_TRUE(found.warnings.empty()) << testing::PrintToString(found.warnings);
       EXPECT_EQ(found.degrees_of_freedom, 3);
-      const double square = (C * (C + m * r * r) * spin * spin - A * m * kGravity * r) / (A * (A + m * r * r));
+      const double square =
+          (C * (C + m * r * r) * spin * spin - A * m * kGravity * r) / (A * (A + m * r * r));
       const std::complex<double> expected = std::sqrt(std::complex<double>(-square));
       double nearest = 1e300;
       for (const Mode& mode : found.modes) nearest = std::min(nearest, std::abs(mode.eigenvalue - expected));
       expect_at_most(nearest / std::abs(expected), 1e-9,
-                     fmt::format("{}, spin {}: eigenvalue {:.6g} {:+.6g} i", formulation, spin, expected.real(), expected.imag()));
+                     fmt::format("{}, spin {}: eigenvalue {:.6g} {:+.6g} i", formulation, spin,
+                                 expected.real(), expected.imag()));
       // Nothing else grows or decays.
       int moving = 0;
       for (const Mode& mode : found.modes) moving += mode.rigid ? 0 : 1;

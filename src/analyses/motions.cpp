@@ -44,7 +44,8 @@ std::string describe_motion(const Model& model, const Eigen::VectorXd& y) {
     parts.push_back({std::max(rotation.norm(), displacement.norm()),
                      fmt::format("{} {}", bodies[i].name, fmt::join(words, " and "))});
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.size > 1.001 * b.size; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.size > 1.001 * b.size; });
   constexpr std::size_t kMost = 3;
   const std::size_t more = parts.size() > kMost ? parts.size() - kMost : 0;
   parts.resize(parts.size() - more);

@@ -29,9 +29,10 @@ State operating_point(const System& system, const std::string& at, SimulateOptio
   if (at != "end") {
     double time = 0;
     const auto [end, error] = std::from_chars(at.data(), at.data() + at.size(), time);
-    if (error != std::errc() || end != at.data() + at.size() || !(time >= options.start) || !std::isfinite(time))
-      throw InputError("at", fmt::format("expected initial, static, end or a time from {} s on, got '{}'", options.start,
-                                         excerpt(at)));
+    if (error != std::errc() || end != at.data() + at.size() || !(time >= options.start) ||
+        !std::isfinite(time))
+      throw InputError("at", fmt::format("expected initial, static, end or a time from {} s on, got '{}'",
+                                         options.start, excerpt(at)));
     if (time == options.start) return start();
     options.end = time;
   }

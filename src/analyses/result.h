@@ -50,7 +50,7 @@ struct Summary {
   double residual_velocity = 0;  // the same for |B v + Phi_t|
   int unknowns = 0;
   int degrees_of_freedom = 0;
-  std::string solver;  // the linear solver used
+  std::string solver;                  // the linear solver used
   std::vector<std::string> redundant;  // constraints that follow from others, by name
   std::vector<std::string> warnings;
   bool completed = true;

@@ -38,10 +38,14 @@ std::string redundancy_warning(const System& system, const State& state) {
   Work work(system);
   const std::size_t count = state.redundant.size();
   return fmt::format(
-      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones (torques divided by {:.3g} m, the model's "
+      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
+      "(torques divided by {:.3g} m, the model's "
       "length)",
-      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are", row_names(system.model(), state.redundant),
-      system.model().forces_use_multipliers ? "friction, and so the motion, depends on how reactions are shared" : "the motion is the same",
+      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
+      row_names(system.model(), state.redundant),
+      system.model().forces_use_multipliers
+          ? "friction, and so the motion, depends on how reactions are shared"
+          : "the motion is the same",
       constraint_scales(system, state, work).length);
 }
 
@@ -79,9 +83,9 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
   // Initial values need the plain linear system.
   auto work_pointer = std::make_unique<Work>(system, options.solver);
-  State state = consistent_state(
-      system, options.start,
-      {.policy = initial_policy(options.initial), .given = options.from.get()}, *work_pointer);
+  State state = consistent_state(system, options.start,
+                                 {.policy = initial_policy(options.initial), .given = options.from.get()},
+                                 *work_pointer);
   if (integrator->form() == IndexForm::Stabilized)
     work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;

@@ -20,7 +20,7 @@ struct SimulateOptions {
   double end = 1;
   double step = 1e-3;
   std::string integrator = "generalized-alpha";
-  std::string initial = "check";  // or "project"
+  std::string initial = "check";                   // or "project"
   std::shared_ptr<const Configuration> from = {};  // where to start; null: as the model says
   // Record every n-th step; 0: only the start and the end. Adaptive integrators choose their steps freely: then at every n-th multiple of
   // `step`, interpolated.

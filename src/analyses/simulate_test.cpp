@@ -62,8 +62,8 @@ TEST(Simulate, AllocatesOnceForStepsOfManySizes) {
 // Whatever steps an adaptive integrator takes, the table has the times that were asked for; the last row is the end.
 TEST(Simulate, RecordsAtEqualTimesWhateverStepsAreTaken) {
   const System system = make_system(pushed_top());
-  for (const std::string integrator : {"generalized-alpha,adaptive=true,rtol=1e-4", "dopri5,adaptive=true",
-                                       "esdirk4-6,adaptive=true"}) {
+  for (const std::string integrator :
+       {"generalized-alpha,adaptive=true,rtol=1e-4", "dopri5,adaptive=true", "esdirk4-6,adaptive=true"}) {
     SimulateOptions options;
     options.integrator = integrator;
     options.end = 0.105;

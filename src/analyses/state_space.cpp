@@ -59,8 +59,10 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
       // What they change is more than r: a joint's place moves B, a body's mass M.
       for (const char* section : {"joints", "bodies"})
         if (path.starts_with(fmt::format("{}.", section)))
-          throw InputError("inputs", fmt::format("'{}' is a number of {}, which cannot be an input", excerpt(path), section),
-                           "inputs are loads, or other numbers of forces");
+          throw InputError(
+              "inputs",
+              fmt::format("'{}' is a number of {}, which cannot be an input", excerpt(path), section),
+              "inputs are loads, or other numbers of forces");
       double value = params.get(number);
       for (const Params::Bound& timed : params.timed())
         if (timed.number == number) value = timed.expression.evaluate<double>(variables);
@@ -87,7 +89,8 @@ std::vector<Output> outputs_of(const Model& model, const std::vector<std::string
   for (const std::string& name : asked.empty() ? names : asked) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      findings.push_back({"", 0, "outputs", fmt::format("there is no sensor '{}'", excerpt(name)), did_you_mean(name, names)});
+      findings.push_back({"", 0, "outputs", fmt::format("there is no sensor '{}'", excerpt(name)),
+                          did_you_mean(name, names)});
       continue;
     }
     const Sensor& sensor = model.sensors[static_cast<std::size_t>(found - names.begin())];
@@ -115,14 +118,14 @@ class Outputs {
   VectorXd values(const System& system, const State& state, Work& work) {
     system.sense(state, work, variables_, values_.data());
     VectorXd out(static_cast<Eigen::Index>(list_.size()));
-    for (std::size_t i = 0; i < list_.size(); ++i) out[static_cast<Eigen::Index>(i)] = values_[at(list_[i].value)];
+    for (std::size_t i = 0; i < list_.size(); ++i)
+      out[static_cast<Eigen::Index>(i)] = values_[at(list_[i].value)];
     return out;
   }
   VectorXd difference(const VectorXd& a, const VectorXd& b) const {
     VectorXd out = a - b;
     for (Eigen::Index i = 0; i < out.size(); ++i)
-      if (list_[static_cast<std::size_t>(i)].angle)
-        out[i] = std::remainder(out[i], 2 * std::numbers::pi);
+      if (list_[static_cast<std::size_t>(i)].angle) out[i] = std::remainder(out[i], 2 * std::numbers::pi);
     return out;
   }
 
@@ -143,8 +146,9 @@ Eigen::MatrixXcd StateSpace::transfer(std::complex<double> s) const {
 StateSpace state_space(const System& system, const State& state, const StateSpaceOptions& options) {
   const Model& model = system.model();
   if (model.nv > kLargestDense)
-    throw InputError("", fmt::format("expected at most {} velocities for a state space, got {}", kLargestDense, model.nv),
-                     "`liedyn modes` works on large models");
+    throw InputError(
+        "", fmt::format("expected at most {} velocities for a state space, got {}", kLargestDense, model.nv),
+        "`liedyn modes` works on large models");
   const std::vector<Input> inputs = inputs_of(system, options.inputs, state.t);
   Outputs outputs(model, outputs_of(model, options.outputs));
   Work work(system, "klu");
@@ -154,18 +158,20 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.time = state.t;
   out.axes = steady_axes(system, state, work);
   if (out.axes.change > kSteady)
-    out.warnings.push_back(
-        fmt::format("the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
-                    "they are those of t = {:.6g} s",
-                    out.axes.change, state.t));
-  else if (!out.axes.rate.isZero())
     out.warnings.push_back(fmt::format(
-        "the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are those of t = {:.6g} s",
-        out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
+        "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
+        "they are those of t = {:.6g} s",
+        out.axes.change, state.t));
+  else if (!out.axes.rate.isZero())
+    out.warnings.push_back(
+        fmt::format("the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "
+                    "those of t = {:.6g} s",
+                    out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
 
   const Linearization l = linearize(system, state, out.axes.rate, work);
   const MinimalEquations e = minimal_equations(l, true);
-  const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv, ni = static_cast<Eigen::Index>(inputs.size());
+  const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,
+                     ni = static_cast<Eigen::Index>(inputs.size());
   const std::vector<std::string> names = shape_names(model);
   for (const int i : e.coordinates) out.states.push_back(names[at(i)]);
   for (const int i : e.rates) out.states.push_back(names[at(i)] + " rate");
@@ -187,12 +193,14 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
       phi.insert(phi.end(), other_work.phi.begin(), other_work.phi.end());
       return Eigen::Map<const VectorXd>(other_work.r.data(), nv);
     };
-    load.col(k) = derivative([&](double a, double b) -> VectorXd { return residual_at(a) - residual_at(b); }, h);
+    load.col(k) =
+        derivative([&](double a, double b) -> VectorXd { return residual_at(a) - residual_at(b); }, h);
     system.residual(state, work, {});
     for (std::size_t i = 0; i < phi.size(); ++i)
       if (std::abs(phi[i] - work.phi[i % work.phi.size()]) > 1e-3 * h)
-        throw InputError("inputs", fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
-                                               model.row_name(static_cast<int>(i % work.phi.size())), input.path),
+        throw InputError("inputs",
+                         fmt::format("the constraint '{}' depends on '{}', which cannot be an input",
+                                     model.row_name(static_cast<int>(i % work.phi.size())), input.path),
                          "inputs are loads, or other numbers of forces");
   }
   const MatrixXd projected_load = l.Q.transpose() * load;
@@ -209,8 +217,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
   forces.rightCols(ni) += projected_load;
   MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);
-  if (model.rows > 0)
-    dlambda = -MatrixXd(l.L).completeOrthogonalDecomposition().solve(forces);
+  if (model.rows > 0) dlambda = -MatrixXd(l.L).completeOrthogonalDecomposition().solve(forces);
   const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
   const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
 
@@ -234,7 +241,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   for (Eigen::Index k = 0; k < n; ++k)
     out.C.col(k) = derivative(
         [&](double a, double b) {
-          return outputs.difference(outputs.values(system, moved(k, a), work), outputs.values(system, moved(k, b), work));
+          return outputs.difference(outputs.values(system, moved(k, a), work),
+                                    outputs.values(system, moved(k, b), work));
         },
         kStep);
   out.D.resize(here.size(), ni);
@@ -247,12 +255,14 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
       Work other_work(other, "klu");
       return outputs.values(other, moved(n + k, step), other_work);
     };
-    out.D.col(k) = derivative([&](double a, double b) { return outputs.difference(values_at(a), values_at(b)); },
-                              kStep * std::max(1.0, std::abs(input.value)));
+    out.D.col(k) =
+        derivative([&](double a, double b) { return outputs.difference(values_at(a), values_at(b)); },
+                   kStep * std::max(1.0, std::abs(input.value)));
   }
   for (Eigen::Index k = 0; k < ni; ++k)
     if (out.B.col(k).isZero() && out.D.col(k).isZero())
-      out.warnings.push_back(fmt::format("nothing follows the input '{}'", out.inputs[static_cast<std::size_t>(k)]));
+      out.warnings.push_back(
+          fmt::format("nothing follows the input '{}'", out.inputs[static_cast<std::size_t>(k)]));
   return out;
 }
 

@@ -25,7 +25,8 @@ struct StateSpace {
   double time = 0;
   SteadyAxes axes;
   Eigen::MatrixXd A, B, C, D;
-  std::vector<std::string> states, inputs, outputs;  // "crank: rotation x", "crank: rotation x rate"; paths; "slider[0]"
+  std::vector<std::string> states, inputs,
+      outputs;  // "crank: rotation x", "crank: rotation x rate"; paths; "slider[0]"
   std::vector<double> input_values, output_values;  // at the state; u and y are deviations from them
   std::vector<std::string> warnings;
 

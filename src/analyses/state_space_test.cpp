@@ -29,10 +29,19 @@ struct CartPendulum {
     ModelBuilder builder({0, -kGravity, 0});
     builder.body("cart", "rigid").set("mass", {cart}).set("inertia", {1, 1, 1});
     builder.body("bob", "rigid").set("mass", {bob}).set("inertia", {J, J, J}).set("position", {0, -l, 0});
-    builder.joint("rail", "prismatic").set("between", "ground", "cart").set("at", {0, 0, 0}).set("axis", {1, 0, 0});
-    builder.joint("hinge", "revolute").set("between", "cart", "bob").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
-    builder.force("wall", "spring_damper").set("between", "ground", "cart").set("points", {-5, 0, 0, 0, 0, 0}).set(
-        "stiffness", {k}).set("damping", {c});
+    builder.joint("rail", "prismatic")
+        .set("between", "ground", "cart")
+        .set("at", {0, 0, 0})
+        .set("axis", {1, 0, 0});
+    builder.joint("hinge", "revolute")
+        .set("between", "cart", "bob")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
+    builder.force("wall", "spring_damper")
+        .set("between", "ground", "cart")
+        .set("points", {-5, 0, 0, 0, 0, 0})
+        .set("stiffness", {k})
+        .set("damping", {c});
     builder.force("push", "force").set("on", std::string("cart")).set("force", {push, 0, 0});
     builder.force("twist", "torque").set("on", std::string("bob")).set("torque", {0, 0, 0});
     builder.sensor("x", "joint_displacement").set("of", std::string("rail"));
@@ -47,7 +56,9 @@ struct CartPendulum {
     M << cart + bob, bob * l, bob * l, bob * l * l + J;
     C << c, 0, 0, 0;
     K << k, 0, 0, bob * kGravity * l;
-    return (s * s * M.cast<std::complex<double>>() + s * C.cast<std::complex<double>>() + K.cast<std::complex<double>>()).inverse();
+    return (s * s * M.cast<std::complex<double>>() + s * C.cast<std::complex<double>>() +
+            K.cast<std::complex<double>>())
+        .inverse();
   }
 };
 
@@ -67,11 +78,14 @@ TEST(StateSpace, TransferFunctionOfACartWithPendulumIsTheClosedForm) {
       expect_at_most((G.topRows(2) - expected).cwiseAbs().maxCoeff() / expected.cwiseAbs().maxCoeff(), 1e-10,
                      fmt::format("{}: displacement and angle at {} rad/s", formulation, omega));
       // Acceleration of the cart: s^2 x. It has a direct part.
-      expect_at_most((G.row(2) - s * s * expected.row(0)).cwiseAbs().maxCoeff() / std::abs(s * s * expected(0, 0)), 1e-9,
-                     "acceleration");
+      expect_at_most(
+          (G.row(2) - s * s * expected.row(0)).cwiseAbs().maxCoeff() / std::abs(s * s * expected(0, 0)), 1e-9,
+          "acceleration");
       // The hinge pulls the bob: horizontally by its mass times its acceleration.
-      expect_at_most((G.row(5) - s * s * model.bob * (expected.row(0) + model.l * expected.row(1))).cwiseAbs().maxCoeff(), 1e-9,
-                     "reaction");
+      expect_at_most((G.row(5) - s * s * model.bob * (expected.row(0) + model.l * expected.row(1)))
+                         .cwiseAbs()
+                         .maxCoeff(),
+                     1e-9, "reaction");
     }
   }
 }
@@ -81,11 +95,13 @@ TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
   const CartPendulum model;
   const double push = 1e-3, end = 0.7;
   const System still = make_system(model.model()), pushed = make_system(model.model(push));
-  const StateSpace space = state_space(still, start_of(still), {.inputs = {"forces.push.force[0]"}, .outputs = {"x", "phi"}});
+  const StateSpace space =
+      state_space(still, start_of(still), {.inputs = {"forces.push.force[0]"}, .outputs = {"x", "phi"}});
   SimulateOptions options = default_options(pushed.model().description());
   options.end = end;
   options.step = 1e-3;
-  options.integrator = "dopri5";  // Newton's method would stop at a part of the weights, which are far larger than the push
+  options.integrator =
+      "dopri5";  // Newton's method would stop at a part of the weights, which are far larger than the push
   options.output_every = 0;
   const Result result = simulate(pushed, options);
   ASSERT_TRUE(result.summary.completed) << result.summary.failure;
@@ -101,7 +117,8 @@ TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
   const Eigen::VectorXd y = space.C * (V * z).real() + space.D * Eigen::VectorXd::Constant(1, push);
   for (int i = 0; i < 2; ++i) {
     const double simulated = result.trajectory.at(result.trajectory.rows() - 1, 1 + i);
-    expect_at_most(std::abs(y[i] - simulated) / std::abs(simulated), 1e-6, fmt::format("{}: {:.6g}", space.outputs[static_cast<std::size_t>(i)], simulated));
+    expect_at_most(std::abs(y[i] - simulated) / std::abs(simulated), 1e-6,
+                   fmt::format("{}: {:.6g}", space.outputs[static_cast<std::size_t>(i)], simulated));
   }
 }
 
@@ -109,8 +126,11 @@ TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
 // the undisturbed one after a while.
 TEST(StateSpace, DescribesTheDisturbedMotionOfASleepingTop) {
   ModelBuilder builder;
-  builder.body("top", "rigid").set("mass", {1.3}).set("inertia", {0.05, 0.05, 0.08}).set("position", {0, 0, 0.4}).set(
-      "angular_velocity", {0, 0, 30});
+  builder.body("top", "rigid")
+      .set("mass", {1.3})
+      .set("inertia", {0.05, 0.05, 0.08})
+      .set("position", {0, 0, 0.4})
+      .set("angular_velocity", {0, 0, 30});
   builder.joint("pivot", "spherical").set("between", "ground", "top").set("at", {0, 0, 0});
   builder.sensor("place", "position").set("of", std::string("top"));
   const System system = make_system(builder.finish());
@@ -146,8 +166,9 @@ TEST(StateSpace, DescribesTheDisturbedMotionOfASleepingTop) {
   const Eigen::VectorXd y = space.C * x;
   const std::size_t last = result.trajectory.rows() - 1;
   for (int i = 0; i < 2; ++i)
-    expect_at_most(std::abs(result.trajectory.at(last, 1 + i) - y[i]) / (0.4 * tilt), 1e-4,
-                   fmt::format("{}: {:.4g} of {:.4g}", space.outputs[static_cast<std::size_t>(i)], y[i], 0.4 * tilt));
+    expect_at_most(
+        std::abs(result.trajectory.at(last, 1 + i) - y[i]) / (0.4 * tilt), 1e-4,
+        fmt::format("{}: {:.4g} of {:.4g}", space.outputs[static_cast<std::size_t>(i)], y[i], 0.4 * tilt));
 }
 
 TEST(StateSpace, ItsEigenvaluesAreThoseOfTheModes) {
@@ -159,7 +180,8 @@ TEST(StateSpace, ItsEigenvaluesAreThoseOfTheModes) {
   for (const Mode& mode : found.modes) {
     double nearest = 1e300;
     for (const std::complex<double>& s : all) nearest = std::min(nearest, std::abs(s - mode.eigenvalue));
-    expect_at_most(nearest, 1e-11, fmt::format("{:.6g} {:+.6g} i", mode.eigenvalue.real(), mode.eigenvalue.imag()));
+    expect_at_most(nearest, 1e-11,
+                   fmt::format("{:.6g} {:+.6g} i", mode.eigenvalue.real(), mode.eigenvalue.imag()));
   }
 }
 

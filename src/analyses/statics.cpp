@@ -36,8 +36,7 @@ void check(const StaticOptions& o) {
   if (o.load_steps < 1 || o.load_steps > 100000)
     findings.push_back({"", 0, "load_steps", fmt::format("must be 1 to 100000, got {}", o.load_steps), ""});
   if (!(o.tolerance > 0 && o.tolerance < 1))
-    findings.push_back(
-        {"", 0, "tolerance", fmt::format("must be between 0 and 1, got {}", o.tolerance), ""});
+    findings.push_back({"", 0, "tolerance", fmt::format("must be between 0 and 1, got {}", o.tolerance), ""});
   if (!findings.empty()) throw InputError(findings);
 }
 
@@ -77,7 +76,8 @@ System loaded(const System& system, const std::vector<Load>& loads, double facto
 double largest_applied(const System& system, const std::vector<Load>& loads) {
   double out = 0;
   for (const Load& load : loads)
-    if (load.number < system.model().description().gravity() || load.number >= system.model().description().gravity() + 3)
+    if (load.number < system.model().description().gravity() ||
+        load.number >= system.model().description().gravity() + 3)
       out = std::max(out, std::abs(load.value));
   return out;
 }
@@ -138,7 +138,8 @@ class Equilibrium {
     };
     if (system_->model().rows > 0) {
       const VectorXd change = MatrixXd(out.l.L).completeOrthogonalDecomposition().solve(force());
-      for (std::size_t i = 0; i < state.lambda.size(); ++i) state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
+      for (std::size_t i = 0; i < state.lambda.size(); ++i)
+        state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
       out.l = linearize(*system_, state, Vec3::Zero(), *work_);  // K depends on the multipliers
     }
     out.N = admissible_motions(out.l.B);
@@ -242,7 +243,8 @@ class Equilibrium {
         evaluate(state);
         return true;
       }
-      const bool uphill = violation <= 1 && now > 1e3 && Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r) > 0;
+      const bool uphill =
+          violation <= 1 && now > 1e3 && Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r) > 0;
       const double limit = rotation_limit(system_->model(), step.data());
       // Back onto the constraints, so that forces and potentials of different places are comparable.
       State trial = stepped(state, step, limit);
@@ -351,7 +353,8 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   const Eigen::JacobiSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
   const double scale = std::max(svd.singularValues()[0], 1e-300);
   Eigen::Index rank = 0;
-  while (rank < K.cols() && svd.singularValues()[rank] > kNothing * std::max(scale, l.K.norm() * 1e-3)) ++rank;
+  while (rank < K.cols() && svd.singularValues()[rank] > kNothing * std::max(scale, l.K.norm() * 1e-3))
+    ++rank;
   if (rank < K.cols()) out.indifferent = separated(N * svd.matrixV().rightCols(K.cols() - rank));
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (K + K.transpose()), Eigen::EigenvaluesOnly);
   for (const double value : eigen.eigenvalues()) out.negative += value < -kNothing * scale ? 1 : 0;
@@ -400,17 +403,20 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
       int worst = 0;
       for (int i = 0; i < model.nv; ++i)
         if (std::abs(raised_work.r[at(i)]) > std::abs(raised_work.r[at(worst)])) worst = i;
-      out.failure = fmt::format("no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it", next,
-                                system.unknown_name(worst), raised_work.r[at(worst)]);
+      out.failure = fmt::format(
+          "no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it", next,
+          system.unknown_name(worst), raised_work.r[at(worst)]);
       if (model.nv <= kLargestDense) {
         Work dense(raised, "klu");
         const Stiffness stiffness = stiffness_of(raised, state, dense);
         std::vector<std::string> names;
         for (Eigen::Index i = 0; i < stiffness.indifferent.cols(); ++i)
           names.push_back(describe_motion(model, stiffness.indifferent.col(i)));
-        if (!names.empty()) out.failure += fmt::format("; nothing resists these motions: {}", fmt::join(names, " | "));
+        if (!names.empty())
+          out.failure += fmt::format("; nothing resists these motions: {}", fmt::join(names, " | "));
       } else {
-        out.failure += fmt::format("; with more than {} velocities it is only found from a start close to it", kLargestDense);
+        out.failure += fmt::format("; with more than {} velocities it is only found from a start close to it",
+                                   kLargestDense);
       }
       out.state = state;
       return out;

@@ -13,9 +13,9 @@
 namespace liedyn {
 
 struct StaticOptions {
-  double time = 0;       // of loads and joints that depend on it
-  int load_steps = 1;    // equal steps of the load factor to begin with
-  double tolerance = 1e-10;  // of the forces left over, relative to the forces there are
+  double time = 0;                // of loads and joints that depend on it
+  int load_steps = 1;             // equal steps of the load factor to begin with
+  double tolerance = 1e-10;       // of the forces left over, relative to the forces there are
   std::string initial = "check";  // positions to start from: check or project
   std::shared_ptr<const Configuration> from = {};
 };
@@ -29,15 +29,16 @@ struct LoadStep {
 struct StaticResult {
   std::string model, formulation;
   bool converged = false;
-  std::string failure;       // with the worst equation and what nothing holds; empty if converged
-  State state;               // v = vdot = 0; the last that converged, if not
+  std::string failure;  // with the worst equation and what nothing holds; empty if converged
+  State state;          // v = vdot = 0; the last that converged, if not
   std::vector<LoadStep> steps;
   double residual_force = 0;     // largest |r|
   double residual_position = 0;  // largest |Phi|
   double potential = 0;          // energy
   // Of the equilibrium: number of directions in which the smallest push makes it leave (negative stiffness); -1: not examined, too large.
   int unstable_directions = -1;
-  std::vector<std::string> indifferent;  // motions that nothing resists and nothing drives, left where they were
+  std::vector<std::string>
+      indifferent;  // motions that nothing resists and nothing drives, left where they were
 };
 
 // Throws InputError if the options or the model are wrong. That there is no equilibrium is in the result.

@@ -27,7 +27,10 @@ std::shared_ptr<const Description> pendulum(double angle, double l = 0.7, double
       .set("position", {l * std::sin(angle), -l * std::cos(angle), 0})
       .set("orientation", {0, 0, angle})
       .set("angular_velocity", {0, 0, 0});
-  builder.joint("hinge", "revolute").set("between", "ground", "bob").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "bob")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
   builder.sensor("place", "position").set("of", std::string("bob"));
   builder.sensor("hinge", "reaction_force").set("of", std::string("hinge"));
   return builder.finish();
@@ -60,7 +63,10 @@ TEST(Statics, UprightIsAnEquilibriumThatIsCalledUnstable) {
 std::shared_ptr<const Description> truss(double b, double height, double stiffness, double force) {
   ModelBuilder builder({0, 0, 0});
   builder.body("top", "point").set("mass", {1}).set("position", {0, height, 0});
-  builder.joint("guide", "point_on_line").set("between", "ground", "top").set("at", {0, height, 0}).set("axis", {0, 1, 0});
+  builder.joint("guide", "point_on_line")
+      .set("between", "ground", "top")
+      .set("at", {0, height, 0})
+      .set("axis", {0, 1, 0});
   for (const double side : {-1.0, 1.0})
     builder.force(side < 0 ? "left" : "right", "spring_damper")
         .set("between", "ground", "top")
@@ -94,7 +100,8 @@ TEST(Statics, BeyondTheLimitLoadItSnapsThrough) {
   ASSERT_TRUE(found.converged) << found.failure;
   const double a = found.steps.back().sensors[1];
   EXPECT_LT(a, -height) << "below the mirror image";
-  expect_at_most(std::abs(-2 * k * a * (1 - std::hypot(b, height) / std::hypot(a, b)) - 60), 1e-8, "force at that height");
+  expect_at_most(std::abs(-2 * k * a * (1 - std::hypot(b, height) / std::hypot(a, b)) - 60), 1e-8,
+                 "force at that height");
   EXPECT_EQ(found.unstable_directions, 0);
 }
 
@@ -102,14 +109,21 @@ TEST(Statics, TheReactionOfABeamOnThreeSpringsIsThatOfTheBalance) {
   // A rigid bar under its weight and a force off its middle, on springs that stand upright.
   ModelBuilder builder({0, -kGravity, 0});
   builder.body("bar", "rigid").set("mass", {10}).set("inertia", {1, 1, 1});
-  builder.force("bushing", "bushing").set("between", "ground", "bar").set("at", {0, 0, 0}).set("stiffness", {1e4, 2e4, 1e4}).set(
-      "rotational_stiffness", {500, 500, 700});
-  builder.force("load", "force").set("on", std::string("bar")).set("force", {0, -20, 0}).set("at", {0.5, 0, 0});
+  builder.force("bushing", "bushing")
+      .set("between", "ground", "bar")
+      .set("at", {0, 0, 0})
+      .set("stiffness", {1e4, 2e4, 1e4})
+      .set("rotational_stiffness", {500, 500, 700});
+  builder.force("load", "force")
+      .set("on", std::string("bar"))
+      .set("force", {0, -20, 0})
+      .set("at", {0.5, 0, 0});
   builder.sensor("place", "position").set("of", std::string("bar"));
   const System system = make_system(builder.finish());
   const StaticResult found = find_equilibrium(system);
   ASSERT_TRUE(found.converged) << found.failure;
-  expect_at_most(std::abs(found.steps.back().sensors[1] + (10 * kGravity + 20) / 2e4), 1e-12, "sinks by weight over stiffness");
+  expect_at_most(std::abs(found.steps.back().sensors[1] + (10 * kGravity + 20) / 2e4), 1e-12,
+                 "sinks by weight over stiffness");
   // 700 phi = 20 * 0.5 cos(phi)
   const Configuration configuration = configuration_of(system, found.state);
   const double phi = -configuration[0].orientation.log().z();
@@ -141,15 +155,20 @@ TEST(Statics, AChainHangsBetweenTwoSupports) {
   const int links = 12;
   const double length = 0.25;
   for (int i = 0; i < links; ++i)
-    builder.body(fmt::format("link{}", i), "rigid").set("mass", {0.5}).set("inertia", {1e-3, 2e-3, 2e-3}).set(
-        "position", {(i + 0.5) * length, 0, 0});
+    builder.body(fmt::format("link{}", i), "rigid")
+        .set("mass", {0.5})
+        .set("inertia", {1e-3, 2e-3, 2e-3})
+        .set("position", {(i + 0.5) * length, 0, 0});
   for (int i = 0; i < links; ++i)
     builder.joint(fmt::format("joint{}", i), "revolute")
         .set("between", i == 0 ? "ground" : fmt::format("link{}", i - 1), fmt::format("link{}", i))
         .set("at", {i * length, 0, 0})
         .set("axis", {0, 0, 1});
-  builder.force("pull", "spring_damper").set("between", "ground", fmt::format("link{}", links - 1)).set(
-      "points", {2.0, 0.1, 0, links * length, 0, 0}).set("stiffness", {1e5}).set("free_length", {0.01});
+  builder.force("pull", "spring_damper")
+      .set("between", "ground", fmt::format("link{}", links - 1))
+      .set("points", {2.0, 0.1, 0, links * length, 0, 0})
+      .set("stiffness", {1e5})
+      .set("free_length", {0.01});
   builder.sensor("left", "reaction_force").set("of", std::string("joint0"));
   const System system = make_system(builder.finish());
   const StaticResult found = find_equilibrium(system);
@@ -163,7 +182,9 @@ TEST(Statics, AChainHangsBetweenTwoSupports) {
   Random random(3);
   const double here = potential_at(system, found.state);
   for (int i = 0; i < 20; ++i) {
-    State other = moved(system, found.state, 1e-3 * Eigen::VectorXd::NullaryExpr(system.model().nv, [&] { return random.between(-1, 1); }));
+    State other =
+        moved(system, found.state,
+              1e-3 * Eigen::VectorXd::NullaryExpr(system.model().nv, [&] { return random.between(-1, 1); }));
     Work w(system);
     ASSERT_TRUE(project_positions(system, other, nullptr, w));
     EXPECT_GT(potential_at(system, other), here);

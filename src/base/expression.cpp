@@ -44,12 +44,13 @@ class ExpressionParser {
     int arguments;  // at least as many, if negative
   };
   static constexpr Function kFunctions[] = {
-      {"sin", Op::Sin, 1},   {"cos", Op::Cos, 1},   {"tan", Op::Tan, 1},     {"asin", Op::Asin, 1},
-      {"acos", Op::Acos, 1}, {"atan", Op::Atan, 1}, {"atan2", Op::Atan2, 2}, {"sinh", Op::Sinh, 1},
-      {"cosh", Op::Cosh, 1}, {"tanh", Op::Tanh, 1}, {"exp", Op::Exp, 1},     {"log", Op::Log, 1},
-      {"sqrt", Op::Sqrt, 1}, {"abs", Op::Abs, 1},   {"sign", Op::Sign, 1},   {"min", Op::Min, 2},
-      {"max", Op::Max, 2},   {"step", Op::Step, 3}, {"harmonic", Op::Harmonic, 4},
-      {"poly", Op::Poly, -2}, {"spline", Op::Spline, -5},
+      {"sin", Op::Sin, 1},           {"cos", Op::Cos, 1},    {"tan", Op::Tan, 1},
+      {"asin", Op::Asin, 1},         {"acos", Op::Acos, 1},  {"atan", Op::Atan, 1},
+      {"atan2", Op::Atan2, 2},       {"sinh", Op::Sinh, 1},  {"cosh", Op::Cosh, 1},
+      {"tanh", Op::Tanh, 1},         {"exp", Op::Exp, 1},    {"log", Op::Log, 1},
+      {"sqrt", Op::Sqrt, 1},         {"abs", Op::Abs, 1},    {"sign", Op::Sign, 1},
+      {"min", Op::Min, 2},           {"max", Op::Max, 2},    {"step", Op::Step, 3},
+      {"harmonic", Op::Harmonic, 4}, {"poly", Op::Poly, -2}, {"spline", Op::Spline, -5},
   };
 
   // Levels of parentheses and powers. Bounds the recursion, so that hostile input cannot exhaust the call stack.
@@ -224,8 +225,9 @@ class ExpressionParser {
     }
     if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
     if (known->arguments >= 0 ? given != known->arguments : given < -known->arguments)
-      fail_at(begin, fmt::format("{} takes {}{} argument{}, got {}", word, known->arguments < 0 ? "at least " : "",
-                                 std::abs(known->arguments), known->arguments == 1 ? "" : "s", given));
+      fail_at(begin,
+              fmt::format("{} takes {}{} argument{}, got {}", word, known->arguments < 0 ? "at least " : "",
+                          std::abs(known->arguments), known->arguments == 1 ? "" : "s", given));
     emit(known->op, given);
   }
 
@@ -244,13 +246,15 @@ class ExpressionParser {
     }
     if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
     if (numbers.size() < 4 || numbers.size() % 2 != 0)
-      fail_at(begin, fmt::format("spline takes a variable and at least two points, t0, y0, t1, y1; got {} numbers",
-                                 numbers.size()));
+      fail_at(begin,
+              fmt::format("spline takes a variable and at least two points, t0, y0, t1, y1; got {} numbers",
+                          numbers.size()));
     std::vector<double> t, y;
     for (std::size_t i = 0; i < numbers.size(); i += 2) t.push_back(numbers[i]), y.push_back(numbers[i + 1]);
     for (std::size_t i = 1; i < t.size(); ++i)
       if (!(t[i] > t[i - 1]))
-        fail_at(begin, fmt::format("the points of a spline must follow each other: {} after {}", t[i], t[i - 1]));
+        fail_at(begin,
+                fmt::format("the points of a spline must follow each other: {} after {}", t[i], t[i - 1]));
     splines_.emplace_back(std::move(t), std::move(y));
     // Kept as an instruction even of a constant: there is no table while constants are calculated.
     code_.push_back({Op::Spline, static_cast<std::int32_t>(splines_.size()) - 1, 0});

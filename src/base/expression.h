@@ -104,8 +104,8 @@ class Expression {
 
   // Calculates one instruction on the values on top of the stack and returns the new top.
   template <class S>
-  static S* execute(const Instruction& instruction, std::span<const S> variables, std::span<const Spline> splines,
-                    S* top);
+  static S* execute(const Instruction& instruction, std::span<const S> variables,
+                    std::span<const Spline> splines, S* top);
 
   template <class S>
   static S smooth_step(const S& t, const S& t0, const S& t1);
@@ -119,7 +119,8 @@ S Expression::evaluate(std::span<const S> variables) const {
   // The first place stays empty, so that `top` always points into the array.
   std::array<S, kMaxDepth + 1> stack;
   S* top = stack.data();
-  for (const Instruction& instruction : instructions_) top = execute<S>(instruction, variables, splines_, top);
+  for (const Instruction& instruction : instructions_)
+    top = execute<S>(instruction, variables, splines_, top);
   return instructions_.empty() ? S(0) : *top;
 }
 
@@ -199,7 +200,9 @@ S* Expression::execute(const Instruction& instruction, std::span<const S> variab
       top -= 3;
       *top = top[1] * sin(S(2 * std::numbers::pi) * top[2] * top[0] + top[3]);
       break;
-    case Op::Spline: *top = splines[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(*top); break;
+    case Op::Spline:
+      *top = splines[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(*top);
+      break;
   }
   return top;
 }

@@ -84,12 +84,31 @@ TEST(Expression, StepHasContinuousSecondDerivative) {
 TEST(Expression, DerivativesByDualNumbersAgreeWithDifferences) {
   const std::vector<std::string> names = {"x", "y"};
   constexpr double x = 0.6, y = 1.7, h = 1e-6;
-  for (const char* text :
-       {"x*y - x/y",         "x^3",           "(x-y)^3",    "x^y",      "sin(x)*cos(y)", "tan(x)",
-        "asin(x)+acos(x*x)", "atan(y)",       "atan2(x,y)", "sinh(x)",  "cosh(x)",       "tanh(x)",
-        "exp(x*y)",          "log(y)",        "sqrt(x)",    "abs(x-y)", "sign(x)*y",     "min(x,y)*y",
-        "max(x,y)*x",        "step(x, 0, y)", "-(-x)",      "poly(x, 1, y, x, 3)", "harmonic(x, y, 0.3, x)",
-        "spline(x, 0, 1, 0.4, 3, 1, -1)*y", "spline(y, 0, 1, 0.4, 3, 1, -1)"}) {
+  for (const char* text : {"x*y - x/y",
+                           "x^3",
+                           "(x-y)^3",
+                           "x^y",
+                           "sin(x)*cos(y)",
+                           "tan(x)",
+                           "asin(x)+acos(x*x)",
+                           "atan(y)",
+                           "atan2(x,y)",
+                           "sinh(x)",
+                           "cosh(x)",
+                           "tanh(x)",
+                           "exp(x*y)",
+                           "log(y)",
+                           "sqrt(x)",
+                           "abs(x-y)",
+                           "sign(x)*y",
+                           "min(x,y)*y",
+                           "max(x,y)*x",
+                           "step(x, 0, y)",
+                           "-(-x)",
+                           "poly(x, 1, y, x, 3)",
+                           "harmonic(x, y, 0.3, x)",
+                           "spline(x, 0, 1, 0.4, 3, 1, -1)*y",
+                           "spline(y, 0, 1, 0.4, 3, 1, -1)"}) {
     const Expression expression = Expression::parse(text, names);
     const std::array<Dual<double, 2>, 2> duals = {seed<2>(x, 0), seed<2>(y, 1)};
     const Dual<double, 2> result = expression.evaluate<Dual<double, 2>>(duals);

@@ -46,9 +46,8 @@ class Run {
   void give_output();
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
-    report_.failure =
-        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_),
-                    watch_->singularity_near(state_, h));
+    report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h,
+                                  integrator_.failure(attempt, system_), watch_->singularity_near(state_, h));
   }
 
   Integrator& integrator_;

@@ -28,8 +28,8 @@ struct DriveReport {
   long allocations = -1;  // in the loop, observer excluded; -1: not counted
   double seconds = 0;     // in the loop, observer excluded
   bool completed = true;
-  bool interrupted = false;  // by the observer
-  std::string failure;       // with time, step and the worst equation
+  bool interrupted = false;           // by the observer
+  std::string failure;                // with time, step and the worst equation
   std::vector<std::string> warnings;  // singular configurations passed
 };
 

@@ -81,7 +81,9 @@ TEST(ExplicitMethods, KeepTheirOrderUnderConstraints) {
         const std::string what = name + " on " + formulation + ", project=" + project;
         // In one of the two halvings at least: near the precision of the reference, and where the leading error changes its sign, one of them
         // says little.
-        const auto seen = [](const std::vector<double>& e) { return std::max(std::log2(e[0] / e[1]), std::log2(e[1] / e[2])); };
+        const auto seen = [](const std::vector<double>& e) {
+          return std::max(std::log2(e[0] / e[1]), std::log2(e[1] / e[2]));
+        };
         EXPECT_GT(seen(q), order - 0.35) << what;
         EXPECT_GT(seen(v), order - 0.35) << what;
         EXPECT_GT(seen(lambda), order - 0.35) << what;

@@ -22,7 +22,10 @@ void add_arm(ModelBuilder& builder, double rate = 0) {
       .set("position", {kArm, 0, 0})
       .set("velocity", {0, rate * kArm, 0})
       .set("angular_velocity", {0, 0, rate});
-  builder.joint("hinge", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
   builder.sensor("angle", "joint_angle").set("of", std::string("hinge"));
   builder.sensor("rate", "joint_angle_rate").set("of", std::string("hinge"));
 }
@@ -40,7 +43,8 @@ TEST(PrescribedMotion, IsFollowedAndItsTorqueIsThatOfInverseDynamics) {
   const auto angle = [](double t) { return 0.8 * std::sin(3 * t) + t * t; };
   const auto rate = [](double t) { return 2.4 * std::cos(3 * t) + 2 * t; };
   const double second = -7.2 * std::sin(3 * end) + 2;
-  const double torque = (kInertia + kMass * kArm * kArm) * second + kMass * kGravity * kArm * std::cos(angle(end));
+  const double torque =
+      (kInertia + kMass * kArm * kArm) * second + kMass * kGravity * kArm * std::cos(angle(end));
   for (const std::string& formulation : formulations())
     for (const std::string& index : kIndexForms) {
       ModelBuilder builder({0, -kGravity, 0});
@@ -63,7 +67,8 @@ TEST(PrescribedMotion, IsFollowedAndItsTorqueIsThatOfInverseDynamics) {
         expect_at_most(angles.back(), 1e-12, name + ": angle");
       else
         expect_between(order_of(angles), 1.9, 2.1, name + ": order of the angle");
-      expect_between(order_of(torques), 1.8, 2.3, fmt::format("{}: order of the torque, from {:.1e}", name, torques.front()));
+      expect_between(order_of(torques), 1.8, 2.3,
+                     fmt::format("{}: order of the torque, from {:.1e}", name, torques.front()));
     }
 }
 
@@ -86,7 +91,8 @@ TEST(PrescribedVelocity, WindsUpOverManyTurnsInEveryIndexForm) {
     // A constant acceleration is integrated exactly; only eta of the hinge, which shares the defect of its places between
     // displacement and turn, adds an error.
     if (index == "stabilized")
-      expect_between(order_of(angles), 1.8, 2.2, fmt::format("index {}: order of the angle, from {:.1e}", index, angles.front()));
+      expect_between(order_of(angles), 1.8, 2.2,
+                     fmt::format("index {}: order of the angle, from {:.1e}", index, angles.front()));
     else
       expect_at_most(angles.back(), 1e-9, fmt::format("index {}: angle after 14 turns", index));
   }
@@ -111,8 +117,10 @@ TEST(Gear, SharesTheTorque) {
     const System system = make_system(builder.finish());
     const Simulation run(system, method(index), end, 0.01);
     const double expected = 0.5 * end * end * torque / (J2 + ratio * ratio * J1);
-    expect_at_most(std::abs(run.sensors[1] - expected) / expected, 1e-10, fmt::format("index {}: angle of the pinion", index));
-    expect_at_most(std::abs(run.sensors[0] - ratio * run.sensors[1]), 1e-9, fmt::format("index {}: x_1 - r x_2", index));
+    expect_at_most(std::abs(run.sensors[1] - expected) / expected, 1e-10,
+                   fmt::format("index {}: angle of the pinion", index));
+    expect_at_most(std::abs(run.sensors[0] - ratio * run.sensors[1]), 1e-9,
+                   fmt::format("index {}: x_1 - r x_2", index));
   }
 }
 
@@ -122,8 +130,14 @@ TEST(Gear, DrivesARack) {
   ModelBuilder builder({g, 0, 0});
   builder.body("rack", "rigid").set("mass", {m}).set("inertia", {1, 1, 1}).set("position", {0, 1, 0});
   builder.body("pinion", "rigid").set("mass", {1}).set("inertia", {1, 1, J}).set("position", {0, 0, 0});
-  builder.joint("guide", "prismatic").set("between", "ground", "rack").set("at", {0, 1, 0}).set("axis", {1, 0, 0});
-  builder.joint("axle", "revolute").set("between", "ground", "pinion").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("guide", "prismatic")
+      .set("between", "ground", "rack")
+      .set("at", {0, 1, 0})
+      .set("axis", {1, 0, 0});
+  builder.joint("axle", "revolute")
+      .set("between", "ground", "pinion")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
   builder.joint("mesh", "gear").set("joints", "guide", "axle").set("ratio", {radius});
   builder.sensor("travel", "joint_displacement").set("of", std::string("guide"));
   const System system = make_system(builder.finish());
@@ -138,20 +152,26 @@ TEST(Screw, TurnsWhatFalls) {
   for (const std::string& index : kIndexForms) {
     ModelBuilder builder({0, 0, -g});
     builder.body("nut", "rigid").set("mass", {m}).set("inertia", {0.02, 0.02, J});
-    builder.joint("thread", "screw").set("between", "ground", "nut").set("at", {0, 0, 0}).set("axis", {0, 0, -1}).set(
-        "pitch", {pitch});
+    builder.joint("thread", "screw")
+        .set("between", "ground", "nut")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, -1})
+        .set("pitch", {pitch});
     builder.sensor("travel", "joint_displacement").set("of", std::string("thread"));
     builder.sensor("angle", "joint_angle").set("of", std::string("thread"));
     const System system = make_system(builder.finish());
     const Simulation run(system, method(index), end, 0.005);
     const double angle = 0.5 * end * end * m * g * p / (m * p * p + J);
     ASSERT_GT(angle, 2 * kPi);
-    expect_at_most(std::abs(run.sensors[1] - angle) / angle, 1e-6, fmt::format("index {}: angle, {:.3g} turns", index, angle / (2 * kPi)));
-    expect_at_most(std::abs(run.sensors[0] - p * run.sensors[1]), 1e-6, fmt::format("index {}: travel - p angle", index));
+    expect_at_most(std::abs(run.sensors[1] - angle) / angle, 1e-6,
+                   fmt::format("index {}: angle, {:.3g} turns", index, angle / (2 * kPi)));
+    expect_at_most(std::abs(run.sensors[0] - p * run.sensors[1]), 1e-6,
+                   fmt::format("index {}: travel - p angle", index));
   }
 }
 
-void add_disc(ModelBuilder& builder, const Vec3& center, const Vec3& axis, const Vec3& velocity, const Vec3& omega) {
+void add_disc(ModelBuilder& builder, const Vec3& center, const Vec3& axis, const Vec3& velocity,
+              const Vec3& omega) {
   const double m = 1.2, radius = 0.3;
   // The body's y axis is that of the disc.
   const Vec3 y = axis.normalized();
@@ -182,9 +202,12 @@ TEST(RollingDisc, RollsDownASlope) {
     const System system = make_system(builder.finish());
     const Simulation run(system, method(index), end, 0.005);
     const double expected = gx * end * end / 3;
-    expect_at_most(std::abs(run.sensors[0] - expected) / expected, 1e-4, fmt::format("index {}: way down the slope", index));
-    expect_at_most(std::abs(run.sensors[2] - 0.3), 1e-9, fmt::format("index {}: height of the centre", index));
-    expect_at_most(std::abs(run.sensors[3] + 1.2 * gx / 3), 1e-6, fmt::format("index {}: friction that makes it roll", index));
+    expect_at_most(std::abs(run.sensors[0] - expected) / expected, 1e-4,
+                   fmt::format("index {}: way down the slope", index));
+    expect_at_most(std::abs(run.sensors[2] - 0.3), 1e-9,
+                   fmt::format("index {}: height of the centre", index));
+    expect_at_most(std::abs(run.sensors[3] + 1.2 * gx / 3), 1e-6,
+                   fmt::format("index {}: friction that makes it roll", index));
     expect_at_most(std::abs(run.sensors[5] - 1.2 * 9), 1e-6, fmt::format("index {}: normal force", index));
   }
 }
@@ -192,7 +215,8 @@ TEST(RollingDisc, RollsDownASlope) {
 // In a circle of radius c with a constant lean: with the inclination alpha of the axis, the rate of precession W and the spin s
 // about the disc's own axis, the centre at the height rho cos(alpha) moves on the radius b = c - rho sin(alpha).
 TEST(RollingDisc, KeepsASteadyCircle) {
-  const double m = 1.2, rho = 0.3, g = 9.81, alpha = 0.3, W = 2.5, A = m * rho * rho / 4, C = m * rho * rho / 2;
+  const double m = 1.2, rho = 0.3, g = 9.81, alpha = 0.3, W = 2.5, A = m * rho * rho / 4,
+               C = m * rho * rho / 2;
   // Axis of the disc a = (cos alpha, 0, sin alpha) with the centre at (b, 0, rho cos alpha), leaning inwards (towards the z axis)
   // for b > 0. Angular velocity W e_z + s a. No slip at P = centre + rho (sin alpha, 0, -cos alpha): W b + rho s ... solved here
   // together with the moment balance about the centre for (s, b).
@@ -206,7 +230,8 @@ TEST(RollingDisc, KeepsASteadyCircle) {
     const double s = spin(b);
     const Vec3 omega = Vec3(0, 0, W) + s * a;
     const Vec3 H = A * (omega - a * a.dot(omega)) + C * a * a.dot(omega);
-    const Vec3 force(-m * W * W * b, 0, m * g);  // that accelerates the centre towards the z axis and carries the weight
+    const Vec3 force(-m * W * W * b, 0,
+                     m * g);  // that accelerates the centre towards the z axis and carries the weight
     return (Vec3(0, 0, W).cross(H) - rim.cross(force)).y();
   };
   double low = -5, high = 5;  // linear in b
@@ -241,15 +266,24 @@ TEST(JointFriction, SlowsASliderByItsLoad) {
   for (const std::string& index : kIndexForms) {
     ModelBuilder builder({0, 0, -g});
     builder.body("block", "rigid").set("mass", {2}).set("inertia", {1, 1, 1}).set("velocity", {v0, 0, 0});
-    builder.joint("guide", "prismatic").set("between", "ground", "block").set("at", {0, 0, 0}).set("axis", {1, 0, 0});
-    builder.force("rub", "joint_friction").set("joint", std::string("guide")).set("coefficient", {mu}).set("smoothing", {1e-4});
+    builder.joint("guide", "prismatic")
+        .set("between", "ground", "block")
+        .set("at", {0, 0, 0})
+        .set("axis", {1, 0, 0});
+    builder.force("rub", "joint_friction")
+        .set("joint", std::string("guide"))
+        .set("coefficient", {mu})
+        .set("smoothing", {1e-4});
     builder.sensor("speed", "joint_displacement_rate").set("of", std::string("guide"));
     builder.sensor("travel", "joint_displacement").set("of", std::string("guide"));
     const System system = make_system(builder.finish());
     const Simulation moving(system, method(index), 1, 0.01), stopped(system, method(index), 2, 0.01);
-    expect_at_most(std::abs(moving.sensors[0] - (v0 - mu * g)), 1e-5, fmt::format("index {}: speed after 1 s", index));
-    expect_at_most(std::abs(stopped.sensors[0]), 1e-5, fmt::format("index {}: speed after it has stopped", index));
-    expect_at_most(std::abs(stopped.sensors[1] - v0 * v0 / (2 * mu * g)), 2e-3, fmt::format("index {}: way it has come", index));
+    expect_at_most(std::abs(moving.sensors[0] - (v0 - mu * g)), 1e-5,
+                   fmt::format("index {}: speed after 1 s", index));
+    expect_at_most(std::abs(stopped.sensors[0]), 1e-5,
+                   fmt::format("index {}: speed after it has stopped", index));
+    expect_at_most(std::abs(stopped.sensors[1] - v0 * v0 / (2 * mu * g)), 2e-3,
+                   fmt::format("index {}: way it has come", index));
   }
 }
 
@@ -258,13 +292,20 @@ TEST(JointSpring, UnwindsOverManyTurns) {
   const double k = 2, J = 0.5, end = 3;
   ModelBuilder builder({0, 0, 0});
   builder.body("wheel", "rigid").set("mass", {1}).set("inertia", {1, 1, J});
-  builder.joint("axle", "revolute").set("between", "ground", "wheel").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
-  builder.force("spring", "joint_spring").set("joint", std::string("axle")).set("stiffness", {k}).set("free", {-10});
+  builder.joint("axle", "revolute")
+      .set("between", "ground", "wheel")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
+  builder.force("spring", "joint_spring")
+      .set("joint", std::string("axle"))
+      .set("stiffness", {k})
+      .set("free", {-10});
   builder.sensor("angle", "joint_angle").set("of", std::string("axle"));
   const System system = make_system(builder.finish());
   std::vector<double> errors;
   for (const double h : {0.004, 0.002})
-    errors.push_back(std::abs(Simulation(system, method("3"), end, h).sensors[0] - (10 * std::cos(std::sqrt(k / J) * end) - 10)));
+    errors.push_back(std::abs(Simulation(system, method("3"), end, h).sensors[0] -
+                              (10 * std::cos(std::sqrt(k / J) * end) - 10)));
   expect_at_most(errors.back(), 1e-4, "angle");
   expect_between(order_of(errors), 1.9, 2.1, "its order");
 }
@@ -275,7 +316,10 @@ TEST(JointActuator, FollowsATargetWithinItsLimit) {
   const auto build = [&](double limit) {
     ModelBuilder builder({0, 0, 0});
     builder.body("wheel", "rigid").set("mass", {1}).set("inertia", {1, 1, J});
-    builder.joint("axle", "revolute").set("between", "ground", "wheel").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    builder.joint("axle", "revolute")
+        .set("between", "ground", "wheel")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
     builder.force("motor", "joint_actuator")
         .set("joint", std::string("axle"))
         .set("proportional", {P})
@@ -292,7 +336,8 @@ TEST(JointActuator, FollowsATargetWithinItsLimit) {
   const double expected = end - std::exp(-decay * end) * std::sin(omega * end) / omega;
   const System system = build(0);
   std::vector<double> errors;
-  for (const double h : {0.004, 0.002}) errors.push_back(std::abs(Simulation(system, method("3"), end, h).sensors[0] - expected));
+  for (const double h : {0.004, 0.002})
+    errors.push_back(std::abs(Simulation(system, method("3"), end, h).sensors[0] - expected));
   expect_at_most(errors.back(), 1e-5, "angle");
   expect_between(order_of(errors), 1.9, 2.1, "its order");
   // With a limit far below what it asks for, it accelerates as the limit allows.

@@ -23,15 +23,22 @@ std::shared_ptr<const Description> linkage() {
   };
   add("crank", {0, 0.5, 0});
   builder.set("velocity", {-1, 0, 0}).set("angular_velocity", {0, 0, 2});
-  for (const auto& [name, place] : {std::pair("rod", Vec3(0.75, 1.2, 0.1)), std::pair("rocker", Vec3(1.5, 0.7, 0.2))}) {
+  for (const auto& [name, place] :
+       {std::pair("rod", Vec3(0.75, 1.2, 0.1)), std::pair("rocker", Vec3(1.5, 0.7, 0.2))}) {
     add(name, place);
     builder.consistent("velocity").consistent("angular_velocity");
   }
-  builder.joint("A", "revolute").set("between", "ground", "crank").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("A", "revolute")
+      .set("between", "ground", "crank")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
   builder.joint("B", "spherical").set("between", "crank", "rod").set("at", {0, 1, 0});
   builder.joint("C", "universal").set("between", "rod", "rocker").set("at", {1.5, 1.4, 0.2});
   builder.set("first_axis", {0, 1, 0}).set("second_axis", {0, 0, 1});
-  builder.joint("D", "revolute").set("between", "rocker", "ground").set("at", {1.5, 0, 0.2}).set("axis", {0, 0, 1});
+  builder.joint("D", "revolute")
+      .set("between", "rocker", "ground")
+      .set("at", {1.5, 0, 0.2})
+      .set("axis", {0, 0, 1});
   builder.sensor("rod", "position").set("of", std::string("rod"));
   builder.sensor("velocity", "velocity").set("of", std::string("rod"));
   builder.sensor("angle", "joint_angle").set("of", std::string("A"));
@@ -43,7 +50,8 @@ std::shared_ptr<const Description> linkage() {
 
 // Differences between two formulations at the end, relative, for steps that halve.
 std::vector<double> differences_between(const std::shared_ptr<const Description>& description,
-                                        const std::string& integrator, double end, double step, int halvings) {
+                                        const std::string& integrator, double end, double step,
+                                        int halvings) {
   const System minimal = make_system(description, "minimal"), absolute = make_system(description, "r3so3");
   std::vector<double> out;
   for (int i = 0; i <= halvings; ++i, step /= 2)
@@ -86,7 +94,8 @@ TEST(Minimal, LoopIsClosedInEveryIndexForm) {
     const System system = make_system(linkage(), "minimal");
     Simulation run(system, integrator, 0.5, 0.01);
     system.residual(run.state, run.work, {true, true, false});
-    const double phi = as_vector(run.work.phi).cwiseAbs().maxCoeff(), rate = as_vector(run.work.rate).cwiseAbs().maxCoeff();
+    const double phi = as_vector(run.work.phi).cwiseAbs().maxCoeff(),
+                 rate = as_vector(run.work.rate).cwiseAbs().maxCoeff();
     const std::string name = fmt::format("index {}: ", index);
     if (std::string(index) != "2") expect_at_most(phi, 1e-9, name + "Phi");
     if (std::string(index) != "3") expect_at_most(rate, 1e-8, name + "B v");

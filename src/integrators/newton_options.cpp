@@ -105,7 +105,8 @@ double Tolerances::worst_velocity(const System& system, const std::vector<double
       worst = std::max(worst, std::abs(errors[k]));
     }
   }
-  return std::max({worst_speed / (absolute + relative * speed), worst_spin / (absolute + relative * spin), worst_state});
+  return std::max(
+      {worst_speed / (absolute + relative * speed), worst_spin / (absolute + relative * spin), worst_state});
 }
 
 }  // namespace liedyn

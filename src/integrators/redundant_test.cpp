@@ -27,7 +27,8 @@ std::shared_ptr<const Description> four_bar(const FourBar& f) {
   Eigen::Matrix2d A;
   A << across(f.C - f.B).head<2>(), -across(f.C - f.D).head<2>();
   const Eigen::Vector2d turn = -A.inverse() * f.speed * across(f.B).head<2>();
-  const auto bar = [&](const char* name, const Vec3& from, const Vec3& to, const Vec3& velocity, double omega) {
+  const auto bar = [&](const char* name, const Vec3& from, const Vec3& to, const Vec3& velocity,
+                       double omega) {
     const double m = (to - from).norm();
     builder.body(name, "rigid")
         .set("mass", {m})
@@ -79,13 +80,16 @@ TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
     for (const std::string formulation : {"r3so3", "se3", "euler-parameters"}) {
       if (method.find("form=linear") != std::string::npos && formulation != "r3so3") continue;
       const Simulation redundant(make_system(four_bar({}), formulation), method, 0.5, 2e-3);
-      const Simulation independent(make_system(four_bar({.redundant = false}), formulation), method, 0.5, 2e-3);
+      const Simulation independent(make_system(four_bar({.redundant = false}), formulation), method, 0.5,
+                                   2e-3);
       const std::string name = fmt::format("{}, {}: ", method, formulation);
       EXPECT_EQ(redundant.state.redundant.size(), 3u) << name;
       EXPECT_EQ(independent.state.redundant.size(), 0u) << name;
       EXPECT_TRUE(redundant.report.warnings.empty()) << name;
       const auto differ = [&](int first, int count) {
-        return (as_vector(redundant.sensors).segment(first, count) - as_vector(independent.sensors).segment(first, count)).norm();
+        return (as_vector(redundant.sensors).segment(first, count) -
+                as_vector(independent.sensors).segment(first, count))
+            .norm();
       };
       // Up to what Newton's tolerance of 1e-8 leaves. In index 2 the positions drift off the constraints, differently where other rows are imposed.
       const bool drifts = method.find("index=2") != std::string::npos;
@@ -99,7 +103,8 @@ TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
 
 TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
   // Gravity across the plane of the mechanism loads the hinges along and about axes in the plane.
-  for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2"}) {
+  for (const std::string method :
+       {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2"}) {
     ModelBuilder builder({1, -9.81, 4});
     for (const char* name : {"left", "right", "beam"})
       builder.body(name, "rigid")
@@ -125,10 +130,10 @@ TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
     const Eigen::MatrixXd transposed(scaled_constraints(system, run.state, scales, work));
     const Eigen::JacobiSVD<Eigen::MatrixXd> svd(transposed, Eigen::ComputeFullV);
     const Eigen::MatrixXd null = svd.matrixV().rightCols(3);
-    const Eigen::VectorXd forces =
-        as_vector(run.state.lambda).cwiseQuotient(as_vector(scales.row));
+    const Eigen::VectorXd forces = as_vector(run.state.lambda).cwiseQuotient(as_vector(scales.row));
     expect_at_most((transposed * null).norm(), 1e-9, method + ": the null space");
-    expect_at_most((null.transpose() * forces).norm() / forces.norm(), 1e-8, method + ": part of lambda in the null space");
+    expect_at_most((null.transpose() * forces).norm() / forces.norm(), 1e-8,
+                   method + ": part of lambda in the null space");
     // B^T lambda is what it was: equilibrium holds.
     system.residual(run.state, work, {false, false, false});
     expect_at_most(as_vector(work.r).cwiseAbs().maxCoeff(), 1e-5, method + ": equilibrium");
@@ -162,15 +167,19 @@ TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
     EXPECT_GE(expected.size(), 3u);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const std::string& text = run.report.warnings[i];
-      expect_at_most(std::abs(std::stod(text.substr(4)) - expected[i]), 1e-4, method + ": time in '" + text + "'");
-      EXPECT_THAT(text, testing::ContainsRegex("singular configuration: joints.A: place x, joints.B: place x, joints.C: place x, "
-                                               "joints.D: place x become dependent"));
+      expect_at_most(std::abs(std::stod(text.substr(4)) - expected[i]), 1e-4,
+                     method + ": time in '" + text + "'");
+      EXPECT_THAT(text,
+                  testing::ContainsRegex(
+                      "singular configuration: joints.A: place x, joints.B: place x, joints.C: place x, "
+                      "joints.D: place x become dependent"));
     }
   }
 }
 
 TEST(Parallelogram, ThatIsNoneHasNoSingularPlaces) {
-  const FourBar f{.C = {0.24, 0.125, 0}};  // the crank still turns fully: 0.12 + 0.24 = 0.36 < 0.125 + 0.24005
+  const FourBar f{
+      .C = {0.24, 0.125, 0}};  // the crank still turns fully: 0.12 + 0.24 = 0.36 < 0.125 + 0.24005
   const Simulation run(make_system(four_bar(f)), "generalized-alpha", 0.5, 1e-3);
   EXPECT_TRUE(run.report.warnings.empty()) << run.report.warnings.front();
 }
@@ -214,8 +223,8 @@ TEST(Bricard, MeetsTheReferenceInEveryIndexForm) {
   // One coordinate along the curve of admissible joint angles, kinetic and potential energy from the chain of rods, Runge-Kutta
   // method of order 8 at tolerance 1e-10.
   const Vec3 known(-0.778135372923, -0.980352683426, -0.197252670703);
-  for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=2", "generalized-alpha,index=stabilized",
-                                   "lms2", "ss2,index=2", "bathe"})
+  for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=2",
+                                   "generalized-alpha,index=stabilized", "lms2", "ss2,index=2", "bathe"})
     for (const std::string formulation : {"r3so3", "se3"}) {
       const System system = make_system(bricard(), formulation);
       const auto at = [&](double h) {
@@ -229,8 +238,9 @@ TEST(Bricard, MeetsTheReferenceInEveryIndexForm) {
       const Eigen::VectorXd best = extrapolated(coarse, fine);
       expect_at_most((best.head<3>() - known).norm(), 1e-7, name + "P3");
       expect_at_most(std::abs(best[3] + 3 * 9.81), 1e-6, name + "energy");
-      expect_between(order_of({(as_vector(coarse).head<3>() - known).norm(), (as_vector(fine).head<3>() - known).norm()}), 1.8, 2.2,
-                     name + "order");
+      expect_between(order_of({(as_vector(coarse).head<3>() - known).norm(),
+                               (as_vector(fine).head<3>() - known).norm()}),
+                     1.8, 2.2, name + "order");
     }
 }
 

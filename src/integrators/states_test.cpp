@@ -41,7 +41,9 @@ std::shared_ptr<const Description> followers() {
       .set("initial", {-0.5})
       .set("rate", std::string("speed[0] - 2*mix + sin(3*t)"));
   builder.state("sum", "integral").set("input", std::string("mix*place[0]"));
-  builder.state("curved", "expression").set("initial", {1}).set("rate", std::string("lag*cos(t) - curved^2*exp(sum)"));
+  builder.state("curved", "expression")
+      .set("initial", {1})
+      .set("rate", std::string("lag*cos(t) - curved^2*exp(sum)"));
   for (const char* name : {"lag", "mix", "sum", "curved"})
     builder.sensor(std::string(name) + "_value", "state").set("of", std::string(name));
   return builder.finish();
@@ -69,7 +71,8 @@ TEST(States, HaveTheOrderOfEveryListedIntegrator) {
   for (const ListedIntegrator& listed : integrators()) {
     const std::vector<double> defects = linear_properties(listed.name).order_defects;
     int order = 0;
-    while (order < static_cast<int>(defects.size()) && std::abs(defects[static_cast<std::size_t>(order)]) < 1e-9)
+    while (order < static_cast<int>(defects.size()) &&
+           std::abs(defects[static_cast<std::size_t>(order)]) < 1e-9)
       ++order;
     ASSERT_GE(order, 1) << listed.name;
     std::vector<double> errors;
@@ -89,8 +92,9 @@ TEST(States, HaveTheOrderOfEveryListedIntegrator) {
 // The states do not depend on how the bodies are written down.
 TEST(States, AreTheSameInEveryIndexFormAndWithEveryForm) {
   const System system = make_system(followers());
-  for (const std::string method : {"index=3", "index=2", "index=stabilized", "form=linear", "form=residual", "sigma=1",
-                                   "variant=paper,sigma=1", "newton=modified", "jacobian=simplified"}) {
+  for (const std::string method :
+       {"index=3", "index=2", "index=stabilized", "form=linear", "form=residual", "sigma=1",
+        "variant=paper,sigma=1", "newton=modified", "jacobian=simplified"}) {
     const Simulation run(system, "generalized-alpha,rho=0.8,newton_tol=1e-12," + method, 1, 1e-3);
     expect_at_most((as_vector(run.sensors).tail<4>() - exact_followers().tail<4>()).norm(), 1e-5, method);
   }
@@ -105,8 +109,9 @@ TEST(States, DcMotorMeetsItsClosedForm) {
   const Eigen::EigenSolver<Eigen::Matrix2d> modes(A);
   const Eigen::Vector2cd amplitudes = modes.eigenvectors().inverse() * (-steady).cast<std::complex<double>>();
   const Eigen::Vector2d expected =
-      steady + (modes.eigenvectors() * (modes.eigenvalues() * end).array().exp().matrix().asDiagonal() * amplitudes)
-                   .real();
+      steady +
+      (modes.eigenvectors() * (modes.eigenvalues() * end).array().exp().matrix().asDiagonal() * amplitudes)
+          .real();
   for (const std::string body : {"planar", "rigid"})
     for (const std::string formulation : {"r3so3", "se3", "euler-parameters"}) {
       ModelBuilder builder({0, 0, 0});
@@ -124,7 +129,8 @@ TEST(States, DcMotorMeetsItsClosedForm) {
       builder.force("motor", "joint_effort")
           .set("joint", std::string("axle"))
           .set("effort", fmt::format("{}*current - {}*speed", k, d));
-      builder.state("current", "expression").set("rate", fmt::format("({} - {}*current - {}*speed)/{}", u, R, k, L));
+      builder.state("current", "expression")
+          .set("rate", fmt::format("({} - {}*current - {}*speed)/{}", u, R, k, L));
       builder.sensor("speed", "joint_angle_rate").set("of", std::string("axle"));
       builder.sensor("current_now", "state").set("of", std::string("current"));
       const System system = make_system(builder.finish(), formulation);
@@ -180,10 +186,13 @@ TEST(States, AreSolvedToTheirOwnScale) {
   for (const double scale : {1e-9, 1.0, 1e9}) {
     ModelBuilder builder;
     builder.body("bob", "point").set("mass", {1000});
-    builder.state("x", "expression").set("initial", {scale}).set("rate", fmt::format("-x^3/{:e}", scale * scale));
+    builder.state("x", "expression")
+        .set("initial", {scale})
+        .set("rate", fmt::format("-x^3/{:e}", scale * scale));
     builder.sensor("now", "state").set("of", std::string("x"));
     const System system = make_system(builder.finish());
-    const Simulation coarse(system, "generalized-alpha,rho=0.8", 1, 1e-2), fine(system, "generalized-alpha,rho=0.8", 1, 5e-3);
+    const Simulation coarse(system, "generalized-alpha,rho=0.8", 1, 1e-2),
+        fine(system, "generalized-alpha,rho=0.8", 1, 5e-3);
     const double expected = scale / std::sqrt(3);  // x = 1/sqrt(1 + 2 t)
     const double errors[] = {std::abs(coarse.sensors[0] - expected), std::abs(fine.sensors[0] - expected)};
     expect_between(std::log2(errors[0] / errors[1]), 1.9, 2.1, fmt::format("scale {}: order", scale));

@@ -44,7 +44,8 @@ class Reader {
         good = good && item.is(JsonType::Number) && std::isfinite(item.number());
         if (good) out[i++] = item.number();
       }
-    if (!good) finding(value.line(), path, fmt::format("expected {} finite numbers, got {}", count, value.describe()));
+    if (!good)
+      finding(value.line(), path, fmt::format("expected {} finite numbers, got {}", count, value.describe()));
     return good;
   }
   void orientation(const JsonValue& value, const std::string& path, SO3<double>& out) {
@@ -54,7 +55,8 @@ class Reader {
       Eigen::Vector4d q;
       if (!numbers(quaternion, path + ".quaternion", 4, q.data())) return;
       if (std::abs(q.norm() - 1) > 1e-6)
-        finding(quaternion.line(), path + ".quaternion", fmt::format("expected the length 1, got {}", q.norm()));
+        finding(quaternion.line(), path + ".quaternion",
+                fmt::format("expected the length 1, got {}", q.norm()));
       else
         out = SO3<double>::from_coordinates(q / q.norm());
     } else if (vector && vector.is(JsonType::Array)) {
@@ -62,12 +64,14 @@ class Reader {
       if (numbers(vector, path, 3, x.data())) out = SO3<double>::exp(x);
     } else {
       finding(value.line(), path,
-              fmt::format("expected {{\"quaternion\": [w, x, y, z]}} or {{\"rotation_vector\": [x, y, z]}}, got {}",
-                          value.describe()));
+              fmt::format(
+                  "expected {{\"quaternion\": [w, x, y, z]}} or {{\"rotation_vector\": [x, y, z]}}, got {}",
+                  value.describe()));
     }
   }
   void body(const JsonValue& value, const std::string& path, BodyConfiguration& out) {
-    if (!value.is(JsonType::Object)) return finding(value.line(), path, "expected an object, got " + value.describe());
+    if (!value.is(JsonType::Object))
+      return finding(value.line(), path, "expected an object, got " + value.describe());
     for (const JsonValue item : value) {
       const std::string key(item.key()), place = path + "." + key;
       if (key == "position")
@@ -114,7 +118,8 @@ std::string configuration_json(const System& system, const State& state) {
   system.sense(state, work, variables, values.data());
   for (const Sensor& sensor : model.sensors) {
     Json value = Json::array();
-    for (int i = 0; i < sensor.components; ++i) value.push_back(values[static_cast<std::size_t>(sensor.first + i)]);
+    for (int i = 0; i < sensor.components; ++i)
+      value.push_back(values[static_cast<std::size_t>(sensor.first + i)]);
     sensors[sensor.name] = sensor.components == 1 ? value[0] : value;
   }
   const Json json = {{"liedyn", version()},
@@ -127,7 +132,8 @@ std::string configuration_json(const System& system, const State& state) {
 
 void check_configuration_output(const std::string& file) {
   if (std::filesystem::path(file).extension() != ".json")
-    throw InputError("--out", fmt::format("expected a file that ends with .json, got '{}'", excerpt(file, 200)));
+    throw InputError("--out",
+                     fmt::format("expected a file that ends with .json, got '{}'", excerpt(file, 200)));
   check_writable(file);
 }
 
@@ -139,7 +145,8 @@ Configuration read_configuration(const std::string& file, const System& system) 
   return read_configuration_text(read_text_file(file), file, system);
 }
 
-Configuration read_configuration_text(const std::string& text, const std::string& file, const System& system) {
+Configuration read_configuration_text(const std::string& text, const std::string& file,
+                                      const System& system) {
   const Model& model = system.model();
   const JsonDocument document = JsonDocument::parse(text, file);
   Reader reader(file);
@@ -149,7 +156,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
   state.q = initial.q;
   state.v = initial.v;
   Configuration out = configuration_of(system, state);
-  const JsonValue bodies = document.root().is(JsonType::Object) ? document.root().find("bodies") : JsonValue();
+  const JsonValue bodies =
+      document.root().is(JsonType::Object) ? document.root().find("bodies") : JsonValue();
   if (!bodies || !bodies.is(JsonType::Object)) {
     reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
   } else {
@@ -160,7 +168,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
       const std::string name(value.key());
       const auto found = std::find(names.begin(), names.end(), name);
       if (found == names.end())
-        reader.finding(value.line(), "bodies." + name, "the model has no such body", did_you_mean(name, names));
+        reader.finding(value.line(), "bodies." + name, "the model has no such body",
+                       did_you_mean(name, names));
       else
         reader.body(value, "bodies." + name, out[static_cast<std::size_t>(found - names.begin())]);
     }

@@ -17,7 +17,9 @@ void put(Integer value, std::string& out) {
   for (std::size_t i = 0; i < sizeof value; ++i) out += static_cast<char>((value >> (8 * i)) & 0xff);
 }
 
-std::string shape_of(Eigen::Index rows, Eigen::Index columns) { return fmt::format("({}, {})", rows, columns); }
+std::string shape_of(Eigen::Index rows, Eigen::Index columns) {
+  return fmt::format("({}, {})", rows, columns);
+}
 std::string shape_of(Eigen::Index size) { return fmt::format("({},)", size); }
 
 // Code points of a UTF-8 text; what is none is read as Latin-1.
@@ -32,7 +34,8 @@ std::vector<std::uint32_t> code_points(const std::string& text) {
       continue;
     }
     std::uint32_t code = lead & (0x3fU >> more);
-    for (std::size_t k = 1; k <= more; ++k) code = (code << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3fU);
+    for (std::size_t k = 1; k <= more; ++k)
+      code = (code << 6) | (static_cast<unsigned char>(text[i + k]) & 0x3fU);
     out.push_back(code);
     i += more + 1;
   }
@@ -73,7 +76,8 @@ void NpzFile::add(const std::string& name, const std::string& type, const std::s
 }
 
 void NpzFile::add(const std::string& name, const Eigen::MatrixXd& m) {
-  add(name, "<f8", shape_of(m.rows(), m.cols()), true, m.data(), static_cast<std::size_t>(m.size()) * sizeof(double));
+  add(name, "<f8", shape_of(m.rows(), m.cols()), true, m.data(),
+      static_cast<std::size_t>(m.size()) * sizeof(double));
 }
 void NpzFile::add(const std::string& name, const Eigen::MatrixXcd& m) {
   add(name, "<c16", shape_of(m.rows(), m.cols()), true, m.data(),

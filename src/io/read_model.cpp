@@ -409,13 +409,15 @@ class ModelReader {
     if (shape && shape.key() == "polynomial" && shape.is(JsonType::Array) && shape.size() > 0) {
       text = "poly(t";
       for (JsonValue item : shape)
-        if (!append_argument(item, text)) return fmt::format("expected a number as coefficient, got {}", item.describe());
+        if (!append_argument(item, text))
+          return fmt::format("expected a number as coefficient, got {}", item.describe());
       text += ')';
       return {};
     }
     if (shape && shape.key() == "harmonic" && shape.is(JsonType::Object)) {
       text = "harmonic(t";
-      return append_arguments(shape, {{"amplitude", ""}, {"frequency", ""}, {"phase", "0"}}, {"offset", "0"}, text);
+      return append_arguments(shape, {{"amplitude", ""}, {"frequency", ""}, {"phase", "0"}}, {"offset", "0"},
+                              text);
     }
     if (shape && shape.key() == "step" && shape.is(JsonType::Object)) return step_text(shape, text);
     if (shape && shape.key() == "table" && shape.is(JsonType::Array)) {
@@ -424,14 +426,17 @@ class ModelReader {
         if (!point.is(JsonType::Array) || point.size() != 2)
           return fmt::format("expected points [t, y] in the table, got {}", point.describe());
         for (JsonValue item : point)
-          if (!append_argument(item, text)) return fmt::format("expected a number in the table, got {}", item.describe());
+          if (!append_argument(item, text))
+            return fmt::format("expected a number in the table, got {}", item.describe());
       }
       text += ')';
       return {};
     }
     return fmt::format(
-        "expected a number, an expression or one of {{\"polynomial\": [c0, c1, ...]}}, {{\"harmonic\": {{amplitude, "
-        "frequency, phase, offset}}}}, {{\"step\": {{from, to, start, end}}}}, {{\"table\": [[t, y], ...]}}, got {}",
+        "expected a number, an expression or one of {{\"polynomial\": [c0, c1, ...]}}, {{\"harmonic\": "
+        "{{amplitude, "
+        "frequency, phase, offset}}}}, {{\"step\": {{from, to, start, end}}}}, {{\"table\": [[t, y], ...]}}, "
+        "got {}",
         value.describe());
   }
 
@@ -450,8 +455,8 @@ class ModelReader {
     std::string_view otherwise;  // empty: required
   };
   // The arguments of a function in their order, then ")" and what is added to it.
-  static std::string append_arguments(JsonValue object, const std::vector<Argument>& arguments, const Argument& added,
-                                      std::string& text) {
+  static std::string append_arguments(JsonValue object, const std::vector<Argument>& arguments,
+                                      const Argument& added, std::string& text) {
     const auto append = [&](const Argument& argument) -> std::string {
       const JsonValue value = object.find(argument.name);
       if (!value && argument.otherwise.empty())
@@ -459,7 +464,8 @@ class ModelReader {
       if (!value)
         text += fmt::format(", {}", argument.otherwise);
       else if (!append_argument(value, text))
-        return fmt::format("{}: expected a number as {}, got {}", object.key(), argument.name, value.describe());
+        return fmt::format("{}: expected a number as {}, got {}", object.key(), argument.name,
+                           value.describe());
       return {};
     };
     for (JsonValue value : object) {
@@ -481,7 +487,8 @@ class ModelReader {
   // from + (to - from) step(t, start, end)
   static std::string step_text(JsonValue object, std::string& text) {
     std::string values = "(";
-    std::string mistake = append_arguments(object, {{"start", ""}, {"end", ""}, {"from", "0"}, {"to", "1"}}, {"", "0"}, values);
+    std::string mistake =
+        append_arguments(object, {{"start", ""}, {"end", ""}, {"from", "0"}, {"to", "1"}}, {"", "0"}, values);
     if (!mistake.empty()) return mistake;
     const auto written = [&](std::string_view name, std::string_view otherwise) {
       std::string out;
@@ -548,7 +555,8 @@ class ModelReader {
     std::vector<Formula> formulas;
     for (int from : order) {
       for (const Formula& formula : formulas_)
-        if (formula.index == from) formulas.push_back({static_cast<int>(values.size()), formula.value, formula.text});
+        if (formula.index == from)
+          formulas.push_back({static_cast<int>(values.size()), formula.value, formula.text});
       values.push_back(values_[static_cast<std::size_t>(from)]);
     }
     values_ = std::move(values);

@@ -58,18 +58,22 @@ TEST(ReadModel, ReadsEverySection) {
 
 TEST(ReadModel, FunctionsOfTimeMayBeObjects) {
   const auto at_one = [](const std::string& load) {
-    return number(read_model_text(R"({ "liedyn": 1, "parameters": { "a": 2 }, "bodies": { "b": { "type": "point", "mass": 1 } },
-      "forces": { "push": { "type": "force", "on": "b", "force": [)" + load +
-                                      R"(, 0, 0] } }, "simulation": { "start": 1, "end": 2 } })",
-                                  "m.json"),
-                  "forces.push.force[0]");
+    return number(
+        read_model_text(
+            R"({ "liedyn": 1, "parameters": { "a": 2 }, "bodies": { "b": { "type": "point", "mass": 1 } },
+      "forces": { "push": { "type": "force", "on": "b", "force": [)" +
+                load + R"(, 0, 0] } }, "simulation": { "start": 1, "end": 2 } })",
+            "m.json"),
+        "forces.push.force[0]");
   };
   EXPECT_EQ(at_one(R"({ "polynomial": [1, "a", 3] })"), 6);
   EXPECT_NEAR(at_one(R"({ "harmonic": { "amplitude": "a", "frequency": 0.25, "offset": 5 } })"), 7, 1e-15);
   EXPECT_NEAR(at_one(R"({ "step": { "start": 0, "end": "a", "from": 1, "to": -3 } })"), -1, 1e-15);
   EXPECT_NEAR(at_one(R"({ "table": [[0, 0], [2, 5], [4, 0]] })"), 3.4375, 1e-15);
-  for (const char* wrong : {R"({ "polynomial": [] })", R"({ "harmonic": { "amplitude": 1 } })", R"({ "step": { "start": 0, "end": 1, "too": 2 } })",
-                            R"({ "table": [[0, 0], [0, 5]] })", R"({ "table": [[0]] })", R"({ "tabel": [[0, 1]] })", "{}"})
+  for (const char* wrong :
+       {R"({ "polynomial": [] })", R"({ "harmonic": { "amplitude": 1 } })",
+        R"({ "step": { "start": 0, "end": 1, "too": 2 } })", R"({ "table": [[0, 0], [0, 5]] })",
+        R"({ "table": [[0]] })", R"({ "tabel": [[0, 1]] })", "{}"})
     try {
       at_one(wrong);
       FAIL() << wrong << " was accepted";

@@ -42,7 +42,8 @@ struct Placement {
 Vec3 vector(const urdf::Vector3& v) { return {v.x, v.y, v.z}; }
 Placement placement(const urdf::Pose& pose) {
   const urdf::Rotation& q = pose.rotation;
-  return {SO3<double>::from_coordinates(Eigen::Vector4d(q.w, q.x, q.y, q.z).normalized()).R(), vector(pose.position)};
+  return {SO3<double>::from_coordinates(Eigen::Vector4d(q.w, q.x, q.y, q.z).normalized()).R(),
+          vector(pose.position)};
 }
 
 // Mass, centre and inertia about the centre, in axes of the link that carries it.
@@ -57,7 +58,9 @@ struct Lump {
     J << from.ixx, from.ixy, from.ixz, from.ixy, from.iyy, from.iyz, from.ixz, from.iyz, from.izz;
     return {from.mass, at.p, at.R * J * at.R.transpose()};
   }
-  Lump moved(const Placement& by) const { return {mass, by.R * center + by.p, by.R * inertia * by.R.transpose()}; }
+  Lump moved(const Placement& by) const {
+    return {mass, by.R * center + by.p, by.R * inertia * by.R.transpose()};
+  }
   // Steiner's theorem about the common centre.
   void add(const Lump& other) {
     const double sum = mass + other.mass;
@@ -148,7 +151,9 @@ class UrdfReader {
   static bool turns(const urdf::Joint& joint) {
     return joint.type == urdf::Joint::REVOLUTE || joint.type == urdf::Joint::CONTINUOUS;
   }
-  static bool has_coordinate(const urdf::Joint& joint) { return turns(joint) || joint.type == urdf::Joint::PRISMATIC; }
+  static bool has_coordinate(const urdf::Joint& joint) {
+    return turns(joint) || joint.type == urdf::Joint::PRISMATIC;
+  }
 
   // `body`: the one that the link belongs to; empty: one of its own. Not recursive: a robot may be a long chain.
   void place(const urdf::LinkConstSharedPtr& root, const Placement& at, const std::string& root_body) {
@@ -190,7 +195,8 @@ class UrdfReader {
       }
       // In the order of the file, as pushed in reverse.
       for (const urdf::JointSharedPtr& joint : task.link->child_joints)
-        if (joint->type != urdf::Joint::FIXED && joint->type != urdf::Joint::FLOATING) joints_.push_back(joint);
+        if (joint->type != urdf::Joint::FIXED && joint->type != urdf::Joint::FLOATING)
+          joints_.push_back(joint);
     }
   }
 
@@ -209,10 +215,10 @@ class UrdfReader {
   }
 
   void add_joint(const urdf::Joint& joint) {
-    const char* type = turns(joint)                              ? "revolute"
+    const char* type = turns(joint)                           ? "revolute"
                        : joint.type == urdf::Joint::PRISMATIC ? "prismatic"
                        : joint.type == urdf::Joint::PLANAR    ? "planar"
-                                                                  : "";
+                                                              : "";
     const std::string name = clean(joint.name);
     if (*type == '\0') return builder_.finding("joints." + name, "the type of this joint is unknown");
     // The joint's frame is the child's link frame: its axis does not change with its own coordinate.
@@ -230,8 +236,9 @@ class UrdfReader {
     const auto leader = robot_.joints_.find(joint.mimic->joint_name);
     const std::string name = clean(joint.name);
     if (leader == robot_.joints_.end() || !has_coordinate(*leader->second) || !has_coordinate(joint))
-      return builder_.finding("joints." + name, fmt::format("mimics '{}', which is no joint with a coordinate",
-                                                            excerpt(joint.mimic->joint_name)));
+      return builder_.finding(
+          "joints." + name,
+          fmt::format("mimics '{}', which is no joint with a coordinate", excerpt(joint.mimic->joint_name)));
     builder_.begin(Section::Joints, clean(joint.name + "_mimic"), "gear");
     builder_.words("joints", name, clean(joint.mimic->joint_name));
     builder_.numbers("ratio", std::array{joint.mimic->multiplier});
@@ -290,7 +297,8 @@ class UrdfReader {
       else if (const auto* cylinder = dynamic_cast<const urdf::Cylinder*>(visual->geometry.get()))
         out.shape = "cylinder", out.size = {cylinder->radius, cylinder->radius, cylinder->length};
       else if (const auto* mesh = dynamic_cast<const urdf::Mesh*>(visual->geometry.get()))
-        out.shape = "mesh", out.mesh = mesh->filename, out.size = {mesh->scale.x, mesh->scale.y, mesh->scale.z};
+        out.shape = "mesh", out.mesh = mesh->filename,
+        out.size = {mesh->scale.x, mesh->scale.y, mesh->scale.z};
       if (visual->material) {
         const urdf::Color& c = visual->material->color;
         out.color = {c.r, c.g, c.b, c.a};
@@ -321,7 +329,8 @@ class UrdfReader {
 
 }  // namespace
 
-Description read_urdf(const std::string& text, const std::string& file, std::vector<Assignment>& assignments) {
+Description read_urdf(const std::string& text, const std::string& file,
+                      std::vector<Assignment>& assignments) {
   const Messages messages;
   urdf::ModelInterfaceSharedPtr robot;
   std::string failure;

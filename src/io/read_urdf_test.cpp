@@ -37,9 +37,11 @@ TEST(ReadUrdf, MakesBodiesJointsMotorsAndSensors) {
   };
   EXPECT_EQ(names(Section::Bodies), (std::vector<std::string>{"rigid upper_arm", "rigid slide"}));
   EXPECT_EQ(names(Section::Joints), (std::vector<std::string>{"revolute shoulder", "prismatic extension"}));
-  EXPECT_EQ(names(Section::Forces), (std::vector<std::string>{"joint_spring shoulder_damper", "joint_actuator shoulder_motor",
-                                                               "joint_actuator extension_motor"}));
-  EXPECT_EQ(names(Section::Sensors), (std::vector<std::string>{"joint_angle shoulder", "joint_displacement extension"}));
+  EXPECT_EQ(names(Section::Forces),
+            (std::vector<std::string>{"joint_spring shoulder_damper", "joint_actuator shoulder_motor",
+                                      "joint_actuator extension_motor"}));
+  EXPECT_EQ(names(Section::Sensors),
+            (std::vector<std::string>{"joint_angle shoulder", "joint_displacement extension"}));
   ASSERT_EQ(d.visuals.size(), 1u);
   EXPECT_EQ(d.visuals[0].body, "slide");
   EXPECT_EQ(d.visuals[0].mesh, "package://arm/slide.stl");
@@ -57,7 +59,8 @@ TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
   for (const Node& node : system.model().nodes) {
     const Eigen::Map<const Vec3> p(state.q.data() + node.q);
     Eigen::Map<Vec3>{state.v.data() + node.v} = axis.cross(p - Vec3(0, 0, 1));
-    Eigen::Map<Vec3>{state.v.data() + node.v + 3} = rotation_of(state.q.data() + node.q).R().transpose() * axis;
+    Eigen::Map<Vec3>{state.v.data() + node.v + 3} =
+        rotation_of(state.q.data() + node.q).R().transpose() * axis;
   }
   const auto about_axis = [](double mass, const Vec3& center, const Mat3& J) {
     return J(1, 1) + mass * (center.x() * center.x() + center.z() * center.z());
@@ -66,25 +69,30 @@ TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
   Mat3 upper;
   upper << 0.2, 0.01, 0, 0.01, 0.2, 0, 0, 0, 0.05;
   const Mat3 bracket = Vec3(0.01, 0.02, 0.03).asDiagonal(), slide = 0.01 * Mat3::Identity();
-  const double J = about_axis(2, {0, 0, 0.25}, tilt * upper * tilt.transpose()) +
-                   about_axis(1, Vec3(0, 0, 0.5) + bent * Vec3(0, 0.1, 0), bent * bracket * bent.transpose()) +
-                   about_axis(0.5, Vec3(0, 0, 0.5) + bent * Vec3(0, 0, 0.1), slide);
-  expect_at_most(std::abs(2 * system.energy(state, work).kinetic - J) / J, 1e-14, "moment of inertia about the shoulder");
+  const double J =
+      about_axis(2, {0, 0, 0.25}, tilt * upper * tilt.transpose()) +
+      about_axis(1, Vec3(0, 0, 0.5) + bent * Vec3(0, 0.1, 0), bent * bracket * bent.transpose()) +
+      about_axis(0.5, Vec3(0, 0, 0.5) + bent * Vec3(0, 0, 0.1), slide);
+  expect_at_most(std::abs(2 * system.energy(state, work).kinetic - J) / J, 1e-14,
+                 "moment of inertia about the shoulder");
 }
 
 TEST(ReadUrdf, StartsWhereItIsTold) {
-  std::vector<Assignment> assignments = {{"initial.shoulder", 0.4}, {"initial.extension", 0.05}, {"bodies.slide.mass", 3}};
+  std::vector<Assignment> assignments = {
+      {"initial.shoulder", 0.4}, {"initial.extension", 0.05}, {"bodies.slide.mass", 3}};
   const auto description = std::make_shared<const Description>(read_urdf(kArm, "robot.urdf", assignments));
   ASSERT_EQ(assignments.size(), 1u) << "what is not the reader's is left";
   const Params params(description);
   const Mat3 R = SO3<double>::exp(Vec3(0, 0, 0.5)).R() * SO3<double>::exp(Vec3(0, 0.4, 0)).R();
-  const Vec3 expected = Vec3(0, 0, 1) + R * (Vec3(0, 0, 0.5) + SO3<double>::exp(Vec3(0, 0.2, 0)).R() * Vec3(0, 0, 0.15));
+  const Vec3 expected =
+      Vec3(0, 0, 1) + R * (Vec3(0, 0, 0.5) + SO3<double>::exp(Vec3(0, 0.2, 0)).R() * Vec3(0, 0, 0.15));
   for (int i = 0; i < 3; ++i)
     EXPECT_NEAR(params.get(params.find(fmt::format("bodies.slide.position[{}]", i))), expected[i], 1e-15);
   const System system(Model::compile(description), params);
   Work work(system);
   const State state = consistent_state(system, 0, InitialPolicy::Check, work);
-  std::vector<double> variables(static_cast<std::size_t>(1 + system.model().sensor_values)), values(variables.size() - 1);
+  std::vector<double> variables(static_cast<std::size_t>(1 + system.model().sensor_values)),
+      values(variables.size() - 1);
   system.sense(state, work, variables, values.data());
   for (const Sensor& sensor : system.model().sensors) {
     const double value = values[static_cast<std::size_t>(sensor.first)];
@@ -122,9 +130,12 @@ TEST(ReadUrdf, SaysWhatIsWrong) {
     }
     return "";
   };
-  for (const char* text : {"", "{}", "<robot", "<robot name=\"x\"></robot>", "<robot name=\"x\"><link name=\"a\"/><link name=\"b\"/></robot>",
-                           "<robot name=\"x\"><link name=\"a\"/><joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child link=\"c\"/></joint></robot>",
-                           "<robot name=\"x\"><link name=\"a\"><inertial><mass value=\"q\"/></inertial></link></robot>"})
+  for (const char* text :
+       {"", "{}", "<robot", "<robot name=\"x\"></robot>",
+        "<robot name=\"x\"><link name=\"a\"/><link name=\"b\"/></robot>",
+        "<robot name=\"x\"><link name=\"a\"/><joint name=\"j\" type=\"fixed\"><parent link=\"a\"/><child "
+        "link=\"c\"/></joint></robot>",
+        "<robot name=\"x\"><link name=\"a\"><inertial><mass value=\"q\"/></inertial></link></robot>"})
     EXPECT_NE(complaint(text), "") << text;
   EXPECT_NE(complaint(kArm, {{"initial.sholder", 1}}).find("did you mean 'shoulder'"), std::string::npos);
 }

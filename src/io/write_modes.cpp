@@ -64,12 +64,13 @@ std::string modes_json(const Modes& m, const Model& model) {
 
 std::string modes_csv(const Modes& m, const Model& model) {
   std::string out = "mode,real,imaginary,frequency,damping_ratio";
-  for (const std::string& name : shape_names(model)) out += fmt::format(",{} (real),{} (imaginary)", name, name);
+  for (const std::string& name : shape_names(model))
+    out += fmt::format(",{} (real),{} (imaginary)", name, name);
   out += '\n';
   for (std::size_t i = 0; i < m.modes.size(); ++i) {
     const Mode& mode = m.modes[i];
-    out += fmt::format("{},{},{},{},{}", i + 1, mode.eigenvalue.real(), mode.eigenvalue.imag(), mode.frequency(),
-                       mode.damping_ratio());
+    out += fmt::format("{},{},{},{},{}", i + 1, mode.eigenvalue.real(), mode.eigenvalue.imag(),
+                       mode.frequency(), mode.damping_ratio());
     for (const std::complex<double>& z : mode.shape) out += fmt::format(",{},{}", z.real(), z.imag());
     out += '\n';
   }

@@ -26,7 +26,9 @@ std::string extension_of(const std::string& file) {
 
 std::string file_of(const std::string& file, char matrix) {
   const std::filesystem::path path(file);
-  return (path.parent_path() / fmt::format("{}.{}{}", path.stem().string(), matrix, path.extension().string())).string();
+  return (path.parent_path() /
+          fmt::format("{}.{}{}", path.stem().string(), matrix, path.extension().string()))
+      .string();
 }
 
 Json rows_of(const MatrixXd& m) {
@@ -48,7 +50,8 @@ std::string matrix_market(const MatrixXd& m, const std::string& comment) {
   return out;
 }
 
-std::string csv(const MatrixXd& m, const std::vector<std::string>& rows, const std::vector<std::string>& columns) {
+std::string csv(const MatrixXd& m, const std::vector<std::string>& rows,
+                const std::vector<std::string>& columns) {
   std::string out;
   for (const std::string& column : columns) out += fmt::format(",{}", csv_cell(column));
   out += '\n';
@@ -124,11 +127,13 @@ std::vector<std::string> write_state_space(const StateSpace& s, const std::strin
   std::vector<std::string> files;
   for (const Part& part : parts) {
     files.push_back(file_of(file, part.name));
-    write_text(files.back(), extension == ".csv"
-                                 ? csv(*part.matrix, *part.rows, *part.columns)
-                                 : matrix_market(*part.matrix, fmt::format("{} of {}: {}; rows: {}; columns: {}", part.name,
-                                                                           s.model, part.comment, fmt::join(*part.rows, ", "),
-                                                                           fmt::join(*part.columns, ", "))));
+    write_text(
+        files.back(),
+        extension == ".csv"
+            ? csv(*part.matrix, *part.rows, *part.columns)
+            : matrix_market(*part.matrix, fmt::format("{} of {}: {}; rows: {}; columns: {}", part.name,
+                                                      s.model, part.comment, fmt::join(*part.rows, ", "),
+                                                      fmt::join(*part.columns, ", "))));
   }
   return files;
 }

@@ -14,14 +14,17 @@ std::string static_json(const StaticResult& r, const System& system) {
     Json out = Json::object();
     for (const Sensor& sensor : model.sensors) {
       Json value = Json::array();
-      for (int i = 0; i < sensor.components; ++i) value.push_back(values[static_cast<std::size_t>(sensor.first + i)]);
+      for (int i = 0; i < sensor.components; ++i)
+        value.push_back(values[static_cast<std::size_t>(sensor.first + i)]);
       out[sensor.name] = sensor.components == 1 ? value[0] : value;
     }
     return out;
   };
   Json steps = Json::array();
   for (const LoadStep& step : r.steps)
-    steps.push_back({{"load_factor", step.factor}, {"iterations", step.iterations}, {"sensors", sensors_of(step.sensors)}});
+    steps.push_back({{"load_factor", step.factor},
+                     {"iterations", step.iterations},
+                     {"sensors", sensors_of(step.sensors)}});
   Json json = {{"liedyn", version()},
                {"model", r.model},
                {"formulation", r.formulation},

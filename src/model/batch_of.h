@@ -59,8 +59,9 @@ struct JointDerivatives {
   Row B[F];      // dPhi/dX_i
   Mat6 G[F][F];  // d(B_i^T lambda)/dX_j
   Row Z[F];      // d(sum_j B_j V_j)/dX_i
-  Rows bias;     // Z(V, V) + 2 Phi_tq V + Phi_tt: second derivative of Phi along the motion of constant body twists
-  Rows phi_t;    // read of rheonomic joints only
+  Rows
+      bias;  // Z(V, V) + 2 Phi_tq V + Phi_tt: second derivative of Phi along the motion of constant body twists
+  Rows phi_t;  // read of rheonomic joints only
 };
 
 template <class E>
@@ -272,7 +273,8 @@ class BatchOf : public Batch {
         MultiplierPartials<F, kMultipliers> by_lambda;
         E::partials(at.world, m, p, at.lambda + joint_rows[index(e)], d, by_lambda);
         for (int i = 0; i < F; ++i)
-          if (!frame[index(i)].on_ground()) add_multiplier_block(to, refs[F * F + i], frame[index(i)], by_lambda.of[i]);
+          if (!frame[index(i)].on_ground())
+            add_multiplier_block(to, refs[F * F + i], frame[index(i)], by_lambda.of[i]);
       } else {
         E::partials(at.world, m, p, d);
       }

@@ -32,13 +32,16 @@ std::vector<Attachment> frames_at_common_place(int between, int at) {
 }
 
 Field named_joint(std::string summary) {
-  return {.name = "joint", .type = FieldType::Joint, .unit = "", .summary = std::move(summary), .required = true};
+  return {
+      .name = "joint", .type = FieldType::Joint, .unit = "", .summary = std::move(summary), .required = true};
 }
 Field joint_coordinate_choice() {
   return {.name = "coordinate",
           .type = FieldType::Choice,
           .unit = "",
-          .summary = "Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.",
+          .summary =
+              "Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise "
+              "the angle.",
           .choices = {"auto", "angle", "displacement"}};
 }
 std::vector<Attachment> frames_of_joint(int field, int joints) {

@@ -48,11 +48,12 @@ struct ElementList {
 };
 // A kind whose element is missing here fails the tests below.
 using Elements =
-    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing, Spherical,
-                Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine, PointOnPlane, Screw,
-                RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring, JointActuator, JointFriction<3, 2>,
-                JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>,
-                Generic<6>, PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine>;
+    ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
+                Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
+                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring,
+                JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>,
+                Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic,
+                PlanarFixed, PlanarPointOnLine>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -270,7 +271,8 @@ void compare_joint(const double* numbers, Random& random, Differences& out) {
   const auto mixed_of = [](const DD& x) { return x.d[0].d[0]; };
 
   Increments rest, along_twists;
-  out.compare("Phi", hand.phi.template head<P>(), Rows(phi_along(rest).unaryExpr(value_of)).template head<P>());
+  out.compare("Phi", hand.phi.template head<P>(),
+              Rows(phi_along(rest).unaryExpr(value_of)).template head<P>());
   for (int i = 0; i < F; ++i) along_twists.first[at(i)] = along_twists.second[at(i)] = motions[at(i)].V;
   out.compare("bias", hand.bias.template head<P>(),
               Rows(phi_along(along_twists).unaryExpr(mixed_of)).template head<P>());

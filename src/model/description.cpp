@@ -301,10 +301,10 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
                            fmt::format("write [\"{}\"]", excerpt(text)), line);
     case FieldType::Bodies:
     case FieldType::Joints:
-      return field_finding(
-          name, fmt::format("expected two names, got '{}'", excerpt(text)),
-          kind_field->type == FieldType::Bodies ? "write [\"ground\", \"body\"]" : "write [\"first\", \"second\"]",
-          line);
+      return field_finding(name, fmt::format("expected two names, got '{}'", excerpt(text)),
+                           kind_field->type == FieldType::Bodies ? "write [\"ground\", \"body\"]"
+                                                                 : "write [\"first\", \"second\"]",
+                           line);
     default:
       return field_finding(
           name,
@@ -324,10 +324,10 @@ void DescriptionBuilder::words(std::string_view name, std::string first, std::st
   if (!bodies && kind_field->type != FieldType::Joints)
     return field_finding(name, "expected one value, got two names", {}, line);
   if (first == second)
-    return field_finding(
-        name,
-        fmt::format("expected two different {}, got '{}' twice", bodies ? "bodies" : "joints", excerpt(first)),
-        {}, line);
+    return field_finding(name,
+                         fmt::format("expected two different {}, got '{}' twice",
+                                     bodies ? "bodies" : "joints", excerpt(first)),
+                         {}, line);
   value->word = static_cast<std::int32_t>(description_.words.size());
   description_.words.push_back(std::move(first));
   description_.words.push_back(std::move(second));
@@ -420,7 +420,7 @@ void DescriptionBuilder::reject(std::string_view name, std::string_view part, st
 
 void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, const std::string& word) {
   const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
-  const Section target = joint                                  ? Section::Joints
+  const Section target = joint                                 ? Section::Joints
                          : kind_field.type == FieldType::State ? Section::States
                                                                : Section::Bodies;
   if (target == Section::Bodies && word == "ground") return;

@@ -60,11 +60,11 @@ struct SimulationSettings {
 
 // What a body looks like, for viewers only.
 struct Visual {
-  std::string body;  // or "ground"
-  std::string shape;  // "box", "sphere", "cylinder" (along z) or "mesh"
-  std::string mesh;   // file of a mesh, as it was given
-  std::array<double, 3> size = {1, 1, 1};  // edges; radius; radius and length; scale of a mesh
-  std::array<double, 3> position = {0, 0, 0};  // relative to the body's reference point, body axes
+  std::string body;                                  // or "ground"
+  std::string shape;                                 // "box", "sphere", "cylinder" (along z) or "mesh"
+  std::string mesh;                                  // file of a mesh, as it was given
+  std::array<double, 3> size = {1, 1, 1};            // edges; radius; radius and length; scale of a mesh
+  std::array<double, 3> position = {0, 0, 0};        // relative to the body's reference point, body axes
   std::array<double, 4> orientation = {1, 0, 0, 0};  // quaternion, shape to body axes
   std::array<double, 4> color = {0.7, 0.7, 0.7, 1};
 };

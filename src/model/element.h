@@ -99,8 +99,8 @@ struct AxisMotion {
 struct Coupling {
   int frames = 0;
   int rows = 0;
-  bool diagonal = true;  // blocks (frame, same frame)
-  bool across = false;   // blocks (frame, other frame)
+  bool diagonal = true;   // blocks (frame, same frame)
+  bool across = false;    // blocks (frame, other frame)
   int velocity_rows = 0;  // the last of its rows hold velocities, B v + a(q, t) = 0, in every index form
   int multipliers = 0;    // forces that depend on those of the joint they name: its rows
 };
@@ -151,7 +151,9 @@ class Inputs {
   }
   const Pose<S>& frame(int i) const { return frames_[i]; }
   S rate(int field) const { return rates_ != nullptr ? rates_[value(field).first] : S(0); }
-  S second_rate(int field) const { return second_rates_ != nullptr ? second_rates_[value(field).first] : S(0); }
+  S second_rate(int field) const {
+    return second_rates_ != nullptr ? second_rates_[value(field).first] : S(0);
+  }
   const Kind& kind() const { return *entry_->kind; }
   // The i-th joint that the entry names, seen with its own fields; its frames are 2 i and 2 i + 1 of this entry.
   Inputs joint(int i) const { return Inputs(*description_, *joints_[i], params_, frames_ + 2 * i); }
@@ -213,8 +215,8 @@ class Batch {
   std::int32_t first_number = 0;  // numbers of element e start at first_number + e * numbers_per_element()
   std::int32_t first_angle = 0;   // angles of element e start at first_angle + e * angles_per_element()
   std::vector<std::int32_t> named_joints;  // entries of the joints that the attachments name, two frames each
-  std::vector<std::int32_t> joints;        // running number of the joint whose multipliers an element uses, and
-  std::vector<std::int32_t> joint_rows;    // the first of its rows
+  std::vector<std::int32_t> joints;      // running number of the joint whose multipliers an element uses, and
+  std::vector<std::int32_t> joint_rows;  // the first of its rows
   int size() const { return static_cast<int>(entries.size()); }
 
   // Blocks of one element, in this order: (frame i, frame j) with j fastest, for the pairs that coupling() names;

@@ -42,12 +42,13 @@ void coordinate_derivatives(const Motion<double>& first, const Motion<double>& s
   }
   const double rate = (c * s_rate - s * c_rate) / square;
   for (int j = 0; j < 2; ++j) {
-    out.Z[j] = (c * ds.Z[j] - s * dc.Z[j] + s_rate * dc.B[j] - c_rate * ds.B[j]) / square - rate * log_slope(j);
+    out.Z[j] =
+        (c * ds.Z[j] - s * dc.Z[j] + s_rate * dc.B[j] - c_rate * ds.B[j]) / square - rate * log_slope(j);
     for (int i = 0; i < 2; ++i)
-      out.G[i][j] = (c * ds.G[i][j] - s * dc.G[i][j] + ds.B[i].transpose() * dc.B[j] -
-                     dc.B[i].transpose() * ds.B[j]) /
-                        square -
-                    out.B[i].transpose() * log_slope(j);
+      out.G[i][j] =
+          (c * ds.G[i][j] - s * dc.G[i][j] + ds.B[i].transpose() * dc.B[j] - dc.B[i].transpose() * ds.B[j]) /
+              square -
+          out.B[i].transpose() * log_slope(j);
   }
   set_rates();
 }

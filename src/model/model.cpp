@@ -79,7 +79,7 @@ bool at_reference(const Entry& entry, const Attachment& a) {
 }  // namespace
 
 const std::vector<std::string>& formulations() {
-  static const std::vector<std::string> list = {"r3so3",  "r3so3-spatial", "se3", "euler-parameters",
+  static const std::vector<std::string> list = {"r3so3",  "r3so3-spatial", "se3",    "euler-parameters",
                                                 "cardan", "cardan-body",   "minimal"};
   return list;
 }
@@ -107,8 +107,10 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
   for (const Entry& sensor : d.entries(Section::Sensors))
     if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
   for (const Entry& force : d.entries(Section::Forces)) {
-    const ListedKind& listed = force_kinds()[static_cast<std::size_t>(position_in(force_kinds(), force.kind))];
-    if (force.kind->field("joint") >= 0 && listed.make(shape_of(listed, d, force))->coupling().multipliers > 0)
+    const ListedKind& listed =
+        force_kinds()[static_cast<std::size_t>(position_in(force_kinds(), force.kind))];
+    if (force.kind->field("joint") >= 0 &&
+        listed.make(shape_of(listed, d, force))->coupling().multipliers > 0)
       keep_rows.insert(word(d, force, force.kind->field("joint")));
   }
 
@@ -118,9 +120,10 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
     const std::span<const Link::Kind> motions = tree_motions(joints[i].kind->type);
     if (motions.empty() || keep_rows.contains(joints[i].name)) continue;
     const int between = joints[i].kind->field("between");
-    candidates.push_back({static_cast<int>(i),
-                          {node_named(d, bodies, joints[i], between, 0), node_named(d, bodies, joints[i], between, 1)},
-                          motions});
+    candidates.push_back(
+        {static_cast<int>(i),
+         {node_named(d, bodies, joints[i], between, 0), node_named(d, bodies, joints[i], between, 1)},
+         motions});
   }
   return spanning_tree(static_cast<int>(types.size()), roots, static_cast<int>(joints.size()), candidates);
 }
@@ -182,7 +185,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                            : link.kind == Link::Kind::Rotation ? NodeType::SO3
                            : link.kind == Link::Kind::Turn     ? NodeType::Turn
                                                                : NodeType::Slide);
-      if (link.kind == Link::Kind::Root) m.tree->bodies[static_cast<std::size_t>(link.body)].q = m.nodes.back().q;
+      if (link.kind == Link::Kind::Root)
+        m.tree->bodies[static_cast<std::size_t>(link.body)].q = m.nodes.back().q;
       m.tree->of_node.push_back(static_cast<int>(i));
     }
   }
@@ -237,7 +241,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     if (m.sections[b] != Section::Joints) continue;
     const auto& list = m.batches[b]->entries;
     for (std::size_t e = 0; e < list.size(); ++e)
-      m.joint_elements_[static_cast<std::size_t>(list[e])] = {static_cast<std::int32_t>(b), static_cast<std::int32_t>(e)};
+      m.joint_elements_[static_cast<std::size_t>(list[e])] = {static_cast<std::int32_t>(b),
+                                                              static_cast<std::int32_t>(e)};
     if (m.batches[b]->coupling().rows > 0) joints += m.batches[b]->size();
   }
   std::vector<Diagnostic> findings;
@@ -288,16 +293,18 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         const Attachment& a = attachments[i];
         const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, a.joint_index);
         const Batch& joint = *m.batches[static_cast<std::size_t>(joint_batch)];
-        const std::string mistake = coordinate_mistake(d, entry, *m.entry_of(joint_batch, joint_element).kind);
+        const std::string mistake =
+            coordinate_mistake(d, entry, *m.entry_of(joint_batch, joint_element).kind);
         if (!mistake.empty()) {
           if (a.joint_frame == 0)
-            findings.push_back({d.file, entry.line,
-                                fmt::format("{}.{}.{}", section_name(m.sections[b]), entry.name,
-                                            entry.kind->fields[static_cast<std::size_t>(a.joint_field)].name),
-                                fmt::format("{}, got '{}' of type {}", mistake, word(d, entry, a.joint_field, a.joint_index),
-                                            m.entry_of(joint_batch, joint_element).kind->type),
-                                "revolute, cylindrical and planar joints have an angle, prismatic, cylindrical and "
-                                "point_on_line joints a displacement"});
+            findings.push_back(
+                {d.file, entry.line,
+                 fmt::format("{}.{}.{}", section_name(m.sections[b]), entry.name,
+                             entry.kind->fields[static_cast<std::size_t>(a.joint_field)].name),
+                 fmt::format("{}, got '{}' of type {}", mistake, word(d, entry, a.joint_field, a.joint_index),
+                             m.entry_of(joint_batch, joint_element).kind->type),
+                 "revolute, cylindrical and planar joints have an angle, prismatic, cylindrical and "
+                 "point_on_line joints a displacement"});
           continue;
         }
         batch.frames[static_cast<std::size_t>(e) * attachments.size() + i] =
@@ -309,7 +316,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         if (joint.coupling().rows != batch.coupling().multipliers)
           findings.push_back(
               {d.file, entry.line, fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
-               fmt::format("a {} joint has no {}", m.entry_of(joint_batch, joint_element).kind->type, entry.kind->type),
+               fmt::format("a {} joint has no {}", m.entry_of(joint_batch, joint_element).kind->type,
+                           entry.kind->type),
                "revolute, prismatic and cylindrical joints have"});
         batch.joints.push_back(first_joint[static_cast<std::size_t>(joint_batch)] + joint_element);
         batch.joint_rows.push_back(joint.first_row + joint_element * joint.coupling().rows);
@@ -341,10 +349,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
                "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
         else if (sensor.listed->in_plane && m.node_of_body(node) < 0)
-          findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
-                              fmt::format("in minimal coordinates a joint moves '{}', which has no angle of its own",
-                                          word(d, entry, index)),
-                              "use the joint_angle"});
+          findings.push_back(
+              {d.file, entry.line, "sensors." + entry.name + "." + field.name,
+               fmt::format("in minimal coordinates a joint moves '{}', which has no angle of its own",
+                           word(d, entry, index)),
+               "use the joint_angle"});
       } else if (field.type == FieldType::Joint) {
         std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
         const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
@@ -470,10 +479,10 @@ const Entry& Model::body_of(int dof) const {
   int body = node_of_velocity(dof);
   if (tree) {
     const Link& link = tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(body)])];
-    body = link.joint < 0 ? link.body
-                          : tree->links[static_cast<std::size_t>(
-                                            tree->of_joint[static_cast<std::size_t>(link.joint)])]
-                                .body;
+    body = link.joint < 0
+               ? link.body
+               : tree->links[static_cast<std::size_t>(tree->of_joint[static_cast<std::size_t>(link.joint)])]
+                     .body;
   }
   const int bodies = static_cast<int>(body_types.size());
   return body < bodies ? description_->entries(Section::Bodies)[static_cast<std::size_t>(body)]
@@ -484,7 +493,8 @@ std::string Model::equation_name(int dof) const {
   if (dof >= first_state()) return fmt::format("states.{}: rate", body_of(dof).name);
   const int index = node_of_velocity(dof);
   const Node& node = nodes[static_cast<std::size_t>(index)];
-  const Link* link = tree ? &tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(index)])] : nullptr;
+  const Link* link =
+      tree ? &tree->links[static_cast<std::size_t>(tree->of_node[static_cast<std::size_t>(index)])] : nullptr;
   const int component = components(node.type)[dof - node.v];
   if (link == nullptr || link->kind == Link::Kind::Root)
     return fmt::format("bodies.{}: {} {}", body_of(dof).name, component < 3 ? "force" : "torque",
@@ -582,8 +592,9 @@ Inputs<double> element_inputs(const Model& m, const TimedNumbers& params, int ba
     const auto [joint_batch, joint_element] = m.named_joint(batch, element, a.joint_index);
     const Entry& joint = m.entry_of(joint_batch, joint_element);
     const auto& joint_attachments = m.batches[static_cast<std::size_t>(joint_batch)]->attachments();
-    poses[i] = place_frame(m, m.frames[frame], joint, joint_attachments[static_cast<std::size_t>(a.joint_frame)],
-                           params.values, numbers);
+    poses[i] =
+        place_frame(m, m.frames[frame], joint, joint_attachments[static_cast<std::size_t>(a.joint_frame)],
+                    params.values, numbers);
     inputs.set_joint(a.joint_index, joint);
   }
   return inputs;
@@ -616,13 +627,15 @@ void derive_links(const Model& m, const double* params, Numbers& numbers) {
       Pose<double> ends[kMaxFrames];
       element_inputs(m, {params}, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
       const std::string& type = m.entry_of(static_cast<int>(b), e).kind->type;
-      JointFrames frames =
-          joint_frames(type, ends, numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
+      JointFrames frames = joint_frames(
+          type, ends, numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
       const int joint = batch.entries[static_cast<std::size_t>(e)];
       // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
-      const int behind = m.tree->links[static_cast<std::size_t>(m.tree->of_joint[static_cast<std::size_t>(joint)])].body;
+      const int behind =
+          m.tree->links[static_cast<std::size_t>(m.tree->of_joint[static_cast<std::size_t>(joint)])].body;
       const auto first_frame = static_cast<std::size_t>(batch.frames[static_cast<std::size_t>(2 * e)]);
-      if (type == "universal" && m.frames[first_frame].node == behind) std::swap(frames.motion[0], frames.motion[1]);
+      if (type == "universal" && m.frames[first_frame].node == behind)
+        std::swap(frames.motion[0], frames.motion[1]);
       for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
         const Link& link = m.tree->links[static_cast<std::size_t>(i)];
         const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
@@ -641,12 +654,14 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
   numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
-    for (int e = 0; e < m.batches[b]->size(); ++e) derive_element(m, {params}, static_cast<int>(b), e, numbers);
+    for (int e = 0; e < m.batches[b]->size(); ++e)
+      derive_element(m, {params}, static_cast<int>(b), e, numbers);
   if (m.tree) derive_links(m, params, numbers);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
     if (m.sensors[i].frame < 0) continue;
-    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= static_cast<int>(m.body_types.size())) continue;  // of a state
+    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= static_cast<int>(m.body_types.size()))
+      continue;  // of a state
     const int at = entries[i].kind->field("at");
     const Attachment a{entries[i].kind->field("of"), 0,
                        at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};

@@ -28,24 +28,24 @@ class Model {
 
   // One per body, in the order of the bodies, then one per state; in minimal coordinates those of the links of the tree, in their order.
   std::vector<Node> nodes;
-  std::optional<Tree> tree;  // in minimal coordinates
+  std::optional<Tree> tree;          // in minimal coordinates
   std::vector<NodeType> body_types;  // of the node that each body has in absolute coordinates
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;
   std::vector<Section> sections;  // of the batches
   std::vector<Sensor> sensors;
   std::vector<std::int32_t> state_frames;  // per state
-  int nq = 0;             // numbers of q
-  int nv = 0;             // velocities
-  int rows = 0;           // constraint rows
-  int velocity_rows = 0;  // those of them at velocity level
+  int nq = 0;                              // numbers of q
+  int nv = 0;                              // velocities
+  int rows = 0;                            // constraint rows
+  int velocity_rows = 0;                   // those of them at velocity level
   bool forces_use_multipliers = false;
   int tangents = 0;       // numbers of the nodes' maps E
   int stage_numbers = 0;  // of the arrays of a stage: velocities, and one more per set of Euler parameters
   int numbers = 0;        // of Numbers
   int sensor_values = 0;
   int sensor_variables =
-      0;  // what expressions of sensors may name: t, the parameters, the values of the sensors
+      0;           // what expressions of sensors may name: t, the parameters, the values of the sensors
   int angles = 0;  // of State::angles
 
   std::string row_name(int row) const;       // "joints.pivot: place x"

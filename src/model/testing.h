@@ -251,7 +251,8 @@ inline void add_between(ModelBuilder& builder, Section section, const Kind& kind
   set_random_fields(builder, kind, random);
   if (kind.field("between") >= 0) builder.set("between", first, second);
   if (one) builder.set("joint", name + "_in");
-  if (one && joint_type == "cylindrical") builder.set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
+  if (one && joint_type == "cylindrical")
+    builder.set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
   if (two) builder.set("joints", name + "_in", name + "_and");
 }
 
@@ -287,13 +288,16 @@ inline void add_every_signal(ModelBuilder& builder, const std::vector<std::strin
   builder.sensor("place", "position").set("of", bodies[3]).set("at", random.vector<3>());
   builder.sensor("speed", "velocity").set("of", bodies[4]).set("at", random.vector<3>());
   builder.sensor("spin", "angular_velocity").set("of", bodies[2]);
-  builder.sensor("inertial_spin", "angular_velocity").set("of", bodies[3]).set("axes", std::string("inertial"));
+  builder.sensor("inertial_spin", "angular_velocity")
+      .set("of", bodies[3])
+      .set("axes", std::string("inertial"));
   builder.sensor("heading", "angle").set("of", *planar);
   builder.sensor("charge_now", "state").set("of", std::string("charge"));
   builder.state("charge", "expression")
       .set("initial", {0.4})
       .set("rate", std::string("place[0]*speed[1] - sin(charge)*lag + turning*slide + cos(t)*heading"));
-  builder.state("total", "integral").set("input", std::string("spin[2]*turn - sliding*inertial_spin[0] + charge_now^2"));
+  builder.state("total", "integral")
+      .set("input", std::string("spin[2]*turn - sliding*inertial_spin[0] + charge_now^2"));
   builder.state("lag", "filter")
       .set("input", std::string("place[2]*total + exp(0.3*turning)"))
       .set("time_constant", {0.7});

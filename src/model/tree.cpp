@@ -108,7 +108,8 @@ Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
   std::priority_queue<Exit, std::vector<Exit>, std::greater<>> exits;
   std::vector<int> depth(at(bodies + 1), 0);
   const auto connect = [&](int body) {
-    for (const int i : on[at(body + 1)]) exits.emplace(freedom(candidates[at(i)].motions), depth[at(body + 1)], i);
+    for (const int i : on[at(body + 1)])
+      exits.emplace(freedom(candidates[at(i)].motions), depth[at(body + 1)], i);
   };
   const auto add_root = [&](int body) {
     tree.of_body[at(body)] = static_cast<int>(tree.links.size());

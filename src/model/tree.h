@@ -60,7 +60,8 @@ struct TreeJoint {
 };
 // The spanning tree that leaves the fewest unknowns: joints with many rows first. Bodies of `roots` are never held by a joint.
 // Nodes and numbers are not given out yet.
-Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints, const std::vector<TreeJoint>& candidates);
+Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
+                   const std::vector<TreeJoint>& candidates);
 
 // Where each motion of a joint has its z axis: frames in the initial configuration, inertial axes. `ends` are the joint's own frames on
 // its two bodies there, `p` its numbers.
@@ -69,8 +70,8 @@ struct JointFrames {
 };
 JointFrames joint_frames(std::string_view joint_type, const Pose<double>* ends, const double* p);
 // The geometry of a link, from the initial poses of its body and of the body before it.
-void derive_link(const Link& link, const Pose<double>& parent, const Pose<double>& own, const JointFrames& joint,
-                 double* numbers);
+void derive_link(const Link& link, const Pose<double>& parent, const Pose<double>& own,
+                 const JointFrames& joint, double* numbers);
 
 // How all links stand and move, and what they need. Filled by the recursions below; Tree::links.size() of each.
 struct TreeMotion {
@@ -114,7 +115,9 @@ class TreeJoints : public Batch {
   Coupling coupling() const override { return {joints_->coupling().frames, 0, false, false}; }
   int numbers_per_element() const override { return joints_->numbers_per_element(); }
   const std::vector<Attachment>& attachments() const override { return joints_->attachments(); }
-  void derive_numbers(const Inputs<double>& in, double* out) const override { joints_->derive_numbers(in, out); }
+  void derive_numbers(const Inputs<double>& in, double* out) const override {
+    joints_->derive_numbers(in, out);
+  }
   std::string row_name(int row) const override { return joints_->row_name(row); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     joints_->check(in, message, hint);
@@ -126,7 +129,9 @@ class TreeJoints : public Batch {
   Vec6 wrench_on(const Evaluation& at, int e, int i) const override;
   AxisMotion axis_motion(const Evaluation& at, int e) const override { return joints_->axis_motion(at, e); }
   int angles_per_element() const override { return joints_->angles_per_element(); }
-  void wound_angles(const Evaluation& at, int e, double* out) const override { joints_->wound_angles(at, e, out); }
+  void wound_angles(const Evaluation& at, int e, double* out) const override {
+    joints_->wound_angles(at, e, out);
+  }
 
  private:
   std::unique_ptr<Batch> joints_;

@@ -32,8 +32,7 @@ SparseMatrix damping_matrix(const System& system, const State& state, Work& work
 // Rows and columns that are held leave the equations.
 void hold(const std::vector<bool>& free, SparseMatrix& X) {
   X.prune([&](Eigen::Index row, Eigen::Index column, double) {
-    return row == column ||
-           (free[static_cast<std::size_t>(row)] && free[static_cast<std::size_t>(column)]);
+    return row == column || (free[static_cast<std::size_t>(row)] && free[static_cast<std::size_t>(column)]);
   });
 }
 
@@ -82,7 +81,8 @@ bool assemble_positions(const System& system, State& state, const std::vector<bo
         if (!(*free)[static_cast<std::size_t>(i)]) gradient[i] = 0;
     }
     const double scale = std::max(normal.diagonal().maxCoeff(), 1e-300);
-    if (!(gradient.norm() > 1e-15 * std::sqrt(scale) * phi.norm())) return false;  // a valley, but not at zero
+    if (!(gradient.norm() > 1e-15 * std::sqrt(scale) * phi.norm()))
+      return false;  // a valley, but not at zero
     for (;;) {
       solver.compute(normal + damping * scale * D);
       if (solver.info() != Eigen::Success) {
@@ -99,7 +99,8 @@ bool assemble_positions(const System& system, State& state, const std::vector<bo
       const double after = Eigen::Map<const VectorXd>(work.phi.data(), model.rows).squaredNorm();
       const double predicted = phi.squaredNorm() - (phi + B * d).squaredNorm();
       if (phi.squaredNorm() - after > kGain * predicted && predicted > 0) {
-        damping = std::max(damping * (phi.squaredNorm() - after > 0.5 * predicted ? 0.05 : 0.5), kLeastDamping);
+        damping =
+            std::max(damping * (phi.squaredNorm() - after > 0.5 * predicted ? 0.05 : 0.5), kLeastDamping);
         break;
       }
       damping *= 10;

@@ -19,7 +19,10 @@ struct FourBar {
   std::shared_ptr<const Description> model() const {
     ModelBuilder builder({0, -9.81, 0});
     const auto bar = [&](const char* name, const Vec3& from, const Vec3& to) {
-      builder.body(name, "rigid").set("mass", {0.5}).set("inertia", {1e-3, 1e-3, 1e-3}).set("position", Vec3((from + to) / 2));
+      builder.body(name, "rigid")
+          .set("mass", {0.5})
+          .set("inertia", {1e-3, 1e-3, 1e-3})
+          .set("position", Vec3((from + to) / 2));
     };
     bar("crank", a, b);
     bar("coupler", b, c);
@@ -35,8 +38,11 @@ struct FourBar {
     if (planar_hinges)
       hinge("C", "coupler", "rocker", c);
     else
-      builder.joint("C", "universal").set("between", "coupler", "rocker").set("at", c).set("first_axis", Vec3(c - b)).set(
-          "second_axis", {0, 0, 1});
+      builder.joint("C", "universal")
+          .set("between", "coupler", "rocker")
+          .set("at", c)
+          .set("first_axis", Vec3(c - b))
+          .set("second_axis", {0, 0, 1});
     hinge("D", "ground", "rocker", d);
     return builder.finish();
   }
@@ -72,14 +78,18 @@ TEST(Assembly, AFourBarGivenThirtyDegreesOffAssembles) {
       const Configuration rough = four_bar.turned(system, angle);
       Work work(system);
       const State state = consistent_state(
-          system, 0, {.policy = InitialPolicy::Project, .given = &rough, .movable = all_but_the_first_body(system)}, work);
+          system, 0,
+          {.policy = InitialPolicy::Project, .given = &rough, .movable = all_but_the_first_body(system)},
+          work);
       system.residual(state, work, {true, true, true});
-      expect_at_most(as_vector(work.phi).cwiseAbs().maxCoeff(), 1e-13, fmt::format("{}, {} degrees: Phi", formulation, degrees));
+      expect_at_most(as_vector(work.phi).cwiseAbs().maxCoeff(), 1e-13,
+                     fmt::format("{}, {} degrees: Phi", formulation, degrees));
       const Configuration found = configuration_of(system, state);
       expect_at_most((found[0].position - rough[0].position).norm(), 1e-15, "the crank stays");
       // The end of the coupler on the rocker.
       const Vec3 place = found[1].position + found[1].orientation.R() * (four_bar.c - four_bar.b) / 2;
-      expect_at_most((place - four_bar.place_of_c(angle)).norm(), 1e-10, "C is at the intersection of the circles");
+      expect_at_most((place - four_bar.place_of_c(angle)).norm(), 1e-10,
+                     "C is at the intersection of the circles");
     }
 }
 
@@ -119,11 +129,14 @@ TEST(Assembly, WhatCannotBeAssembledIsNamedByItsWorstRow) {
   rough[0].position += Vec3(-1, 0, 0);
   Work work(system);
   try {
-    consistent_state(system, 0, {.policy = InitialPolicy::Project, .given = &rough, .movable = all_but_the_first_body(system)}, work);
+    consistent_state(
+        system, 0,
+        {.policy = InitialPolicy::Project, .given = &rough, .movable = all_but_the_first_body(system)}, work);
     FAIL() << "assembled";
   } catch (const InputError& error) {
     fmt::print("  {}\n", error.what());
-    EXPECT_THAT(error.what(), testing::HasSubstr("assembly found no configuration that meets this constraint"));
+    EXPECT_THAT(error.what(),
+                testing::HasSubstr("assembly found no configuration that meets this constraint"));
     EXPECT_THAT(error.what(), testing::HasSubstr("joints."));
   }
 }
@@ -137,7 +150,8 @@ TEST(Assembly, VelocitiesOfAHeldCrankDriveTheOthers) {
   rough[0].velocity = rough[0].angular_velocity.cross(rough[0].position);
   Work work(system);
   const State state = consistent_state(
-      system, 0, {.policy = InitialPolicy::Project, .given = &rough, .movable = all_but_the_first_body(system)}, work);
+      system, 0,
+      {.policy = InitialPolicy::Project, .given = &rough, .movable = all_but_the_first_body(system)}, work);
   const Configuration found = configuration_of(system, state);
   const Vec3 arm = (four_bar.c - four_bar.b) / 2;
   const Vec3 velocity = found[1].velocity + found[1].angular_velocity.cross(arm);

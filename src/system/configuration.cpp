@@ -14,7 +14,8 @@ Configuration configuration_of(const System& system, const State& state) {
     const bool stored = !model.tree && model.body_types[i] != NodeType::R3 && !is_planar(model.body_types[i]);
     BodyConfiguration body;
     body.position = m.p;
-    body.orientation = stored ? rotation_of(state.q.data() + model.nodes[i].q) : SO3<double>::from_matrix(m.R);
+    body.orientation =
+        stored ? rotation_of(state.q.data() + model.nodes[i].q) : SO3<double>::from_matrix(m.R);
     body.velocity = m.velocity();
     body.angular_velocity = m.V.tail<3>();
     out.push_back(body);
@@ -39,12 +40,12 @@ void set_configuration(const Model& model, const Configuration& configuration, S
     Eigen::Map<Vec3>{q} = body.position;
     if (rotates(node.type)) store_rotation(body.orientation, q);
     if (translates(node.type)) {
-      Eigen::Map<Vec3>{v} =
-          node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;
+      Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * body.velocity) : body.velocity;
       v += 3;
     }
     if (rotates(node.type))
-      Eigen::Map<Vec3>{v} = turns_rotation(node.type) ? Vec3(R * body.angular_velocity) : body.angular_velocity;
+      Eigen::Map<Vec3>{v} =
+          turns_rotation(node.type) ? Vec3(R * body.angular_velocity) : body.angular_velocity;
   }
 }
 

@@ -10,9 +10,9 @@
 namespace liedyn {
 
 struct BodyConfiguration {
-  Vec3 position = Vec3::Zero();  // of the reference point, inertial axes
-  SO3<double> orientation;       // body to inertial axes
-  Vec3 velocity = Vec3::Zero();  // of the reference point, inertial axes
+  Vec3 position = Vec3::Zero();          // of the reference point, inertial axes
+  SO3<double> orientation;               // body to inertial axes
+  Vec3 velocity = Vec3::Zero();          // of the reference point, inertial axes
   Vec3 angular_velocity = Vec3::Zero();  // body axes
 };
 using Configuration = std::vector<BodyConfiguration>;  // one per body

@@ -123,8 +123,8 @@ double Corrector::largest_of_bodies(const std::vector<double>& values) const {
 // Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
 double Corrector::state_scale(const Stage& stage, const State& to, int i) const {
   const double rounding = 16 * kEpsilon * std::abs(to.v[at(i)]) / stage.c_v;
-  return std::max({std::abs(to.vdot[at(i)]), rounding / options_.relative,
-                   1e-4 * options_.absolute / options_.relative});
+  return std::max(
+      {std::abs(to.vdot[at(i)]), rounding / options_.relative, 1e-4 * options_.absolute / options_.relative});
 }
 
 Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, const State& to,
@@ -166,8 +166,7 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
       now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
     return false;
   // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
-  const double places =
-      system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
+  const double places = system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
   return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) &&
          now.velocities <= std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed);
 }
@@ -187,8 +186,8 @@ bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work
   if (system_->model().rows > 0)
     for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
   // Euler parameters are rounded to their own size, not to that of their increment.
-  const double rounding =
-      std::max({16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
+  const double rounding = std::max(
+      {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
   return increment <= std::max(rounding, tolerance * largest_of_bodies(to.vdot));
 }
 

@@ -53,7 +53,8 @@ struct CorrectorOutcome {
   double regularity =
       1;  // least |cos phi_2| of Cardan angles at the last iterate, and the node it belongs to
   int least_regular = -1;
-  bool has_factors = false;  // the solver holds the factors of the last matrix, not one that was assembled in vain
+  bool has_factors =
+      false;  // the solver holds the factors of the last matrix, not one that was assembled in vain
   bool converged() const { return failure == CorrectorFailure::None; }
 };
 
@@ -124,7 +125,7 @@ class Corrector {
   bool uses_parameters_;
   bool has_matrix_ = false;
   Stage matrix_stage_;
-  std::vector<int> matrix_redundant_;               // rows that the matrix does not impose
+  std::vector<int> matrix_redundant_;  // rows that the matrix does not impose
   const LinearSolver* prepared_for_ = nullptr;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts

@@ -83,7 +83,8 @@ class Assembly {
       const std::string in = joints[i], name = "in_" + in;
       builder.joint(name, joint_kind_.type);
       add_pair(builder, joint_kind_, "", "", false, random);
-      if (in_joint) builder.set("joint", in).set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
+      if (in_joint)
+        builder.set("joint", in).set("coordinate", random.below(2) == 0 ? "angle" : "displacement");
       if (in_joints) builder.set("joints", in, joints[i + 1]);
       joints.push_back(name);
     }
@@ -91,7 +92,10 @@ class Assembly {
     int count = 0;
     // Forces that act in joints have one of their own.
     builder.body("lever", "rigid").set("mass", {0.5}).set("inertia", {1, 1, 1}).set("position", {2, 2, 3});
-    builder.joint("hinge", "cylindrical").set("between", "third", "lever").set("at", {1, 1, 1}).set("axis", {1, 2, 3});
+    builder.joint("hinge", "cylindrical")
+        .set("between", "third", "lever")
+        .set("at", {1, 1, 1})
+        .set("axis", {1, 2, 3});
     for (const Kind& force : kinds(Section::Forces)) {
       if (force.field("joint") >= 0) {
         builder.force(fmt::format("force{}", count++), force.type);
@@ -197,10 +201,13 @@ struct Deviation {
     worse(accelerations, a.accelerations, b.accelerations);
     worse(energies, a.energies, b.energies);
     double size = 0;
-    for (const auto* part : {&b.forces, &b.torques}) size = std::max(size, as_vector(*part).cwiseAbs().maxCoeff());
-    const auto worse_reaction = [&](double& worst, const std::vector<double>& x, const std::vector<double>& y) {
+    for (const auto* part : {&b.forces, &b.torques})
+      size = std::max(size, as_vector(*part).cwiseAbs().maxCoeff());
+    const auto worse_reaction = [&](double& worst, const std::vector<double>& x,
+                                    const std::vector<double>& y) {
       const double difference = (reaction_sign * as_vector(x) - as_vector(y)).cwiseAbs().maxCoeff();
-      worst = std::isfinite(difference) ? std::max(worst, size > 0 ? difference / size : difference) : difference;
+      worst =
+          std::isfinite(difference) ? std::max(worst, size > 0 ? difference / size : difference) : difference;
     };
     worse_reaction(forces, a.forces, b.forces);
     worse_reaction(torques, a.torques, b.torques);

@@ -58,7 +58,8 @@ bool projection_step(const System& system, const State& state, const RowRequest&
   if (level == RowLevel::Position && system.model().velocity_rows > 0)
     for (int i = 0; i < system.model().rows; ++i)
       if (system.model().is_velocity_row(i)) rows_out.push_back(i);
-  if (!factorize(system, state, rows, request, rows_out, free != nullptr ? &held : nullptr, work)) return false;
+  if (!factorize(system, state, rows, request, rows_out, free != nullptr ? &held : nullptr, work))
+    return false;
   std::fill(work.right.begin(), work.right.begin() + nv, 0.0);
   for (std::size_t i = 0; i < residual.size(); ++i) work.right[at(nv) + i] = -residual[i];
   for (const int row : rows_out) work.right[at(nv + row)] = 0;
@@ -164,7 +165,8 @@ void require_assembled(const System& system, const Work& work) {
   const Model& model = system.model();
   const int row = static_cast<int>(worst);
   throw InputError({{model.description().file, model.joint_of(row).line, model.row_name(row),
-                     fmt::format("assembly found no configuration that meets this constraint: {:.3g} is left of it, the worst of {} "
+                     fmt::format("assembly found no configuration that meets this constraint: {:.3g} is left "
+                                 "of it, the worst of {} "
                                  "violated",
                                  work.phi[worst], count),
                      "start nearer to the configuration meant, or let more bodies move"}});
@@ -193,7 +195,8 @@ std::vector<int> independent_nearby(const System& system, const State& state, Wo
   constexpr int kIterations = 8;
   const ConstraintScales scales = constraint_scales(system, state, work);
   std::vector<double> d(state.v.size());
-  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::sin(1 + 2.3 * static_cast<double>(i)) / scales.column[i];
+  for (std::size_t i = 0; i < d.size(); ++i)
+    d[i] = std::sin(1 + 2.3 * static_cast<double>(i)) / scales.column[i];
   const std::vector<double> forbidden = constrained_part(system, state, d, work);
   if (forbidden.empty()) return {};
   double size = 0;
@@ -225,7 +228,8 @@ void choose_redundant_rows(const System& system, State& state, Work& work) {
   for (const int row : independent_nearby(system, state, work))
     findings.push_back(
         {model.description().file, model.joint_of(row).line, model.row_name(row),
-         "the initial configuration is singular: this constraint depends on the others here, but not beside it",
+         "the initial configuration is singular: this constraint depends on the others here, but not beside "
+         "it",
          findings.empty() ? "start from a configuration nearby: from here the motion is not unique" : ""});
   if (!findings.empty()) throw InputError(findings);
 }
@@ -275,7 +279,8 @@ bool project_velocities(const System& system, State& state, const std::vector<bo
   const RowRequest rows{false, true, false};
   // Rows without a velocity that may move are left out too.
   const std::vector<int> left_out =
-      free != nullptr ? rows_to_leave_out(system, state, 1e-7, RowLevel::Velocity, free, work) : state.redundant;
+      free != nullptr ? rows_to_leave_out(system, state, 1e-7, RowLevel::Velocity, free, work)
+                      : state.redundant;
   // Linear in v: the second step removes the round-off of the first.
   for (int i = 0; i < 2; ++i) {
     system.residual(state, work, rows);
@@ -382,7 +387,8 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   if (!options.movable.empty()) require_absolute_coordinates(system, "holding bodies");
   if (model.tree)
     return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
-      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
+      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given},
+                                  absolute_work);
     });
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
@@ -416,9 +422,11 @@ namespace {
 
 State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work) {
   if (system.model().tree) {
-    State state = found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
-      return consistent_motion(absolute, t, {.policy = options.policy, .given = options.given}, absolute_work);
-    });
+    State state =
+        found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+          return consistent_motion(absolute, t, {.policy = options.policy, .given = options.given},
+                                   absolute_work);
+        });
     choose_redundant_rows(system, state, work);
     return state;
   }
@@ -432,11 +440,11 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
   if (largest(work.rate) > 0 && (project || any(initial.free_velocity)))
     project_velocities(system, state, project ? movable : &initial.free_velocity, work);
   system.residual(state, work, {true, true, false});
-  const std::vector<Diagnostic> findings = violations(
-      system, state, work.rate, velocity_tolerance(system, state), "velocities",
-      project
-          ? "let more bodies move"
-          : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project");
+  const std::vector<Diagnostic> findings =
+      violations(system, state, work.rate, velocity_tolerance(system, state), "velocities",
+                 project ? "let more bodies move"
+                         : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with "
+                           "--initial project");
   if (!findings.empty()) throw InputError(findings);
   return state;
 }

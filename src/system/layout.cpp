@@ -72,7 +72,8 @@ BlockPattern block_pattern(const Model& m, IndexForm form) {
       for (const int other : joints_on[j]) {
         pattern.add(nodes + joints + other, nodes + joints + joint);
         // Rows at velocity level stand among those of position.
-        if (has_velocity_rows[static_cast<std::size_t>(other)]) pattern.add(nodes + other, nodes + joints + joint);
+        if (has_velocity_rows[static_cast<std::size_t>(other)])
+          pattern.add(nodes + other, nodes + joints + joint);
       }
     }
   pattern.normalize();

@@ -67,7 +67,8 @@ void for_each_node_of_frame(const Model& model, const Batch& batch, int element,
   if (node < 0) return;
   if (!model.tree) return visit(node);
   const auto link = static_cast<std::size_t>(model.tree->of_body[static_cast<std::size_t>(node)]);
-  for (const int inner : model.tree->path[link]) visit(model.tree->links[static_cast<std::size_t>(inner)].node);
+  for (const int inner : model.tree->path[link])
+    visit(model.tree->links[static_cast<std::size_t>(inner)].node);
 }
 
 // One frame of one joint on one of the nodes that it depends on.
@@ -89,7 +90,8 @@ int for_each_side(const Model& model, Visit&& visit) {
     for (int i = 0; i < c.frames; ++i) {
       int nodes = 0;
       for_each_node_of_frame(model, batch, e, i, [&](int node) {
-        visit(JointSide{b, e, i, joint, node, c.rows, c.velocity_rows, batch.first_row + e * c.rows, matrix + 6 * c.rows * nodes++});
+        visit(JointSide{b, e, i, joint, node, c.rows, c.velocity_rows, batch.first_row + e * c.rows,
+                        matrix + 6 * c.rows * nodes++});
       });
       matrix += 6 * c.rows * (model.tree ? nodes : 1);
     }

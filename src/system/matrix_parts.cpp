@@ -21,7 +21,8 @@ SparseMatrix part(const System& system, const Work& work, bool multiplier_rows, 
       for (int r = 0; r < pattern.start[at(row_block) + 1] - row; ++r) {
         const double value = work.solver->values()[ref.offset + r + c * ref.stride];
         if (value != 0)
-          entries.emplace_back(row + r - (multiplier_rows ? nv : 0), column + c - (multiplier_columns ? nv : 0), value);
+          entries.emplace_back(row + r - (multiplier_rows ? nv : 0),
+                               column + c - (multiplier_columns ? nv : 0), value);
       }
   }
   SparseMatrix out(multiplier_rows ? rows : nv, multiplier_columns ? rows : nv);
@@ -33,6 +34,8 @@ SparseMatrix part(const System& system, const Work& work, bool multiplier_rows, 
 
 SparseMatrix force_part(const System& system, const Work& work) { return part(system, work, false, false); }
 SparseMatrix row_part(const System& system, const Work& work) { return part(system, work, true, false); }
-SparseMatrix multiplier_part(const System& system, const Work& work) { return part(system, work, false, true); }
+SparseMatrix multiplier_part(const System& system, const Work& work) {
+  return part(system, work, false, true);
+}
 
 }  // namespace liedyn

@@ -106,7 +106,8 @@ TEST_P(Matrix, HoldsTheConstraintsOfEveryLevel) {
   };
   const std::string& name = GetParam();
   const Eigen::MatrixXd B = along(&State::v, &Work::rate);
-  expect_at_most(row_difference(lower(RowLevel::Position, {1, 0, 0}), B), kTolerance, name + ": d(rate)/dv = B");
+  expect_at_most(row_difference(lower(RowLevel::Position, {1, 0, 0}), B), kTolerance,
+                 name + ": d(rate)/dv = B");
   expect_at_most(row_difference(along_q(&Work::phi), position_rows(B)), kTolerance, name + ": dPhi/dq = B");
   expect_at_most(row_difference(lower(RowLevel::Velocity, {0, 1, 0}), B), kTolerance,
                  name + ": velocity rows, v alone");
@@ -121,7 +122,8 @@ TEST_P(Matrix, HoldsTheConstraintsOfEveryLevel) {
       differences([&](const Eigen::VectorXd& d) { return residual(with(&State::lambda, d)); }, rows());
   expect_at_most(row_difference(full.topRightCorner(nv(), rows()), forces), kTolerance,
                  name + ": dr/dlambda");
-  Eigen::MatrixXd beside = full.topRightCorner(nv(), rows()).transpose() - full.bottomLeftCorner(rows(), nv());
+  Eigen::MatrixXd beside =
+      full.topRightCorner(nv(), rows()).transpose() - full.bottomLeftCorner(rows(), nv());
   for (const auto& batch : system_.model().batches)
     for (const int first : batch->joint_rows)  // forces that depend on multipliers add to these columns
       beside.middleRows(first, batch->coupling().multipliers).setZero();
@@ -156,8 +158,10 @@ TEST_P(Matrix, ResidualIsTheSameWithAndWithoutIt) {
   const double scale = work_.force_scale;
   matrix({1, 2, 3}, {1, 0, 0});
   // Up to the order in which a compiler adds.
-  const auto compare = [&](const std::vector<double>& alone, const std::vector<double>& together, const char* what) {
-    expect_at_most(relative_difference(as_vector(together), as_vector(alone)), 1e-15, fmt::format("{}: {}", GetParam(), what));
+  const auto compare = [&](const std::vector<double>& alone, const std::vector<double>& together,
+                           const char* what) {
+    expect_at_most(relative_difference(as_vector(together), as_vector(alone)), 1e-15,
+                   fmt::format("{}: {}", GetParam(), what));
   };
   compare(r, work_.r, "r");
   compare(phi, work_.phi, "Phi");

@@ -27,7 +27,8 @@ void for_each_entry(const Model& model, const std::vector<double>& blocks, const
     const Node& node = model.nodes[at(side.node)];
     for (int r = 0; r < side.rows; ++r)
       for (int i = 0; i < node_size(node.type).v; ++i)
-        visit(side.first_row + r, node.v + i, blocks[at(side.matrix + components(node.type)[i] * side.rows + r)]);
+        visit(side.first_row + r, node.v + i,
+              blocks[at(side.matrix + components(node.type)[i] * side.rows + r)]);
   });
 }
 
@@ -49,7 +50,8 @@ double model_length(const System& system, const State& state, Work& work) {
   for (const auto& batch : model.batches)
     if (batch->coupling().rows > 0)
       for (const std::int32_t frame : batch->frames)
-        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.bodies().data(), work.motions.data())
+        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.bodies().data(),
+                          work.motions.data())
                     .motion()
                     .p);
   const double length = (most - least).norm();
@@ -69,7 +71,8 @@ bool has_loops(const Model& model) {
     if (batch->coupling().rows == 0) continue;
     for (int e = 0; e < batch->size(); ++e)
       for (int f = 1; f < batch->coupling().frames; ++f) {
-        const int a = root(node_of_frame(model, *batch, e, 0) + 1), b = root(node_of_frame(model, *batch, e, f) + 1);
+        const int a = root(node_of_frame(model, *batch, e, 0) + 1),
+                  b = root(node_of_frame(model, *batch, e, f) + 1);
         if (a == b) return true;
         parent[at(a)] = b;
       }
@@ -107,8 +110,8 @@ ConstraintScales constraint_scales(const System& system, const State& state, Wor
   return out;
 }
 
-Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& state, const ConstraintScales& scales,
-                                               Work& work) {
+Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& state,
+                                               const ConstraintScales& scales, Work& work) {
   const Model& model = system.model();
   std::vector<Eigen::Triplet<double>> entries;
   for_each_entry(model, constraint_blocks(system, state, work), [&](int row, int velocity, double value) {
@@ -183,7 +186,8 @@ void Dependences::evaluate(const State& state, Work& work) {
   system_->constraint_matrices(state, work, blocks_);
   for_each_entry(model, blocks_, [&](int row, int velocity, double value) {
     const auto found = std::lower_bound(state.redundant.begin(), state.redundant.end(), row);
-    if (found != state.redundant.end() && *found == row) solutions_(velocity, found - state.redundant.begin()) -= value;
+    if (found != state.redundant.end() && *found == row)
+      solutions_(velocity, found - state.redundant.begin()) -= value;
   });
   for (Eigen::Index i = 0; i < count; ++i) {
     work.solver->solve(solutions_.col(i).data());
@@ -193,7 +197,8 @@ void Dependences::evaluate(const State& state, Work& work) {
 
 void Dependences::shorten(const ConstraintScales& scales, std::vector<double>& lambda) {
   // min |D^-1 (lambda - N c)|
-  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), static_cast<Eigen::Index>(scales.row.size()));
+  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(),
+                                              static_cast<Eigen::Index>(scales.row.size()));
   Eigen::Map<Eigen::VectorXd> all(lambda.data(), row.size());
   for (Eigen::Index i = 0; i < weighted_.cols(); ++i) weighted_.col(i) = vectors().col(i).cwiseQuotient(row);
   normal_.noalias() = weighted_.transpose() * weighted_;
@@ -249,7 +254,8 @@ bool ConstraintWatch::settle(State& state) {
     int in = -1;
     for (std::size_t d = 0; d < state.redundant.size(); ++d)
       for (int i = 0; i < system_->model().rows; ++i) {
-        const double factor = std::abs(n(i, static_cast<Eigen::Index>(d))) * scales_.row[at(state.redundant[d])] / scales_.row[at(i)];
+        const double factor = std::abs(n(i, static_cast<Eigen::Index>(d))) *
+                              scales_.row[at(state.redundant[d])] / scales_.row[at(i)];
         if (factor <= worst) continue;
         worst = factor;
         out = d;
@@ -277,15 +283,18 @@ bool ConstraintWatch::settle(State& state) {
   }
   if (left_out <= std::max(1e-4 * scales_.length, 100 * imposed)) return true;
   failure_ = fmt::format(
-      "t = {:.9g}: '{}' followed from the other constraints at the start, but it does not any more: it is violated by {:.3g}", state.t,
-      system_->model().row_name(violated), work_->phi[at(violated)]);
+      "t = {:.9g}: '{}' followed from the other constraints at the start, but it does not any more: it is "
+      "violated by {:.3g}",
+      state.t, system_->model().row_name(violated), work_->phi[at(violated)]);
   return false;
 }
 
-void ConstraintWatch::constraint_force(const State& state, const Eigen::VectorXd& lambda, Eigen::VectorXd& out) {
+void ConstraintWatch::constraint_force(const State& state, const Eigen::VectorXd& lambda,
+                                       Eigen::VectorXd& out) {
   system_->constraint_matrices(state, *work_, blocks_);
   out.setZero(system_->model().nv);
-  for_each_entry(system_->model(), blocks_, [&](int row, int velocity, double value) { out[velocity] += value * lambda[row]; });
+  for_each_entry(system_->model(), blocks_,
+                 [&](int row, int velocity, double value) { out[velocity] += value * lambda[row]; });
 }
 
 // The weakest direction n of the imposed rows has the least sigma^2 = n^T S n, S = D B M^-1 B^T D with the scales D of the rows. One step of inverse iteration:
@@ -340,7 +349,8 @@ ConstraintWatch::Weakest ConstraintWatch::weakest(const State& state, double h) 
     moved.t = state.t + by;
     std::vector<double> theta = state.v;
     for (double& x : theta) x *= by;
-    for (const Node& node : model.nodes) increment_position(node.type, theta.data() + node.v, moved.q.data() + node.q);
+    for (const Node& node : model.nodes)
+      increment_position(node.type, theta.data() + node.v, moved.q.data() + node.q);
     constraint_force(moved, n, force);
   };
   move(shift, after);
@@ -363,9 +373,10 @@ bool ConstraintWatch::after_step(State& state, double h, Work* work) {
   // Two steps see it, that before it and that after it.
   if (!near.found || std::abs(near.time_to) > h || std::abs(when - warned_at_) < 2 * h) return true;
   warned_at_ = when;
-  warnings_.push_back(fmt::format(
-      "t = {:.6g}: singular configuration: {} become dependent there; the motion after it may be one of several, and multipliers are large",
-      when, row_names(system_->model(), near.rows)));
+  warnings_.push_back(
+      fmt::format("t = {:.6g}: singular configuration: {} become dependent there; the motion after it may be "
+                  "one of several, and multipliers are large",
+                  when, row_names(system_->model(), near.rows)));
   return true;
 }
 
@@ -374,8 +385,8 @@ std::string ConstraintWatch::singularity_near(const State& state, double h) {
   if (!watches_) return {};
   const Weakest near = weakest(state, h);
   if (!near.found || std::abs(near.time_to) > kSteps * h) return {};
-  return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become dependent", state.t + near.time_to,
-                     row_names(system_->model(), near.rows));
+  return fmt::format("; there is a singular configuration at about t = {:.6g}, where {} become dependent",
+                     state.t + near.time_to, row_names(system_->model(), near.rows));
 }
 
 }  // namespace liedyn

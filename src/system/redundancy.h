@@ -26,8 +26,8 @@ struct ConstraintScales {
 ConstraintScales constraint_scales(const System& system, const State& at, Work& work);
 
 // B^T with dimensionless entries: rows of angles times the length, columns of rotations by it.
-Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& at, const ConstraintScales& scales,
-                                               Work& work);
+Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State& at,
+                                               const ConstraintScales& scales, Work& work);
 
 // Rows that are linear combinations of the others at the state, such that the others are far from dependent; ascending. At position level,
 // rows of velocities depend on nothing and are among them. `at_rest`: velocities that do not count; may be null. Rank is decided on the scaled rows: a row whose part across the others is below `tolerance` depends on them.
@@ -77,7 +77,7 @@ class ConstraintWatch {
   // The direction in which the imposed rows are closest to dependent.
   struct Weakest {
     bool found = false;
-    double time_to = 0;     // to the configuration in which they are, seen from the state along its velocities
+    double time_to = 0;  // to the configuration in which they are, seen from the state along its velocities
     std::vector<int> rows;  // that take part
   };
   void prepare();
@@ -90,9 +90,9 @@ class ConstraintWatch {
   std::unique_ptr<Work> work_;  // made when first needed
   std::unique_ptr<Dependences> dependences_;
   ConstraintScales scales_;
-  bool watches_ = false;      // there are loops: constraints may become dependent along the motion
-  Eigen::VectorXd weakest_;   // estimate of the weakest direction, in scaled multipliers
-  double usual_ = 0;          // largest sigma^2 of it so far
+  bool watches_ = false;          // there are loops: constraints may become dependent along the motion
+  Eigen::VectorXd weakest_;       // estimate of the weakest direction, in scaled multipliers
+  double usual_ = 0;              // largest sigma^2 of it so far
   double warned_at_ = -INFINITY;  // time of the last singular configuration
   std::vector<double> blocks_;
   std::string failure_;

@@ -18,7 +18,9 @@ namespace {
 std::shared_ptr<const Description> loop(const std::vector<Vec3>& points, const std::vector<Vec3>& axes) {
   ModelBuilder builder({0.3, -9.81, 0.7});
   const std::size_t bars = points.size() - 1;
-  const auto bar = [&](std::size_t i) { return i == 0 || i > bars ? std::string("ground") : fmt::format("bar{}", i); };
+  const auto bar = [&](std::size_t i) {
+    return i == 0 || i > bars ? std::string("ground") : fmt::format("bar{}", i);
+  };
   for (std::size_t i = 1; i <= bars; ++i)
     builder.body(bar(i), "rigid")
         .set("mass", {0.5 + 0.1 * static_cast<double>(i)})
@@ -37,7 +39,8 @@ std::shared_ptr<const Description> four_bar() {
   return loop({{0, 0, 0}, {0, 0.12, 0}, {0.24, 0.2, 0}, {0.24, 0, 0}}, {kZ, kZ, kZ, kZ});
 }
 std::shared_ptr<const Description> bricard() {
-  return loop({{0, 0, 0}, {1, 0, 0}, {1, -1, 0}, {1, -1, 1}, {0, -1, 1}, {0, 0, 1}}, {kY, kZ, kX, kY, kZ, kX});
+  return loop({{0, 0, 0}, {1, 0, 0}, {1, -1, 0}, {1, -1, 1}, {0, -1, 1}, {0, 0, 1}},
+              {kY, kZ, kX, kY, kZ, kX});
 }
 
 // The multipliers of least norm and the accelerations, by a pseudo-inverse of the whole system with all its rows.
@@ -48,7 +51,8 @@ struct Dense {
 Dense dense_solution(const System& system, const State& state, Work& work) {
   const Model& model = system.model();
   const ConstraintScales scales = constraint_scales(system, state, work);
-  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), model.rows), column(scales.column.data(), model.nv);
+  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), model.rows),
+      column(scales.column.data(), model.nv);
   Dense out;
   // B = D_r^-1 B^ D_c
   out.B = row.cwiseInverse().asDiagonal() *
@@ -95,8 +99,10 @@ TEST(Redundancy, MultipliersAreThoseOfThePseudoInverse) {
       const std::string name = fmt::format("{}, {}: ", c.name, formulation);
       EXPECT_EQ(state.redundant.size(), c.redundant) << name;
       const Dense dense = dense_solution(system, state, work);
-      expect_at_most((as_vector(state.vdot) - dense.vdot).norm() / dense.vdot.norm(), 1e-11, name + "accelerations");
-      expect_at_most((as_vector(state.lambda) - dense.lambda).norm() / dense.lambda.norm(), 1e-11, name + "multipliers");
+      expect_at_most((as_vector(state.vdot) - dense.vdot).norm() / dense.vdot.norm(), 1e-11,
+                     name + "accelerations");
+      expect_at_most((as_vector(state.lambda) - dense.lambda).norm() / dense.lambda.norm(), 1e-11,
+                     name + "multipliers");
     }
 }
 
@@ -114,7 +120,8 @@ TEST(Redundancy, EqualSupportsShareTheirLoadEqually) {
   Work work(system);
   const State state = consistent_state(system, 0, InitialPolicy::Check, work);
   EXPECT_EQ(state.redundant.size(), 1u);
-  for (const double force : state.lambda) expect_at_most(std::abs(std::abs(force) - 2 * 9.81), 1e-12, "force of a leg");
+  for (const double force : state.lambda)
+    expect_at_most(std::abs(std::abs(force) - 2 * 9.81), 1e-12, "force of a leg");
 }
 
 TEST(Redundancy, TorquesCountAsForcesAtTheModelsLength) {
@@ -133,21 +140,26 @@ TEST(Redundancy, TorquesCountAsForcesAtTheModelsLength) {
   EXPECT_EQ(std::count(scales.row.begin(), scales.row.end(), 3.0), 6);
   for (int joint = 0; joint < 2; ++joint)
     for (int i = 0; i < 6; ++i)
-      expect_at_most(std::abs(std::abs(state.lambda[static_cast<std::size_t>(6 * joint + i)]) - (i == 2 ? 9.81 : 0)), 1e-12,
-                     fmt::format("joint {}, row {}", joint, i));
+      expect_at_most(
+          std::abs(std::abs(state.lambda[static_cast<std::size_t>(6 * joint + i)]) - (i == 2 ? 9.81 : 0)),
+          1e-12, fmt::format("joint {}, row {}", joint, i));
 }
 
 TEST(Redundancy, RowsThatMoveNothingFreeAreLeftOutOfAProjection) {
   // Only the coupler's and the rocker's velocities are to be found; the hinge of the crank has no say in them.
   ModelBuilder builder({0, 0, 0});
   const auto bar = [&](const char* name, double x, double y) -> ModelBuilder& {
-    return builder.body(name, "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {x, y, 0});
+    return builder.body(name, "rigid")
+        .set("mass", {1})
+        .set("inertia", {0.1, 0.1, 0.1})
+        .set("position", {x, y, 0});
   };
   bar("crank", 0, 0.06).set("velocity", {-0.6, 0, 0}).set("angular_velocity", {0, 0, 10});
   bar("coupler", 0.12, 0.16).consistent("velocity").consistent("angular_velocity");
   bar("rocker", 0.24, 0.1).consistent("velocity").consistent("angular_velocity");
   const std::vector<Vec3> points = {{0, 0, 0}, {0, 0.12, 0}, {0.24, 0.2, 0}, {0.24, 0, 0}};
-  const std::string between[][2] = {{"ground", "crank"}, {"crank", "coupler"}, {"coupler", "rocker"}, {"rocker", "ground"}};
+  const std::string between[][2] = {
+      {"ground", "crank"}, {"crank", "coupler"}, {"coupler", "rocker"}, {"rocker", "ground"}};
   for (std::size_t i = 0; i < 4; ++i)
     builder.joint(fmt::format("hinge{}", i), "revolute")
         .set("between", between[i][0], between[i][1])
@@ -157,11 +169,16 @@ TEST(Redundancy, RowsThatMoveNothingFreeAreLeftOutOfAProjection) {
   Work work(system);
   const State state = consistent_state(system, 0, InitialPolicy::Check, work);
   // The crank's end moves along -x, and so does the rocker's, which is upright: by 1.2 m/s.
-  expect_at_most((as_vector(state.v).segment(6, 6) - (Eigen::VectorXd(6) << -1.2, 0, 0, 0, 0, 0).finished()).norm(), 1e-12, "coupler");
-  expect_at_most((as_vector(state.v).segment(12, 6) - (Eigen::VectorXd(6) << -0.6, 0, 0, 0, 0, 6).finished()).norm(), 1e-12, "rocker");
+  expect_at_most(
+      (as_vector(state.v).segment(6, 6) - (Eigen::VectorXd(6) << -1.2, 0, 0, 0, 0, 0).finished()).norm(),
+      1e-12, "coupler");
+  expect_at_most(
+      (as_vector(state.v).segment(12, 6) - (Eigen::VectorXd(6) << -0.6, 0, 0, 0, 0, 6).finished()).norm(),
+      1e-12, "rocker");
 }
 
-std::string refusal(const std::shared_ptr<const Description>& description, InitialPolicy policy = InitialPolicy::Check) {
+std::string refusal(const std::shared_ptr<const Description>& description,
+                    InitialPolicy policy = InitialPolicy::Check) {
   const System system = make_system(description);
   Work work(system);
   try {
@@ -175,7 +192,11 @@ std::string refusal(const std::shared_ptr<const Description>& description, Initi
 TEST(Redundancy, ARoughFourBarIsAssembled) {
   ModelBuilder builder({0, 0, 0});
   const auto bar = [&](const char* name, double x, double y, double turn) {
-    builder.body(name, "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {x, y, 0.01}).set("angular_velocity", {0, 0, turn});
+    builder.body(name, "rigid")
+        .set("mass", {1})
+        .set("inertia", {0.1, 0.1, 0.1})
+        .set("position", {x, y, 0.01})
+        .set("angular_velocity", {0, 0, turn});
   };
   bar("crank", 0, 0.06, 10);
   bar("coupler", 0.12, 0.16, 0);
@@ -210,13 +231,16 @@ TEST(Redundancy, ContradictionsAreRefusedByName) {
         .set("between", "ground", "ball")
         .set("points", {1, 0, 0, 0, 0, 0})
         .set("length", {length});
-  EXPECT_THAT(refusal(builder.finish()), testing::ContainsRegex("joints.(short|long): distance: .*contradicts others"));
+  EXPECT_THAT(refusal(builder.finish()),
+              testing::ContainsRegex("joints.(short|long): distance: .*contradicts others"));
 }
 
 TEST(Redundancy, ASingularStartIsNotTakenForARedundantOne) {
   // A parallelogram folded flat: the places along the line are dependent here only.
-  const std::string what = refusal(loop({{0, 0, 0}, {0.1, 0, 0}, {0.4, 0, 0}, {0.3, 0, 0}}, {kZ, kZ, kZ, kZ}));
-  EXPECT_THAT(what, testing::ContainsRegex("joints.hinge[1-4]: place x: the initial configuration is singular"));
+  const std::string what =
+      refusal(loop({{0, 0, 0}, {0.1, 0, 0}, {0.4, 0, 0}, {0.3, 0, 0}}, {kZ, kZ, kZ, kZ}));
+  EXPECT_THAT(what,
+              testing::ContainsRegex("joints.hinge[1-4]: place x: the initial configuration is singular"));
 }
 
 }  // namespace

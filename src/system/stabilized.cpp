@@ -48,8 +48,8 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
     if (m.tree)
       rate_blocks_[1].push_back(ref);
     else
-      rate_blocks_[at(side.batch)][at(side.element * m.batches[at(side.batch)]->coupling().frames + side.frame)] =
-          ref;
+      rate_blocks_[at(side.batch)]
+                  [at(side.element * m.batches[at(side.batch)]->coupling().frames + side.frame)] = ref;
     sides_on[at(side.node)].push_back(static_cast<int>(sides_.size()));
     sides_.push_back({side.node, side.rows, side.first_row, side.matrix, side.joint, side.velocity_rows});
   });
@@ -70,7 +70,8 @@ StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& s
         products_.push_back({{}, -1, rows, side, solver.block(eta_block(of.joint), column)});
         // Rows at velocity level stand among those of position.
         if (of.velocity_rows > 0)
-          products_.push_back({{}, -1, rows, side, solver.block(nodes + of.joint, column), of.rows - of.velocity_rows});
+          products_.push_back(
+              {{}, -1, rows, side, solver.block(nodes + of.joint, column), of.rows - of.velocity_rows});
       }
 }
 

@@ -38,9 +38,9 @@ class StabilizedColumns {
   struct Side {
     int node;
     int rows;
-    int multiplier;  // index of the joint's first row
-    int matrix;      // index of its B in matrices_, rows x 6
-    int joint;       // running number of the joint
+    int multiplier;     // index of the joint's first row
+    int matrix;         // index of its B in matrices_, rows x 6
+    int joint;          // running number of the joint
     int velocity_rows;  // the last of its rows
   };
   // target += block(values) * response

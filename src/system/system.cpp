@@ -119,8 +119,8 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   else
     for (std::size_t i = 0; i < m.nodes.size(); ++i) {
       const Node& node = m.nodes[i];
-      work.motions[i] =
-          node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v, state.vdot.data() + node.v);
+      work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
+                                    state.vdot.data() + node.v);
     }
   for (Vec6& wrench : work.wrench) wrench.setZero();
   Evaluation e;
@@ -284,7 +284,8 @@ void System::follow_angles(State& state, Work& work) const {
       batch->wound_angles(e, k, state.angles.data() + batch->first_angle + k * count);
   }
   for (const Sensor& sensor : model_->sensors)
-    if (sensor.angle >= 0) state.angles[at(sensor.angle)] = sensor.wound_angle(e, *model_->batches[at(sensor.batch)]);
+    if (sensor.angle >= 0)
+      state.angles[at(sensor.angle)] = sensor.wound_angle(e, *model_->batches[at(sensor.batch)]);
 }
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {

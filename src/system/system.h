@@ -32,10 +32,10 @@ struct Work {
   void clear_residuals(const std::vector<int>& rows);
 
   IndexForm form;
-  Numbers numbers;                // of the elements, at the time last evaluated
-  std::vector<double> params;     // with the numbers that depend on t; empty if there are none
+  Numbers numbers;             // of the elements, at the time last evaluated
+  std::vector<double> params;  // with the numbers that depend on t; empty if there are none
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
-  std::vector<TimeJet> time_variables;  // of expressions: parameters, t
+  std::vector<TimeJet> time_variables;                  // of expressions: parameters, t
   double numbers_time;
   std::vector<Motion<double>> motions;          // per body
   std::vector<Vec6> wrench;                     // per body

@@ -65,7 +65,9 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
   for (const Kind& kind : kinds(Section::Joints)) {
     if (tree_motions(kind.type).empty()) continue;
     add_body("behind_" + kind.type, "model");
-    joints.emplace_back(&kind, bodies[bodies.size() - 2 - static_cast<std::size_t>(bodies.size() > 2 && random.below(2) == 0)]);
+    joints.emplace_back(
+        &kind,
+        bodies[bodies.size() - 2 - static_cast<std::size_t>(bodies.size() > 2 && random.below(2) == 0)]);
   }
   for (std::size_t i = 0; i < joints.size(); ++i) {
     const std::string behind = "behind_" + joints[i].first->type;
@@ -74,7 +76,9 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
     else
       add_between(builder, Section::Joints, *joints[i].first, behind, joints[i].second, random);
   }
-  const auto kind_of = [](const std::string& type) -> const Kind& { return *find_kind(Section::Joints, type); };
+  const auto kind_of = [](const std::string& type) -> const Kind& {
+    return *find_kind(Section::Joints, type);
+  };
   for (const char* formulation : {"model", "se3", "r3so3-spatial", "euler-parameters"}) {
     const std::string base = fmt::format("base_{}", formulation), arm = fmt::format("arm_{}", formulation);
     add_body(base, formulation);
@@ -107,10 +111,12 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
         add_in_joint(section, kind, in_loop);
         continue;
       }
-      for (const char* type : {"revolute", "prismatic", "cylindrical"}) add_in_joint(section, kind, name_of(type));
+      for (const char* type : {"revolute", "prismatic", "cylindrical"})
+        add_in_joint(section, kind, name_of(type));
     }
   for (const Kind& kind : kinds(Section::Forces))
-    if (kind.field("joint") < 0) add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
+    if (kind.field("joint") < 0)
+      add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
   return builder.finish();
 }
 

@@ -95,9 +95,8 @@ TreeAssembly::TreeAssembly(const Model& model) : model_(&model), at_(*model.tree
     }
     std::size_t side = first;
     for (int i = 0; i < c.frames; ++i)
-      blocks_[at(b)].push_back(node_of_frame(model, batch, e, i) < 0
-                                   ? BlockRef{}
-                                   : BlockRef{sides_[side++].transpose, 6});
+      blocks_[at(b)].push_back(node_of_frame(model, batch, e, i) < 0 ? BlockRef{}
+                                                                     : BlockRef{sides_[side++].transpose, 6});
     matrices += static_cast<std::size_t>(6 * c.rows * c.frames);
   });
   partials_.K.assign(at(numbers), 0);
@@ -116,8 +115,7 @@ void TreeAssembly::gather(const Vec6* wrench, double* r) {
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     if (tree.links[i].node < 0) continue;
     const Node& node = node_of(static_cast<int>(i));
-    for (int k = 0; k < node_size(node.type).v; ++k)
-      r[node.v + k] = at_.S[at(node.v + k)].dot(at_.wrench[i]);
+    for (int k = 0; k < node_size(node.type).v; ++k) r[node.v + k] = at_.S[at(node.v + k)].dot(at_.wrench[i]);
   }
 }
 
@@ -160,8 +158,8 @@ void TreeAssembly::evaluate_batch(const Evaluation& e, int b, const Seeding& s, 
   batch.jacobian(again, to);
 }
 
-void TreeAssembly::fill_own_columns(int i, const Seeding& s, const double* tangent, const double* rate_tangent,
-                                    Column* own) {
+void TreeAssembly::fill_own_columns(int i, const Seeding& s, const double* tangent,
+                                    const double* rate_tangent, Column* own) {
   const Link& link = model_->tree->links[at(i)];
   const Node& node = node_of(i);
   const int count = node_size(node.type).v;
@@ -338,17 +336,18 @@ void TreeAssembly::add_side(const Side& side, int first, int last, RowLevel leve
       for (int r = first; r < last; ++r) {
         const Eigen::Map<const Vec6> B(Bt + 6 * r);
         const Eigen::Map<const Vec6, 0, Eigen::InnerStride<>> Z_row(Z + r, Eigen::InnerStride<>(side.rows));
-        values[refs->offset + r + c * refs->stride] +=
-            level == RowLevel::Position   ? q * B.dot(column->J)
-            : level == RowLevel::Velocity ? B.dot(column->V) + q * Z_row.dot(column->J)
-                                          : B.dot(column->A);
+        values[refs->offset + r + c * refs->stride] += level == RowLevel::Position ? q * B.dot(column->J)
+                                                       : level == RowLevel::Velocity
+                                                           ? B.dot(column->V) + q * Z_row.dot(column->J)
+                                                           : B.dot(column->A);
       }
     refs += step;
   }
 }
 
-void TreeAssembly::add_rows(RowLevel level, const Seeding& s, const Seeding& velocity_row, const double* tangent,
-                            const double* rate_tangent, double* values, const BlockRef* refs) {
+void TreeAssembly::add_rows(RowLevel level, const Seeding& s, const Seeding& velocity_row,
+                            const double* tangent, const double* rate_tangent, double* values,
+                            const BlockRef* refs) {
   if (sides_.empty()) return;
   const auto length = [&](int link) { return static_cast<int>(model_->tree->path[at(link)].size()); };
   const auto each_side = [&](const auto& visit) {
@@ -385,7 +384,8 @@ void TreeAssembly::add_rows(RowLevel level, const Seeding& s, const Seeding& vel
   if (!apart) return;
   fill_columns(velocity_row, tangent, rate_tangent);
   each_side([&](const Side& side, const BlockRef* blocks) {
-    add_side(side, side.rows - side.velocity_rows, side.rows, RowLevel::Velocity, velocity_row.q, values, blocks, 2);
+    add_side(side, side.rows - side.velocity_rows, side.rows, RowLevel::Velocity, velocity_row.q, values,
+             blocks, 2);
   });
 }
 

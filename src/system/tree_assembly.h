@@ -22,7 +22,8 @@ class TreeAssembly {
   explicit TreeAssembly(const Model& model);
 
   // Poses, twists and accelerations of links and bodies; then their wrenches f and the residuals r.
-  void move(const double* numbers, const double* q, const double* v, const double* vdot, Motion<double>* motions) {
+  void move(const double* numbers, const double* q, const double* v, const double* vdot,
+            Motion<double>* motions) {
     move_links(*model_->tree, model_->nodes, numbers, q, v, vdot, at_, motions);
   }
   void gather(const Vec6* wrench, double* r);
@@ -86,7 +87,9 @@ class TreeAssembly {
   };
 
   const Node& node_of(int link) const;
-  int columns_of(int link) const { return first_column_[static_cast<std::size_t>(link) + 1] - first_column_[static_cast<std::size_t>(link)]; }
+  int columns_of(int link) const {
+    return first_column_[static_cast<std::size_t>(link) + 1] - first_column_[static_cast<std::size_t>(link)];
+  }
   void begin(const Seeding& seeding);
   void evaluate_batch(const Evaluation& at, int batch, const Seeding& seeding, bool rows);
   void fill_columns(const Seeding& seeding, const double* tangent, const double* rate_tangent);

@@ -19,8 +19,9 @@ void require_absolute_coordinates(const System& system, const std::string& what)
 void require_mechanics_only(const System& system, const std::string& what) {
   const auto& states = system.model().description().entries(Section::States);
   if (states.empty()) return;
-  throw InputError({{system.model().description().file, states.front().line, "states." + states.front().name,
-                     fmt::format("{} does not know first-order states", what), "simulate, or leave the states out"}});
+  throw InputError(
+      {{system.model().description().file, states.front().line, "states." + states.front().name,
+        fmt::format("{} does not know first-order states", what), "simulate, or leave the states out"}});
 }
 
 State state_on_tree(const System& system, const System& absolute, const State& of_bodies, Work& work) {

@@ -36,11 +36,17 @@ TEST(Tree, CutsALoopAtTheJointWithTheFewestRows) {
   add_link(builder, "crank", {0, 0.5, 0});
   add_link(builder, "rod", {0.5, 1, 0});
   add_link(builder, "rocker", {1, 0.5, 0});
-  builder.joint("A", "revolute").set("between", "ground", "crank").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("A", "revolute")
+      .set("between", "ground", "crank")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
   builder.joint("B", "spherical").set("between", "crank", "rod").set("at", {0, 1, 0});
   builder.joint("C", "universal").set("between", "rod", "rocker").set("at", {1, 1, 0});
   builder.set("first_axis", {0, 1, 0}).set("second_axis", {0, 0, 1});
-  builder.joint("D", "revolute").set("between", "rocker", "ground").set("at", {1, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("D", "revolute")
+      .set("between", "rocker", "ground")
+      .set("at", {1, 0, 0})
+      .set("axis", {0, 0, 1});
   const System system = make_system(builder.finish(), "minimal");
   EXPECT_EQ(kept_joints(system.model()), std::vector<std::string>{"B"});
   EXPECT_EQ(system.model().nv, 4);
@@ -63,9 +69,18 @@ TEST(Tree, EquationsAreNamedAfterTheJoints) {
   add_link(builder, "hand", {2, 0, 0});
   add_link(builder, "ball", {3, 0, 0});
   add_link(builder, "free", {4, 0, 0});
-  builder.joint("hinge", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
-  builder.joint("rail", "prismatic").set("between", "arm", "cart").set("at", {1, 0, 0}).set("axis", {0, 1, 0});
-  builder.joint("sleeve", "cylindrical").set("between", "cart", "hand").set("at", {2, 0, 0}).set("axis", {0, 1, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
+  builder.joint("rail", "prismatic")
+      .set("between", "arm", "cart")
+      .set("at", {1, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.joint("sleeve", "cylindrical")
+      .set("between", "cart", "hand")
+      .set("at", {2, 0, 0})
+      .set("axis", {0, 1, 0});
   builder.joint("socket", "spherical").set("between", "hand", "ball").set("at", {2, 0, 0});
   const System system = make_system(builder.finish(), "minimal");
   std::vector<std::string> names;
@@ -84,7 +99,10 @@ TEST(Tree, PendulumAsInTheTextbook) {
   const Vec3 across(-std::sin(angle), 0, -std::cos(angle));
   builder.body("arm", "rigid").set("mass", {m}).set("inertia", {0.3, J, 0.2}).set("position", l * out);
   builder.set("velocity", l * rate * across).set("angular_velocity", {0, rate, 0});
-  builder.joint("hinge", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
   builder.sensor("force", "reaction_force").set("of", std::string("hinge"));
   builder.sensor("torque", "reaction_torque").set("of", std::string("hinge"));
   builder.sensor("energy", "energy");
@@ -96,16 +114,21 @@ TEST(Tree, PendulumAsInTheTextbook) {
   const std::vector<double> s = sensed(system, state, work);
   expect_at_most(std::abs(state.v[0] - rate), 1e-14, "rate of the joint");
   expect_at_most(std::abs(state.vdot[0] - alpha), 1e-13, "angular acceleration");
-  expect_at_most((Vec3(s[0], s[1], s[2]) - m * (acceleration + Vec3(0, 0, g))).norm(), 1e-12, "reaction force");
+  expect_at_most((Vec3(s[0], s[1], s[2]) - m * (acceleration + Vec3(0, 0, g))).norm(), 1e-12,
+                 "reaction force");
   expect_at_most(Vec3(s[3], s[4], s[5]).norm(), 1e-12, "reaction torque");
-  expect_at_most(std::abs(s[6] - (0.5 * (J + m * l * l) * rate * rate - m * g * l * std::sin(angle))), 1e-13, "energy");
+  expect_at_most(std::abs(s[6] - (0.5 * (J + m * l * l) * rate * rate - m * g * l * std::sin(angle))), 1e-13,
+                 "energy");
 }
 
 TEST(Tree, InconsistentVelocitiesAreRejectedAsInOtherFormulations) {
   ModelBuilder builder;
   add_link(builder, "arm", {0.5, 0, 0});
   builder.set("velocity", {1, 0, 0});
-  builder.joint("hinge", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
   const auto description = builder.finish();
   const auto message = [&](const char* formulation) -> std::string {
     const System system = make_system(description, formulation);
@@ -183,7 +206,8 @@ TEST(Tree, AccelerationsAreTheTimeDerivativesOfTwists) {
     out << from.R.transpose() * (to.p - from.p), vee(from.R.transpose() * to.R);
     return out;
   });
-  const Eigen::VectorXd twist_rates = rate_of([](const Motion<double>&, const Motion<double>& to) { return to.V; });
+  const Eigen::VectorXd twist_rates =
+      rate_of([](const Motion<double>&, const Motion<double>& to) { return to.V; });
   expect_at_most(relative_difference(twists, pose_rates), 1e-10, "V - d(pose)/dt");
   expect_at_most(relative_difference(accelerations, twist_rates), 1e-10, "A - dV/dt");
 }

@@ -67,15 +67,17 @@ void JointSpring::wound_angles(const std::array<Motion<double>, 2>& f, const dou
 }
 
 ListedKind joint_spring() {
-  return {{"joint_spring",
-           "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
-           {named_joint("The joint it acts in."), joint_coordinate_choice(),
-            number("stiffness", "N m/rad or N/m", "Spring constant k.", {0}),
-            number("cubic_stiffness", "N m/rad^3 or N/m^3", "Spring constant k3 of the cube of the deflection.", {0}),
-            number("damping", "N m s/rad or N s/m", "Damping constant.", {0}),
-            number("free", "rad or m", "The coordinate at which the spring is relaxed; it is 0 in the initial configuration.",
-                   {0})}},
-          &make_batch<JointSpring>};
+  return {
+      {"joint_spring",
+       "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
+       {named_joint("The joint it acts in."), joint_coordinate_choice(),
+        number("stiffness", "N m/rad or N/m", "Spring constant k.", {0}),
+        number("cubic_stiffness", "N m/rad^3 or N/m^3", "Spring constant k3 of the cube of the deflection.",
+               {0}),
+        number("damping", "N m s/rad or N s/m", "Damping constant.", {0}),
+        number("free", "rad or m",
+               "The coordinate at which the spring is relaxed; it is 0 in the initial configuration.", {0})}},
+      &make_batch<JointSpring>};
 }
 
 // ---- actuator
@@ -112,20 +114,21 @@ void JointActuator::wound_angles(const std::array<Motion<double>, 2>& f, const d
 }
 
 ListedKind joint_actuator() {
-  return {{"joint_actuator",
-           "Motor in a joint: proportional-derivative control towards a target, and feed-forward.",
-           {named_joint("The joint it acts in."), joint_coordinate_choice(),
-            number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0}),
-            number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0}),
-            number("target", "rad or m",
-                   "Where the coordinate should be, a number or a function of the time t; it is 0 in the initial "
-                   "configuration.",
-                   {0}, Range::Any, true),
-            number("feed_forward", "N m or N", "Torque or force besides, a number or a function of the time t.", {0},
-                   Range::Any, true),
-            number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
-                   Range::NonNegative)}},
-          &make_batch<JointActuator>};
+  return {
+      {"joint_actuator",
+       "Motor in a joint: proportional-derivative control towards a target, and feed-forward.",
+       {named_joint("The joint it acts in."), joint_coordinate_choice(),
+        number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0}),
+        number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0}),
+        number("target", "rad or m",
+               "Where the coordinate should be, a number or a function of the time t; it is 0 in the initial "
+               "configuration.",
+               {0}, Range::Any, true),
+        number("feed_forward", "N m or N", "Torque or force besides, a number or a function of the time t.",
+               {0}, Range::Any, true),
+        number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
+               Range::NonNegative)}},
+      &make_batch<JointActuator>};
 }
 
 // ---- friction
@@ -203,23 +206,30 @@ std::unique_ptr<Batch> make_friction(unsigned shape) {
 }  // namespace
 
 ListedKind joint_friction() {
-  return {{"joint_friction",
-           "Dry friction in a revolute, prismatic or cylindrical joint, in proportion to the load that the joint carries.",
-           {named_joint("The joint that rubs: revolute, prismatic or cylindrical."), joint_coordinate_choice(),
-            number("coefficient", "", "Coefficient of friction while it slides.", {}, Range::NonNegative, false, true),
-            number("static_coefficient", "", "Coefficient near rest; the same if not given.", {}, Range::NonNegative),
-            number("radius", "m", "Radius of the bearing, at which the friction of an angle acts.", {1}, Range::Positive),
-            number("length", "m",
-                   "Length of the bearing: torques across the axis load it with torque/length. Without, they do not count.", {},
-                   Range::Positive),
-            number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {}, Range::Positive, false,
-                   true),
-            number("stribeck", "rad/s or m/s",
-                   "Speed at which the coefficient falls from static_coefficient to coefficient; ten times `smoothing` if not "
-                   "given.",
-                   {}, Range::Positive)}},
-          &make_friction,
-          &friction_shape};
+  return {
+      {"joint_friction",
+       "Dry friction in a revolute, prismatic or cylindrical joint, in proportion to the load that the joint "
+       "carries.",
+       {named_joint("The joint that rubs: revolute, prismatic or cylindrical."), joint_coordinate_choice(),
+        number("coefficient", "", "Coefficient of friction while it slides.", {}, Range::NonNegative, false,
+               true),
+        number("static_coefficient", "", "Coefficient near rest; the same if not given.", {},
+               Range::NonNegative),
+        number("radius", "m", "Radius of the bearing, at which the friction of an angle acts.", {1},
+               Range::Positive),
+        number("length", "m",
+               "Length of the bearing: torques across the axis load it with torque/length. Without, they do "
+               "not count.",
+               {}, Range::Positive),
+        number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {},
+               Range::Positive, false, true),
+        number("stribeck", "rad/s or m/s",
+               "Speed at which the coefficient falls from static_coefficient to coefficient; ten times "
+               "`smoothing` if not "
+               "given.",
+               {}, Range::Positive)}},
+      &make_friction,
+      &friction_shape};
 }
 
 }  // namespace liedyn

@@ -67,7 +67,8 @@ struct JointActuator {
                      std::array<Vec6T<S>, 2>& W) {
     const S* n = p + kCoordinateNumbers;
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
-    S u = effort(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), S(B[0].dot(f[0].V) + B[1].dot(f[1].V)), n);
+    S u =
+        effort(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), S(B[0].dot(f[0].V) + B[1].dot(f[1].V)), n);
     if (n[5] > S(0) && u > n[5]) u = n[5];
     if (n[5] > S(0) && u < -n[5]) u = -n[5];
     law_wrench<S>(B, -u, W);
@@ -113,7 +114,8 @@ struct JointFriction {
     law_wrench<S>(B, coefficient(rate, n) * load(lambda, n[4]), W);
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
-                       const double* lambda, ForcePartials<2>& d, MultiplierPartials<2, multipliers>& by_lambda);
+                       const double* lambda, ForcePartials<2>& d,
+                       MultiplierPartials<2, multipliers>& by_lambda);
 };
 
 ListedKind joint_spring();

@@ -44,8 +44,8 @@ class JointEffort : public SignalBatch {
                           ""});
     frames = {joint_->frames[static_cast<std::size_t>(2 * element)],
               joint_->frames[static_cast<std::size_t>(2 * element + 1)]};
-    expression_.connect(model, names, text(kEffort), path + entry.kind->fields[kEffort].name, entry.line, frames,
-                        findings);
+    expression_.connect(model, names, text(kEffort), path + entry.kind->fields[kEffort].name, entry.line,
+                        frames, findings);
   }
 
   void residual(const Evaluation& at) const override {
@@ -94,7 +94,8 @@ class JointEffort : public SignalBatch {
   // The numbers of every joint with coordinates begin with its axes.
   Coordinate coordinate(const Evaluation& at) const {
     Coordinate p;
-    std::copy_n(at.numbers + joint_->first_number + element_ * joint_->numbers_per_element(), kAxesNumbers, p.begin());
+    std::copy_n(at.numbers + joint_->first_number + element_ * joint_->numbers_per_element(), kAxesNumbers,
+                p.begin());
     p[kAxesNumbers] = about_ ? 0 : 1;
     return p;
   }
@@ -112,11 +113,13 @@ class JointEffort : public SignalBatch {
 ListedKind joint_effort() {
   return {{"joint_effort",
            "Torque or force in a joint by an expression of states and sensors: controllers and motors.",
-           {named_joint("The joint it acts in."), joint_coordinate_choice(),
+           {named_joint("The joint it acts in."),
+            joint_coordinate_choice(),
             {.name = "effort",
              .type = FieldType::Text,
              .unit = "N m or N",
-             .summary = "The torque or force on the second body, in the direction of the coordinate: an expression of the time "
+             .summary = "The torque or force on the second body, in the direction of the coordinate: an "
+                        "expression of the time "
                         "t, parameters, states and those sensors that are coordinates or velocities.",
              .required = true}}},
           [](unsigned) -> std::unique_ptr<Batch> { return std::make_unique<JointEffort>(); },

@@ -9,9 +9,9 @@
 namespace liedyn {
 
 const std::vector<ListedKind>& force_kinds() {
-  static const std::vector<ListedKind> list = {force(),        torque(),         spring_damper(), bushing(),
-                                               joint_spring(), joint_actuator(), joint_friction(),
-                                               joint_effort()};
+  static const std::vector<ListedKind> list = {force(),          torque(),       spring_damper(),
+                                               bushing(),        joint_spring(), joint_actuator(),
+                                               joint_friction(), joint_effort()};
   return list;
 }
 

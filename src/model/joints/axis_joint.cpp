@@ -13,7 +13,10 @@ constexpr bool needs_axis(Held held) { return held != (kPlaces | kTurns); }
 
 template <class E>
 ListedKind listed(std::string type, std::string summary, std::string axis_summary = {}) {
-  Kind kind{std::move(type), std::move(summary), {between_bodies(), common_place()}, axis_coordinates(E::held_directions)};
+  Kind kind{std::move(type),
+            std::move(summary),
+            {between_bodies(), common_place()},
+            axis_coordinates(E::held_directions)};
   if (!axis_summary.empty()) kind.fields.push_back(direction("axis", std::move(axis_summary)));
   return {std::move(kind), &make_batch<E>};
 }

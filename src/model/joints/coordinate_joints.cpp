@@ -80,13 +80,14 @@ void PrescribedMotion::wound_angles(const std::array<Motion<double>, 2>& f, cons
 }
 
 ListedKind prescribed_motion() {
-  return {{"prescribed_motion",
-           "Drives a joint: its angle or displacement is a given function of time.",
-           {named_joint("The joint that is driven."), joint_coordinate_choice(),
-            motion("motion", "rad or m",
-                   "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
-                   "t.")}},
-          &make_batch<PrescribedMotion>};
+  return {
+      {"prescribed_motion",
+       "Drives a joint: its angle or displacement is a given function of time.",
+       {named_joint("The joint that is driven."), joint_coordinate_choice(),
+        motion("motion", "rad or m",
+               "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
+               "t.")}},
+      &make_batch<PrescribedMotion>};
 }
 
 // ---- prescribed velocity
@@ -157,7 +158,8 @@ ListedKind gear() {
             {.name = "ratio",
              .type = FieldType::Number,
              .unit = "",
-             .summary = "First coordinate over second: -z2/z1 for external gear wheels, the radius in m for a rack (first) and its "
+             .summary = "First coordinate over second: -z2/z1 for external gear wheels, the radius in m for "
+                        "a rack (first) and its "
                         "pinion.",
              .required = true}}},
           &make_batch<Gear>};
@@ -205,7 +207,8 @@ AxisMotion Screw::axis_motion(const std::array<Motion<double>, 2>& f, const doub
 ListedKind screw() {
   return {{"screw",
            "The second body turns about an axis of the first and moves along it in proportion.",
-           {between_bodies(), common_place(),
+           {between_bodies(),
+            common_place(),
             direction("axis", "Axis of the screw in the initial configuration, inertial axes."),
             {.name = "pitch",
              .type = FieldType::Number,

@@ -13,10 +13,10 @@ namespace liedyn {
 
 const std::vector<ListedKind>& joint_kinds() {
   static const std::vector<ListedKind> list = {
-      spherical(),     revolute(),       prismatic(),    cylindrical(),  universal(),         planar(),
-      fixed(),         distance(),       point_on_line(), point_on_plane(), generic(),        screw(),
-      rolling_disc(),  prescribed_motion(), prescribed_velocity(), gear(), planar_revolute(), planar_prismatic(),
-      planar_fixed(),  planar_point_on_line()};
+      spherical(), revolute(),        prismatic(),        cylindrical(),       universal(),
+      planar(),    fixed(),           distance(),         point_on_line(),     point_on_plane(),
+      generic(),   screw(),           rolling_disc(),     prescribed_motion(), prescribed_velocity(),
+      gear(),      planar_revolute(), planar_prismatic(), planar_fixed(),      planar_point_on_line()};
   return list;
 }
 

@@ -30,7 +30,7 @@ enum class NodeType : std::uint8_t {
   SE2,         // the same: body-frame velocity of the point, angular velocity
   State,       // a first-order state x: its velocity is x and its acceleration is x', see node_motion
   Turn,        // an angle between two bodies, and
-  Slide,       // a displacement: coordinates of joints (model/tree.h), which make motions of the bodies of them
+  Slide,  // a displacement: coordinates of joints (model/tree.h), which make motions of the bodies of them
   // Conventional formulations. To elements and in State they are R3xSO3 and SO3; only the stages of an integrator know
   // their rotation parameters (model/nodes/parameter_stage.h).
   R3xEuler,       // Euler parameters with their rates

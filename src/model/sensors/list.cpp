@@ -64,15 +64,17 @@ void coordinate_of_joint(const SensorContext& c, int, SensorGradient& out) {
   const Batch& joint = *c.joint;
   // The numbers of every joint with coordinates begin with its axes.
   std::array<double, kCoordinateNumbers> p;
-  std::copy_n(c.at.numbers + joint.first_number + c.sensor.element * joint.numbers_per_element(), kAxesNumbers, p.begin());
+  std::copy_n(c.at.numbers + joint.first_number + c.sensor.element * joint.numbers_per_element(),
+              kAxesNumbers, p.begin());
   p[kAxesNumbers] = about ? 0 : 1;
   const auto motion = [&](int i) {
-    return FrameView(c.at.frames[joint.frames[static_cast<std::size_t>(2 * c.sensor.element + i)]], c.at.numbers,
-                     c.at.nodes, c.at.motions)
+    return FrameView(c.at.frames[joint.frames[static_cast<std::size_t>(2 * c.sensor.element + i)]],
+                     c.at.numbers, c.at.nodes, c.at.motions)
         .motion();
   };
   CoordinateDerivatives d;
-  coordinate_derivatives(motion(0), motion(1), p.data(), c.sensor.angle >= 0 ? c.at.angles[c.sensor.angle] : 0, d);
+  coordinate_derivatives(motion(0), motion(1), p.data(),
+                         c.sensor.angle >= 0 ? c.at.angles[c.sensor.angle] : 0, d);
   out.value = of == Of::Value ? d.value : d.rate;
   for (int i = 0; i < 2; ++i) {
     out.X[i] = of == Of::Value ? d.B[i] : d.Z[i];
@@ -256,7 +258,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "",
        1,
        [](const Context& c, double* out) {
-         for (const Expression& expression : c.sensor.expressions) *out++ = expression.evaluate<double>(c.variables);
+         for (const Expression& expression : c.sensor.expressions)
+           *out++ = expression.evaluate<double>(c.variables);
        }},
   });
   return list;

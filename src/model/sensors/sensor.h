@@ -35,12 +35,12 @@ struct ListedSensor {
 struct Sensor {
   const ListedSensor* listed = nullptr;
   std::string name;
-  int frame = -1;                // of the body it looks at
-  int batch = -1, element = -1;  // of the joint it looks at
-  int choice = 0;                // of its "axes" or "part"
-  int angle = -1;                // of an angle that may wind up: its index in State::angles
+  int frame = -1;                       // of the body it looks at
+  int batch = -1, element = -1;         // of the joint it looks at
+  int choice = 0;                       // of its "axes" or "part"
+  int angle = -1;                       // of an angle that may wind up: its index in State::angles
   std::vector<Expression> expressions;  // of (time, parameters, components of the sensors before it)
-  int first = 0;                 // its first value among all
+  int first = 0;                        // its first value among all
   int components = 0;
 
   // The joint's angle, in the turn nearest to that of the last step.

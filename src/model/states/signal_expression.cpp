@@ -59,7 +59,8 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
   try {
     full = Expression::parse(text, known);
   } catch (const ExpressionError& error) {
-    findings.push_back({file, line, path, fmt::format("at character {}: {}", error.position() + 1, error.what()),
+    findings.push_back({file, line, path,
+                        fmt::format("at character {}: {}", error.position() + 1, error.what()),
                         error.hint()});
     return;
   }
@@ -83,10 +84,11 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
       case SignalName::Kind::Sensor: {
         input.sensor = &model.sensors[at_index(names[i].index)];
         if (input.sensor->listed->gradient == nullptr) {
-          findings.push_back({file, line, path,
-                              fmt::format("the sensor '{}' of type {} cannot stand in an expression of the dynamics",
-                                          input.sensor->name, input.sensor->listed->kind.type),
-                              usable_sensors()});
+          findings.push_back(
+              {file, line, path,
+               fmt::format("the sensor '{}' of type {} cannot stand in an expression of the dynamics",
+                           input.sensor->name, input.sensor->listed->kind.type),
+               usable_sensors()});
           break;
         }
         if (input.sensor->frame >= 0) input.frames[0] = place_of(input.sensor->frame, frames);
@@ -101,10 +103,11 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
     inputs_.push_back(input);
   }
   if (used.size() > kMaxNames || frames.size() > kMaxFrames) {
-    findings.push_back({file, line, path,
-                        fmt::format("expected at most {} names and {} frames of bodies behind them, got {} and {}",
-                                    kMaxNames, kMaxFrames, used.size(), frames.size()),
-                        "divide it over several states"});
+    findings.push_back(
+        {file, line, path,
+         fmt::format("expected at most {} names and {} frames of bodies behind them, got {} and {}",
+                     kMaxNames, kMaxFrames, used.size(), frames.size()),
+         "divide it over several states"});
     return;
   }
   expression_ = Expression::parse(text, used);

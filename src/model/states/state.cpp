@@ -21,8 +21,8 @@ class StateBatch : public SignalBatch {
     frames = {model.state_frames[index]};
     const FieldValue& text = entry.fields[kExpression];
     expression_.connect(model, names, d.words[static_cast<std::size_t>(text.word)],
-                        "states." + entry.name + "." + entry.kind->fields[kExpression].name, entry.line, frames,
-                        findings);
+                        "states." + entry.name + "." + entry.kind->fields[kExpression].name, entry.line,
+                        frames, findings);
   }
 
   void residual(const Evaluation& at) const override {
@@ -84,15 +84,18 @@ Field expression(std::string name, std::string summary) {
   return {.name = std::move(name),
           .type = FieldType::Text,
           .unit = "",
-          .summary = std::move(summary) + ": an expression of the time t, parameters, states and those sensors that are "
-                                          "coordinates or velocities.",
+          .summary = std::move(summary) +
+                     ": an expression of the time t, parameters, states and those sensors that are "
+                     "coordinates or velocities.",
           .required = true};
 }
 
 }  // namespace
 
 ListedKind state_expression() {
-  return {{"expression", "A state x with any rate of change, x' = rate.", {initial(), expression("rate", "The rate")}},
+  return {{"expression",
+           "A state x with any rate of change, x' = rate.",
+           {initial(), expression("rate", "The rate")}},
           &make,
           &shape};
 }
