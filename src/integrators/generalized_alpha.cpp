@@ -345,11 +345,13 @@ class GeneralizedAlpha final : public Integrator {
     if (exact) {
       to.lambda = from.lambda;
       to.eta = from.eta;
+      if (form_ == Form::Geometric && past_.continues(last, h)) extrapolate(corrector, stage, vdot, to.lambda);
     } else {
       predict_as_printed(corrector, from, h, to);
     }
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
+    if (exact && form_ == Form::Geometric) past_.keep(last, vdot, h, to, accelerations(to));
     if (form_ == Form::Geometric) copy_group_rates(to);
     if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
@@ -358,6 +360,26 @@ class GeneralizedAlpha final : public Integrator {
     finish(corrector, stage, from, h, to, work);
     to.memory.back() = h;
     return out;
+  }
+
+  // theta = Theta + c_1 vdot + T^-1(theta) c_2 v with vdot extrapolated, and theta on the right from T = 1. Parameters have T = 1.
+  void extrapolate(Corrector& corrector, const Stage& stage, const std::vector<double>& vdot,
+                   std::vector<double>& lambda) {
+    past_.extrapolate(lambda);
+    local_a_.resize(numbers_);
+    for (std::size_t i = 0; i < numbers_; ++i) {
+      const double next = past_.next_acceleration(vdot[i], i);
+      local_a_[i] = stage.c_2 * (corrector.V[i] + stage.c_v * next);
+      corrector.theta[i] = corrector.Theta[i] + stage.c_1 * next;
+    }
+    if (stage.c_2 == 0) return;
+    difference_.resize(numbers_);
+    for (std::size_t i = 0; i < numbers_; ++i) difference_[i] = corrector.theta[i] + local_a_[i];
+    for (const Node& node : system_->model().nodes)
+      if (!is_conventional(node.type))
+        increment_rates(node.type, Chart::Exponential, difference_.data() + node.v, local_a_.data() + node.v,
+                        local_a_.data() + node.v);
+    for (std::size_t i = 0; i < numbers_; ++i) corrector.theta[i] += local_a_[i];
   }
 
   // a of the end of the step into the memory, and rates and accelerations that the next step starts with.
@@ -470,10 +492,59 @@ class GeneralizedAlpha final : public Integrator {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+  // Accelerations and multipliers of the last steps, from which those of the next are extrapolated: by a constant, a line or a parabola,
+  // whichever would have been best in the last step. They make the predictor better, never the result: a run that starts from a state
+  // in between does without.
+  class Past {
+   public:
+    void keep(const State& from, const std::vector<double>& before, double h, const State& to,
+              const std::vector<double>& now) {
+      if (!continues(from, h)) count_ = 0;
+      order_ = best_order(before, now);
+      std::swap(vdot_[0], vdot_[1]), std::swap(lambda_[0], lambda_[1]);
+      vdot_[0] = before;
+      lambda_[0] = from.lambda;
+      count_ = std::min(count_ + 1, 2);
+      t_ = to.t, h_ = h;
+    }
+    bool continues(const State& from, double h) const {
+      return count_ > 0 && from.t == t_ && std::abs(h - h_) <= 1e-9 * h_;
+    }
+    double next_acceleration(double now, std::size_t i) const { return next(now, i, vdot_); }
+    void extrapolate(std::vector<double>& lambda) const {
+      for (std::size_t i = 0; i < lambda.size(); ++i) lambda[i] = next(lambda[i], i, lambda_);
+    }
+
+   private:
+    double next(double now, std::size_t i, const std::vector<double>* past) const {
+      if (order_ == 0) return now;
+      return order_ == 1 ? 2 * now - past[0][i] : 3 * (now - past[0][i]) + past[1][i];
+    }
+    // The order with which the accelerations `now` would have been foreseen best.
+    int best_order(const std::vector<double>& before, const std::vector<double>& now) const {
+      if (count_ == 0) return 1;
+      double error[3] = {0, 0, 0};
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        const double change = now[i] - before[i], last = before[i] - vdot_[0][i];
+        error[0] += change * change;
+        error[1] += (change - last) * (change - last);
+        if (count_ < 2) continue;
+        const double second = change - 2 * last + vdot_[0][i] - vdot_[1][i];
+        error[2] += second * second;
+      }
+      const int line = error[1] < error[0] ? 1 : 0;
+      return count_ == 2 && error[2] < error[line] ? 2 : line;
+    }
+    int count_ = 0, order_ = 0;
+    double t_ = 0, h_ = 0;
+    std::vector<double> vdot_[2], lambda_[2];
+  };
+
   const System* system_;
   AlphaParameters parameters_;
   double sigma_;
   Form form_;
+  Past past_;
   bool corrected_start_;
   Tolerances tolerances_;
   Corrector corrector_;

@@ -14,6 +14,11 @@ constexpr double kWorstContraction = 0.5;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+double largest_of(const double* values, std::size_t count) {
+  if (count == 0) return 0;
+  return Eigen::Map<const Eigen::ArrayXd>(values, static_cast<Eigen::Index>(count)).abs().maxCoeff();
+}
+
 bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
 
 }  // namespace
@@ -114,10 +119,8 @@ Corrector::Scales Corrector::scales(const State& to, const Work& work) const {
 
 double Corrector::largest_of_bodies(const std::vector<double>& values) const {
   const Model& model = system_->model();
-  double out = 0;
-  for (int i = 0; i < model.first_state(); ++i) out = std::max(out, std::abs(values[at(i)]));
-  for (std::size_t i = at(model.nv); i < values.size(); ++i) out = std::max(out, std::abs(values[i]));
-  return out;
+  return std::max(largest_of(values.data(), at(model.first_state())),
+                  largest_of(values.data() + model.nv, values.size() - at(model.nv)));
 }
 
 // Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
@@ -132,7 +135,8 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
   const auto scan = [&](const std::vector<double>& values, std::size_t count, double& most) {
-    for (std::size_t i = 0; i < count; ++i) most = std::max(most, std::abs(values[i])), sum += values[i];
+    most = largest_of(values.data(), count);
+    sum += Eigen::Map<const Eigen::ArrayXd>(values.data(), static_cast<Eigen::Index>(count)).sum();
   };
   const int first_state = system_->model().first_state(), nv = system_->model().nv;
   scan(work.r, at(first_state), m.forces);
@@ -148,14 +152,18 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
   return m;
 }
 
-bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
-  // Places and velocities are known to round-off only.
-  double size = 0, speed = 0;
+void Corrector::note_extent(const Work& work) {
+  size_ = speed_ = 0;
   for (std::size_t i = 0; i < system_->model().body_types.size(); ++i) {
     const Motion<double>& m = work.motions[i];
-    size = std::max(size, m.p.cwiseAbs().maxCoeff());
-    speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
+    size_ = std::max(size_, m.p.cwiseAbs().maxCoeff());
+    speed_ = std::max(speed_, m.V.cwiseAbs().maxCoeff());
   }
+}
+
+bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
+  // Places and velocities are known to round-off only.
+  const double size = size_, speed = speed_;
   const double acceleration = largest_of_bodies(to.vdot);
   // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so in
   // the forces.
@@ -174,17 +182,15 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
 // to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
 bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
-  double increment = 0, size = 0;
   const Model& model = system_->model();
   const double tolerance = 1e-3 * options_.relative / stage.rate();
-  for (int i = 0; i < model.first_state(); ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
+  const double increment = largest_of(work.right.data(), at(model.first_state()));
   for (int i = model.first_state(); i < model.nv; ++i)
     if (std::abs(work.right[at(i)]) >
         std::max(16 * kEpsilon * std::abs(theta[at(i)]), tolerance * state_scale(stage, to, i)))
       return false;
   // Constraints see places, which are rounded to their own size.
-  if (system_->model().rows > 0)
-    for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+  const double size = model.rows > 0 ? size_ : 0;
   // Euler parameters are rounded to their own size, not to that of their increment.
   const double rounding = std::max(
       {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
@@ -352,6 +358,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       assemble(stage, reference, to, work);
     else
       evaluate_residual(stage, to, work);
+    if (out.iterations == 0) note_extent(work);
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);

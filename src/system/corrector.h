@@ -111,6 +111,7 @@ class Corrector {
   double largest_of_bodies(const std::vector<double>& values) const;
   double state_scale(const Stage& stage, const State& to, int i) const;
   Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
+  void note_extent(const Work& work);
   bool is_settled(const Stage& stage, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
@@ -127,6 +128,7 @@ class Corrector {
   Stage matrix_stage_;
   std::vector<int> matrix_redundant_;  // rows that the matrix does not impose
   const LinearSolver* prepared_for_ = nullptr;
+  double size_ = 0, speed_ = 0;  // largest |p| and |V| at the predictor: rounding errors are relative to these
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only

@@ -8,6 +8,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Of nodes that only elements with equations of their own act on (model/direct.h).
+bool is_zero(const Vec6& W) { return (W.array() == 0).all(); }
+
 }  // namespace
 
 System::System(std::shared_ptr<const Model> model, Params params)
@@ -52,7 +55,7 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
 void Work::use_solver(const System& system, std::string_view choice) {
   const Model& m = system.model();
   // The order of the block solver does not know the second multipliers of the stabilised form.
-  if (form == IndexForm::Stabilized && choice == "auto" && unknown_count(m, form) > 60) choice = "klu";
+  if (form == IndexForm::Stabilized && choice == "auto") choice = unknown_count(m, form) > 60 ? "klu" : "dense";
   // Along a tree the matrix is full, and a row of a joint has nodes before it that do not move it: pivots must be sought beyond the blocks
   // of the pattern.
   constexpr int kLargestDenseTree = 120;
@@ -128,6 +131,9 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   e.nodes = m.bodies().data();
   e.motions = work.motions.data();
   e.q = state.q.data();
+  e.v = state.v.data();
+  e.vdot = state.vdot.data();
+  if (!work.tree) e.r = work.r.data();
   e.numbers = work.numbers.data.data();
   e.world.gravity = work.numbers.gravity;
   e.world.time = state.t;
@@ -144,10 +150,12 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
 void System::note_force_scale(Work& work) {
   double scale = 0;
   for (const Vec6& wrench : work.wrench) scale = std::max(scale, wrench.cwiseAbs().maxCoeff());
+  for (const double r : work.r) scale = std::max(scale, std::abs(r));
   work.force_scale = scale;
 }
 
 void System::evaluate_residuals(const Evaluation& e, Work& work) const {
+  std::fill(work.r.begin(), work.r.end(), 0.0);
   for (std::size_t b = 0; b < model_->batches.size(); ++b) {
     model_->batches[b]->residual(e);
     if (b + 1 == body_batches_) note_force_scale(work);
@@ -155,11 +163,10 @@ void System::evaluate_residuals(const Evaluation& e, Work& work) const {
 }
 
 void System::finish_residual(Work& work) const {
-  std::fill(work.r.begin(), work.r.end(), 0.0);
   if (work.tree) return work.tree->gather(work.wrench.data(), work.r.data());
   const Model& m = *model_;
   for (std::size_t i = 0; i < m.nodes.size(); ++i)
-    add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+    if (!is_zero(work.wrench[i])) add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
 }
 
 void System::residual(const State& state, Work& work, const RowRequest& rows) const {
@@ -185,6 +192,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   const Evaluation e = prepare(state, work, rows);
   const Model& m = *model_;
   work.solver->set_zero();
+  std::fill(work.r.begin(), work.r.end(), 0.0);
   if (work.tree) return tree_jacobian(e, work, request);
   JacobianTarget target;
   target.values = work.solver->values();
@@ -208,6 +216,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   if (request.force.q == 0) return;
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
     const NodeType type = m.nodes[i].type;
+    if (is_zero(work.wrench[i])) continue;
     Mat6 D = Mat6::Zero();
     if (!add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D)) continue;
     add_block(target.values, work.diagonal[i], D, type, type);
@@ -216,7 +225,13 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
 
 void System::inertia_matrix(const State& state, Work& work, const Seeding& seeding, double* values,
                             const std::vector<std::vector<BlockRef>>& blocks) const {
-  const Evaluation e = prepare(state, work, {false, false, false});
+  Evaluation e = prepare(state, work, {false, false, false});
+  e.r = nullptr;  // work.r stays as it is
+  add_forces(e, work, seeding, values, blocks);
+}
+
+void System::add_forces(const Evaluation& e, Work& work, const Seeding& seeding, double* values,
+                        const std::vector<std::vector<BlockRef>>& blocks) const {
   if (work.tree) {
     work.tree->evaluate(e, seeding, false, 0, [] {});
     work.tree->add_forces(seeding, nullptr, nullptr, values, blocks[0].data());
@@ -234,7 +249,9 @@ void System::inertia_matrix(const State& state, Work& work, const Seeding& seedi
 
 void System::unconstrained(const State& state, Work& work, const Seeding& seeding, double* values,
                            const std::vector<std::vector<BlockRef>>& blocks) const {
-  inertia_matrix(state, work, seeding, values, blocks);
+  const Evaluation e = prepare(state, work, {false, false, false});
+  std::fill(work.r.begin(), work.r.end(), 0.0);
+  add_forces(e, work, seeding, values, blocks);
   finish_residual(work);
 }
 

@@ -117,6 +117,8 @@ class System {
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   static void note_force_scale(Work& work);
+  void add_forces(const Evaluation& e, Work& work, const Seeding& seeding, double* values,
+                  const std::vector<std::vector<BlockRef>>& blocks) const;
   void evaluate_residuals(const Evaluation& e, Work& work) const;
   void finish_residual(Work& work) const;
   void tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest& request) const;
