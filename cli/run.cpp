@@ -20,6 +20,7 @@ struct RunArguments {
   std::optional<double> start, end, step;
   std::optional<long> output_every;
   std::string solver = "auto";
+  int threads = 0;
   std::string from, out;
   bool json = false;
 };
@@ -60,6 +61,7 @@ int run(const RunArguments& arguments) {
   options.step = arguments.step.value_or(options.step);
   options.output_every = arguments.output_every.value_or(options.output_every);
   options.solver = arguments.solver;
+  options.threads = arguments.threads;
   options.from = configuration_from(arguments.from, system);
 
   Result result;
@@ -120,6 +122,10 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
   command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
+  command
+      .add_option("--threads", arguments->threads,
+                  "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The results are the same")
+      ->type_name("N");
   command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
       ->type_name("FILE");
   command.add_flag("--json", arguments->json,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
 #include "analyses/choose_formulation.h"
 #include "analyses/recorder.h"
@@ -12,6 +13,8 @@
 #include "system/redundancy.h"
 
 namespace liedyn {
+
+constexpr int kMostThreads = 1024;
 
 void check_times(const SimulateOptions& o) {
   std::vector<Diagnostic> findings;
@@ -26,6 +29,8 @@ void check_times(const SimulateOptions& o) {
   if (o.output_every < 0) add("output_every", fmt::format("must not be negative, got {}", o.output_every));
   if (std::find(std::begin(kSolvers), std::end(kSolvers), o.solver) == std::end(kSolvers))
     add("solver", fmt::format("must be one of {}, got '{}'", fmt::join(kSolvers, ", "), excerpt(o.solver)));
+  if (o.threads < 0 || o.threads > kMostThreads)
+    add("threads", fmt::format("must be 0 (chosen by size) to {}, got {}", kMostThreads, o.threads));
   if (findings.empty() && (o.end - o.start) / o.step > 1e12)
     add("simulation.step", fmt::format("{} steps are too many; the step is too small for the interval",
                                        (o.end - o.start) / o.step));
@@ -33,6 +38,12 @@ void check_times(const SimulateOptions& o) {
 }
 
 namespace {
+
+int thread_count(const SimulateOptions& options, const Model& model) {
+  constexpr std::size_t kWorthwhile = 4096;  // bodies
+  if (options.threads > 0) return options.threads;
+  return model.nodes.size() < kWorthwhile ? 1 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
 
 std::string redundancy_warning(const System& system, const State& state) {
   Work work(system);
@@ -89,6 +100,8 @@ Result simulate(const System& system, const SimulateOptions& options) {
   if (integrator->form() == IndexForm::Stabilized)
     work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;
+  if (const int threads = thread_count(options, model); threads > 1)
+    work.use_threads(std::make_shared<ThreadPool>(threads));
 
   s.model = model.description().name;
   s.integrator = integrator->describe();

@@ -31,7 +31,8 @@ class Run {
  private:
   void start(double h) {
     integrator_.start(state_, h, work_);
-    next_ = between_ = state_;
+    next_ = state_;
+    if (options_.output) between_ = state_;
     begin_ = state_.t;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);

@@ -127,7 +127,6 @@ class GeneralizedAlpha final : public Integrator {
         corrected_start_(options.word("start") == "corrected"),
         tolerances_(options),
         corrector_(system, corrector_from(options, sigma_)),
-        careful_(system, careful(corrector_.options())),
         text_(options.text()) {
     check_combination(options, system.model());
     numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
@@ -138,7 +137,7 @@ class GeneralizedAlpha final : public Integrator {
 
   void start(State& state, double h, Work& work) override {
     corrector_.prepare(work);
-    careful_.prepare(work);
+    careful_.reset();
     if (in_parameter_space()) {
       for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, 0);
       for (const Node& node : system_->model().nodes)
@@ -154,16 +153,21 @@ class GeneralizedAlpha final : public Integrator {
     if (form_ == Form::Residual) store_covector(state, work);
     if (corrected_start_) correct_start(state, h);
     state.memory.back() = h;
-    changed_ = state;
+    if (tolerances_.adaptive || form_ == Form::Residual) changed_ = state;
   }
 
   Attempt step(const State& from, double h, State& to, Work& work) override {
     return attempt(corrector_, from, h, to, work);
   }
   Attempt step_carefully(const State& from, double h, State& to, Work& work) override {
+    // Made when it is first needed, which is seldom.
+    if (!careful_) {
+      careful_ = std::make_unique<Corrector>(*system_, careful(corrector_.options()));
+      careful_->prepare(work);
+    }
     corrector_.forget_matrix();
-    careful_.forget_matrix();
-    return attempt(careful_, from, h, to, work);
+    careful_->forget_matrix();
+    return attempt(*careful_, from, h, to, work);
   }
   IndexForm form() const override { return corrector_.options().form; }
   StepControl control() const override { return {tolerances_.adaptive, 2}; }
@@ -320,13 +324,17 @@ class GeneralizedAlpha final : public Integrator {
     stage.c_v = h * gamma * share;
     const bool exact = corrector.options().update == StageUpdate::Exact;
     to.t = from.t + h;
-    for (std::size_t i = 0; i < numbers_; ++i) {
-      const double known = of_vdot * vdot[i] + of_a * a[i];
-      corrector.V[i] = v[i] + h * ((1 - gamma) * a[i] + gamma * known);
-      corrector.Theta[i] = h * v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
-      // Predictor: a_{n+1} = a_n.
-      corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
-    }
+    const double past_of_v = h * (1 - gamma), known_of_v = h * gamma;
+    const double past_of_q = h * h * (0.5 - beta), known_of_q = h * h * beta;
+    parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const double known = of_vdot * vdot[i] + of_a * a[i];
+        corrector.V[i] = v[i] + past_of_v * a[i] + known_of_v * known;
+        corrector.Theta[i] = h * v[i] + past_of_q * a[i] + known_of_q * known - part * corrector.V[i];
+        // Predictor: a_{n+1} = a_n.
+        corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
+      }
+    });
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
     for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
@@ -508,7 +516,7 @@ class GeneralizedAlpha final : public Integrator {
       t_ = to.t, h_ = h;
     }
     bool continues(const State& from, double h) const {
-      return count_ > 0 && from.t == t_ && std::abs(h - h_) <= 1e-9 * h_;
+      return count_ > 0 && std::abs(from.t - t_) <= 1e-6 * h_ && std::abs(h - h_) <= 1e-6 * h_;
     }
     double next_acceleration(double now, std::size_t i) const { return next(now, i, vdot_); }
     void extrapolate(std::vector<double>& lambda) const {
@@ -548,7 +556,7 @@ class GeneralizedAlpha final : public Integrator {
   bool corrected_start_;
   Tolerances tolerances_;
   Corrector corrector_;
-  Corrector careful_;
+  std::unique_ptr<Corrector> careful_;
   std::string text_;
   std::size_t numbers_ = 0;      // Model::stage_numbers
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities

@@ -110,6 +110,7 @@ class BatchOf : public Batch {
       return std::to_string(row);
   }
 
+  bool divisible() const override { return true; }
   void residual(const Evaluation& at) const override { loop<false>(at, {}); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { loop<true>(at, to); }
 
@@ -251,7 +252,8 @@ class BatchOf : public Batch {
     [[maybe_unused]] const bool direct =
         at.r != nullptr && at.rate == nullptr && at.acceleration == nullptr &&
         (!WithMatrix || (to.level == RowLevel::Position && to.rate_blocks == nullptr));
-    for (int e = 0; e < size(); ++e) {
+    const int end = at.end < 0 ? size() : at.end;
+    for (int e = at.begin; e < end; ++e) {
       if constexpr (R > 0) {
         if constexpr (kPlaces > 0)
           if (direct && direct_joint<WithMatrix>(at, to, e)) continue;

@@ -1,11 +1,12 @@
 #include "system/block_solver.h"
 
-#include <amd.h>
+#include <camd.h>
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <type_traits>
 
@@ -70,6 +71,47 @@ std::vector<int> held_bodies(const std::vector<std::vector<int>>& neighbours,
   return held;
 }
 
+// Levels of a breadth-first search from `start`: the nodes in the order found, and where each level begins.
+struct Levels {
+  std::vector<int> nodes, begin;
+};
+Levels levels_from(int start, const std::vector<std::vector<int>>& graph) {
+  Levels out{{start}, {0}};
+  std::vector<bool> seen(graph.size(), false);
+  seen[at(start)] = true;
+  while (out.begin.back() < static_cast<int>(out.nodes.size())) {
+    const int first = out.begin.back(), last = static_cast<int>(out.nodes.size());
+    out.begin.push_back(last);
+    for (int k = first; k < last; ++k)
+      for (const int i : graph[at(out.nodes[at(k)])]) {
+        if (seen[at(i)]) continue;
+        seen[at(i)] = true;
+        out.nodes.push_back(i);
+      }
+  }
+  return out;
+}
+
+// A narrow level near the middle of a long graph, to be eliminated last: its two sides are then independent, and threads can share them.
+// Empty where there is none.
+std::vector<int> narrow_middle(const std::vector<std::vector<int>>& graph) {
+  constexpr std::size_t kLarge = 2000;
+  constexpr int kNarrow = 4;
+  if (graph.size() < kLarge) return {};
+  const Levels there = levels_from(0, graph);
+  if (there.nodes.size() != graph.size()) return {};
+  const Levels levels = levels_from(there.nodes.back(), graph);
+  const int count = static_cast<int>(graph.size());
+  int best = -1;
+  for (int l = 0; l + 2 < static_cast<int>(levels.begin.size()); ++l) {
+    const int before = levels.begin[at(l)], after = levels.begin[at(l) + 1];
+    if (after - before > kNarrow || before < count * 2 / 5 || after > count * 3 / 5) continue;
+    if (best < 0 || std::abs(2 * before - count) < std::abs(2 * levels.begin[at(best)] - count)) best = l;
+  }
+  if (best < 0) return {};
+  return {levels.nodes.begin() + levels.begin[at(best)], levels.nodes.begin() + levels.begin[at(best) + 1]};
+}
+
 // Elimination order: position -> block. Minimum degree on the graph of bodies with the joints they carry.
 std::vector<int> elimination_order(const std::vector<std::vector<int>>& neighbours,
                                    const std::vector<bool>& zero_diagonal) {
@@ -95,7 +137,9 @@ std::vector<int> elimination_order(const std::vector<std::vector<int>>& neighbou
     columns.push_back(static_cast<int>(rows.size()));
   }
   std::vector<int> permutation(at(groups));
-  amd_order(groups, columns.data(), rows.data(), permutation.data(), nullptr, nullptr);
+  std::vector<int> last(at(groups), 0);  // 1: after all others
+  for (const int i : narrow_middle(graph)) last[at(i)] = 1;
+  camd_order(groups, columns.data(), rows.data(), permutation.data(), nullptr, nullptr, last.data());
   std::vector<int> rank(at(groups));
   for (int k = 0; k < groups; ++k) rank[at(permutation[at(k)])] = k;
 
@@ -315,6 +359,7 @@ class BlockSolver final : public LinearSolver {
     const int blocks = pattern.blocks();
     pivots_.reserve(order.size());
     std::int32_t values = 0;
+    std::size_t products = 0;
     for (int k = 0; k < blocks; ++k) position_[at(order[at(k)])] = k;
     const auto size_of = [&](int k) { return start_[at(order[at(k)]) + 1] - start_[at(order[at(k)])]; };
     for (int k = 0; k < blocks; ++k) {
@@ -327,24 +372,25 @@ class BlockSolver final : public LinearSolver {
       values += p.size * p.size;
       int height = 0;
       for (const int i : structure[at(k)]) {
-        rows_.push_back({i, height});
+        rows_.push_back({i, height, 0});
         height += size_of(i);
       }
       p.height = height;
+      p.first_product = static_cast<std::int32_t>(products);
+      products += structure[at(k)].size() * structure[at(k)].size();
       p.lower = values;
       values += height * p.size;
       p.upper = values;
       values += height * p.size;
       pivots_.push_back(p);
     }
-    values_.assign(at(values), 0);
     // Where each product of an elimination goes: column block by column block.
     int tallest = 0, largest = 0;
     for (const Pivot& p : pivots_) {
       tallest = std::max(tallest, p.height);
       largest = std::max(largest, static_cast<int>(p.size));
     }
-    panel_.resize(at(tallest * largest));
+    products_.reserve(products);
     for (int k = 0; k < blocks; ++k) {
       const Pivot& p = pivots_[at(k)];
       for (int b = 0; b < p.row_count; ++b)
@@ -352,6 +398,10 @@ class BlockSolver final : public LinearSolver {
           products_.push_back(
               place(rows_[at(p.first_row + a)].position, rows_[at(p.first_row + b)].position));
     }
+    share_work(values);
+    values_.assign(at(values), 0);
+    panel_stride_ = at(tallest * largest);
+    panel_.resize(panel_stride_ * (tasks_.size() + 1));
   }
 
   std::string_view name() const override { return "block"; }
@@ -359,7 +409,12 @@ class BlockSolver final : public LinearSolver {
     return place(position_[at(row_block)], position_[at(column_block)]);
   }
   double* values() override { return values_.data(); }
-  void set_zero() override { std::fill(values_.begin(), values_.end(), 0.0); }
+  void set_zero() override {
+    parallel_for(threads_, values_.size(), [&](std::size_t begin, std::size_t end) {
+      std::fill(values_.begin() + static_cast<std::ptrdiff_t>(begin), values_.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+    });
+  }
+  void use_threads(ThreadPool* threads) override { threads_ = threads; }
   void hold(const std::vector<bool>& held) override {
     for (int k = 0; k < static_cast<int>(pivots_.size()); ++k) {
       const Pivot& p = pivots_[at(k)];
@@ -381,22 +436,60 @@ class BlockSolver final : public LinearSolver {
   }
 
   bool factorize() override {
-    const BlockRef* target = products_.data();
-    for (const Pivot& p : pivots_) {
-      const bool good = with_size(p.size, [&](auto size) { return eliminate<size()>(p, target); });
-      if (!good) {
-        singular_ = p.unknown;
-        return false;
-      }
+    if (tasks_.empty()) {
+      singular_ = -1;
+      for (int k = 0; k < static_cast<int>(pivots_.size()); ++k)
+        if (!eliminate(k, panel_.data())) return singular_ = pivots_[at(k)].unknown, false;
+      return true;
     }
+    for_each_task([&](int t) {
+      Task& task = tasks_[at(t)];
+      task.singular = -1;
+      for (const int k : task.pivots)
+        if (!eliminate(k, panel_.data() + panel_stride_ * (at(t) + 1))) {
+          task.singular = pivots_[at(k)].unknown;
+          return;
+        }
+    });
     singular_ = -1;
+    for (const Task& task : tasks_)
+      if (task.singular >= 0) return singular_ = task.singular, false;
+    double* const values = values_.data();
+    for (const SharedBlock& b : shared_blocks_)
+      for (int c = 0; c < b.columns; ++c)
+        for (int r = 0; r < b.rows; ++r)
+          values[b.target.offset + r + c * b.target.stride] += values[b.own + r + c * b.rows];
+    for (const int k : top_)
+      if (!eliminate(k, panel_.data())) return singular_ = pivots_[at(k)].unknown, false;
     return true;
   }
 
   void solve(double* right) override {
-    for (const Pivot& p : pivots_) with_size(p.size, [&](auto size) { forward<size()>(p, right); });
-    for (auto p = pivots_.rbegin(); p != pivots_.rend(); ++p)
-      with_size(p->size, [&](auto size) { backward<size()>(*p, right); });
+    const auto forward_from = [&](int k, double* panel) {
+      with_size(pivots_[at(k)].size, [&](auto size) { forward<size()>(pivots_[at(k)], right, panel); });
+    };
+    const auto backward_from = [&](int k, double* panel) {
+      with_size(pivots_[at(k)].size, [&](auto size) { backward<size()>(pivots_[at(k)], right, panel); });
+    };
+    if (tasks_.empty()) {
+      const int count = static_cast<int>(pivots_.size());
+      for (int k = 0; k < count; ++k) forward_from(k, panel_.data());
+      for (int k = count - 1; k >= 0; --k) backward_from(k, panel_.data());
+      return;
+    }
+    const auto panel_of = [&](int t) { return panel_.data() + panel_stride_ * (at(t) + 1); };
+    std::fill(shared_right_.begin(), shared_right_.end(), 0.0);
+    for_each_task([&](int t) {
+      for (const int k : tasks_[at(t)].pivots) forward_from(k, panel_of(t));
+    });
+    for (const SharedRows& rows : shared_rows_)
+      for (int r = 0; r < rows.count; ++r) right[rows.unknown + r] += shared_right_[at(rows.own + r)];
+    for (const int k : top_) forward_from(k, panel_.data());
+    for (auto k = top_.rbegin(); k != top_.rend(); ++k) backward_from(*k, panel_.data());
+    for_each_task([&](int t) {
+      const std::vector<int>& pivots = tasks_[at(t)].pivots;
+      for (auto k = pivots.rbegin(); k != pivots.rend(); ++k) backward_from(*k, panel_of(t));
+    });
   }
 
   int singular_unknown() const override { return singular_; }
@@ -426,17 +519,45 @@ class BlockSolver final : public LinearSolver {
     std::int32_t height;     // of all rows it reaches
     std::int32_t first_row;  // in rows_
     std::int32_t row_count;
+    std::int32_t first_product;  // in products_
     std::int16_t size;
   };
   struct Row {
-    std::int32_t position;  // of the block in the order
-    std::int32_t offset;    // of its rows in the panel
+    std::int32_t position;    // of the block in the order
+    std::int32_t offset;      // of its rows in the panel
+    std::int32_t target = 0;  // of its part of the right-hand side; negative: -1 - that in shared_right_
   };
+  struct Task {
+    std::vector<int> pivots;
+    int singular = -1;
+  };
+  // What a task adds to a block above it, rows x columns at values_[own].
+  struct SharedBlock {
+    std::int32_t own;
+    BlockRef target;
+    std::int16_t rows, columns;
+  };
+  struct SharedRows {
+    std::int32_t own, unknown;
+    std::int16_t count;
+  };
+  template <class Function>
+  void for_each_task(const Function& work) {
+    const int count = static_cast<int>(tasks_.size());
+    if (threads_ != nullptr) return threads_->run(count, work);
+    for (int t = 0; t < count; ++t) work(t);
+  }
+
+  bool eliminate(int k, double* panel) {
+    return with_size(pivots_[at(k)].size, [&](auto size) { return eliminate<size()>(pivots_[at(k)], panel); });
+  }
+
   // The pivot block is inverted, D^-1 U takes the place of U, and L D^-1 U is subtracted from what is left.
   template <int N>
-  bool eliminate(const Pivot& p, const BlockRef*& target) {
+  bool eliminate(const Pivot& p, double* panel) {
     double* const values = values_.data();
     double* const diagonal = values + p.diagonal;
+    const BlockRef* target = products_.data() + p.first_product;
     if (!invert_block<N>(diagonal, p.size)) return false;
     multiply_columns<N>(diagonal, p.size, values + p.upper, p.height);
     const Row* const rows = rows_.data() + p.first_row;
@@ -445,10 +566,8 @@ class BlockSolver final : public LinearSolver {
         subtract_product<height(), N>(values + p.lower, values + p.upper, p.height, p.size,
                                       values + target->offset, target->stride);
       });
-      ++target;
       return true;
     }
-    double* const panel = panel_.data();
     for (int b = 0; b < p.row_count; ++b) {
       const int columns = pivots_[at(rows[b].position)].size;
       panel_product<N>(values + p.lower, p.height, values + p.upper + rows[b].offset * p.size, p.size,
@@ -465,28 +584,31 @@ class BlockSolver final : public LinearSolver {
   }
 
   template <int N>
-  void forward(const Pivot& p, double* right) {
+  void forward(const Pivot& p, double* right, double* panel) {
     const double* const values = values_.data();
     double* const x = right + p.unknown;
     multiply_columns<N>(values + p.diagonal, p.size, x, 1);
+    const auto target = [&](const Row& row) {
+      return row.target >= 0 ? right + row.target : shared_right_.data() + (-1 - row.target);
+    };
     if (p.row_count == 1) {
-      double* const y = right + pivots_[at(rows_[at(p.first_row)].position)].unknown;
+      double* const y = target(rows_[at(p.first_row)]);
       with_size(p.height, [&](auto height) {
         subtract_product<height(), N>(values + p.lower, p.height, p.size, x, y);
       });
       return;
     }
-    panel_product<N>(values + p.lower, p.height, x, p.size, 1, panel_.data());
-    const double* from = panel_.data();
+    panel_product<N>(values + p.lower, p.height, x, p.size, 1, panel);
     for (int a = 0; a < p.row_count; ++a) {
-      const Pivot& other = pivots_[at(rows_[at(p.first_row + a)].position)];
-      double* const y = right + other.unknown;
-      for (int r = 0; r < other.size; ++r) y[r] -= *from++;
+      const Row& row = rows_[at(p.first_row + a)];
+      double* const y = target(row);
+      const int count = pivots_[at(row.position)].size;
+      for (int r = 0; r < count; ++r) y[r] -= panel[row.offset + r];
     }
   }
 
   template <int N>
-  void backward(const Pivot& p, double* right) {
+  void backward(const Pivot& p, double* right, double* panel) {
     if (p.row_count == 1) {
       const double* const y = right + pivots_[at(rows_[at(p.first_row)].position)].unknown;
       with_size(p.height, [&](auto height) {
@@ -494,13 +616,105 @@ class BlockSolver final : public LinearSolver {
       });
       return;
     }
-    double* to = panel_.data();
+    double* to = panel;
     for (int a = 0; a < p.row_count; ++a) {
       const Pivot& other = pivots_[at(rows_[at(p.first_row + a)].position)];
       const double* const y = right + other.unknown;
       for (int r = 0; r < other.size; ++r) *to++ = y[r];
     }
-    subtract_gathered<N>(values_.data() + p.upper, p.height, panel_.data(), p.size, right + p.unknown);
+    subtract_gathered<N>(values_.data() + p.upper, p.height, panel, p.size, right + p.unknown);
+  }
+
+  // Subtrees of the elimination tree are independent of each other: they become tasks, and the pivots above them follow. What a task adds
+  // to blocks above goes to blocks of its own first, behind the others in values_, and is added up in a fixed order.
+  void share_work(std::int32_t& values) {
+    constexpr int kLarge = 4000, kMostSplits = 64, kTasks = 16;
+    const int count = static_cast<int>(pivots_.size());
+    for (Row& row : rows_) row.target = pivots_[at(row.position)].unknown;
+    if (count < kLarge) return;
+    const auto parent = [&](int k) {
+      const Pivot& p = pivots_[at(k)];
+      return p.row_count > 0 ? rows_[at(p.first_row)].position : -1;
+    };
+    std::vector<double> cost(pivots_.size(), 0);
+    std::vector<std::vector<int>> children(pivots_.size());
+    std::vector<int> roots;
+    for (int k = 0; k < count; ++k) {
+      const Pivot& p = pivots_[at(k)];
+      cost[at(k)] += 1.0 * p.size * (p.height + p.size) * (p.height + p.size);
+      const int above = parent(k);
+      if (above < 0) {
+        roots.push_back(k);
+      } else {
+        cost[at(above)] += cost[at(k)];
+        children[at(above)].push_back(k);
+      }
+    }
+    double total = 0;
+    for (const int k : roots) total += cost[at(k)];
+    std::vector<bool> on_top(pivots_.size(), false);
+    const auto cheaper = [&](int a, int b) { return cost[at(a)] < cost[at(b)]; };
+    for (int splits = 0; splits < kMostSplits && !roots.empty(); ++splits) {
+      const auto heaviest = std::max_element(roots.begin(), roots.end(), cheaper);
+      if (cost[at(*heaviest)] * kTasks <= total) break;
+      const int k = *heaviest;
+      roots.erase(heaviest);
+      on_top[at(k)] = true;
+      roots.insert(roots.end(), children[at(k)].begin(), children[at(k)].end());
+    }
+    // No gain where one subtree has nearly all of the work.
+    if (roots.size() < 2 || cost[at(*std::max_element(roots.begin(), roots.end(), cheaper))] > 0.75 * total)
+      return;
+    // The heaviest first, each to the task with the least work.
+    std::sort(roots.begin(), roots.end(), [&](int a, int b) { return cost[at(a)] != cost[at(b)] ? cost[at(a)] > cost[at(b)] : a < b; });
+    std::vector<double> load(std::min(roots.size(), at(kTasks)), 0);
+    std::vector<int> task_of(pivots_.size(), -1);
+    for (const int root : roots) {
+      const auto least = std::min_element(load.begin(), load.end());
+      *least += cost[at(root)];
+      task_of[at(root)] = static_cast<int>(least - load.begin());
+    }
+    tasks_.resize(load.size());
+    for (int k = count - 1; k >= 0; --k)
+      if (!on_top[at(k)] && task_of[at(k)] < 0) task_of[at(k)] = task_of[at(parent(k))];
+    for (int k = 0; k < count; ++k) {
+      if (on_top[at(k)])
+        top_.push_back(k);
+      else
+        tasks_[at(task_of[at(k)])].pivots.push_back(k);
+    }
+    for (Task& task : tasks_) share_targets(task, on_top, values);
+  }
+
+  void share_targets(const Task& task, const std::vector<bool>& on_top, std::int32_t& values) {
+    std::map<std::int32_t, std::int32_t> own_block, own_rows;  // by offset of the target, by unknown
+    for (const int k : task.pivots) {
+      const Pivot& p = pivots_[at(k)];
+      for (int b = 0; b < p.row_count; ++b) {
+        Row& row = rows_[at(p.first_row + b)];
+        if (on_top[at(row.position)]) {
+          const Pivot& above = pivots_[at(row.position)];
+          const auto [found, is_new] = own_rows.try_emplace(above.unknown, static_cast<std::int32_t>(shared_right_.size()));
+          if (is_new) {
+            shared_rows_.push_back({found->second, above.unknown, above.size});
+            shared_right_.resize(shared_right_.size() + at(above.size));
+          }
+          row.target = -1 - found->second;
+        }
+        for (int a = 0; a < p.row_count; ++a) {
+          const int i = rows_[at(p.first_row + a)].position, j = row.position;
+          if (!on_top[at(std::min(i, j))]) continue;
+          BlockRef& target = products_[at(p.first_product + b * p.row_count + a)];
+          const std::int16_t rows = pivots_[at(i)].size, columns = pivots_[at(j)].size;
+          const auto [found, is_new] = own_block.try_emplace(target.offset, values);
+          if (is_new) {
+            shared_blocks_.push_back({values, target, rows, columns});
+            values += rows * columns;
+          }
+          target = {found->second, rows};
+        }
+      }
+    }
   }
 
   BlockRef place(int i, int j) const {
@@ -519,7 +733,14 @@ class BlockSolver final : public LinearSolver {
   std::vector<Row> rows_;
   std::vector<BlockRef> products_;
   std::vector<double> values_;
-  std::vector<double> panel_;  // scratch: one block column of a product
+  std::vector<double> panel_;  // scratch: one block column of a product, for each task and for those above
+  std::size_t panel_stride_ = 0;
+  std::vector<Task> tasks_;  // empty: all pivots one after the other
+  std::vector<int> top_;     // pivots after those of the tasks
+  std::vector<SharedBlock> shared_blocks_;
+  std::vector<SharedRows> shared_rows_;
+  std::vector<double> shared_right_;
+  ThreadPool* threads_ = nullptr;
   int singular_ = -1;
 };
 

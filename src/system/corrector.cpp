@@ -85,20 +85,24 @@ ParameterStage Corrector::parameter_stage(const Stage& stage, const State& refer
   return p;
 }
 
-void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to) {
+template <class Function>
+void Corrector::for_each_node(const Work& scratch, const Function& work) const {
+  const std::vector<Node>& nodes = system_->model().nodes;
+  parallel_for(scratch.threads.get(), nodes.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) work(nodes[i]);
+  });
+}
+
+void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to,
+                                        const Work& work) {
   if (stabilized_) stabilized_->drift(*system_, h, to.eta, drift_);
   const bool exact = options_.update == StageUpdate::Exact;
-  if (!uses_parameters_ && exact) {
-    for (const Node& node : system_->model().nodes)
-      evaluate_stage(node.type, stage, node_stage(node, reference, to));
-    return;
-  }
-  for (const Node& node : system_->model().nodes) {
-    if (in_parameter_space(node))
+  for_each_node(work, [&](const Node& node) {
+    if (uses_parameters_ && in_parameter_space(node))
       evaluate_parameters(node, parameter_stage(stage, reference, to));
     else if (exact)
       evaluate_stage(node.type, stage, node_stage(node, reference, to));
-  }
+  });
 }
 
 void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& work) const {
@@ -202,20 +206,18 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   const double k = s / stage.c_v;
   const Model& model = system_->model();
   const bool without_tangent = options_.simplified || options_.update == StageUpdate::Incremental;
-  for (const Node& node : model.nodes) {
+  for_each_node(work, [&](const Node& node) {
     double* E = work.tangent.data() + node.tangent;
-    if (in_parameter_space(node)) {
-      parameter_tangents(node, parameter_stage(stage, reference, to), E,
-                         work.rate_tangent.data() + node.tangent);
-      continue;
-    }
+    if (in_parameter_space(node))
+      return parameter_tangents(node, parameter_stage(stage, reference, to), E,
+                                work.rate_tangent.data() + node.tangent);
     if (options_.update == StageUpdate::Expanded && !without_tangent)
       expanded_tangent(node.type, stage, options_.sigma, theta.data() + node.v, E);
     else
       evaluate_stage_tangent(node.type, stage, node_stage(node, reference, to), without_tangent, E);
     if (uses_parameters_)
       std::copy_n(E, node_size(node.type).tangent, work.rate_tangent.data() + node.tangent);
-  }
+  });
   const Seeding positions{1, 0, 0}, velocities{k, k * stage.c_v, 0};
   MatrixRequest request;
   request.force = {s, s * stage.c_v, s};
@@ -276,7 +278,7 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
       eta_increment_[at(i)] = factor * work.right[at(model.nv + model.rows + i)];
     stabilized_->drift(*system_, 1, eta_increment_, drift_);
   }
-  for (const Node& node : model.nodes) {
+  for_each_node(work, [&](const Node& node) {
     double d[6];
     for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
     if (in_parameter_space(node))
@@ -290,13 +292,13 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
                    stabilized_ ? drift_.data() + node.v : nullptr,
                    {reference.q.data() + node.q, theta.data() + node.v, to.q.data() + node.q,
                     to.v.data() + node.v, to.vdot.data() + node.v});
-  }
+  });
   for (int i = 0; i < model.rows; ++i)
     to.lambda[at(i)] += factor * stage.rate() * work.right[at(model.nv + i)];
   if (stabilized_)
     for (int i = 0; i < model.rows; ++i)
       to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
-  if (exact || uses_parameters_) evaluate_stage_of_nodes(stage, h, reference, to);
+  if (exact || uses_parameters_) evaluate_stage_of_nodes(stage, h, reference, to, work);
 }
 
 int Corrector::worst_unknown(const Stage& stage, const Work& work, double* residual) const {
@@ -327,7 +329,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   to.redundant = reference.redundant;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
-    evaluate_stage_of_nodes(stage, h, reference, to);
+    evaluate_stage_of_nodes(stage, h, reference, to, work);
   if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) has_matrix_ = false;
 
   const auto note_regularity = [&] {

@@ -106,9 +106,12 @@ class Corrector {
   bool in_parameter_space(const Node& node) const { return options_.local || is_conventional(node.type); }
 
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
-  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
+  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to, const Work& work);
   Scales scales(const State& to, const Work& work) const;
   double largest_of_bodies(const std::vector<double>& values) const;
+  // work(node) for all nodes, by the threads of `scratch`.
+  template <class Function>
+  void for_each_node(const Work& scratch, const Function& work) const;
   double state_scale(const Stage& stage, const State& to, int i) const;
   Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
   void note_extent(const Work& work);

@@ -19,6 +19,8 @@ System::System(std::shared_ptr<const Model> model, Params params)
   body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
   derive_numbers(m, params_.values().data(), numbers_);
 
+  for (const auto& batch : m.batches) parts_.push_back(divide(*batch));
+
   // An element is timed if one of its entry's numbers is.
   for (const Params::Bound& timed : params_.timed()) {
     for (std::size_t b = 0; b < m.batches.size(); ++b)
@@ -26,6 +28,67 @@ System::System(std::shared_ptr<const Model> model, Params params)
         for (const FieldValue& field : m.entry_of(static_cast<int>(b), e).fields)
           if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
             timed_.push_back({static_cast<int>(b), e});
+  }
+}
+
+System::BatchParts System::divide(const Batch& batch) const {
+  constexpr int kParts = 16, kWorthwhile = 2048;
+  BatchParts out;
+  const int count = batch.size(), frames = batch.coupling().frames;
+  if (model_->tree || !batch.divisible() || count < kWorthwhile) return out;
+  const auto part_of = [&](int e) { return static_cast<int>(static_cast<long>(e) * kParts / count); };
+  const auto for_each_node = [&](int e, auto&& visit) {
+    for (int i = 0; i < frames; ++i) {
+      const int node = model_->frames[at(batch.frames[at(e * frames + i)])].node;
+      if (node >= 0) visit(at(node));
+    }
+  };
+  std::vector<int> owner(model_->nodes.size(), -1);
+  for (int e = 0; e < count; ++e)
+    for_each_node(e, [&](std::size_t node) {
+      if (owner[node] < 0) owner[node] = part_of(e);
+    });
+  for (int e = 0; e < count; ++e) {
+    const int part = part_of(e);
+    while (static_cast<int>(out.part.size()) <= part) out.part.push_back(static_cast<int>(out.ranges.size()));
+    bool alone = true;
+    for_each_node(e, [&](std::size_t node) { alone = alone && owner[node] == part; });
+    if (!alone) {
+      out.between.push_back(e);
+    } else if (static_cast<int>(out.ranges.size()) > out.part.back() && out.ranges.back().second == e) {
+      ++out.ranges.back().second;
+    } else {
+      out.ranges.emplace_back(e, e + 1);
+    }
+  }
+  out.part.push_back(static_cast<int>(out.ranges.size()));
+  if (static_cast<int>(out.between.size()) > count / 8) return {};
+  return out;
+}
+
+template <class Evaluate>
+void System::for_each_part(std::size_t batch, const Evaluation& e, const Work& work,
+                           const Evaluate& evaluate) const {
+  const BatchParts& parts = parts_[batch];
+  if (parts.part.empty()) return evaluate(e);
+  const auto do_part = [&](int part) {
+    Evaluation some = e;
+    for (int i = parts.part[at(part)]; i < parts.part[at(part) + 1]; ++i) {
+      some.begin = parts.ranges[at(i)].first;
+      some.end = parts.ranges[at(i)].second;
+      evaluate(some);
+    }
+  };
+  const int count = static_cast<int>(parts.part.size()) - 1;
+  if (work.threads)
+    work.threads->run(count, do_part);
+  else
+    for (int part = 0; part < count; ++part) do_part(part);
+  Evaluation one = e;
+  for (const int element : parts.between) {
+    one.begin = element;
+    one.end = element + 1;
+    evaluate(one);
   }
 }
 
@@ -62,6 +125,7 @@ void Work::use_solver(const System& system, std::string_view choice) {
   if (m.tree && (choice == "auto" || choice == "block"))
     choice = unknown_count(m, form) <= kLargestDenseTree ? "dense" : "klu";
   solver = make_linear_solver(block_pattern(m, form), choice);
+  solver->use_threads(threads.get());
   blocks.assign(block_lists(m), {});
   diagonal.clear();
   const int nodes = static_cast<int>(m.nodes.size());
@@ -69,6 +133,11 @@ void Work::use_solver(const System& system, std::string_view choice) {
     blocks[at(list)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
   });
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
+}
+
+void Work::use_threads(std::shared_ptr<ThreadPool> pool) {
+  threads = std::move(pool);
+  solver->use_threads(threads.get());
 }
 
 void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) {
@@ -120,11 +189,13 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
     work.tree->move(work.numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
                     work.motions.data());
   else
-    for (std::size_t i = 0; i < m.nodes.size(); ++i) {
-      const Node& node = m.nodes[i];
-      work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
-                                    state.vdot.data() + node.v);
-    }
+    parallel_for(work.threads.get(), m.nodes.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Node& node = m.nodes[i];
+        work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
+                                      state.vdot.data() + node.v);
+      }
+    });
   for (Vec6& wrench : work.wrench) wrench.setZero();
   Evaluation e;
   e.frames = m.frames.data();
@@ -150,14 +221,17 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
 void System::note_force_scale(Work& work) {
   double scale = 0;
   for (const Vec6& wrench : work.wrench) scale = std::max(scale, wrench.cwiseAbs().maxCoeff());
-  for (const double r : work.r) scale = std::max(scale, std::abs(r));
+  if (!work.r.empty())
+    scale = std::max(scale, Eigen::Map<const Eigen::ArrayXd>(work.r.data(), static_cast<Eigen::Index>(work.r.size()))
+                                .abs()
+                                .maxCoeff());
   work.force_scale = scale;
 }
 
 void System::evaluate_residuals(const Evaluation& e, Work& work) const {
   std::fill(work.r.begin(), work.r.end(), 0.0);
   for (std::size_t b = 0; b < model_->batches.size(); ++b) {
-    model_->batches[b]->residual(e);
+    for_each_part(b, e, work, [&](const Evaluation& some) { model_->batches[b]->residual(some); });
     if (b + 1 == body_batches_) note_force_scale(work);
   }
 }
@@ -208,7 +282,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     target.blocks = work.blocks[b].data();
     if (request.rate_blocks != nullptr) target.rate_blocks = (*request.rate_blocks)[b].data();
-    m.batches[b]->jacobian(e, target);
+    for_each_part(b, e, work, [&](const Evaluation& some) { m.batches[b]->jacobian(some, target); });
     if (b + 1 == body_batches_) note_force_scale(work);
   }
   finish_residual(work);
