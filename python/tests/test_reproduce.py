@@ -14,7 +14,7 @@ import pytest
 
 import liedyn as ld
 from liedyn import reproduce
-from liedyn.reproduce import evaluation, figure, heavy_top, rotor, small
+from liedyn.reproduce import evaluation, figure, heavy_top, rotor, small, squeezer
 from liedyn.reproduce.__main__ import main, tally
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
@@ -22,7 +22,7 @@ EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7)] + ["sigma-newton"]
 EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)]
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
-EXPECTED += [f"astable-fig{n}" for n in range(2, 8)]
+EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), 28)]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -110,6 +110,22 @@ def test_claims_of_the_evaluation_paper(tmp_path):
     assert all(constrained[key].met for key in ("ep-full", "ep-modified", "large"))
     counts = claims_of("evaluation-table5", tmp_path)
     assert counts["with-t"].met and counts["without-t"].met
+
+
+@pytest.mark.parametrize(
+    "method, rho, expected",
+    [("lms2", 0.0, "loses"), ("lms2", 0.6, "keeps"), ("ss3", 0.0, "keeps"), ("msstc5", 0.0, "gains")]
+    + [("msstc5", 0.6, "keeps"), ("mssth3", 0.0, "gains"), ("mssth5", 0.0, "loses"), ("esdirk4-6", None, "loses")],
+)
+def test_energy_of_the_squeezer_is_gained_kept_or_lost_as_the_paper_says(method, rho, expected):
+    run = squeezer.run(squeezer.Case(method, rho), squeezer.LARGE, 0.05)
+    assert squeezer.behaviour(run, work=1.12) == expected, f"mean of the balance at the end: {squeezer.late(run):.2e} J"
+
+
+def test_steps_of_the_squeezer_are_counted_per_solution_of_a_stage():
+    assert [squeezer.solutions(name) for name in ("lms4", "ss4", "bathe", "msstc5", "esdirk4-6")] == [1, 1, 2, 5, 5]
+    single, multi = (squeezer.run(squeezer.Case(name, 0.6), squeezer.LARGE, 0.01).iterations for name in ("ss4", "lms4"))
+    assert 1 <= multi < single <= 2.1
 
 
 def test_a_lost_solution_is_no_number():
