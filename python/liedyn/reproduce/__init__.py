@@ -9,7 +9,10 @@ from importlib import import_module
 
 from liedyn.reproduce.figure import FIGURES, Verdict, run
 
-PAPERS = ("report", "sigma", "sensitivity", "evaluation", "puma", "astable", "squeezer", "study")
+PAPERS = (
+    "report", "sigma", "sigma_slider_crank", "sensitivity", "evaluation", "evaluation_slider_crank", "puma", "astable",
+    "squeezer", "study",
+)  # fmt: skip
 """The modules with the figures, one or more per paper and one of our own, in the order of the listing."""
 
 for _module in PAPERS:
