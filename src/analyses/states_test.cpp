@@ -62,29 +62,25 @@ struct Motor {
 
 TEST(ModesWithStates, AMotorHasItsTwoPolesAndAFreeShaft) {
   const Motor motor;
-  for (const std::string& formulation : absolute_formulations())
-    for (const char* solver : {"dense", "sparse"}) {
-      const System system = make_system(motor.model(), formulation);
-      const Modes found =
-          modes(system, start_of(system), {.count = solver[0] == 's' ? 2 : 0, .solver = solver});
-      EXPECT_EQ(found.degrees_of_freedom, 1);
-      EXPECT_EQ(found.states, 1);
-      EXPECT_TRUE(found.warnings.empty()) << testing::PrintToString(found.warnings);
-      ASSERT_GE(found.modes.size(), 2u) << solver;
-      EXPECT_TRUE(found.modes[0].rigid) << "the shaft may stand at any angle";
-      if (solver[0] == 's') continue;
-      ASSERT_EQ(found.modes.size(), 3u);
-      for (std::size_t i = 1; i < 3; ++i) {
-        expect_at_most(distance(found.modes[i].eigenvalue, motor.poles()), 1e-10,
-                       fmt::format("{}: pole {:.6g}", formulation, found.modes[i].eigenvalue.real()));
-        // L s i = -R i - k s phi: the state stands beside the angle.
-        const Complex s = found.modes[i].eigenvalue, angle = found.modes[i].shape[5],
-                      current = found.modes[i].shape[6];
-        expect_at_most(
-            std::abs((motor.L * s + motor.R) * current + motor.k * s * angle) / std::abs(motor.k * s), 1e-9,
-            "current beside the angle");
-      }
+  for (const std::string& formulation : absolute_formulations()) {
+    const System system = make_system(motor.model(), formulation);
+    const Modes found = modes(system, start_of(system));
+    EXPECT_EQ(found.degrees_of_freedom, 1);
+    EXPECT_EQ(found.states, 1);
+    EXPECT_TRUE(found.warnings.empty()) << testing::PrintToString(found.warnings);
+    ASSERT_EQ(found.modes.size(), 3u);
+    EXPECT_TRUE(found.modes[0].rigid) << "the shaft may stand at any angle";
+    for (std::size_t i = 1; i < 3; ++i) {
+      expect_at_most(distance(found.modes[i].eigenvalue, motor.poles()), 1e-10,
+                     fmt::format("{}: pole {:.6g}", formulation, found.modes[i].eigenvalue.real()));
+      // L s i = -R i - k s phi: the state stands beside the angle.
+      const Complex s = found.modes[i].eigenvalue, angle = found.modes[i].shape[5],
+                    current = found.modes[i].shape[6];
+      expect_at_most(
+          std::abs((motor.L * s + motor.R) * current + motor.k * s * angle) / std::abs(motor.k * s), 1e-9,
+          "current beside the angle");
     }
+  }
 }
 
 TEST(StateSpaceWithStates, TransferFunctionOfAMotorIsTheClosedForm) {
@@ -216,7 +212,7 @@ TEST(StaticsWithStates, TheControlledArmStandsAtItsTarget) {
 }
 
 TEST(StateSpaceWithStates, FollowsTheSimulationOfASmallPush) {
-  const double push = 1e-4, end = 0.4;
+  const double push = 1e-3, end = 0.4;
   const System still = make_system(arm(0)), pushed = make_system(arm(push));
   const StaticResult rest = find_equilibrium(still);
   ASSERT_TRUE(rest.converged) << rest.failure;
@@ -274,14 +270,14 @@ TEST(StaticsWithStates, AStateThatNothingDeterminesStaysAndIsNamed) {
   builder.sensor("path_now", "state").set("of", std::string("path"));
   const StaticResult found = find_equilibrium(make_system(builder.finish()));
   ASSERT_TRUE(found.converged) << found.failure;
-  EXPECT_EQ(found.steps.back().sensors[1], 0.25);
+  EXPECT_NEAR(found.steps.back().sensors[1], 0.25, 1e-12);
   EXPECT_THAT(found.indifferent, ElementsAre(HasSubstr("state path")));
 }
 
 TEST(ModesWithStates, SparseAndDenseAgree) {
   // A row of masses on springs; controllers at some of them, one of them fast.
   ModelBuilder builder({0, 0, 0});
-  const int masses = 12;
+  const int masses = 40;
   for (int i = 1; i <= masses; ++i) {
     const std::string name = fmt::format("mass{}", i),
                       before = i == 1 ? "ground" : fmt::format("mass{}", i - 1);
@@ -310,8 +306,11 @@ TEST(ModesWithStates, SparseAndDenseAgree) {
     const Complex s = dense.modes[i].eigenvalue;
     expect_at_most(std::abs(s - sparse.modes[i].eigenvalue) / std::abs(s), 1e-9,
                    fmt::format("eigenvalue {:.6g} {:+.6g} i", s.real(), s.imag()));
-    const std::size_t state_of = static_cast<std::size_t>(system.model().first_state());
-    expect_at_most(std::abs(dense.modes[i].shape[state_of] - sparse.modes[i].shape[state_of]), 1e-7,
+    // 0.8 x' = x_3 - x: the state stands beside the places.
+    const Mode& mode = sparse.modes[i];
+    const auto state_of = static_cast<std::size_t>(system.model().first_state());
+    const auto third = static_cast<std::size_t>(system.model().nodes[2].v);
+    expect_at_most(std::abs((1.0 + 0.8 * mode.eigenvalue) * mode.shape[state_of] - mode.shape[third]), 1e-7,
                    "state in the shape");
   }
 }
