@@ -82,7 +82,8 @@ VectorXcd shape_of(const Linearization& l, const VectorXcd& y, const VectorXcd& 
 std::vector<Pair> general_pairs(const Linearization& l, const MinimalEquations& e, double time) {
   std::vector<Pair> out;
   if (e.A.size() == 0) return out;
-  const Balanced b = balanced(e.A);
+  // Only states have units that differ by orders of magnitude.
+  const Balanced b = l.states() > 0 ? balanced(e.A) : Balanced{e.A, VectorXd::Ones(e.A.rows())};
   const Eigen::EigenSolver<MatrixXd> eigen(b.A);
   if (eigen.info() != Eigen::Success) throw NumericalError(time, "the eigenvalues were not found");
   const auto motion = [&](const VectorXcd& vector) {
