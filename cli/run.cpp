@@ -35,8 +35,9 @@ void print_summary(const Result& result, const std::string& integrator) {
   fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {}, {:.3g} s of computing time\n", s.model, s.start,
              s.end, s.steps, sizes, s.wall_seconds);
   fmt::print("  integrator           {}\n", integrator);
-  fmt::print("  formulation          {}{}, {} unknowns, {} solver\n", s.formulation,
-             s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.solver);
+  fmt::print("  formulation          {}{}, {} unknown{}, {} solver\n", s.formulation,
+             s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.unknowns == 1 ? "" : "s",
+             s.solver);
   fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
   fmt::print("  energy               {:.9g} J, largest drift {:.3g} J\n", s.energy_final, s.energy_max_drift);
   fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <thread>
 
 #include "analyses/choose_formulation.h"
@@ -58,6 +59,21 @@ std::string redundancy_warning(const System& system, const State& state) {
           ? "friction, and so the motion, depends on how reactions are shared"
           : "the motion is the same",
       constraint_scales(system, state, work).length);
+}
+
+// The largest angular velocity, of a body or in a joint of a tree.
+double largest_spin(const Model& model, const State& state) {
+  double square = 0;
+  for (const Node& node : model.nodes) {
+    if (node.type == NodeType::State) continue;
+    double sum = 0;
+    for (int i = place_count(node.type); i < node_size(node.type).v; ++i) {
+      const double w = state.v[static_cast<std::size_t>(node.v + i)];
+      sum += w * w;
+    }
+    square = std::max(square, sum);
+  }
+  return std::sqrt(square);
 }
 
 }  // namespace
@@ -122,7 +138,10 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
   Recorder recorder(system, work, result, rows, options.record_residuals);
   recorder.record(state);
+  double before = state.t, largest_turn = 0;
   const auto observe = [&](const State& now, long step) {
+    largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
+    before = now.t;
     if (s.adaptive)
       recorder.watch(now);
     else if ((every > 0 && step % every == 0) || now.t == options.end)
@@ -138,6 +157,13 @@ Result simulate(const System& system, const SimulateOptions& options) {
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
+  constexpr double kWholeTurn = 2 * std::numbers::pi;
+  if (largest_turn > kWholeTurn)
+    s.warnings.push_back(
+        fmt::format("something turns by {:.3g} rad in one step: increments of rotations are only "
+                    "distinguished within a whole "
+                    "turn, the result is hardly the motion; take steps of {:.2g} s at most",
+                    largest_turn, 0.1 * kWholeTurn * report.largest_step / largest_turn));
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

@@ -157,23 +157,26 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
 }
 
 void Corrector::note_extent(const Work& work) {
-  size_ = speed_ = 0;
+  size_ = speed_ = spin_ = 0;
   for (std::size_t i = 0; i < system_->model().body_types.size(); ++i) {
     const Motion<double>& m = work.motions[i];
     size_ = std::max(size_, m.p.cwiseAbs().maxCoeff());
     speed_ = std::max(speed_, m.V.cwiseAbs().maxCoeff());
+    spin_ = std::max(spin_, m.V.tail<3>().cwiseAbs().maxCoeff());
   }
 }
 
 bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
   // Places and velocities are known to round-off only.
-  const double size = size_, speed = speed_;
+  const double size = size_, speed = speed_, spin = spin_;
   const double acceleration = largest_of_bodies(to.vdot);
   // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so in
   // the forces.
   const bool constrained = holds_positions() && system_->model().rows > 0;
   const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
-  const double rounding = acceleration > 0 ? work.force_scale / acceleration * stage.rate() * uncertain : 0.0;
+  // Bodies weigh, and those that spin pull, where nothing accelerates: only with these the ratio is a mass.
+  const double made_of = std::max({acceleration, work.numbers.gravity.norm(), spin * spin});
+  const double rounding = made_of > 0 ? work.force_scale / made_of * stage.rate() * uncertain : 0.0;
   if (now.states > options_.relative ||
       now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
     return false;

@@ -131,7 +131,7 @@ class Corrector {
   Stage matrix_stage_;
   std::vector<int> matrix_redundant_;  // rows that the matrix does not impose
   const LinearSolver* prepared_for_ = nullptr;
-  double size_ = 0, speed_ = 0;  // largest |p| and |V| at the predictor: rounding errors are relative to these
+  double size_ = 0, speed_ = 0, spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only
