@@ -145,6 +145,7 @@ class GeneralizedAlpha final : public Integrator {
                          state.ydot.data(), state.yddot.data());
     }
     state.memory.assign(memory_size(), 0);
+    state.eta.assign(form() == IndexForm::Stabilized ? state.lambda.size() : 0, 0);
     const std::vector<double>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
     for_each_body_angles(state.memory, [&](const Node& node, double* b) {

@@ -118,7 +118,8 @@ void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& wor
 // that would remove them, to the largest acceleration.
 Corrector::Scales Corrector::scales(const State& to, const Work& work) const {
   const double least = options_.absolute / options_.relative;
-  return {std::max(work.force_scale, least), std::max(largest_of_bodies(to.vdot), least)};
+  const double largest = largest_of_bodies(to.vdot);
+  return {std::max(work.force_scale, least), std::max(largest, least), largest};
 }
 
 double Corrector::largest_of_bodies(const std::vector<double>& values) const {
@@ -166,20 +167,19 @@ void Corrector::note_extent(const Work& work) {
   }
 }
 
-bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
+bool Corrector::small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const {
   // Places and velocities are known to round-off only.
   const double size = size_, speed = speed_, spin = spin_;
-  const double acceleration = largest_of_bodies(to.vdot);
-  // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so in
-  // the forces.
-  const bool constrained = holds_positions() && system_->model().rows > 0;
-  const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
-  // Bodies weigh, and those that spin pull, where nothing accelerates: only with these the ratio is a mass.
-  const double made_of = std::max({acceleration, work.numbers.gravity.norm(), spin * spin});
-  const double rounding = made_of > 0 ? work.force_scale / made_of * stage.rate() * uncertain : 0.0;
-  if (now.states > options_.relative ||
-      now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
-    return false;
+  if (now.states > options_.relative) return false;
+  if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) {
+    // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so
+    // in the forces.
+    const bool constrained = holds_positions() && system_->model().rows > 0;
+    const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
+    // Bodies weigh, and those that spin pull, where nothing accelerates: only with these the ratio is a mass.
+    const double made_of = std::max({acceleration, work.numbers->gravity.norm(), spin * spin});
+    if (!(made_of > 0) || now.forces > work.force_scale / made_of * stage.rate() * uncertain) return false;
+  }
   // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
   const double places = system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
   return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) &&
@@ -188,7 +188,7 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
 // to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
-bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
+bool Corrector::is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const {
   const Model& model = system_->model();
   const double tolerance = 1e-3 * options_.relative / stage.rate();
   const double increment = largest_of(work.right.data(), at(model.first_state()));
@@ -201,7 +201,7 @@ bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work
   // Euler parameters are rounded to their own size, not to that of their increment.
   const double rounding = std::max(
       {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
-  return increment <= std::max(rounding, tolerance * largest_of_bodies(to.vdot));
+  return increment <= std::max(rounding, tolerance * acceleration);
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -367,7 +367,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
-    if (settled || small(stage, now, to, work)) {
+    if (settled || small(stage, now, now_scales.largest_acceleration, work)) {
       out.has_factors = has_matrix_ && !assembled;
       break;
     }
@@ -386,7 +386,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     set_right_side(stage, work);
     work.solver->solve(work.right.data());
     ++out.iterations;
-    settled = is_settled(stage, to, work);
+    settled = is_settled(stage, now_scales.largest_acceleration, to, work);
 
     if (!options_.line_search) {
       apply(stage, h, reference, 1, to, work);

@@ -84,6 +84,7 @@ class Corrector {
  private:
   struct Scales {
     double force, acceleration;
+    double largest_acceleration;  // without a least value
   };
   struct Measure {
     double forces = 0;      // largest |r| of bodies
@@ -115,8 +116,8 @@ class Corrector {
   double state_scale(const Stage& stage, const State& to, int i) const;
   Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
   void note_extent(const Work& work);
-  bool is_settled(const Stage& stage, const State& to, const Work& work) const;
-  bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
+  bool is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const;
+  bool small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;

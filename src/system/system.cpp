@@ -94,7 +94,7 @@ void System::for_each_part(std::size_t batch, const Evaluation& e, const Work& w
 
 Work::Work(const System& system, std::string_view solver_choice, IndexForm index_form)
     : form(index_form),
-      numbers(system.numbers_),
+      numbers(&system.numbers_),
       params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
       param_rates(params.size()),
       param_second_rates(params.size()),
@@ -111,6 +111,10 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       right(at(unknown_count(system.model(), index_form))),
       held(right.size()) {
   time_variables.emplace_back(0);
+  if (!system.timed_.empty()) {
+    own_numbers = std::make_unique<Numbers>(system.numbers_);
+    numbers = own_numbers.get();
+  }
   if (system.model().tree) tree = std::make_unique<TreeAssembly>(system.model());
   use_solver(system, solver_choice);
 }
@@ -159,7 +163,6 @@ State System::empty_state() const {
   s.v.assign(at(model_->nv), 0);
   s.vdot.assign(at(model_->nv), 0);
   s.lambda.assign(at(model_->rows), 0);
-  s.eta.assign(at(model_->rows), 0);
   s.angles.assign(at(model_->angles), 0);
   if (model_->has_conventional_nodes()) {
     s.y.assign(at(model_->stage_numbers), 0);
@@ -179,14 +182,14 @@ void System::set_time(double t, Work& work) const {
     work.param_second_rates[at(timed.number)] = second_rate_of(value);
   }
   const TimedNumbers timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
-  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, work.numbers);
+  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, *work.own_numbers);
 }
 
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
   set_time(state.t, work);
   const Model& m = *model_;
   if (work.tree)
-    work.tree->move(work.numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
+    work.tree->move(work.numbers->data.data(), state.q.data(), state.v.data(), state.vdot.data(),
                     work.motions.data());
   else
     parallel_for(work.threads.get(), m.nodes.size(), [&](std::size_t begin, std::size_t end) {
@@ -205,8 +208,8 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   e.v = state.v.data();
   e.vdot = state.vdot.data();
   if (!work.tree) e.r = work.r.data();
-  e.numbers = work.numbers.data.data();
-  e.world.gravity = work.numbers.gravity;
+  e.numbers = work.numbers->data.data();
+  e.world.gravity = work.numbers->gravity;
   e.world.time = state.t;
   e.lambda = state.lambda.data();
   e.angles = state.angles.data();

@@ -35,7 +35,8 @@ struct Work {
   void clear_residuals(const std::vector<int>& rows);
 
   IndexForm form;
-  Numbers numbers;             // of the elements, at the time last evaluated
+  const Numbers* numbers;      // of the elements, at the time last evaluated: those of the system if none depends on t
+  std::unique_ptr<Numbers> own_numbers;
   std::vector<double> params;  // with the numbers that depend on t; empty if there are none
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
   std::vector<TimeJet> time_variables;                  // of expressions: parameters, t
