@@ -22,7 +22,7 @@ Stepper& stepper_of(const std::string& name) {
 // One iteration is one step.
 void run_steps(benchmark::State& bench, const std::string& name) {
   Stepper& stepper = stepper_of(name);
-  stepper.restart();
+  if (stepper.at_end()) stepper.restart();
   long solves = 0, steps = 0;
   for (auto _ : bench) {
     const int iterations = stepper.advance();
