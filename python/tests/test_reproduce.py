@@ -14,7 +14,7 @@ import pytest
 
 import liedyn as ld
 from liedyn import reproduce
-from liedyn.reproduce import evaluation, figure, heavy_top, rotor, slider_crank, small, squeezer
+from liedyn.reproduce import evaluation, figure, heavy_top, rotor, slider_crank, small, squeezer, study_explicit
 from liedyn.reproduce.__main__ import main, tally
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
@@ -142,6 +142,22 @@ def test_steps_of_the_squeezer_are_counted_per_solution_of_a_stage():
     assert [squeezer.solutions(name) for name in ("lms4", "ss4", "bathe", "msstc5", "esdirk4-6")] == [1, 1, 2, 5, 5]
     single, multi = (squeezer.run(squeezer.Case(name, 0.6), squeezer.LARGE, 0.01).iterations for name in ("ss4", "lms4"))
     assert 1 <= multi < single <= 2.1
+
+
+def test_work_of_explicit_integration_is_on_the_line_of_its_order():
+    steps = np.array([1000.0, 2000.0, 4000.0])
+    work = study_explicit.Work(steps, 2e-6 * (2000 / steps) ** 4, per_step=1e-6)
+    assert work.steps_for_accuracy == pytest.approx(2000 * 2**0.25)
+    assert work.seconds_for_accuracy == pytest.approx(2000 * 2**0.25 * 1e-6)
+
+
+def test_rk44_on_the_heavy_top_needs_30_times_the_steps_in_cardan_angles():
+    exact = heavy_top.reference().position[-1]
+    group, rates = (
+        study_explicit.measure(ld.Model("heavy_top_free", formulation=name), "position", exact, 1, first).steps_for_accuracy
+        for name, first in (("r3so3", 2048), ("cardan", 65536))
+    )
+    assert 30 < rates / group < 35, f"{group:.0f} and {rates:.0f} steps"
 
 
 def test_a_lost_solution_is_no_number():

@@ -11,7 +11,7 @@ from liedyn.reproduce.figure import FIGURES, Verdict, run
 
 PAPERS = (
     "report", "sigma", "sigma_slider_crank", "sensitivity", "evaluation", "evaluation_slider_crank", "puma", "astable",
-    "squeezer", "study",
+    "squeezer", "study", "study_explicit",
 )  # fmt: skip
 """The modules with the figures, one or more per paper and one of our own, in the order of the listing."""
 
