@@ -13,7 +13,9 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 System::System(std::shared_ptr<const Model> model, Params params)
     : model_(std::move(model)), params_(std::move(params)) {
   const Model& m = *model_;
-  body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
+  body_batches_ = static_cast<std::size_t>(std::count_if(m.sections.begin(), m.sections.end(), [](Section s) {
+    return s == Section::Bodies || s == Section::Beams;
+  }));
   derive_numbers(m, params_.values().data(), numbers_);
 
   // An element is timed if one of its entry's numbers is.
