@@ -101,6 +101,35 @@ TEST(BeamStatics, TheEquilibriumDoesNotDependOnThePathToIt) {
                    1e-9, formulation + ": tip");
 }
 
+// The bar of the Princeton beam experiment, loaded across its flat and its narrow side: the same cantilever in the plane, shot as an ordinary
+// differential equation with tolerance 1e-11 (displacement across, place along, rotation of the tip).
+TEST(BeamStatics, ThePrincetonBeamBendsAsThePlaneCantileverDoes) {
+  struct Case {
+    double load, angle, across, along, turn;
+  };
+  const Case cases[] = {{4.448, 0, 0.07808182, 0.50074006, 0.23167087},
+                        {13.345, 0, 0.20069281, 0.45759436, 0.61293318},
+                        {13.345, kPi / 2, 0.01606500, 0.50769519, 0.04742397}};
+  for (const Case& c : cases) {
+    ModelBuilder b({0, 0, 0});
+    b.beam("bar", "rectangle").set("from", {0, 0, 0}).set("to", {0.508, 0, 0}).set("elements", {8});
+    b.set("element", std::string("three_node")).set("width", {12.377e-3}).set("height", {3.2024e-3});
+    b.set("young", {71.7e9}).set("poisson", {0.31}).set("density", {2800});
+    b.joint("clamp", "fixed").set("between", "ground", "bar.start").set("at", {0, 0, 0});
+    b.force("load", "force").set("on", std::string("bar.end"));
+    b.set("force", {0, -c.load * std::sin(c.angle), -c.load * std::cos(c.angle)});
+    b.sensor("tip", "position").set("of", std::string("bar.end"));
+    b.sensor("turn", "rotation_vector").set("of", std::string("bar.end"));
+    const StaticResult found = rest(b.finish(), 4);
+    const std::vector<double>& s = found.steps.back().sensors;
+    const double across = -(std::sin(c.angle) * s[1] + std::cos(c.angle) * s[2]);
+    const std::string what = fmt::format("{} N at {:.2g} rad: ", c.load, c.angle);
+    expect_at_most(std::abs(across - c.across), 2e-6, what + "displacement");
+    expect_at_most(std::abs(s[0] - c.along), 2e-6, what + "place along the axis");
+    expect_at_most(std::abs(Vec3(s[3], s[4], s[5]).norm() - c.turn), 2e-6, what + "rotation");
+  }
+}
+
 // Angular frequencies of the modes that oscillate.
 std::vector<double> frequencies(const std::shared_ptr<const Description>& d, const std::string& formulation = "r3so3") {
   const System system = make_system(d, formulation);
