@@ -60,7 +60,7 @@ Json definitions() {
 Json type_of(const Field& field) {
   switch (field.type) {
     case FieldType::Number: return number(field.range);
-    case FieldType::Integer: return number(field.range, "integer")["anyOf"][0];
+    case FieldType::Integer: return number(field.range, "integer");
     case FieldType::Vector: return reference("vector");
     case FieldType::PlaneVector: return reference("plane_vector");
     case FieldType::Points: return reference("points");

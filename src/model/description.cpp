@@ -254,7 +254,9 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
   const auto expected = static_cast<std::size_t>(number_count(kind_field->type, form));
   if (expected == 0) return field_finding(name, "expected words, got numbers", {}, line);
   if (kind_field->type == FieldType::Integer && values.size() == 1) {
-    const std::string mistake = value_mistake(kind_field, values[0]);
+    std::string mistake = value_mistake(kind_field, values[0]);
+    if (mistake.empty() && values[0] > kMostElements)
+      mistake = fmt::format("expected at most {}, got {:g}", kMostElements, values[0]);
     if (!mistake.empty()) return field_finding(name, mistake, {}, line);
     value->word = static_cast<std::int32_t>(description_.words.size());
     description_.words.push_back(fmt::format("{:.0f}", values[0]));
@@ -420,9 +422,6 @@ void DescriptionBuilder::add_beam_nodes(std::size_t index) {
     failed_names_.push_back(beam.name);
     return;
   }
-  if (mesh.elements > kMostElements)
-    return finding(entry_path(Section::Beams, beam.name) + ".elements",
-                   fmt::format("expected at most {} elements, got {}", kMostElements, mesh.elements), {}, beam.line);
   std::vector<Entry>& bodies = description_.entries(Section::Bodies);
   for (int node = 0; node < mesh.nodes(); ++node) {
     bodies.push_back({beam_node_name(beam.name, node, mesh), &beam_node_kind(), beam.line,
@@ -532,6 +531,12 @@ void DescriptionBuilder::resolve_references(Section section) {
         continue;
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
+      // Two names of one node of a beam.
+      if (pair && description_.words[static_cast<std::size_t>(word)] == description_.words[static_cast<std::size_t>(word) + 1])
+        finding(fmt::format("{}.{}", entry_path(section, entries[e].name), kind_field.name),
+                fmt::format("expected two different bodies, got '{}' twice",
+                            excerpt(description_.words[static_cast<std::size_t>(word)])),
+                {}, entries[e].line);
     }
   }
 }
