@@ -119,6 +119,7 @@ class Inputs {
   // First and second time derivatives of the numbers, parallel to them; without, all are constant.
   void set_rates(const S* first, const S* second) { rates_ = first, second_rates_ = second; }
   void set_joint(int i, const Entry& joint) { joints_[i] = &joint; }
+  void set_part(int part) { part_ = part; }
 
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
@@ -159,6 +160,10 @@ class Inputs {
     return second_rates_ != nullptr ? second_rates_[value(field).first] : S(0);
   }
   const Kind& kind() const { return *entry_->kind; }
+  const Description& description() const { return *description_; }
+  const S* all_numbers() const { return params_; }
+  const Entry& entry() const { return *entry_; }
+  int part() const { return part_; }  // which of the elements that the entry stands for
   // The i-th joint that the entry names, seen with its own fields; its frames are 2 i and 2 i + 1 of this entry.
   Inputs joint(int i) const { return Inputs(*description_, *joints_[i], params_, frames_ + 2 * i); }
 
@@ -171,6 +176,7 @@ class Inputs {
   const S* second_rates_ = nullptr;
   const Pose<S>* frames_;
   const Entry* joints_[2] = {nullptr, nullptr};
+  int part_ = 0;
 };
 
 // Where one of an element's frames is attached, in the words of its fields.
@@ -216,6 +222,7 @@ class Batch {
 
   // The structure, filled by compile().
   std::vector<std::int32_t> entries;  // index of each element's entry in its section
+  std::vector<std::int32_t> parts;    // which element of its entry, where an entry stands for several
   std::vector<std::int32_t> frames;   // coupling().frames per element
   std::int32_t first_row = 0;         // rows of element e start at first_row + e * rows
   std::int32_t first_number = 0;  // numbers of element e start at first_number + e * numbers_per_element()

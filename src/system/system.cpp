@@ -16,7 +16,9 @@ bool is_zero(const Vec6& W) { return (W.array() == 0).all(); }
 System::System(std::shared_ptr<const Model> model, Params params)
     : model_(std::move(model)), params_(std::move(params)) {
   const Model& m = *model_;
-  body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
+  body_batches_ = static_cast<std::size_t>(std::count_if(m.sections.begin(), m.sections.end(), [](Section s) {
+    return s == Section::Bodies || s == Section::Beams;
+  }));
   derive_numbers(m, params_.values().data(), numbers_);
 
   for (const auto& batch : m.batches) parts_.push_back(divide(*batch));
