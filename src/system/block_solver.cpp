@@ -175,13 +175,24 @@ struct Sized {
 };
 
 // The inverse by cofactors: no pivots to seek, one division. False where the determinant is so small that digits are lost.
+constexpr double kSmallestDeterminant = 1e-8;  // of the largest entry to the power of the size
+
+bool invert_by_cofactors(const Eigen::Matrix<double, 1, 1>& A, Eigen::Matrix<double, 1, 1>& inverse) {
+  inverse(0, 0) = 1 / A(0, 0);
+  return A(0, 0) != 0;
+}
+bool invert_by_cofactors(const Eigen::Matrix2d& A, Eigen::Matrix2d& inverse) {
+  const double determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0), scale = A.cwiseAbs().maxCoeff();
+  if (!(std::abs(determinant) > kSmallestDeterminant * scale * scale)) return false;
+  inverse << A(1, 1), -A(0, 1), -A(1, 0), A(0, 0);
+  inverse /= determinant;
+  return true;
+}
 bool invert_by_cofactors(const Mat3& A, Mat3& inverse) {
-  constexpr double kSmallest = 1e-8;
   const Vec3 a = A.col(0), b = A.col(1), c = A.col(2);
   const Vec3 bc = b.cross(c), ca = c.cross(a), ab = a.cross(b);
-  const double determinant = a.dot(bc);
-  const double scale = A.cwiseAbs().maxCoeff();
-  if (!(std::abs(determinant) > kSmallest * scale * scale * scale)) return false;
+  const double determinant = a.dot(bc), scale = A.cwiseAbs().maxCoeff();
+  if (!(std::abs(determinant) > kSmallestDeterminant * scale * scale * scale)) return false;
   const double factor = 1 / determinant;
   inverse.row(0) = factor * bc.transpose();
   inverse.row(1) = factor * ca.transpose();
@@ -189,30 +200,38 @@ bool invert_by_cofactors(const Mat3& A, Mat3& inverse) {
   return true;
 }
 
-// The inverse in place of what bodies and joints have most, without seeking pivots. False: nothing was changed.
-bool invert_quickly(Eigen::Map<Mat3> A) {
-  Mat3 inverse;
-  if (!invert_by_cofactors(A, inverse)) return false;
-  A = inverse;
-  return true;
-}
-// Translations first, then the rotations with what these leave; often neither knows of the other.
-bool invert_quickly(Eigen::Map<Mat6> A) {
-  Mat3 first, second;
-  if (!invert_by_cofactors(A.topLeftCorner<3, 3>(), first)) return false;
-  const Mat3 right = A.topRightCorner<3, 3>(), below = A.bottomLeftCorner<3, 3>();
-  if ((right.array() == 0).all() && (below.array() == 0).all()) {
-    if (!invert_by_cofactors(A.bottomRightCorner<3, 3>(), second)) return false;
-    A.topLeftCorner<3, 3>() = first;
-    A.bottomRightCorner<3, 3>() = second;
-    return true;
+// The inverse in place of what bodies and joints have most, without seeking pivots: the first three rows (translations, places), then
+// the others with what these leave. Often neither knows of the other. False: nothing was changed.
+template <int N>
+bool invert_quickly(Eigen::Map<Eigen::Matrix<double, N, N>> A) {
+  constexpr int M = N - 3;
+  Mat3 first;
+  if (!invert_by_cofactors(A.template topLeftCorner<3, 3>(), first)) return false;
+  if constexpr (M == 0) {
+    A = first;
+  } else {
+    Eigen::Matrix<double, M, M> second;
+    const Eigen::Matrix<double, 3, M> right = A.template topRightCorner<3, M>();
+    const Eigen::Matrix<double, M, 3> below = A.template bottomLeftCorner<M, 3>();
+    if ((right.array() == 0).all() && (below.array() == 0).all()) {
+      if (!invert_by_cofactors(A.template bottomRightCorner<M, M>(), second)) return false;
+      A.template topLeftCorner<3, 3>() = first;
+      A.template bottomRightCorner<M, M>() = second;
+      return true;
+    }
+    const Eigen::Matrix<double, 3, M> first_right = first * right;
+    const Eigen::Matrix<double, M, 3> below_first = below * first;
+    // What is left must not be a small difference of large numbers.
+    const Eigen::Matrix<double, M, M> left = A.template bottomRightCorner<M, M>() - below * first_right;
+    constexpr double kCancelled = 1e-8;
+    if (left.cwiseAbs().maxCoeff() < kCancelled * A.template bottomRightCorner<M, M>().cwiseAbs().maxCoeff())
+      return false;
+    if (!invert_by_cofactors(left, second)) return false;
+    A.template bottomRightCorner<M, M>() = second;
+    A.template topRightCorner<3, M>() = -first_right * second;
+    A.template bottomLeftCorner<M, 3>() = -second * below_first;
+    A.template topLeftCorner<3, 3>() = first - A.template topRightCorner<3, M>() * below_first;
   }
-  const Mat3 first_right = first * right, below_first = below * first;
-  if (!invert_by_cofactors(A.bottomRightCorner<3, 3>() - below * first_right, second)) return false;
-  A.bottomRightCorner<3, 3>() = second;
-  A.topRightCorner<3, 3>() = -first_right * second;
-  A.bottomLeftCorner<3, 3>() = -second * below_first;
-  A.topLeftCorner<3, 3>() = first - A.topRightCorner<3, 3>() * below_first;
   return true;
 }
 
@@ -220,8 +239,8 @@ bool invert_quickly(Eigen::Map<Mat6> A) {
 // False: no pivot worth the name.
 template <int N>
 bool invert_block(double* a, int size) {
-  if constexpr (N == 3 || N == 6)
-    if (invert_quickly(typename Sized<N>::Square(a))) return true;
+  if constexpr (N >= 3)
+    if (invert_quickly<N>(typename Sized<N>::Square(a))) return true;
   const int n = N == 0 ? size : N;
   constexpr double kSmallest = 1e-13, kThreshold = 0.1;
   constexpr int kMost = N == 0 ? kLargestBlock : N;
