@@ -1,6 +1,7 @@
 #include "io/read_model.h"
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <string>
@@ -187,6 +188,36 @@ TEST(Generators, ChainHasTheLinksOfTheArgument) {
   EXPECT_EQ(number(d, "sensors.tip.at[0]"), 3);
 }
 
+TEST(Generators, RingAndNetHaveTheLinksOfTheirArguments) {
+  const Description ring =
+      read_model_text(R"({"liedyn": 1, "generator": "ring", "arguments": {"links": 4}})", "");
+  EXPECT_EQ(ring.entries(Section::Bodies).size(), 4u);
+  EXPECT_EQ(ring.entries(Section::Joints).size(), 5u) << "four knots, and one that is held";
+  EXPECT_NEAR(number(ring, "sensors.far.at[0]"), std::sqrt(2.0), 1e-15) << "the diagonal of a square";
+
+  const Description net =
+      read_model_text(R"({"liedyn": 1, "generator": "net", "arguments": {"rows": 2, "columns": 3}})", "");
+  EXPECT_EQ(net.entries(Section::Bodies).size(), 6u);
+  EXPECT_EQ(net.entries(Section::Joints).size(), 8u) << "chains 1 and 2 touch at knot 1, 2 and 3 at knot 2";
+  EXPECT_EQ(number(net, "joints.knot1_1.at[1]"), number(net, "joints.j2_2.at[1]"))
+      << "they meet at one place";
+  EXPECT_NEAR(number(net, "sensors.corner.at[0]"), 1.6, 1e-15);
+}
+
+TEST(Generators, RefuseSizesTheyCannotHave) {
+  for (const auto& [model, message] :
+       {std::pair(R"({"liedyn": 1, "generator": "ring", "arguments": {"links": 2}})",
+                  "arguments.links: expected from 3 to 10000000 links, got 2"),
+        std::pair(R"({"liedyn": 1, "generator": "net", "arguments": {"rows": 100000, "columns": 1000}})",
+                  "arguments.rows: expected at most 10000000 links, got 100000 rows of 1000")})
+    try {
+      read_model_text(model, "");
+      FAIL() << "accepted: " << model;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    }
+}
+
 TEST(Generators, EntriesOfTheFileAreAdded) {
   const Description d = read_model_text(
       R"({"liedyn": 1, "generator": "chain", "gravity": [0, 0, 1], "sensors": {"first": {"type": "position", "of": "link1"}}})",
@@ -206,6 +237,43 @@ TEST(Generators, ArgumentsAreSetFromOutside) {
         << path;
     EXPECT_TRUE(assignments.empty()) << path;
   }
+}
+
+std::string wing(const std::string& elements, const std::string& stiffness = "[9, 8, 7, 6, 5, 4]") {
+  return R"({"liedyn": 1, "beams": {"wing": {"type": "matrix", "from": [0, 0, 0], "to": [1, 0, 0], "elements": )" + elements +
+         R"(, "stiffness": )" + stiffness + R"(, "mass_per_length": 1, "inertia_per_length": [1, 1, 1]}}})";
+}
+
+TEST(Beams, HaveAsManyElementsAsTheFileOrTheUserSays) {
+  EXPECT_EQ(read_model_text(wing("4"), "").entries(Section::Bodies).size(), 5u);
+  std::vector<Assignment> assignments = {{"beams.wing.elements", 7}};
+  const Description d = read_model_text(wing("4"), "", assignments);
+  EXPECT_EQ(d.entries(Section::Bodies).size(), 8u);
+  EXPECT_TRUE(assignments.empty());
+  EXPECT_EQ(number(d, "beams.wing.stiffness[2][2]"), 7);
+  EXPECT_EQ(number(d, "beams.wing.stiffness[2][1]"), 0);
+  EXPECT_THROW(number(d, "beams.wing.elements"), InputError) << "it shapes the model";
+}
+
+TEST(Beams, WrongNumbersAreExplained) {
+  const auto complaint = [](const std::string& text) -> std::string {
+    try {
+      read_model_text(text, "");
+      return "accepted";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {wing("0"), "beams.wing.elements: expected a positive"},
+      {wing("2.5"), "beams.wing.elements: expected a whole number"},
+      {wing("1e12"), "beams.wing.elements: expected at most 1000000"},
+      {wing("\"n\""), "beams.wing.elements: expected a whole number"},
+      {wing("2", "[1, 2]"), "expected 6 rows of 6 numbers or the 6 numbers of the diagonal"},
+      {wing("2", "[[1,2,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]"),
+       "expected a symmetric matrix, but [0][1] and [1][0] differ"}};
+  for (const auto& [text, message] : cases)
+    EXPECT_NE(complaint(text).find(message), std::string::npos) << complaint(text);
 }
 
 TEST(Generators, ALongChainIsMadeQuickly) {
