@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"unknown generator",
                  "\"gravity\"",
                  "\"generator\": \"chian\", \"gravity\"",
-                 {"generator: expected one of chain, got 'chian'", "did you mean 'chain'?"}},
+                 {"generator: expected one of chain, ring, net, got 'chian'", "did you mean 'chain'?"}},
         BadModel{"argument of a generator that is none",
                  "\"gravity\"",
                  "\"generator\": \"chain\", \"arguments\": {\"link\": 3}, \"gravity\"",

@@ -136,6 +136,22 @@ TEST(Mechanisms, MeetTheirReferencesInEveryIndex) {
     }
 }
 
+// Closed loops of links against integrations with other unknowns (their README files say which).
+TEST(GeneratedNets, MeetTheirReferences) {
+  const KnownSensors known[] = {
+      {"ring", 0.5, 5e-4, "far", {3.141454864297, 0, -1.226415607439}, 1e-9},
+      {"ring", 0.5, 5e-4, "side", {1.916451239268, 1.420713754960, -1.218717521306}, 1e-9},
+      {"net", 0.3, 1e-3, "corner", {7.9337679928, 6.2532472701, -0.4414499011}, 1e-9},
+      {"net", 0.3, 1e-3, "middle", {7.9790203618, 2.6996532387, -0.4414497095}, 1e-9}};
+  for (const KnownSensors& k : known) {
+    const System system = shipped(k.model, "r3so3");
+    const Eigen::Map<const Vec3> values(k.values.data());
+    const Eigen::VectorXd sensors = extrapolated(system, k.t, k.step);
+    expect_at_most((sensors.segment<3>(column(system, k.sensor)) - values).norm(), k.tolerance,
+                   fmt::format("{}: {} at t = {}", k.model, k.sensor, k.t));
+  }
+}
+
 TEST(Mechanisms, NameTheirRedundantConstraints) {
   for (const auto& [model, count] :
        {std::pair("four_bar", 3), std::pair("bricard", 1), std::pair("flyball_governor", 0)}) {

@@ -1,75 +1,56 @@
-// Time per step of whole simulations, initial values and output excluded: `./dev bench --benchmark_filter=chain`.
+// Time per step of whole simulations; initial values, the first steps and output excluded.
 #include <benchmark/benchmark.h>
 
-#include <memory>
-#include <string>
-#include <vector>
+#include <map>
 
-#include "integrators/driver.h"
-#include "io/read_model.h"
-#include "system/initial.h"
+#include "base/peak_memory.h"
+#include "cases.h"
 
-namespace liedyn {
+namespace liedyn::speed {
 namespace {
 
-std::shared_ptr<const Description> shipped(const std::string& name,
-                                           std::vector<Assignment> assignments = {}) {
-  return std::make_shared<const Description>(read_model(name, assignments));
+// Google Benchmark calls a function several times to find the number of iterations: the model is made once.
+Stepper& stepper_of(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<Stepper>> made;
+  if (!made.contains(name)) {
+    made.clear();
+    made[name] = make_stepper(name);
+  }
+  return *made[name];
 }
 
-// One iteration is one step; the run starts over when it reaches `end`.
-void run_steps(benchmark::State& bench, std::shared_ptr<const Description> description,
-               const std::string& formulation, const std::string& method, double step, double end,
-               const std::string& solver) {
-  const System system(Model::compile(description, formulation), Params(description));
-  const std::unique_ptr<Integrator> integrator = make_integrator(system, method);
-  Work plain(system, solver);
-  const State initial = consistent_state(system, 0, InitialPolicy::Check, plain);
-  Work work(system, solver, integrator->form());
-  State from = initial;
-  integrator->start(from, step, work);
-  State to = from;
-  long newton = 0, steps = 0;
+// One iteration is one step.
+void run_steps(benchmark::State& bench, const std::string& name) {
+  Stepper& stepper = stepper_of(name);
+  if (stepper.at_end()) stepper.restart();
+  long solves = 0, steps = 0;
   for (auto _ : bench) {
-    const Attempt attempt = integrator->step(from, step, to, work);
-    newton += attempt.corrector.iterations;
+    const int iterations = stepper.advance();
+    if (iterations < 0) return bench.SkipWithError("Newton's method did not converge");
+    solves += iterations;
     ++steps;
-    std::swap(from, to);
-    if (!attempt.converged()) return bench.SkipWithError("Newton's method did not converge");
-    if (from.t < end) continue;
+    if (!stepper.at_end()) continue;
     bench.PauseTiming();
-    from = initial;
-    integrator->start(from, step, work);
-    to = from;
+    stepper.restart();
     bench.ResumeTiming();
   }
-  const double bodies = static_cast<double>(system.model().nodes.size());
-  bench.counters["newton_per_step"] = static_cast<double>(newton) / static_cast<double>(steps);
-  bench.counters["time_per_body"] = benchmark::Counter(
-      static_cast<double>(steps) * bodies, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  bench.SetLabel(std::string(work.solver->name()));
+  bench.counters["newton_per_step"] = static_cast<double>(solves) / static_cast<double>(steps);
+  bench.counters["time_per_body"] =
+      benchmark::Counter(static_cast<double>(steps) * stepper.bodies(),
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  // Of the process: meaningful if this benchmark runs alone in it, as ./dev bench does.
+  bench.counters["peak_bytes"] = static_cast<double>(peak_memory());
+  bench.counters["bodies"] = stepper.bodies();
+  bench.SetLabel(std::string(stepper.solver()));
 }
 
-void heavy_top(benchmark::State& bench, const std::string& formulation, const std::string& options) {
-  run_steps(bench, shipped("heavy_top"), formulation, "generalized-alpha,rho=0.9" + options, 1e-3, 1, "auto");
-}
-
-void chain(benchmark::State& bench, const std::string& solver) {
-  run_steps(bench, shipped("chain", {{"links", static_cast<double>(bench.range(0))}}), "r3so3",
-            "generalized-alpha,rho=0.9,sigma=1", 1e-3, 0.2, solver);
-}
-
-BENCHMARK_CAPTURE(heavy_top, geom1, "r3so3", "")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(heavy_top, sigma1, "r3so3", ",sigma=1")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(heavy_top, sigma1_paper, "r3so3", ",sigma=1,variant=paper")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(heavy_top, spatial_opt, "r3so3-spatial", ",sigma=opt")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(heavy_top, se3, "se3", "")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(heavy_top, stabilized, "r3so3", ",index=stabilized")->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(chain, block, "auto")
-    ->RangeMultiplier(10)
-    ->Range(10, 100000)
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(chain, klu, "klu")->RangeMultiplier(10)->Range(10, 10000)->Unit(benchmark::kMicrosecond);
+[[maybe_unused]] const bool registered = [] {
+  for (const std::string& name : stepper_names())
+    benchmark::RegisterBenchmark(name.c_str(), [name](benchmark::State& bench) {
+      run_steps(bench, name);
+    })->Unit(benchmark::kMicrosecond);
+  return true;
+}();
 
 }  // namespace
-}  // namespace liedyn
+}  // namespace liedyn::speed

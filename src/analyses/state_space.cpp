@@ -174,7 +174,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
                      ni = static_cast<Eigen::Index>(inputs.size());
   const std::vector<std::string> names = shape_names(model);
   for (const int i : e.coordinates) out.states.push_back(names[at(i)]);
-  for (const int i : e.rates) out.states.push_back(names[at(i)] + " rate");
+  for (const int i : e.rates)
+    out.states.push_back(i < model.first_state() ? names[at(i)] + " rate" : names[at(i)]);
 
   // dr/du, by differences over whole systems with other numbers: loads enter r linearly.
   MatrixXd load(nv, ni);

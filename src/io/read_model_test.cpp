@@ -1,6 +1,7 @@
 #include "io/read_model.h"
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <random>
 #include <string>
@@ -185,6 +186,36 @@ TEST(Generators, ChainHasTheLinksOfTheArgument) {
   EXPECT_EQ(number(d, "bodies.link3.position[0]"), 2.5);
   EXPECT_EQ(number(d, "joints.j1.at[0]"), 0);
   EXPECT_EQ(number(d, "sensors.tip.at[0]"), 3);
+}
+
+TEST(Generators, RingAndNetHaveTheLinksOfTheirArguments) {
+  const Description ring =
+      read_model_text(R"({"liedyn": 1, "generator": "ring", "arguments": {"links": 4}})", "");
+  EXPECT_EQ(ring.entries(Section::Bodies).size(), 4u);
+  EXPECT_EQ(ring.entries(Section::Joints).size(), 5u) << "four knots, and one that is held";
+  EXPECT_NEAR(number(ring, "sensors.far.at[0]"), std::sqrt(2.0), 1e-15) << "the diagonal of a square";
+
+  const Description net =
+      read_model_text(R"({"liedyn": 1, "generator": "net", "arguments": {"rows": 2, "columns": 3}})", "");
+  EXPECT_EQ(net.entries(Section::Bodies).size(), 6u);
+  EXPECT_EQ(net.entries(Section::Joints).size(), 8u) << "chains 1 and 2 touch at knot 1, 2 and 3 at knot 2";
+  EXPECT_EQ(number(net, "joints.knot1_1.at[1]"), number(net, "joints.j2_2.at[1]"))
+      << "they meet at one place";
+  EXPECT_NEAR(number(net, "sensors.corner.at[0]"), 1.6, 1e-15);
+}
+
+TEST(Generators, RefuseSizesTheyCannotHave) {
+  for (const auto& [model, message] :
+       {std::pair(R"({"liedyn": 1, "generator": "ring", "arguments": {"links": 2}})",
+                  "arguments.links: expected from 3 to 10000000 links, got 2"),
+        std::pair(R"({"liedyn": 1, "generator": "net", "arguments": {"rows": 100000, "columns": 1000}})",
+                  "arguments.rows: expected at most 10000000 links, got 100000 rows of 1000")})
+    try {
+      read_model_text(model, "");
+      FAIL() << "accepted: " << model;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
+    }
 }
 
 TEST(Generators, EntriesOfTheFileAreAdded) {

@@ -183,6 +183,9 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
   else if (section == Section::Bodies && name == "ground")
     finding(entry_path(section, name), "'ground' is the name of the inertial frame", "choose another name",
             line);
+  else if ((section == Section::Sensors || section == Section::States) && (name == "t" || name == "pi"))
+    finding(entry_path(section, name), fmt::format("'{}' already has a meaning in expressions", name),
+            "choose another name", line);
 
   const Kind* kind = find_kind(section, type);
   if (kind == nullptr) {

@@ -62,16 +62,20 @@ struct Evaluation {
   const Node* nodes = nullptr;
   const Motion<double>* motions = nullptr;  // per node
   const double* q = nullptr;                // coordinates of the nodes
+  const double *v = nullptr, *vdot = nullptr;  // and their velocities and accelerations
   const double* numbers = nullptr;
   World<double> world;
   const double* lambda = nullptr;  // per row
   const double* angles = nullptr;  // State::angles
   double velocity_scale = 0;       // of rows at velocity level where Phi is asked for
   Vec6* wrench = nullptr;          // per node, in its body axes
+  double* r = nullptr;             // the nodes' own equations, for elements that know them (model/direct.h); may be null
   // Per row; null where not asked for.
   double* phi = nullptr;           // Phi
   double* rate = nullptr;          // B v + Phi_t
   double* acceleration = nullptr;  // B vdot + Z(v, v) + 2 Phi_tq v + Phi_tt
+  // The elements of the batch to evaluate, from begin to end - 1; a negative end: all (see Batch::divisible).
+  int begin = 0, end = -1;
 };
 
 // The matrix to add to, and how its columns move the nodes.
@@ -202,6 +206,8 @@ class Batch {
   virtual std::string row_name(int row) const = 0;  // "x", "axis y": of the rows of one element
   virtual void check(const Inputs<double>& in, std::string& message, std::string& hint) const = 0;
 
+  // Whether residual() and jacobian() can be asked for some of the elements.
+  virtual bool divisible() const { return false; }
   virtual void residual(const Evaluation& at) const = 0;
   virtual void jacobian(const Evaluation& at, const JacobianTarget& to) const = 0;  // residual and matrix
   // B of each element and frame with respect to the node's own increment, rows x 6 (padded as in Seeds) one after the other.

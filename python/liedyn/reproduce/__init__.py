@@ -9,8 +9,11 @@ from importlib import import_module
 
 from liedyn.reproduce.figure import FIGURES, Verdict, run
 
-PAPERS = ("report", "sigma", "sensitivity", "evaluation", "puma", "astable", "study")
-"""The modules with the figures, one per paper and one of our own, in the order of the listing."""
+PAPERS = (
+    "report", "sigma", "sigma_slider_crank", "sensitivity", "evaluation", "evaluation_slider_crank", "puma", "astable",
+    "squeezer", "study", "study_explicit",
+)  # fmt: skip
+"""The modules with the figures, one or more per paper and one of our own, in the order of the listing."""
 
 for _module in PAPERS:
     import_module(f"liedyn.reproduce.{_module}")

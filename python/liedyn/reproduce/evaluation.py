@@ -82,14 +82,18 @@ class Problem:
     model: str
     place: str
     velocity: str
-    spin_axis: int
-    spin: float
     end: float
+    spin_axis: int = 0
+    spin: float | None = None
+    """The angular velocity about an axis of the body that the motion leaves constant, if there is one."""
+
+    def keeps_spin(self, result: ld.Result) -> bool:
+        return self.spin is None or abs(result["angular_velocity"][-1, self.spin_axis] / self.spin - 1) < 0.1
 
 
-FREE = Problem("heavy_top_free", "position", "velocity", 1, 150, 1)
-TOP = Problem("heavy_top", "position", "velocity", 1, 150, 1)
-ROTOR = Problem("rotor", "left", "left_velocity", 0, 2 * np.pi * 200_000 / 60, ROTOR_END)
+FREE = Problem("heavy_top_free", "position", "velocity", 1, 1, 150)
+TOP = Problem("heavy_top", "position", "velocity", 1, 1, 150)
+ROTOR = Problem("rotor", "left", "left_velocity", ROTOR_END, 0, 2 * np.pi * 200_000 / 60)
 
 
 @lru_cache(maxsize=None)
@@ -114,13 +118,12 @@ def outcome(problem: Problem, kind: Kind, step: float, options: str = "", end: f
     seconds = [summary["wall_seconds"]]
     while result.completed and sum(seconds) < 0.2 and len(seconds) < 5:  # short runs again, for the time they take
         seconds.append(model.run(integrator=integrator, step=step, end=end, every=0).summary["wall_seconds"])
-    spin = result["angular_velocity"][-1, problem.spin_axis]
     return Outcome(
         result[problem.place][-1],
         result[problem.velocity][-1],
         float(result.time[-1]),
         result.completed,
-        not (result.completed and abs(spin / problem.spin - 1) < 0.1),
+        not (result.completed and problem.keeps_spin(result)),
         stagnated,
         summary["newton_iterations"] / max(1, summary["steps"]),
         min(seconds),
@@ -223,13 +226,12 @@ def explicit_outcome(problem: Problem, kind: Kind, step: float, method: str) -> 
     seconds = [result.summary["wall_seconds"]]
     while result.completed and sum(seconds) < 0.1 and len(seconds) < 5:
         seconds.append(model.run(integrator=method, step=step, end=problem.end, every=0).summary["wall_seconds"])
-    spin = result["angular_velocity"][-1, problem.spin_axis]
     return Outcome(
         place=result[problem.place][-1],
         velocity=result[problem.velocity][-1],
         reached=float(result.time[-1]),
         completed=result.completed,
-        lost=not (result.completed and abs(spin / problem.spin - 1) < 0.1),
+        lost=not (result.completed and problem.keeps_spin(result)),
         stagnated=False,
         newton=0,
         seconds=min(seconds),

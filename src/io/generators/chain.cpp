@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "io/generators/link.h"
+
 namespace liedyn {
 namespace {
-
-// Indices of numbers are 32 bits wide, and a link has about thirty of them.
-constexpr double kMostLinks = 1e7;
 
 void generate(std::span<const double> arguments, DescriptionBuilder& builder) {
   if (arguments[0] > kMostLinks)

@@ -1,11 +1,13 @@
 #include "io/generators/list.h"
 
 #include "io/generators/chain.h"
+#include "io/generators/net.h"
+#include "io/generators/ring.h"
 
 namespace liedyn {
 
 const std::vector<Generator>& generators() {
-  static const std::vector<Generator> list = {chain()};
+  static const std::vector<Generator> list = {chain(), ring(), net()};
   return list;
 }
 
