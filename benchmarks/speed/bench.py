@@ -32,8 +32,8 @@ class Trouble(Exception):
     """Something the caller can mend: the message says what."""
 
 
-def output_of(*command: str | Path, cwd: Path = SOURCE) -> str:
-    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
+def output_of(*command: str | Path, cwd: Path | None = None) -> str:
+    done = subprocess.run([str(word) for word in command], cwd=cwd or SOURCE, capture_output=True, text=True)
     if done.returncode != 0:
         raise Trouble(f"{' '.join(map(str, command))} failed:\n{done.stderr.strip() or done.stdout.strip()}")
     return done.stdout

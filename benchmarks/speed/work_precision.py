@@ -117,7 +117,7 @@ def one_run(model: ld.Model, problem: Problem, integrator: str, step: float) -> 
     """Error, and CPU seconds: the least of some runs, since a short one is easily disturbed."""
     error, least, runs = math.nan, math.inf, 0
     begin = time.thread_time()
-    while runs == 0 or (runs < 5 and time.thread_time() - begin < 0.05):
+    while runs == 0 or (runs < 5 and time.thread_time() - begin < 0.02):
         before = time.thread_time()
         result = model.run(integrator=integrator, step=step, end=problem.end, every=0)
         runs += 1
@@ -153,23 +153,21 @@ def study(case: Case, smallest: float, budget: float, run: Callable[[str, float]
             return
 
 
-def measure(problems: Sequence[str], integrators: Sequence[str], formulations: Sequence[str], smallest: float, budget: float) -> list[Case]:
-    cases = []
+def measure(
+    problems: Sequence[str], integrators: Sequence[str], formulations: Sequence[str], smallest: float, budget: float
+) -> Iterator[Case]:
     for name in problems:
         problem = PROBLEMS[name]
         for formulation in formulations:
             try:
                 model = ld.Model(name, formulation=formulation)
             except ld.InputError as refusal:
-                cases.append(Case(name, "", formulation, stopped=str(refusal).splitlines()[0]))
+                yield Case(name, "", formulation, stopped=str(refusal).splitlines()[0])
                 continue
             for integrator in integrators:
                 case = Case(name, integrator, formulation)
                 study(case, smallest, budget, lambda text, step, m=model, p=problem: one_run(m, p, text, step))
-                cases.append(case)
-                if sys.stderr.isatty():
-                    print(f"\r\033[K{name}: {case.label}", end="", file=sys.stderr, flush=True)
-    return cases
+                yield case
 
 
 def milliseconds(seconds: float) -> str:
@@ -218,9 +216,15 @@ def main(words: Sequence[str]) -> int:
     arguments = parser.parse_args(words)
     errors = sorted(arguments.error or [1e-4, 1e-6], reverse=True)
     problems = arguments.model or list(PROBLEMS)
-    cases = measure(
-        problems, arguments.integrator or EQUAL_STEPS + CHOSEN_STEPS, arguments.formulation or ld.formulations(), errors[-1], arguments.budget
-    )
+    integrators = arguments.integrator or EQUAL_STEPS + CHOSEN_STEPS
+    cases = []
+    try:
+        for case in measure(problems, integrators, arguments.formulation or ld.formulations(), errors[-1], arguments.budget):
+            cases.append(case)
+            if sys.stderr.isatty():
+                print(f"\r\033[K{case.model}: {case.label}", end="", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted; what was measured until then:", file=sys.stderr)
     for name in problems:
         print(f"\n{name}: CPU time in ms to reach an error of the {PROBLEMS[name].words}, and the formulation that needs the least\n")
         print(markdown(["integrator", *(f"{e:g}" for e in errors)], best_formulations([c for c in cases if c.model == name], errors)))

@@ -67,6 +67,45 @@ def test_interleaved_runs_give_ratios_of_medians(tmp_path):
     assert row == ["chain/block/10", "40", "20", "0.500", "0.500 to 0.500", "1.00"]
 
 
+def test_compare_builds_two_commits_and_runs_them_in_turn(tmp_path, monkeypatch, capsys):
+    """A project with the same target and preset as this one, whose second commit is twice as fast."""
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(fake LANGUAGES C)\nadd_executable(speed_benchmark main.c)\n"
+    )
+    preset = {"name": "dev", "generator": "Ninja", "binaryDir": "${sourceDir}/build/dev"}
+    (source / "CMakePresets.json").write_text(json.dumps({"version": 6, "configurePresets": [preset]}))
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=source, check=True, capture_output=True)
+
+    def commit(microseconds: int, names: str) -> None:
+        row = f'{{\\"cpu_time\\": {microseconds}, \\"time_unit\\": \\"us\\"}}'
+        (source / "main.c").write_text(
+            f"""#include <stdio.h>
+int main(int n, char** words) {{ return puts(n == 2 ? "{names}" : "{{\\"benchmarks\\": [{row}]}}") < 0; }}
+"""
+        )
+        git("add", ".")
+        git("commit", "-m", f"{microseconds}")
+
+    git("init", "-b", "main")
+    commit(20, "chain/block/10 gone")
+    commit(10, "chain/block/10 added")
+    monkeypatch.setattr(bench, "SOURCE", source)
+    monkeypatch.setattr(bench, "BUILD", tmp_path / "build")
+    monkeypatch.setenv("CCACHE_BASEDIR", "")  # so that what compare sets is undone
+    monkeypatch.setenv("CCACHE_NOHASHDIR", "")
+    for _ in range(2):  # the second time it finds what it has built
+        assert bench.main(["compare", "HEAD~1", "HEAD", "--rounds", "2"]) == 0
+        said = capsys.readouterr().out
+        assert said.splitlines()[-1].split() == ["chain/block/10", "20", "10", "0.500", "0.500", "to", "0.500"]
+        assert "gone" not in said and "added" not in said
+    assert bench.main(["compare", "no-such-commit"]) == 2
+    assert "no-such-commit" in capsys.readouterr().err
+
+
 def test_a_pattern_without_match_is_explained(tmp_path):
     program = fake_program(tmp_path / "program", 1)
     assert bench.names_in(program, "^chain") == ["chain/block/10"]

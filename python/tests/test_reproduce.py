@@ -14,8 +14,11 @@ import pytest
 
 import liedyn as ld
 from liedyn import reproduce
-from liedyn.reproduce import evaluation, figure, heavy_top, rotor, slider_crank, small, squeezer, study_explicit
+from liedyn.reproduce import figure, heavy_top, rotor, slider_crank, small
 from liedyn.reproduce.__main__ import main, tally
+from liedyn.reproduce.astable import squeezer
+from liedyn.reproduce.evaluation import runs as evaluation
+from liedyn.reproduce.study import explicit as study_explicit
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)] + ["sigma-newton", "sigma-newton-crank"]

@@ -1,7 +1,4 @@
-"""Andrews' squeezer in Zhang, Zhang, Zanoni, Masarati: Performance of implicit A-stable time integration methods, Sec. 5.1, 5.5.
-
-`astable.py` has the paper's linear analysis.
-"""
+"""Andrews' squeezer: Sections 5.1 and 5.5."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 import liedyn as ld
-from liedyn.reproduce.astable import HIGHER_ORDER, LABELS, PAIRS, STAGES, STEPS
+from liedyn.reproduce.astable.linear import HIGHER_ORDER, LABELS, PAIRS, STAGES, STEPS
 from liedyn.reproduce.figure import Page, figure, in_parallel
 
 SINGLE = ("ss2", "ss3", "ss4")
@@ -199,7 +196,8 @@ def fig9(page: Page) -> None:
     page.judge(
         "observable",
         stated="larger than those of all others",
-        measured=f"{named({case: off[case] for case in listed}, '.1%')} of the largest value; of the others at most {named(largest, '.1%')}",
+        measured=f"{named({case: off[case] for case in listed}, '.1%')} of the largest value; of the others at most "
+        + named(largest, ".1%"),
         met=min(off[case] for case in listed) > max(others.values()),
     )
     known = 709.952889  # models/andrews_squeezer/README.md

@@ -1,7 +1,4 @@
-"""The slider-crank of Holzinger, Arnold, Gerstmayr: Evaluation and implementation of Lie group integration methods, Sec. 4.3.
-
-`evaluation.py` has the paper's figures of the heavy top and the rotor.
-"""
+"""The slider-crank: Section 4.3."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from liedyn.reproduce import slider_crank as crank
-from liedyn.reproduce.evaluation import (
-    EP, KINDS, RHO, RV, RXYZ, TIME_NOTE, Kind, Problem, Series, draw, note_tolerances, outcome, two_panels, write,
-)  # fmt: skip
+from liedyn.reproduce.evaluation.judging import TIME_NOTE, draw, note_tolerances, two_panels, write
+from liedyn.reproduce.evaluation.runs import EP, KINDS, RHO, RV, RXYZ, Kind, Problem, Series, outcome
 from liedyn.reproduce.figure import Page, figure, slope_line
 
 CRANK = Problem("slider_crank", "slider", "slider_velocity", 5.0)

@@ -1,7 +1,4 @@
-"""The slider-crank of Holzinger, Arnold, Gerstmayr: sigma-modified Lie group generalized-alpha methods, Sec. 7.3.
-
-`sigma.py` has the paper's other figures.
-"""
+"""The slider-crank: Section 7.3."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ import numpy as np
 
 from liedyn.reproduce import slider_crank as crank
 from liedyn.reproduce.figure import Page, figure, in_parallel
-from liedyn.reproduce.sigma import (
-    CARDAN, EULER, EXACT, GEOM1, LIE, MODIFIED_NOTE, PRINTED, PRINTED_NOTE, SIGMA_1, Count, Method, convergence_table,
-    draw_convergence,
+from liedyn.reproduce.sigma.methods import (
+    CARDAN, EULER, EXACT, GEOM1, LIE, PRINTED, PRINTED_NOTE, SIGMA_1, Method, convergence_table, draw_convergence,
 )  # fmt: skip
+from liedyn.reproduce.sigma.newton import MODIFIED_NOTE, Count
 
 SETTINGS = {"rho": 0.875, "newton_tol": "1e-9"}
 """As the section prints them."""
