@@ -192,7 +192,7 @@ TEST(BeamModes, CentrifugalForcesStiffenARotatingBeam) {
       // Stretched by the centrifugal force, u = (Omega^2 m/E A) (x/2 - x^3/6).
       State start = described_state(system);
       Configuration stretched = configuration_of(system, start);
-      for (BodyConfiguration& node : stretched) {
+      for (BodyConfiguration& node : stretched.bodies) {
         const double x = node.position.x();
         node.position.x() += speed * speed / EA * (x / 2 - x * x * x / 6);
         node.velocity = Vec3(0, speed * node.position.x(), 0);

@@ -338,7 +338,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     if (out.states > 0) {
       l = without_states(l);
       out.states = 0;
-      out.warnings.push_back(
+      out.warnings.emplace_back(
           "first-order states dissipate: without damping they are held at their values, and eigenvalues are "
           "those of the bodies alone");
     }

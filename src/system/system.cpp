@@ -165,6 +165,7 @@ State System::empty_state() const {
   s.v.assign(at(model_->nv), 0);
   s.vdot.assign(at(model_->nv), 0);
   s.lambda.assign(at(model_->rows), 0);
+  s.eta.assign(at(model_->rows), 0);
   s.angles.assign(at(model_->angles), 0);
   if (model_->has_conventional_nodes()) {
     s.y.assign(at(model_->stage_numbers), 0);
