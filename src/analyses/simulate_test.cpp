@@ -142,6 +142,35 @@ TEST(Simulate, AllocatesNothingInTheLoop) {
       }
 }
 
+// Links that hang on each other by two kinds of joints: parts of a batch share bodies.
+TEST(Simulate, GivesTheSameForAnyNumberOfThreads) {
+  constexpr int kLinks = 4500;
+  ModelBuilder builder;
+  for (int i = 0; i < kLinks; ++i) {
+    builder.body(fmt::format("link{}", i), "rigid").set("mass", {1}).set("inertia", {0.1, 0.2, 0.3});
+    builder.set("position", {i + 0.5, 0, 0});
+  }
+  for (int i = 0; i < kLinks; ++i) {
+    builder.joint(fmt::format("joint{}", i), i % 3 == 0 ? "revolute" : "spherical")
+        .set("between", i == 0 ? "ground" : fmt::format("link{}", i - 1), fmt::format("link{}", i))
+        .set("at", {1.0 * i, 0, 0});
+    if (i % 3 == 0) builder.set("axis", {0, 1, 0});
+  }
+  builder.sensor("tip", "position").set("of", fmt::format("link{}", kLinks - 1));
+  const System system = make_system(builder.finish());
+  SimulateOptions options;
+  options.end = 0.004;
+  options.output_every = 0;
+  std::vector<double> alone;
+  for (const int threads : {1, 2, 3}) {
+    options.threads = threads;
+    const Result result = simulate(system, options);
+    ASSERT_TRUE(result.summary.completed) << result.summary.failure;
+    if (threads == 1) alone = result.trajectory.data;
+    EXPECT_EQ(result.trajectory.data, alone) << threads << " threads";
+  }
+}
+
 TEST(Simulate, RecordsEveryNthStepAndTheEnd) {
   const System system = make_system(pushed_top());
   SimulateOptions options;

@@ -145,6 +145,8 @@ class GeneralizedAlpha final : public Integrator {
                          state.ydot.data(), state.yddot.data());
     }
     state.memory.assign(memory_size(), 0);
+    past_.start(numbers_, state.lambda.size());
+    difference_.resize(numbers_);
     state.eta.assign(form() == IndexForm::Stabilized ? state.lambda.size() : 0, 0);
     const std::vector<double>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
@@ -354,13 +356,13 @@ class GeneralizedAlpha final : public Integrator {
     if (exact) {
       to.lambda = from.lambda;
       to.eta = from.eta;
-      if (form_ == Form::Geometric && past_.continues(last, h)) extrapolate(corrector, stage, vdot, to.lambda);
+      if (form_ == Form::Geometric && past_.reaches(last, vdot, h)) extrapolate(corrector, stage, vdot, to.lambda);
     } else {
       predict_as_printed(corrector, from, h, to);
     }
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
-    if (exact && form_ == Form::Geometric) past_.keep(last, vdot, h, to, accelerations(to));
+    if (exact && form_ == Form::Geometric) past_.keep(last, vdot, h, to.t);
     if (form_ == Form::Geometric) copy_group_rates(to);
     if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
@@ -375,14 +377,12 @@ class GeneralizedAlpha final : public Integrator {
   void extrapolate(Corrector& corrector, const Stage& stage, const std::vector<double>& vdot,
                    std::vector<double>& lambda) {
     past_.extrapolate(lambda);
-    local_a_.resize(numbers_);
     for (std::size_t i = 0; i < numbers_; ++i) {
       const double next = past_.next_acceleration(vdot[i], i);
       local_a_[i] = stage.c_2 * (corrector.V[i] + stage.c_v * next);
       corrector.theta[i] = corrector.Theta[i] + stage.c_1 * next;
     }
     if (stage.c_2 == 0) return;
-    difference_.resize(numbers_);
     for (std::size_t i = 0; i < numbers_; ++i) difference_[i] = corrector.theta[i] + local_a_[i];
     for (const Node& node : system_->model().nodes)
       if (!is_conventional(node.type))
@@ -503,21 +503,38 @@ class GeneralizedAlpha final : public Integrator {
 
   // Accelerations and multipliers of the last steps, from which those of the next are extrapolated: by a constant, a line or a parabola,
   // whichever would have been best in the last step. They make the predictor better, never the result: a run that starts from a state
-  // in between does without.
+  // in between does without. What a step leaves counts only once another one goes on from where it ended, so that a step that is
+  // tried again starts from the same.
   class Past {
    public:
-    void keep(const State& from, const std::vector<double>& before, double h, const State& to,
-              const std::vector<double>& now) {
-      if (!continues(from, h)) count_ = 0;
-      order_ = best_order(before, now);
-      std::swap(vdot_[0], vdot_[1]), std::swap(lambda_[0], lambda_[1]);
-      vdot_[0] = before;
-      lambda_[0] = from.lambda;
-      count_ = std::min(count_ + 1, 2);
-      t_ = to.t, h_ = h;
+    void start(std::size_t numbers, std::size_t rows) {
+      count_ = 0;
+      is_pending_ = false;
+      for (auto& vdot : vdot_) vdot.assign(numbers, 0);
+      for (auto& lambda : lambda_) lambda.assign(rows, 0);
     }
-    bool continues(const State& from, double h) const {
-      return count_ > 0 && std::abs(from.t - t_) <= 1e-6 * h_ && std::abs(h - h_) <= 1e-6 * h_;
+    // Whether there is a past of a step of h from this state.
+    bool reaches(const State& from, const std::vector<double>& vdot, double h) {
+      const auto same = [&](double a, double b) { return std::abs(a - b) <= 1e-6 * h; };
+      if (is_pending_ && same(from.t, pending_t_)) {
+        if (!same(h, h_) || !same(t_, pending_t_ - h_)) count_ = 0;
+        order_ = best_order(vdot);
+        std::rotate(std::begin(vdot_), std::end(vdot_) - 1, std::end(vdot_));
+        std::rotate(std::begin(lambda_), std::end(lambda_) - 1, std::end(lambda_));
+        count_ = std::min(count_ + 1, 2);
+        t_ = pending_t_;
+        h_ = pending_h_;
+        is_pending_ = false;
+      }
+      return count_ > 0 && same(from.t, t_) && same(h, h_);
+    }
+    // The step from `from` to t was good.
+    void keep(const State& from, const std::vector<double>& vdot, double h, double t) {
+      std::copy(vdot.begin(), vdot.end(), vdot_[2].begin());
+      std::copy(from.lambda.begin(), from.lambda.end(), lambda_[2].begin());
+      is_pending_ = true;
+      pending_t_ = t;
+      pending_h_ = h;
     }
     double next_acceleration(double now, std::size_t i) const { return next(now, i, vdot_); }
     void extrapolate(std::vector<double>& lambda) const {
@@ -529,9 +546,10 @@ class GeneralizedAlpha final : public Integrator {
       if (order_ == 0) return now;
       return order_ == 1 ? 2 * now - past[0][i] : 3 * (now - past[0][i]) + past[1][i];
     }
-    // The order with which the accelerations `now` would have been foreseen best.
-    int best_order(const std::vector<double>& before, const std::vector<double>& now) const {
+    // The order with which the accelerations `now` would have been foreseen best from those that are pending and those before.
+    int best_order(const std::vector<double>& now) const {
       if (count_ == 0) return 1;
+      const std::vector<double>& before = vdot_[2];
       double error[3] = {0, 0, 0};
       for (std::size_t i = 0; i < now.size(); ++i) {
         const double change = now[i] - before[i], last = before[i] - vdot_[0][i];
@@ -545,8 +563,10 @@ class GeneralizedAlpha final : public Integrator {
       return count_ == 2 && error[2] < error[line] ? 2 : line;
     }
     int count_ = 0, order_ = 0;
-    double t_ = 0, h_ = 0;
-    std::vector<double> vdot_[2], lambda_[2];
+    double t_ = 0, h_ = 0;  // where the past ends, and its steps
+    bool is_pending_ = false;
+    double pending_t_ = 0, pending_h_ = 0;
+    std::vector<double> vdot_[3], lambda_[3];  // one and two steps back; pending
   };
 
   const System* system_;

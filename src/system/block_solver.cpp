@@ -175,7 +175,7 @@ struct Sized {
 };
 
 // The inverse by cofactors: no pivots to seek, one division. False where the determinant is so small that digits are lost.
-constexpr double kSmallestDeterminant = 1e-8;  // of the largest entry to the power of the size
+constexpr double kSmallestDeterminant = 1e-3;  // of the largest entry to the power of the size
 
 bool invert_by_cofactors(const Eigen::Matrix<double, 1, 1>& A, Eigen::Matrix<double, 1, 1>& inverse) {
   inverse(0, 0) = 1 / A(0, 0);
@@ -223,7 +223,7 @@ bool invert_quickly(Eigen::Map<Eigen::Matrix<double, N, N>> A) {
     const Eigen::Matrix<double, M, 3> below_first = below * first;
     // What is left must not be a small difference of large numbers.
     const Eigen::Matrix<double, M, M> left = A.template bottomRightCorner<M, M>() - below * first_right;
-    constexpr double kCancelled = 1e-8;
+    constexpr double kCancelled = 0.05;
     if (left.cwiseAbs().maxCoeff() < kCancelled * A.template bottomRightCorner<M, M>().cwiseAbs().maxCoeff())
       return false;
     if (!invert_by_cofactors(left, second)) return false;
@@ -235,56 +235,69 @@ bool invert_quickly(Eigen::Map<Eigen::Matrix<double, N, N>> A) {
   return true;
 }
 
-// The inverse in place, by Gauss and Jordan with rows exchanged where the pivot is far smaller than another of its column.
-// False: no pivot worth the name.
+// LU with partial pivoting inside the block, for blocks whose inverse would lose digits. False: no pivot worth the name.
 template <int N>
-bool invert_block(double* a, int size) {
-  if constexpr (N >= 3)
-    if (invert_quickly<N>(typename Sized<N>::Square(a))) return true;
+bool factorize_block(double* a, std::int8_t* exchanged, int size) {
   const int n = N == 0 ? size : N;
-  constexpr double kSmallest = 1e-13, kThreshold = 0.1;
-  constexpr int kMost = N == 0 ? kLargestBlock : N;
+  constexpr double kSmallest = 1e-13;
   const double scale = typename Sized<N>::Square(a, n, n).cwiseAbs().maxCoeff();
   if (!(scale > 0) || !std::isfinite(scale)) return false;
-  int exchanged[kMost];
-  bool any_exchanged = false;
-  double pivot_column[kMost];
   for (int k = 0; k < n; ++k) {
-    double* const column = a + k * n;
-    int largest = k;
+    double* column = a + k * n;
+    int pivot = k;
     for (int r = k + 1; r < n; ++r)
-      if (std::abs(column[r]) > std::abs(column[largest])) largest = r;
-    if (std::abs(column[k]) >= kThreshold * std::abs(column[largest])) largest = k;
-    if (!(std::abs(column[largest]) > kSmallest * scale)) return false;
-    exchanged[k] = largest;
-    if (largest != k) {
-      any_exchanged = true;
-      for (int c = 0; c < n; ++c) std::swap(a[k + c * n], a[largest + c * n]);
-    }
+      if (std::abs(column[r]) > std::abs(column[pivot])) pivot = r;
+    if (!(std::abs(column[pivot]) > kSmallest * scale)) return false;
+    exchanged[k] = static_cast<std::int8_t>(pivot);
+    if (pivot != k)
+      for (int c = 0; c < n; ++c) std::swap(a[k + c * n], a[pivot + c * n]);
     const double inverse = 1 / column[k];
-    for (int r = 0; r < n; ++r) pivot_column[r] = column[r];
-    pivot_column[k] = 0;
-    for (int c = 0; c < n; ++c) {
-      if (c == k) continue;
-      double* const other = a + c * n;
-      const double factor = other[k] * inverse;
-      for (int r = 0; r < n; ++r) other[r] -= factor * pivot_column[r];
-      other[k] = factor;
+    column[k] = inverse;  // kept inverted: solving multiplies
+    for (int r = k + 1; r < n; ++r) column[r] *= inverse;
+    for (int c = k + 1; c < n; ++c) {
+      double* other = a + c * n;
+      const double factor = other[k];
+      for (int r = k + 1; r < n; ++r) other[r] -= factor * column[r];
     }
-    for (int r = 0; r < n; ++r) column[r] = -inverse * pivot_column[r];
-    column[k] = inverse;
   }
-  if (any_exchanged)
-    for (int k = n - 1; k >= 0; --k)
-      if (exchanged[k] != k)
-        for (int r = 0; r < n; ++r) std::swap(a[r + k * n], a[r + exchanged[k] * n]);
   return true;
 }
 
-// x = A x for each of `count` columns.
+// x = D^-1 x with the factors of D.
 template <int N>
-void multiply_columns(const double* a, int size, double* x, int count) {
+void solve_column(const double* a, const std::int8_t* exchanged, int size, double* x) {
   const int n = N == 0 ? size : N;
+  for (int k = 0; k < n; ++k)
+    if (exchanged[k] != k) std::swap(x[k], x[exchanged[k]]);
+  for (int k = 0; k < n; ++k) {
+    const double factor = x[k];
+    for (int r = k + 1; r < n; ++r) x[r] -= factor * a[r + k * n];
+  }
+  for (int k = n - 1; k >= 0; --k) {
+    x[k] *= a[k + k * n];
+    const double factor = x[k];
+    for (int r = 0; r < k; ++r) x[r] -= factor * a[r + k * n];
+  }
+}
+
+// A pivot block is inverted where that is safe, and factorised elsewhere; exchanged[0] says which.
+constexpr std::int8_t kInverted = -1;
+
+template <int N>
+bool prepare_block(double* a, std::int8_t* exchanged, int size) {
+  if constexpr (N >= 3)
+    if (invert_quickly<N>(typename Sized<N>::Square(a))) return exchanged[0] = kInverted, true;
+  return factorize_block<N>(a, exchanged, size);
+}
+
+// x = D^-1 x for each of `count` columns.
+template <int N>
+void solve_columns(const double* a, const std::int8_t* exchanged, int size, double* x, int count) {
+  const int n = N == 0 ? size : N;
+  if (exchanged[0] != kInverted) {
+    for (int c = 0; c < count; ++c) solve_column<N>(a, exchanged, size, x + c * n);
+    return;
+  }
   const typename Sized<N>::ConstSquare A(a, n, n);
   for (int c = 0; c < count; ++c) {
     typename Sized<N>::Vector column(x + c * n, n);
@@ -419,6 +432,7 @@ class BlockSolver final : public LinearSolver {
     }
     share_work(values);
     values_.assign(at(values), 0);
+    exchanged_.assign(at(pattern.unknowns()), 0);
     panel_stride_ = at(tallest * largest);
     panel_.resize(panel_stride_ * (tasks_.size() + 1));
   }
@@ -516,12 +530,12 @@ class BlockSolver final : public LinearSolver {
   // Hager's estimate needs products with the original matrix, which the factors have overwritten.
   double reciprocal_condition() override { return pivot_ratio(); }
   double pivot_ratio() const override {
-    // Of the inverted pivot blocks.
+    // The blocks are inverted, or factorised with inverted pivots on the diagonal.
     double least = INFINITY, most = 0;
     for (const Pivot& p : pivots_)
       for (int i = 0; i < p.size; ++i) {
-        double inverse = 0;
-        for (int c = 0; c < p.size; ++c)
+        double inverse = std::abs(values_[at(p.diagonal + i + i * p.size)]);
+        for (int c = 0; c < p.size && exchanged_[at(p.unknown)] == kInverted; ++c)
           inverse = std::max(inverse, std::abs(values_[at(p.diagonal + i + c * p.size)]));
         least = std::min(least, inverse);
         most = std::max(most, inverse);
@@ -571,14 +585,15 @@ class BlockSolver final : public LinearSolver {
     return with_size(pivots_[at(k)].size, [&](auto size) { return eliminate<size()>(pivots_[at(k)], panel); });
   }
 
-  // The pivot block is inverted, D^-1 U takes the place of U, and L D^-1 U is subtracted from what is left.
+  // The pivot block is inverted or factorised, D^-1 U takes the place of U, and L D^-1 U is subtracted from what is left.
   template <int N>
   bool eliminate(const Pivot& p, double* panel) {
     double* const values = values_.data();
     double* const diagonal = values + p.diagonal;
     const BlockRef* target = products_.data() + p.first_product;
-    if (!invert_block<N>(diagonal, p.size)) return false;
-    multiply_columns<N>(diagonal, p.size, values + p.upper, p.height);
+    std::int8_t* const exchanged = exchanged_.data() + p.unknown;
+    if (!prepare_block<N>(diagonal, exchanged, p.size)) return false;
+    solve_columns<N>(diagonal, exchanged, p.size, values + p.upper, p.height);
     const Row* const rows = rows_.data() + p.first_row;
     if (p.row_count == 1) {
       with_size(p.height, [&](auto height) {
@@ -606,7 +621,7 @@ class BlockSolver final : public LinearSolver {
   void forward(const Pivot& p, double* right, double* panel) {
     const double* const values = values_.data();
     double* const x = right + p.unknown;
-    multiply_columns<N>(values + p.diagonal, p.size, x, 1);
+    solve_columns<N>(values + p.diagonal, exchanged_.data() + p.unknown, p.size, x, 1);
     const auto target = [&](const Row& row) {
       return row.target >= 0 ? right + row.target : shared_right_.data() + (-1 - row.target);
     };
@@ -752,7 +767,8 @@ class BlockSolver final : public LinearSolver {
   std::vector<Row> rows_;
   std::vector<BlockRef> products_;
   std::vector<double> values_;
-  std::vector<double> panel_;  // scratch: one block column of a product, for each task and for those above
+  std::vector<std::int8_t> exchanged_;  // rows exchanged inside the blocks that are factorised, or kInverted
+  std::vector<double> panel_;           // scratch: one block column of a product, for each task and for those above
   std::size_t panel_stride_ = 0;
   std::vector<Task> tasks_;  // empty: all pivots one after the other
   std::vector<int> top_;     // pivots after those of the tasks

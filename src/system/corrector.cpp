@@ -367,7 +367,14 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
-    if (settled || small(stage, now, now_scales.largest_acceleration, work)) {
+    // A predictor that is nearly good enough would leave its own errors in every step: it must be much better to count.
+    Measure judged = now;
+    if (out.iterations == 0) {
+      constexpr double kBetter = 1e3;
+      for (double* residual : {&judged.forces, &judged.states, &judged.positions, &judged.velocities})
+        *residual *= kBetter;
+    }
+    if (settled || small(stage, judged, now_scales.largest_acceleration, work)) {
       out.has_factors = has_matrix_ && !assembled;
       break;
     }

@@ -85,7 +85,11 @@ TEST(LinearSolvers, AgreeWithEigenOnRandomBlockPatterns) {
 
 TEST(LinearSolvers, AreChosenBySizeAndFill) {
   Random random(2);
-  EXPECT_EQ(make_linear_solver(random_pattern(2, 3, random))->name(), "dense");
+  BlockPattern single;
+  single.start = {0, 3};
+  single.add(0, 0);
+  EXPECT_EQ(make_linear_solver(single)->name(), "dense");
+  EXPECT_EQ(make_linear_solver(random_pattern(2, 3, random))->name(), "block");
   EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random))->name(), "block");
   EXPECT_EQ(make_linear_solver(random_pattern(200, 900, random))->name(), "klu");
   EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random), "klu")->name(), "klu");
