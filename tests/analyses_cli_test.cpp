@@ -56,7 +56,7 @@ TEST(ModesCommand, TabulatesAndWrites) {
     const Outcome outcome = run_program({"modes", model, "--at", "static", "--out", directory.file(name)});
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
-    for (const char* words : {"1 degrees of freedom", "0.542", "bob 100 %"})
+    for (const char* words : {"1 degree of freedom", "0.542", "bob 100 %"})
       EXPECT_THAT(outcome.out, HasSubstr(words));
     EXPECT_GT(std::filesystem::file_size(directory.file(name)), 0u);
   }

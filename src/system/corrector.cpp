@@ -19,6 +19,19 @@ double largest_of(const double* values, std::size_t count) {
   return Eigen::Map<const Eigen::ArrayXd>(values, static_cast<Eigen::Index>(count)).abs().maxCoeff();
 }
 
+// Of the equations of the bodies in the assembled matrix.
+double largest_on_diagonal(const Model& model, const Work& work) {
+  double out = 0;
+  const double* values = work.solver->values();
+  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
+    if (model.nodes[i].type == NodeType::State) continue;
+    const BlockRef& block = work.diagonal[i];
+    for (int k = 0; k < node_size(model.nodes[i].type).v; ++k)
+      out = std::max(out, std::abs(values[block.offset + k * (block.stride + 1)]));
+  }
+  return out;
+}
+
 bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
 
 }  // namespace
@@ -354,6 +367,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   };
 
   double before = std::numeric_limits<double>::infinity();
+  double stiffest = 0;  // force per displacement or rotation; known after some iterations only
   bool refresh = !options_.modified || !has_matrix_;
   bool settled = false;
   for (;;) {
@@ -374,6 +388,11 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       for (double* residual : {&judged.forces, &judged.states, &judged.positions, &judged.velocities})
         *residual *= kBetter;
     }
+    // Stiff elements turn the rounding of places into forces that no iteration can remove: those left may be as large as that.
+    if (now.forces <= 64 * kEpsilon * std::max(size_, largest_of_bodies(theta)) * stiffest) judged.forces = 0;
+    // Rows that hold turns are cosines, known to round-off of 1, which in a small model is more than that of its size.
+    constexpr int kStagnant = 5;
+    if (out.iterations >= kStagnant && now.positions <= 16 * kEpsilon * std::max(1.0, size_)) judged.positions = 0;
     if (settled || small(stage, judged, now_scales.largest_acceleration, work)) {
       out.has_factors = has_matrix_ && !assembled;
       break;
@@ -383,6 +402,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const bool slow = options_.modified && now.combined > kWorstContraction * before;
     if ((refresh || slow) && !assembled) assemble(stage, reference, to, work), assembled = true;
     if (assembled) {
+      if (out.iterations > 1) stiffest = stage.rate() * largest_on_diagonal(system_->model(), work);
       has_matrix_ = work.solver->factorize();
       if (!has_matrix_) return give_up(CorrectorFailure::Singular);
       ++out.jacobians;
