@@ -234,7 +234,7 @@ TEST(BeamMotion, AFreeRodKeepsItsEnergy) {
       options.integrator = "esdirk4-6";
       const Result result = simulate(system, options);
       EXPECT_TRUE(result.summary.completed);
-      return result.summary.energy.max_drift / result.summary.energy.initial;
+      return result.summary.energy_max_drift / result.summary.energy_initial;
     };
     const double coarse = drift(2e-3), fine = drift(1e-3);
     expect_at_most(fine, 1e-5, element + ": change of the energy, relative, h = 1e-3");
