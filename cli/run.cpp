@@ -125,7 +125,8 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
   command
       .add_option("--threads", arguments->threads,
-                  "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The results are the same")
+                  "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The "
+                  "results are the same")
       ->type_name("N");
   command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
       ->type_name("FILE");

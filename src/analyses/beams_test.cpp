@@ -24,7 +24,9 @@ void add_beam(ModelBuilder& b, const std::string& name, const Vec3& from, const 
               const std::string& element, const Stiffness& s) {
   b.beam(name, "stiffness").set("from", from).set("to", to).set("elements", {static_cast<double>(elements)});
   b.set("element", element).set("axial_stiffness", {s.axial});
-  b.set("shear_stiffness_y", {s.shear}).set("shear_stiffness_z", {s.shear}).set("torsional_stiffness", {s.torsion});
+  b.set("shear_stiffness_y", {s.shear})
+      .set("shear_stiffness_z", {s.shear})
+      .set("torsional_stiffness", {s.torsion});
   b.set("bending_stiffness_y", {s.bending_y}).set("bending_stiffness_z", {s.bending_z});
   b.set("mass_per_length", {s.mass}).set("inertia_per_length", s.inertia);
 }
@@ -93,12 +95,14 @@ TEST(BeamStatics, TheBendOf45DegreesConvergesAtTheOrderOfTheElement) {
 
 TEST(BeamStatics, TheEquilibriumDoesNotDependOnThePathToIt) {
   const StaticResult one = rest(bend_45(6, "two_node"), 3), many = rest(bend_45(6, "two_node"), 11);
-  expect_at_most(relative_difference(as_vector(many.steps.back().sensors), as_vector(one.steps.back().sensors)), 1e-9,
-                 "tip after 11 load steps - after 3");
+  expect_at_most(
+      relative_difference(as_vector(many.steps.back().sensors), as_vector(one.steps.back().sensors)), 1e-9,
+      "tip after 11 load steps - after 3");
   for (const std::string& formulation : absolute_formulations())
-    expect_at_most(relative_difference(as_vector(rest(bend_45(6, "two_node"), 5, formulation).steps.back().sensors),
-                                       as_vector(one.steps.back().sensors)),
-                   1e-9, formulation + ": tip");
+    expect_at_most(
+        relative_difference(as_vector(rest(bend_45(6, "two_node"), 5, formulation).steps.back().sensors),
+                            as_vector(one.steps.back().sensors)),
+        1e-9, formulation + ": tip");
 }
 
 // The bar of the Princeton beam experiment, loaded across its flat and its narrow side: the same cantilever in the plane, shot as an ordinary
@@ -131,7 +135,8 @@ TEST(BeamStatics, ThePrincetonBeamBendsAsThePlaneCantileverDoes) {
 }
 
 // Angular frequencies of the modes that oscillate.
-std::vector<double> frequencies(const std::shared_ptr<const Description>& d, const std::string& formulation = "r3so3") {
+std::vector<double> frequencies(const std::shared_ptr<const Description>& d,
+                                const std::string& formulation = "r3so3") {
   const System system = make_system(d, formulation);
   Work work(system);
   const Modes found = modes(system, consistent_state(system, 0, InitialPolicy::Check, work));
@@ -153,7 +158,10 @@ TEST(BeamModes, FrequenciesOfATimoshenkoBeamConvergeAtTheOrderOfTheElement) {
     // Stiff but for bending about y.
     Stiffness s{5e4, GA, 1e3, EI, 1e4, m, {1e-4, rI, 1e-5}};
     add_beam(b, "beam", Vec3(0, 0, 0), Vec3(L, 0, 0), elements, element, s);
-    b.joint("left", "revolute").set("between", "ground", "beam.start").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+    b.joint("left", "revolute")
+        .set("between", "ground", "beam.start")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 1, 0});
     b.joint("right", "generic").set("between", "ground", "beam.end").set("at", {L, 0, 0});
     b.choose("fixed", {"y", "z", "rotation_x", "rotation_z"});
     return b.finish();
@@ -184,7 +192,10 @@ TEST(BeamModes, CentrifugalForcesStiffenARotatingBeam) {
       add_beam(b, "blade", Vec3(0, 0, 0), Vec3(1, 0, 0), element == "two_node" ? 40 : 10, element,
                {EA, 1e5, 10, 1, 1, 1, {2e-7, 1e-7, 1e-7}});
       b.set("angular_velocity_inertial", {0, 0, speed});
-      b.joint("hub", "revolute").set("between", "ground", "blade.start").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+      b.joint("hub", "revolute")
+          .set("between", "ground", "blade.start")
+          .set("at", {0, 0, 0})
+          .set("axis", {0, 0, 1});
       b.joint("motor", "prescribed_motion").set("joint", std::string("hub")).set("motion", {0.0});
       b.expression("motion", 0, fmt::format("{}*t", speed));
       const System system = make_system(b.finish());

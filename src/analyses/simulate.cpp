@@ -43,7 +43,9 @@ namespace {
 int thread_count(const SimulateOptions& options, const Model& model) {
   constexpr std::size_t kWorthwhile = 4096;  // bodies
   if (options.threads > 0) return options.threads;
-  return model.nodes.size() < kWorthwhile ? 1 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return model.nodes.size() < kWorthwhile
+             ? 1
+             : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 std::string redundancy_warning(const System& system, const State& state) {

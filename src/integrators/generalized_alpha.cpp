@@ -356,7 +356,8 @@ class GeneralizedAlpha final : public Integrator {
     if (exact) {
       to.lambda = from.lambda;
       to.eta = from.eta;
-      if (form_ == Form::Geometric && past_.reaches(last, vdot, h)) extrapolate(corrector, stage, vdot, to.lambda);
+      if (form_ == Form::Geometric && past_.reaches(last, vdot, h))
+        extrapolate(corrector, stage, vdot, to.lambda);
     } else {
       predict_as_printed(corrector, from, h, to);
     }

@@ -371,7 +371,8 @@ class ModelReader {
       return a.path == path;
     });
     if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
-    builder_->numbers(field.name, std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
+    builder_->numbers(field.name,
+                      std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
                       value.line());
   }
 
@@ -558,7 +559,8 @@ class ModelReader {
   // Rows of a symmetric matrix, or its diagonal.
   std::string collect_matrix6(JsonValue value) {
     if (!value.is(JsonType::Array) || value.size() != 6)
-      return fmt::format("expected 6 rows of 6 numbers or the 6 numbers of the diagonal, got {}", value.describe());
+      return fmt::format("expected 6 rows of 6 numbers or the 6 numbers of the diagonal, got {}",
+                         value.describe());
     if (!(*value.begin()).is(JsonType::Array)) {
       const std::string mistake = collect_array(value, 6, "");
       if (!mistake.empty()) return mistake;

@@ -240,8 +240,9 @@ TEST(Generators, ArgumentsAreSetFromOutside) {
 }
 
 std::string wing(const std::string& elements, const std::string& stiffness = "[9, 8, 7, 6, 5, 4]") {
-  return R"({"liedyn": 1, "beams": {"wing": {"type": "matrix", "from": [0, 0, 0], "to": [1, 0, 0], "elements": )" + elements +
-         R"(, "stiffness": )" + stiffness + R"(, "mass_per_length": 1, "inertia_per_length": [1, 1, 1]}}})";
+  return R"({"liedyn": 1, "beams": {"wing": {"type": "matrix", "from": [0, 0, 0], "to": [1, 0, 0], "elements": )" +
+         elements + R"(, "stiffness": )" + stiffness +
+         R"(, "mass_per_length": 1, "inertia_per_length": [1, 1, 1]}}})";
 }
 
 TEST(Beams, HaveAsManyElementsAsTheFileOrTheUserSays) {

@@ -338,7 +338,8 @@ class BatchOf : public Batch {
       const Vec3 turned = sign * (rotation.transpose() * force);
       Vec3 torque = rho[i].cross(turned);
       if constexpr (kTurnRows > 0)
-        torque += turn.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, kTurnRows, 1>>(lambda + kPlaces);
+        torque +=
+            turn.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, kTurnRows, 1>>(lambda + kPlaces);
       if constexpr (kInSpace)
         for (int k = 0; k < 3; ++k) r[3 + k] += torque[k];
       else
@@ -454,7 +455,8 @@ class BatchOf : public Batch {
     const Eigen::Map<const Rows> lambda(at.lambda + row);
     JointDerivatives<F, R> d;
     d.wants_stiffness = WithMatrix && to.force.q != 0;
-    d.wants_rates = at.acceleration != nullptr || (WithMatrix && (to.level != RowLevel::Position || to.rate_blocks != nullptr)) ||
+    d.wants_rates = at.acceleration != nullptr ||
+                    (WithMatrix && (to.level != RowLevel::Position || to.rate_blocks != nullptr)) ||
                     kVelocityRows > 0;
     E::derivatives(m, p, at.lambda + row, d);
 

@@ -427,8 +427,13 @@ void DescriptionBuilder::add_beam_nodes(std::size_t index) {
   }
   std::vector<Entry>& bodies = description_.entries(Section::Bodies);
   for (int node = 0; node < mesh.nodes(); ++node) {
-    bodies.push_back({beam_node_name(beam.name, node, mesh), &beam_node_kind(), beam.line,
-                      static_cast<std::int32_t>(description_.numbers.size()), {}, static_cast<std::int32_t>(index), node});
+    bodies.push_back({beam_node_name(beam.name, node, mesh),
+                      &beam_node_kind(),
+                      beam.line,
+                      static_cast<std::int32_t>(description_.numbers.size()),
+                      {},
+                      static_cast<std::int32_t>(index),
+                      node});
     names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
   }
 }
@@ -467,15 +472,17 @@ bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field
     return true;
   };
   const std::vector<Entry>& beams = description_.entries(Section::Beams);
-  const auto beam = std::find_if(beams.begin(), beams.end(), [&](const Entry& e) { return e.name == place.beam; });
+  const auto beam =
+      std::find_if(beams.begin(), beams.end(), [&](const Entry& e) { return e.name == place.beam; });
   if (beam == beams.end()) {
     Suggestion suggestion(place.beam);
     for (const Entry& candidate : beams) suggestion.consider(candidate.name);
     return say(fmt::format("there is no beam '{}'", excerpt(place.beam)), did_you_mean(suggestion.name()));
   }
   if (!place.valid)
-    return say(fmt::format("expected a fraction of the length from 0 to 1 in brackets, got '{}'", excerpt(word)),
-               fmt::format("write {}[0.5] for the middle", beam->name));
+    return say(
+        fmt::format("expected a fraction of the length from 0 to 1 in brackets, got '{}'", excerpt(word)),
+        fmt::format("write {}[0.5] for the middle", beam->name));
   if (!body) {
     const bool wanted = section_ == Section::Sensors;
     if (place.given == wanted) return true;
@@ -494,7 +501,8 @@ bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field
 }
 
 void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std::string& word) {
-  if (kind_field.type == FieldType::Body || kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Beam)
+  if (kind_field.type == FieldType::Body || kind_field.type == FieldType::Bodies ||
+      kind_field.type == FieldType::Beam)
     if (resolve_beam(index, kind_field, word)) return;
   const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
   const Section target = joint                                 ? Section::Joints
@@ -535,7 +543,8 @@ void DescriptionBuilder::resolve_references(Section section) {
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
       // Two names of one node of a beam.
-      if (pair && description_.words[static_cast<std::size_t>(word)] == description_.words[static_cast<std::size_t>(word) + 1])
+      if (pair && description_.words[static_cast<std::size_t>(word)] ==
+                      description_.words[static_cast<std::size_t>(word) + 1])
         finding(fmt::format("{}.{}", entry_path(section, entries[e].name), kind_field.name),
                 fmt::format("expected two different bodies, got '{}' twice",
                             excerpt(description_.words[static_cast<std::size_t>(word)])),

@@ -60,8 +60,8 @@ inline void add_block(double* values, const BlockRef& ref, const Mat6& D, NodeTy
 struct Evaluation {
   const Frame* frames = nullptr;
   const Node* nodes = nullptr;
-  const Motion<double>* motions = nullptr;  // per node
-  const double* q = nullptr;                // coordinates of the nodes
+  const Motion<double>* motions = nullptr;     // per node
+  const double* q = nullptr;                   // coordinates of the nodes
   const double *v = nullptr, *vdot = nullptr;  // and their velocities and accelerations
   const double* numbers = nullptr;
   World<double> world;
@@ -69,7 +69,7 @@ struct Evaluation {
   const double* angles = nullptr;  // State::angles
   double velocity_scale = 0;       // of rows at velocity level where Phi is asked for
   Vec6* wrench = nullptr;          // per node, in its body axes
-  double* r = nullptr;             // the nodes' own equations, for elements that know them (model/direct.h); may be null
+  double* r = nullptr;  // the nodes' own equations, for elements that know them (model/direct.h); may be null
   // Per row; null where not asked for.
   double* phi = nullptr;           // Phi
   double* rate = nullptr;          // B v + Phi_t

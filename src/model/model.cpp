@@ -236,9 +236,10 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         continue;
       }
       // One for each element of the beam.
-      const Entry& beam = on_beam ? d.entries(Section::Beams)[static_cast<std::size_t>(
-                                        beam_names.at(word(d, entries[i], field)))]
-                                  : entries[i];
+      const Entry& beam =
+          on_beam
+              ? d.entries(Section::Beams)[static_cast<std::size_t>(beam_names.at(word(d, entries[i], field)))]
+              : entries[i];
       for (int part = 0; part < beam_mesh(d, beam).elements; ++part) {
         batch->entries.push_back(static_cast<std::int32_t>(i));
         batch->parts.push_back(part);
@@ -734,7 +735,8 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
 namespace {
 
 // A beam begins to move as a rigid body.
-void start_beam_node(const Description& d, const Entry& body, const double* params, const Node& node, Initial& out) {
+void start_beam_node(const Description& d, const Entry& body, const double* params, const Node& node,
+                     Initial& out) {
   const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
   const Inputs<double> in(d, beam, params, nullptr);
   const BodyStart start = start_of(d, body, params);

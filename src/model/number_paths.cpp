@@ -53,7 +53,8 @@ int find_component(const Entry& entry, std::size_t field, std::string_view suffi
   const FieldValue& value = entry.fields[field];
   if (number_count(kind_field.type) == 0) no_such(path, fmt::format("'{}' is not a number", kind_field.name));
   if (kind_field.type == FieldType::Integer)
-    no_such(path, fmt::format("'{}' shapes the model: it cannot change once the model is made", kind_field.name));
+    no_such(path,
+            fmt::format("'{}' shapes the model: it cannot change once the model is made", kind_field.name));
   if (value.first < 0)
     no_such(path, value.consistent
                       ? "stands as \"consistent\" in the model, so there is no number to refer to"
@@ -160,12 +161,11 @@ int find_number(const Description& description, std::string_view path) {
   Suggestion suggestion(first);
   for (Section section : kSections) suggestion.consider(section_name(section));
   for (const char* other : {"parameters", "gravity"}) suggestion.consider(other);
-  no_such(
-      path,
-      fmt::format(
-          "expected a path that begins with bodies, beams, joints, forces, states, sensors, gravity or parameters, got '{}'",
-          excerpt(first)),
-      did_you_mean(suggestion.name()));
+  no_such(path,
+          fmt::format("expected a path that begins with bodies, beams, joints, forces, states, sensors, "
+                      "gravity or parameters, got '{}'",
+                      excerpt(first)),
+          did_you_mean(suggestion.name()));
 }
 
 std::string value_mistake(const Field* field, double value) {

@@ -173,7 +173,8 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Vector:
       case FieldType::Rotation:
         // Springs store energy and dampers take it away.
-        if (field.name.ends_with("stiffness") || field.name.ends_with("damping") || field.range == Range::NonNegative) {
+        if (field.name.ends_with("stiffness") || field.name.ends_with("damping") ||
+            field.range == Range::NonNegative) {
           builder.set(field.name, numbers(3, 0.5, 1.5));
           break;
         }

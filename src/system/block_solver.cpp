@@ -356,7 +356,7 @@ void subtract_product(const double* lower, const double* upper, int height, int 
   const Eigen::Map<const Eigen::Matrix<double, kRows, kInner>> L(lower, height, inner);
   const Eigen::Map<const Eigen::Matrix<double, kInner, kRows>> U(upper, inner, height);
   Eigen::Map<Eigen::Matrix<double, kRows, kRows>, 0, Eigen::OuterStride<>> C(target, height, height,
-                                                                           Eigen::OuterStride<>(stride));
+                                                                             Eigen::OuterStride<>(stride));
   C.noalias() -= L.lazyProduct(U);
 }
 // y -= A x, with A of M x N
@@ -444,7 +444,8 @@ class BlockSolver final : public LinearSolver {
   double* values() override { return values_.data(); }
   void set_zero() override {
     parallel_for(threads_, values_.size(), [&](std::size_t begin, std::size_t end) {
-      std::fill(values_.begin() + static_cast<std::ptrdiff_t>(begin), values_.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
+      std::fill(values_.begin() + static_cast<std::ptrdiff_t>(begin),
+                values_.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
     });
   }
   void use_threads(ThreadPool* threads) override { threads_ = threads; }
@@ -582,7 +583,8 @@ class BlockSolver final : public LinearSolver {
   }
 
   bool eliminate(int k, double* panel) {
-    return with_size(pivots_[at(k)].size, [&](auto size) { return eliminate<size()>(pivots_[at(k)], panel); });
+    return with_size(pivots_[at(k)].size,
+                     [&](auto size) { return eliminate<size()>(pivots_[at(k)], panel); });
   }
 
   // The pivot block is inverted or factorised, D^-1 U takes the place of U, and L D^-1 U is subtracted from what is left.
@@ -700,7 +702,8 @@ class BlockSolver final : public LinearSolver {
     if (roots.size() < 2 || cost[at(*std::max_element(roots.begin(), roots.end(), cheaper))] > 0.75 * total)
       return;
     // The heaviest first, each to the task with the least work.
-    std::sort(roots.begin(), roots.end(), [&](int a, int b) { return cost[at(a)] != cost[at(b)] ? cost[at(a)] > cost[at(b)] : a < b; });
+    std::sort(roots.begin(), roots.end(),
+              [&](int a, int b) { return cost[at(a)] != cost[at(b)] ? cost[at(a)] > cost[at(b)] : a < b; });
     std::vector<double> load(std::min(roots.size(), at(kTasks)), 0);
     std::vector<int> task_of(pivots_.size(), -1);
     for (const int root : roots) {
@@ -728,7 +731,8 @@ class BlockSolver final : public LinearSolver {
         Row& row = rows_[at(p.first_row + b)];
         if (on_top[at(row.position)]) {
           const Pivot& above = pivots_[at(row.position)];
-          const auto [found, is_new] = own_rows.try_emplace(above.unknown, static_cast<std::int32_t>(shared_right_.size()));
+          const auto [found, is_new] =
+              own_rows.try_emplace(above.unknown, static_cast<std::int32_t>(shared_right_.size()));
           if (is_new) {
             shared_rows_.push_back({found->second, above.unknown, above.size});
             shared_right_.resize(shared_right_.size() + at(above.size));
@@ -768,7 +772,7 @@ class BlockSolver final : public LinearSolver {
   std::vector<BlockRef> products_;
   std::vector<double> values_;
   std::vector<std::int8_t> exchanged_;  // rows exchanged inside the blocks that are factorised, or kInverted
-  std::vector<double> panel_;           // scratch: one block column of a product, for each task and for those above
+  std::vector<double> panel_;  // scratch: one block column of a product, for each task and for those above
   std::size_t panel_stride_ = 0;
   std::vector<Task> tasks_;  // empty: all pivots one after the other
   std::vector<int> top_;     // pivots after those of the tasks

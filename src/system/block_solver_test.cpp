@@ -90,8 +90,8 @@ TEST(BlockSolver, SolvesTreesAndLoopsAsPivotingDoes) {
 // Large enough for the work to be shared. KLU pivots freely and knows nothing of the order.
 TEST(BlockSolver, LargeMechanismsAreTheSameForAnyNumberOfThreads) {
   Random random(4);
-  for (const auto& [name, loops, chain] :
-       {std::tuple{"chain", 0, true}, std::tuple{"tree", 0, false}, std::tuple{"tree with loops", 40, false}}) {
+  for (const auto& [name, loops, chain] : {std::tuple{"chain", 0, true}, std::tuple{"tree", 0, false},
+                                           std::tuple{"tree with loops", 40, false}}) {
     const BlockPattern pattern = mechanism(4000, loops, chain, random);
     const Random values = random;
     Eigen::VectorXd b(pattern.unknowns());

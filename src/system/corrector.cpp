@@ -216,7 +216,8 @@ bool Corrector::is_settled(const Stage& stage, double acceleration, const State&
       {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
   // Beams see places and orientations of neighbours, both rounded to their own size, and stiffness makes forces of the difference.
   const bool beams = !model.description().entries(Section::Beams).empty();
-  return increment <= std::max({rounding, beams ? 16 * kEpsilon * std::max(1.0, size_) : 0.0, tolerance * acceleration});
+  return increment <=
+         std::max({rounding, beams ? 16 * kEpsilon * std::max(1.0, size_) : 0.0, tolerance * acceleration});
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -394,7 +395,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     if (now.forces <= 64 * kEpsilon * std::max(size_, largest_of_bodies(theta)) * stiffest) judged.forces = 0;
     // Rows that hold turns are cosines, known to round-off of 1, which in a small model is more than that of its size.
     constexpr int kStagnant = 5;
-    if (out.iterations >= kStagnant && now.positions <= 16 * kEpsilon * std::max(1.0, size_)) judged.positions = 0;
+    if (out.iterations >= kStagnant && now.positions <= 16 * kEpsilon * std::max(1.0, size_))
+      judged.positions = 0;
     if (settled || small(stage, judged, now_scales.largest_acceleration, work)) {
       out.has_factors = has_matrix_ && !assembled;
       break;

@@ -107,7 +107,8 @@ class Corrector {
   bool in_parameter_space(const Node& node) const { return options_.local || is_conventional(node.type); }
 
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
-  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to, const Work& work);
+  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to,
+                               const Work& work);
   Scales scales(const State& to, const Work& work) const;
   double largest_of_bodies(const std::vector<double>& values) const;
   // work(node) for all nodes, by the threads of `scratch`.
@@ -132,7 +133,8 @@ class Corrector {
   Stage matrix_stage_;
   std::vector<int> matrix_redundant_;  // rows that the matrix does not impose
   const LinearSolver* prepared_for_ = nullptr;
-  double size_ = 0, speed_ = 0, spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
+  double size_ = 0, speed_ = 0,
+         spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only

@@ -60,10 +60,10 @@ struct KnownMotion {
       const Kind& kind = *find_kind(Section::Sensors, type);
       if (const int of = kind.field("of"); of >= 0)
         builder.set(
-            "of", std::string(type == "angle"                                                      ? "puck"
-                              : type.starts_with("section_")                                       ? "wire[0.3]"
-                              : type == "state"                                                    ? "charge"
-                              : type.starts_with("joint_")                                         ? "rod"
+            "of", std::string(type == "angle"                ? "puck"
+                              : type.starts_with("section_") ? "wire[0.3]"
+                              : type == "state"              ? "charge"
+                              : type.starts_with("joint_")   ? "rod"
                               : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
                                                                                                    : "ball"));
       if (kind.field("at") >= 0) builder.set("at", place + arm);

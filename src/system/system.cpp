@@ -124,7 +124,8 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
 void Work::use_solver(const System& system, std::string_view choice) {
   const Model& m = system.model();
   // The order of the block solver does not know the second multipliers of the stabilised form.
-  if (form == IndexForm::Stabilized && choice == "auto") choice = unknown_count(m, form) > 60 ? "klu" : "dense";
+  if (form == IndexForm::Stabilized && choice == "auto")
+    choice = unknown_count(m, form) > 60 ? "klu" : "dense";
   // Along a tree the matrix is full, and a row of a joint has nodes before it that do not move it: pivots must be sought beyond the blocks
   // of the pattern.
   constexpr int kLargestDenseTree = 120;
@@ -228,9 +229,10 @@ void System::note_force_scale(Work& work) {
   double scale = 0;
   for (const Vec6& wrench : work.wrench) scale = std::max(scale, wrench.cwiseAbs().maxCoeff());
   if (!work.r.empty())
-    scale = std::max(scale, Eigen::Map<const Eigen::ArrayXd>(work.r.data(), static_cast<Eigen::Index>(work.r.size()))
-                                .abs()
-                                .maxCoeff());
+    scale = std::max(scale,
+                     Eigen::Map<const Eigen::ArrayXd>(work.r.data(), static_cast<Eigen::Index>(work.r.size()))
+                         .abs()
+                         .maxCoeff());
   work.force_scale = scale;
 }
 
@@ -246,7 +248,8 @@ void System::finish_residual(Work& work) const {
   if (work.tree) return work.tree->gather(work.wrench.data(), work.r.data());
   const Model& m = *model_;
   for (std::size_t i = 0; i < m.nodes.size(); ++i)
-    if (!is_zero(work.wrench[i])) add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+    if (!is_zero(work.wrench[i]))
+      add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
 }
 
 void System::residual(const State& state, Work& work, const RowRequest& rows) const {

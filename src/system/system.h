@@ -35,7 +35,8 @@ struct Work {
   void clear_residuals(const std::vector<int>& rows);
 
   IndexForm form;
-  const Numbers* numbers;      // of the elements, at the time last evaluated: those of the system if none depends on t
+  const Numbers*
+      numbers;  // of the elements, at the time last evaluated: those of the system if none depends on t
   std::unique_ptr<Numbers> own_numbers;
   std::vector<double> params;  // with the numbers that depend on t; empty if there are none
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
@@ -135,13 +136,15 @@ class System {
   // Large batches are evaluated in parts that share no node, then the elements between the parts.
   struct BatchParts {
     std::vector<std::pair<int, int>> ranges;
-    std::vector<int> part;  // first range of each part, and the number of ranges at the end; empty: not divided
+    std::vector<int>
+        part;  // first range of each part, and the number of ranges at the end; empty: not divided
     std::vector<int> between;
   };
   std::vector<BatchParts> parts_;  // per batch
   BatchParts divide(const Batch& batch) const;
   template <class Evaluate>
-  void for_each_part(std::size_t batch, const Evaluation& e, const Work& work, const Evaluate& evaluate) const;
+  void for_each_part(std::size_t batch, const Evaluation& e, const Work& work,
+                     const Evaluate& evaluate) const;
 
   struct TimedElement {
     int batch, element;

@@ -6,10 +6,12 @@ import argparse
 import difflib
 import sys
 import textwrap
+import warnings
 from pathlib import Path
 
 import matplotlib
 
+from liedyn.errors import NumericalWarning
 from liedyn.reproduce.figure import Verdict
 
 
@@ -17,6 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     matplotlib.use("Agg")  # nothing is shown, and there may be no screen
     from liedyn.reproduce import FIGURES, run
 
+    # The papers take steps that are too large on purpose; the figures tell what comes of it.
+    warnings.simplefilter("ignore", NumericalWarning)
     parser = argparse.ArgumentParser(
         prog="liedyn reproduce",
         description="Redo figures and tables of the papers. Each writes its data (CSV), its plot (PNG, SVG) and its "

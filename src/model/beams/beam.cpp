@@ -9,7 +9,8 @@ namespace liedyn {
 
 BeamMesh beam_mesh(const Description& d, const Entry& beam) {
   const std::int32_t word = beam.fields[kBeamElements].word;
-  return {word < 0 ? 0 : std::stoi(d.words[static_cast<std::size_t>(word)]), 1 + Inputs<double>(d, beam, nullptr, nullptr).choice(kBeamElement)};
+  return {word < 0 ? 0 : std::stoi(d.words[static_cast<std::size_t>(word)]),
+          1 + Inputs<double>(d, beam, nullptr, nullptr).choice(kBeamElement)};
 }
 
 std::string beam_node_name(std::string_view beam, int node, const BeamMesh& mesh) {
@@ -31,7 +32,8 @@ BeamPlace parse_beam_place(std::string_view text) {
   out.given = true;
   const std::string_view inside = text.substr(open + 1);
   const char* last = inside.data() + inside.size() - 1;
-  const auto [end, error] = std::from_chars(inside.data(), inside.empty() ? inside.data() : last, out.fraction);
+  const auto [end, error] =
+      std::from_chars(inside.data(), inside.empty() ? inside.data() : last, out.fraction);
   out.valid = !inside.empty() && inside.back() == ']' && error == std::errc() && end == last &&
               out.fraction >= 0 && out.fraction <= 1;
   return out;
@@ -42,8 +44,8 @@ int beam_node_at(const BeamMesh& mesh, double fraction) {
   return std::abs(wanted - nearest) < 1e-6 * mesh.nodes() ? static_cast<int>(nearest) : -1;
 }
 
-void beam_section(const BeamSections& sections, const Evaluation& at, int first_element, int elements, double x,
-                  Vec6& strain, Vec6& force) {
+void beam_section(const BeamSections& sections, const Evaluation& at, int first_element, int elements,
+                  double x, Vec6& strain, Vec6& force) {
   // Places of the points in units of elements: 0.5, or 0.5 -+ 1/sqrt(12).
   const int points = sections.points(), count = points * elements;
   const auto place = [&](int i) {

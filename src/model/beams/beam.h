@@ -57,7 +57,7 @@ class BeamSections {
   virtual void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const = 0;
 };
 // At the fraction x of a beam whose first element in the batch is this one: between the points linear.
-void beam_section(const BeamSections& sections, const Evaluation& at, int first_element, int elements, double x,
-                  Vec6& strain, Vec6& force);
+void beam_section(const BeamSections& sections, const Evaluation& at, int first_element, int elements,
+                  double x, Vec6& strain, Vec6& force);
 
 }  // namespace liedyn

@@ -43,7 +43,8 @@ struct OneElement {
       : model(Model::compile(std::move(description))) {
     derive_numbers(*model, model->description().numbers.data(), numbers);
     for (const auto& batch : model->batches)
-      if (dynamic_cast<const BatchOf<E>*>(batch.get()) != nullptr) p = numbers.data.data() + batch->first_number;
+      if (dynamic_cast<const BatchOf<E>*>(batch.get()) != nullptr)
+        p = numbers.data.data() + batch->first_number;
   }
 };
 
@@ -86,11 +87,11 @@ TYPED_TEST(EveryBeamElement, DoesNotSeeARigidMotionHoweverFarItGoes) {
     auto carried_along = m;
     for (auto& frame : carried_along) frame = carried(H, frame);
     TypeParam::wrench(world, carried_along, one.p, moved);
-    for (std::size_t i = 0; i < m.size(); ++i)
-      worst = std::max(worst, relative_difference(moved[i], W[i]));
+    for (std::size_t i = 0; i < m.size(); ++i) worst = std::max(worst, relative_difference(moved[i], W[i]));
     // A rigid twist strains nothing: no viscous forces. The inertial ones are the same with the strains and without.
     const Vec6 X = random.vector<6>();
-    for (auto& frame : m) frame.V = SE3<double>(frame.p, SO3<double>::from_matrix(frame.R)).inverse().Ad() * X;
+    for (auto& frame : m)
+      frame.V = SE3<double>(frame.p, SO3<double>::from_matrix(frame.R)).inverse().Ad() * X;
     Vec6 strain, force, at_rest;
     TypeParam::section(m, one.p, 0, strain, force);
     for (auto& frame : m) frame.V.setZero();
@@ -129,7 +130,10 @@ TYPED_TEST(EveryBeamElement, RepresentsConstantStrainsExactly) {
   ModelBuilder builder({0, 0, 0});
   const double L = 0.9;
   builder.beam("beam", "circle").set("from", {0, 0, 0}).set("to", {L, 0, 0}).set("elements", {1});
-  builder.set("element", std::string(this->name())).set("radius", {0.1}).set("young", {1}).set("density", {1});
+  builder.set("element", std::string(this->name()))
+      .set("radius", {0.1})
+      .set("young", {1})
+      .set("density", {1});
   const OneElement<TypeParam> one(builder.finish());
   double worst = 0;
   for (int sample = 0; sample < 50; ++sample) {
@@ -189,7 +193,11 @@ TEST(Sections, HaveTheirClosedForms) {
     return section_matrices(Inputs<double>(*description, beam, description->numbers.data(), nullptr), 0.5);
   };
   const auto common = [](ModelBuilder& b, const char* type) -> ModelBuilder& {
-    return b.beam("b", type).set("from", {0, 0, 0}).set("to", {1, 0, 0}).set("elements", {1}).set("density", {3});
+    return b.beam("b", type)
+        .set("from", {0, 0, 0})
+        .set("to", {1, 0, 0})
+        .set("elements", {1})
+        .set("density", {3});
   };
   // A thin tube as a tube and by its numbers; halfway to an end twice as thick.
   const double E = 2e11, nu = 0.3, G = E / 2.6;
@@ -201,8 +209,8 @@ TEST(Sections, HaveTheirClosedForms) {
   const double A = pi * (ro * ro - ri * ri), I = pi / 4 * (std::pow(ro, 4) - std::pow(ri, 4));
   const auto numbers = matrices([&](ModelBuilder& b) {
     const double m2 = ri * ri / ro / ro;
-    const double k = 6 * (1 + nu) * std::pow(1 + m2, 2) /
-                     ((7 + 6 * nu) * std::pow(1 + m2, 2) + (20 + 12 * nu) * m2);
+    const double k =
+        6 * (1 + nu) * std::pow(1 + m2, 2) / ((7 + 6 * nu) * std::pow(1 + m2, 2) + (20 + 12 * nu) * m2);
     common(b, "section").set("area", {A}).set("moment_y", {I}).set("moment_z", {I});
     b.set("torsion_constant", {2 * I}).set("shear_factor_y", {k}).set("shear_factor_z", {k});
     b.set("young", {E}).set("shear_modulus", {G});
@@ -260,12 +268,10 @@ TEST(Beams, MistakesAreNamedAsTheUserTypedThem) {
   expect("there is no beam 'wang'", [](ModelBuilder& b) {
     b.joint("pin", "spherical").set("between", "ground", "wang[0.5]").set("at", {0, 0, 0});
   });
-  expect("expected a fraction of the length from 0 to 1", [](ModelBuilder& b) {
-    b.sensor("moment", "section_moment").set("of", std::string("wing[2]"));
-  });
-  expect("expected a place on the beam 'wing'", [](ModelBuilder& b) {
-    b.sensor("moment", "section_moment").set("of", std::string("wing"));
-  });
+  expect("expected a fraction of the length from 0 to 1",
+         [](ModelBuilder& b) { b.sensor("moment", "section_moment").set("of", std::string("wing[2]")); });
+  expect("expected a place on the beam 'wing'",
+         [](ModelBuilder& b) { b.sensor("moment", "section_moment").set("of", std::string("wing")); });
   expect("beams.bow: from, through and to are on a line", [](ModelBuilder& b) {
     b.beam("bow", "circle").set("from", {0, 0, 0}).set("through", {1, 0, 0}).set("to", {2, 0, 0});
     b.set("elements", {2}).set("radius", {0.1}).set("young", {1}).set("density", {1});

@@ -9,8 +9,9 @@ namespace liedyn {
 template <class S>
 struct BeamCurve {
   Pose<S> start;
-  Vec6T<S> whole;  // twist from the start to the end, but for `twist`: (length, 0, 0) and the angle of the arc
-  S twist;         // about the axis, from the start to the end
+  Vec6T<S>
+      whole;  // twist from the start to the end, but for `twist`: (length, 0, 0) and the angle of the arc
+  S twist;    // about the axis, from the start to the end
 
   const S& length() const { return whole[0]; }
   // At the fraction x of the length.

@@ -17,7 +17,8 @@ class BeamBatch : public BatchOf<E>, public BeamSections {
   void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
     std::array<Motion<double>, E::frames> m;
     for (int i = 0; i < E::frames; ++i) {
-      const auto frame = static_cast<std::size_t>(this->frames[static_cast<std::size_t>(element * E::frames + i)]);
+      const auto frame =
+          static_cast<std::size_t>(this->frames[static_cast<std::size_t>(element * E::frames + i)]);
       m[static_cast<std::size_t>(i)] = at.motions[at.frames[frame].node];
     }
     E::section(m, at.numbers + this->first_number + element * E::numbers, point, strain, force);
@@ -39,13 +40,16 @@ std::vector<Field> common_fields() {
       {.name = "y_axis",
        .type = FieldType::Vector,
        .unit = "",
-       .summary = "Direction of the section's y axis at the start, as near as it can be across the beam, inertial "
-                  "axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam "
-                  "along z, its y axis is the inertial one."},
+       .summary =
+           "Direction of the section's y axis at the start, as near as it can be across the beam, inertial "
+           "axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a "
+           "beam "
+           "along z, its y axis is the inertial one."},
       {.name = "twist",
        .type = FieldType::Number,
        .unit = "rad",
-       .summary = "By how much the section of the relaxed beam turns about its axis from the start to the end.",
+       .summary =
+           "By how much the section of the relaxed beam turns about its axis from the start to the end.",
        .defaults = {0}},
       {.name = "elements",
        .type = FieldType::Integer,
@@ -144,7 +148,8 @@ void ThreeNodeBeam::derive(const Inputs<S>& in, S* p) {
     put<S>(section_matrices(in, x).stiffness, p + kStiffness + 36 * k);
   }
   for (int k = 0; k < 3; ++k)
-    put<S>((S(kWeight[k]) * length) * section_matrices(in, a + 0.5 * k * size).inertia, p + kInertia + 36 * k);
+    put<S>((S(kWeight[k]) * length) * section_matrices(in, a + 0.5 * k * size).inertia,
+           p + kInertia + 36 * k);
 }
 template void ThreeNodeBeam::derive<double>(const Inputs<double>&, double*);
 

@@ -2,8 +2,8 @@
 
 #include <numbers>
 
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
+#include <Eigen/Eigenvalues>
 
 #include "model/bodies/rigid.h"
 
@@ -53,8 +53,8 @@ std::vector<Field> with_ends(std::vector<Field> before, const std::vector<Field>
   std::vector<Field> out = std::move(before);
   out.insert(out.end(), section.begin(), section.end());
   for (Field field : section) {
-    field.summary = fmt::format("The same as {} at the end of the beam, linear in between; constant if not given.",
-                                field.name);
+    field.summary = fmt::format(
+        "The same as {} at the end of the beam, linear in between; constant if not given.", field.name);
     field.name += "_end";
     field.required = false;
     field.defaults.clear();
@@ -106,9 +106,9 @@ template <class S>
 S box_shear_factor(const S& b, const S& h, const S& nu) {
   const S n = b / h, m = n, m2 = m * m, m3 = m2 * m;
   const S top = S(10) * (S(1) + nu) * (S(1) + S(3) * m) * (S(1) + S(3) * m);
-  return top / (S(12) + S(72) * m + S(150) * m2 + S(90) * m3 +
-                nu * (S(11) + S(66) * m + S(135) * m2 + S(90) * m3) +
-                S(10) * n * n * ((S(3) + nu) * m + S(3) * m2));
+  return top /
+         (S(12) + S(72) * m + S(150) * m2 + S(90) * m3 + nu * (S(11) + S(66) * m + S(135) * m2 + S(90) * m3) +
+          S(10) * n * n * ((S(3) + nu) * m + S(3) * m2));
 }
 
 template <class S>
@@ -150,7 +150,8 @@ SectionMatrices<S> of_shape(const Values<S>& v, Shape<S> shape) {
   out.stiffness.setZero();
   out.stiffness.diagonal() << E * shape.area, shape.shear_y * G * shape.area, shape.shear_z * G * shape.area,
       G * shape.torsion, E * shape.moment_y, E * shape.moment_z;
-  const Vec3T<S> moments = density * Vec3T<S>(shape.moment_y + shape.moment_z, shape.moment_y, shape.moment_z);
+  const Vec3T<S> moments =
+      density * Vec3T<S>(shape.moment_y + shape.moment_z, shape.moment_y, shape.moment_z);
   out.inertia = section_inertia<S>(density * shape.area, Vec3T<S>::Zero(), moments.asDiagonal());
   return out;
 }
@@ -166,7 +167,8 @@ S rectangle_torsion_constant(const S& width, const S& height) {
   const S a = wide ? width : height, b = wide ? height : width;
   constexpr double kZeta5 = 1.0369277551433699;
   S sum(31.0 / 32 * kZeta5);
-  for (int n = 1; n <= 13; n += 2) sum -= S(2.0 / (double(n) * n * n * n * n)) / (S(1) + exp(S(n * kPi) * a / b));
+  for (int n = 1; n <= 13; n += 2)
+    sum -= S(2.0 / (double(n) * n * n * n * n)) / (S(1) + exp(S(n * kPi) * a / b));
   return a * b * b * b * (S(1.0 / 3) - S(64 / (kPi * kPi * kPi * kPi * kPi)) * (b / a) * sum);
 }
 template double rectangle_torsion_constant<double>(const double&, const double&);
@@ -176,7 +178,8 @@ const std::vector<SectionKind>& section_kinds() {
     const auto dimension = [](std::string name, std::string summary) {
       return quantity(std::move(name), "m", std::move(summary));
     };
-    const Field width = dimension("width", "Width, along y."), height = dimension("height", "Height, along z.");
+    const Field width = dimension("width", "Width, along y."),
+                height = dimension("height", "Height, along z.");
     const auto per_length = [] {
       return quantity("mass_per_length", "kg/m", "Mass per length.", Range::NonNegative);
     };
@@ -184,21 +187,24 @@ const std::vector<SectionKind>& section_kinds() {
         {"rectangle", "Beam with a solid rectangular section.", with_ends(material(true), {width, height})},
         {"hollow_rectangle", "Beam with a thin-walled rectangular section.",
          with_ends(material(true), {width, height, dimension("thickness", "Thickness of the wall.")})},
-        {"circle", "Beam with a solid circular section.", with_ends(material(true), {dimension("radius", "Radius.")})},
+        {"circle", "Beam with a solid circular section.",
+         with_ends(material(true), {dimension("radius", "Radius.")})},
         {"tube", "Beam with a hollow circular section.",
-         with_ends(material(true), {dimension("radius", "Outer radius."),
-                                    dimension("thickness", "Thickness of the wall.")})},
+         with_ends(material(true),
+                   {dimension("radius", "Outer radius."), dimension("thickness", "Thickness of the wall.")})},
         {"section", "Beam with a section given by its area, second moments and torsion constant.",
          with_ends(material(false), {quantity("area", "m^2", "Area."),
                                      quantity("moment_y", "m^4", "Second moment of area about y."),
                                      quantity("moment_z", "m^4", "Second moment of area about z."),
                                      quantity("torsion_constant", "m^4", "Torsion constant.")})},
         {"stiffness", "Beam with a section given by its stiffnesses and inertias.",
-         with_ends({}, {quantity("axial_stiffness", "N", "E A."), quantity("shear_stiffness_y", "N", "k_y G A."),
+         with_ends({}, {quantity("axial_stiffness", "N", "E A."),
+                        quantity("shear_stiffness_y", "N", "k_y G A."),
                         quantity("shear_stiffness_z", "N", "k_z G A."),
                         quantity("torsional_stiffness", "N m^2", "G J."),
                         quantity("bending_stiffness_y", "N m^2", "E I about y."),
-                        quantity("bending_stiffness_z", "N m^2", "E I about z."), per_length(),
+                        quantity("bending_stiffness_z", "N m^2", "E I about z."),
+                        per_length(),
                         {.name = "inertia_per_length",
                          .type = FieldType::Vector,
                          .unit = "kg m",
@@ -206,23 +212,25 @@ const std::vector<SectionKind>& section_kinds() {
                          .required = true,
                          .range = Range::NonNegative}})},
         {"matrix", "Beam with a section given by its full stiffness matrix and its inertia.",
-         with_ends({}, {{.name = "stiffness",
-                         .type = FieldType::Matrix6,
-                         .unit = "",
-                         .summary = "Symmetric 6x6 matrix from strains (axial, shear y, shear z, torsion, bending y, "
-                                    "bending z) to forces and moments: its rows, or its diagonal.",
-                         .required = true},
-                        per_length(),
-                        {.name = "center",
-                         .type = FieldType::Vector,
-                         .unit = "m",
-                         .summary = "Centre of mass of the section, relative to the beam's axis.",
-                         .defaults = {0, 0, 0}},
-                        {.name = "inertia_per_length",
-                         .type = FieldType::Inertia,
-                         .unit = "kg m",
-                         .summary = "Inertia per length about the centre of mass, section axes.",
-                         .required = true}})}};
+         with_ends(
+             {},
+             {{.name = "stiffness",
+               .type = FieldType::Matrix6,
+               .unit = "",
+               .summary = "Symmetric 6x6 matrix from strains (axial, shear y, shear z, torsion, bending y, "
+                          "bending z) to forces and moments: its rows, or its diagonal.",
+               .required = true},
+              per_length(),
+              {.name = "center",
+               .type = FieldType::Vector,
+               .unit = "m",
+               .summary = "Centre of mass of the section, relative to the beam's axis.",
+               .defaults = {0, 0, 0}},
+              {.name = "inertia_per_length",
+               .type = FieldType::Inertia,
+               .unit = "kg m",
+               .summary = "Inertia per length about the centre of mass, section axes.",
+               .required = true}})}};
   }();
   return list;
 }
@@ -239,8 +247,7 @@ SectionMatrices<S> section_matrices(const Inputs<S>& in, double x) {
         v.number("bending_stiffness_z");
     Vec3T<S> moments;
     for (int i = 0; i < 3; ++i) moments[i] = v.number("inertia_per_length", i);
-    out.inertia =
-        section_inertia<S>(v.number("mass_per_length"), Vec3T<S>::Zero(), moments.asDiagonal());
+    out.inertia = section_inertia<S>(v.number("mass_per_length"), Vec3T<S>::Zero(), moments.asDiagonal());
     return out;
   }
   if (type == "matrix") {
@@ -259,8 +266,10 @@ SectionMatrices<S> section_matrices(const Inputs<S>& in, double x) {
   if (type == "rectangle") return of_shape(v, rectangle(v, nu));
   if (type == "hollow_rectangle") return of_shape(v, hollow_rectangle(v, nu));
   if (type == "circle") return of_shape(v, ring(v.number("radius"), S(0), nu));
-  if (type == "tube") return of_shape(v, ring<S>(v.number("radius"), v.number("radius") - v.number("thickness"), nu));
-  Shape<S> shape{v.number("area"), v.number("moment_y"), v.number("moment_z"), v.number("torsion_constant"),
+  if (type == "tube")
+    return of_shape(v, ring<S>(v.number("radius"), v.number("radius") - v.number("thickness"), nu));
+  Shape<S> shape{v.number("area"),           v.number("moment_y"),
+                 v.number("moment_z"),       v.number("torsion_constant"),
                  v.number("shear_factor_y"), v.number("shear_factor_z")};
   return of_shape(v, shape);
 }
@@ -282,14 +291,16 @@ std::string section_mistake(const Inputs<double>& in, std::string& hint) {
     const char* where = x == 0 ? "" : " at the end";
     if (kind.field("thickness") >= 0) {
       const double t = v.number("thickness");
-      const double most = kind.type == "tube" ? v.number("radius") : 0.5 * std::min(v.number("width"), v.number("height"));
-      if (t > most)
-        return fmt::format("thickness{} must be at most {:.6g}, got {:.6g}", where, most, t);
+      const double most =
+          kind.type == "tube" ? v.number("radius") : 0.5 * std::min(v.number("width"), v.number("height"));
+      if (t > most) return fmt::format("thickness{} must be at most {:.6g}, got {:.6g}", where, most, t);
     }
     const Vec6 moduli =
-        Eigen::SelfAdjointEigenSolver<Mat6>(section_matrices(in, x).stiffness, Eigen::EigenvaluesOnly).eigenvalues();
+        Eigen::SelfAdjointEigenSolver<Mat6>(section_matrices(in, x).stiffness, Eigen::EigenvaluesOnly)
+            .eigenvalues();
     if (moduli[0] <= 0)
-      return fmt::format("stiffness{} must be positive definite, got the eigenvalue {:.6g}", where, moduli[0]);
+      return fmt::format("stiffness{} must be positive definite, got the eigenvalue {:.6g}", where,
+                         moduli[0]);
   }
   return {};
 }

@@ -28,7 +28,8 @@ struct Hessian {
 
 // Second derivatives in x = (u, w) of F.T(x) y on SE(3) = f.(T(w) y_u + (DT(w).u) y_w) + m.T(w) y_w.
 Mat6 tangent_hessian(const Vec6& x, const Vec6& F, const Vec6& y) {
-  const Vec3 u = x.head<3>(), w = x.tail<3>(), f = F.head<3>(), m = F.tail<3>(), y_u = y.head<3>(), y_w = y.tail<3>();
+  const Vec3 u = x.head<3>(), w = x.tail<3>(), f = F.head<3>(), m = F.tail<3>(), y_u = y.head<3>(),
+             y_w = y.tail<3>();
   const Isotropic<double, 3> T = so3_tangent<3>(w.squaredNorm());
   const Hessian coupled(T, w, u, f, y_w);
   Mat6 out;
@@ -39,8 +40,8 @@ Mat6 tangent_hessian(const Vec6& x, const Vec6& F, const Vec6& y) {
 
 }  // namespace
 
-void ThreeNodeBeam::partials(const World<double>& world, const std::array<Motion<double>, 3>& f, const double* p,
-                             ForcePartials<3>& out) {
+void ThreeNodeBeam::partials(const World<double>& world, const std::array<Motion<double>, 3>& f,
+                             const double* p, ForcePartials<3>& out) {
   const Parts<double> parts{p};
   constexpr int kEnd[2] = {0, 2};  // nodes of d_A and d_B; the middle is node 1
   const Vec6 d[2] = {relative(f[1], f[0]), relative(f[1], f[2])};
@@ -77,12 +78,13 @@ void ThreeNodeBeam::partials(const World<double>& world, const std::array<Motion
       for (int j = 0; j < 2; ++j) {
         const Mat6 rate_d = SE3<double>::dTinv(d[j], f[static_cast<std::size_t>(kEnd[j])].V) +
                             SE3<double>::dTinv(-d[j], f[1].V);
-        strain_d[j] +=
-            parts.delay() * (varied.slope[j].unaryExpr([](const S& x) { return x.d[0]; }) + strain.slope[j] * rate_d);
+        strain_d[j] += parts.delay() * (varied.slope[j].unaryExpr([](const S& x) { return x.d[0]; }) +
+                                        strain.slope[j] * rate_d);
       }
     }
     // B_i^T n = (2/L) (N_i dT(phi; phi')^T n + N_i' T(phi)^T n): its own derivatives are those of the scalar n.T(phi) phi'.
-    const Vec6 phi = shape.N[0] * d[0] + shape.N[1] * d[1], along = shape.slope[0] * d[0] + shape.slope[1] * d[1];
+    const Vec6 phi = shape.N[0] * d[0] + shape.N[1] * d[1],
+               along = shape.slope[0] * d[0] + shape.slope[1] * d[1];
     const Mat6 H = scale * tangent_hessian(phi, n, along);
     const Mat6 Y = -scale * swapped_rows(SE3<double>::dT(-phi, swapped(n)));
     for (int i = 0; i < 2; ++i) {
@@ -144,13 +146,12 @@ Energy ThreeNodeBeam::energy(const World<double>& world, const std::array<Motion
   return out;
 }
 
-void ThreeNodeBeam::section(const std::array<Motion<double>, 3>& f, const double* p, int point, Vec6& out_strain,
-                            Vec6& force) {
+void ThreeNodeBeam::section(const std::array<Motion<double>, 3>& f, const double* p, int point,
+                            Vec6& out_strain, Vec6& force) {
   const Parts<double> parts{p};
   const std::array<Vec6, 2> d = {relative(f[1], f[0]), relative(f[1], f[2])};
-  const std::array<Vec6, 2> rate = {
-      SE3<double>::Tinv(d[0]) * f[0].V - SE3<double>::Tinv(-d[0]) * f[1].V,
-      SE3<double>::Tinv(d[1]) * f[2].V - SE3<double>::Tinv(-d[1]) * f[1].V};
+  const std::array<Vec6, 2> rate = {SE3<double>::Tinv(d[0]) * f[0].V - SE3<double>::Tinv(-d[0]) * f[1].V,
+                                    SE3<double>::Tinv(d[1]) * f[2].V - SE3<double>::Tinv(-d[1]) * f[1].V};
   const Strain<double> strain(kShape[point], d, parts.length());
   out_strain = strain.value - parts.relaxed(point);
   force = parts.K(point) * section_strain(parts, point, strain, rate);

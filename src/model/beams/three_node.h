@@ -100,12 +100,14 @@ struct ThreeNodeBeam {
                        ForcePartials<3>& d);
   static Energy energy(const World<double>& world, const std::array<Motion<double>, 3>& f, const double* p);
   // Strain and force of the section at a Gauss point.
-  static void section(const std::array<Motion<double>, 3>& f, const double* p, int point, Vec6& strain, Vec6& force);
+  static void section(const std::array<Motion<double>, 3>& f, const double* p, int point, Vec6& strain,
+                      Vec6& force);
 
   // d = log(H_M^-1 H_i)
   template <class S>
   static Vec6T<S> relative(const Pose<S>& middle, const Pose<S>& end) {
-    return SE3<S>(middle.R.transpose() * (end.p - middle.p), SO3<S>::from_matrix(middle.R.transpose() * end.R))
+    return SE3<S>(middle.R.transpose() * (end.p - middle.p),
+                  SO3<S>::from_matrix(middle.R.transpose() * end.R))
         .log();
   }
 

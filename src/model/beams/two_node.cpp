@@ -20,11 +20,11 @@ void add_scalar(double real, double dual, Mat6& D) {
 
 }  // namespace
 
-void TwoNodeBeam::partials(const World<double>& world, const std::array<Motion<double>, 2>& f, const double* p,
-                           ForcePartials<2>& out) {
+void TwoNodeBeam::partials(const World<double>& world, const std::array<Motion<double>, 2>& f,
+                           const double* p, ForcePartials<2>& out) {
   const Parts<double> parts(p);
   const RelativePose<double> relative(f[0], f[1]);
-  const Vec6&d = relative.twist, &c = relative.half;
+  const Vec6 &d = relative.twist, &c = relative.half;
 
   // The elastic and viscous part: a function of d, V_A and V_B.
   const Mat6 back = SE3<double>::Tinv(-d), forth = SE3<double>::Tinv(d);
@@ -102,7 +102,8 @@ void TwoNodeBeam::partials(const World<double>& world, const std::array<Motion<d
   }
 }
 
-Energy TwoNodeBeam::energy(const World<double>& world, const std::array<Motion<double>, 2>& f, const double* p) {
+Energy TwoNodeBeam::energy(const World<double>& world, const std::array<Motion<double>, 2>& f,
+                           const double* p) {
   const Parts<double> parts(p);
   const RelativePose<double> relative(f[0], f[1]);
   const Vec6 D = f[1].V - f[0].V;
@@ -117,7 +118,8 @@ Energy TwoNodeBeam::energy(const World<double>& world, const std::array<Motion<d
   return out;
 }
 
-void TwoNodeBeam::section(const std::array<Motion<double>, 2>& f, const double* p, int, Vec6& strain, Vec6& force) {
+void TwoNodeBeam::section(const std::array<Motion<double>, 2>& f, const double* p, int, Vec6& strain,
+                          Vec6& force) {
   const Parts<double> parts(p);
   const Vec6 d = RelativePose<double>(f[0], f[1]).twist;
   const Vec6 rate = SE3<double>::Tinv(d) * f[1].V - SE3<double>::Tinv(-d) * f[0].V;

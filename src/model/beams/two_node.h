@@ -82,7 +82,8 @@ struct TwoNodeBeam {
                        ForcePartials<2>& d);
   static Energy energy(const World<double>& world, const std::array<Motion<double>, 2>& f, const double* p);
   // Strain and force of the section in the middle.
-  static void section(const std::array<Motion<double>, 2>& f, const double* p, int point, Vec6& strain, Vec6& force);
+  static void section(const std::array<Motion<double>, 2>& f, const double* p, int point, Vec6& strain,
+                      Vec6& force);
 
  private:
   // c' = (1 - c.c)/4 D + (c.D)/2 c + c x S/2, with dual products
@@ -91,10 +92,10 @@ struct TwoNodeBeam {
     const Vec3T<S> cu = c.template head<3>(), cw = c.template tail<3>();
     const Vec3T<S> Du = D.template head<3>(), Dw = D.template tail<3>();
     const S half(0.5), quarter(0.25);
-    const S cc = cw.squaredNorm(), cD = cw.dot(Dw), cc_dual = S(2) * cu.dot(cw), cD_dual = cu.dot(Dw) + cw.dot(Du);
+    const S cc = cw.squaredNorm(), cD = cw.dot(Dw), cc_dual = S(2) * cu.dot(cw),
+            cD_dual = cu.dot(Dw) + cw.dot(Du);
     Vec6T<S> out = half * screw_cross(c, sum);
-    out.template head<3>() +=
-        quarter * ((S(1) - cc) * Du - cc_dual * Dw) + half * (cD * cu + cD_dual * cw);
+    out.template head<3>() += quarter * ((S(1) - cc) * Du - cc_dual * Dw) + half * (cD * cu + cD_dual * cw);
     out.template tail<3>() += quarter * (S(1) - cc) * Dw + half * cD * cw;
     return out;
   }

@@ -95,8 +95,8 @@ struct RigidInertia {
     }
   }
   template <bool WithMatrix>
-  static void direct_in_plane(const DirectNode& x, const World<double>& world, const double* n, const Seeding& s,
-                              double* r, DirectBlock block) {
+  static void direct_in_plane(const DirectNode& x, const World<double>& world, const double* n,
+                              const Seeding& s, double* r, DirectBlock block) {
     const double m = n[0], J = n[6];
     const double w = x.v[2], alpha = x.vdot[2];
     const double c = x.pose.R(0, 0), sine = x.pose.R(1, 0);

@@ -34,8 +34,8 @@ void LineLoad<Nodes>::derive(const Inputs<S>& in, S* p) {
 }
 
 template <int Nodes>
-void LineLoad<Nodes>::partials(const World<double>&, const std::array<Motion<double>, frames>& f, const double* p,
-                               ForcePartials<frames>& d) {
+void LineLoad<Nodes>::partials(const World<double>&, const std::array<Motion<double>, frames>& f,
+                               const double* p, ForcePartials<frames>& d) {
   for (auto& row : d.K)
     for (Mat6& block : row) block.setZero();
   const bool inertial = p[6] == 0;
@@ -45,7 +45,8 @@ void LineLoad<Nodes>::partials(const World<double>&, const std::array<Motion<dou
     // d(R^T x) = (R^T x)~ d_r
     const double weight = Nodes == 3 ? kWeight[i] : kWeight[2 * i];
     if (inertial)
-      for (int k = 0; k < 6; k += 3) d.K[i][i].template block<3, 3>(k, 3) = -weight * skew(load[i].template segment<3>(k));
+      for (int k = 0; k < 6; k += 3)
+        d.K[i][i].template block<3, 3>(k, 3) = -weight * skew(load[i].template segment<3>(k));
   }
   if constexpr (Nodes == 2) {
     const Vec6 c = RelativePose<double>(f[0], f[1]).half;
@@ -62,7 +63,8 @@ void LineLoad<Nodes>::partials(const World<double>&, const std::array<Motion<dou
     if (inertial) {
       Eigen::Matrix<double, 6, 3> F_cw;
       for (int k = 0; k < 6; k += 3)
-        F_cw.middleRows<3>(k) = (0.5 * kWeight[1]) * skew(Vec3(load[1].template segment<3>(k) - load[0].template segment<3>(k)));
+        F_cw.middleRows<3>(k) =
+            (0.5 * kWeight[1]) * skew(Vec3(load[1].template segment<3>(k) - load[0].template segment<3>(k)));
       for (std::size_t j = 0; j < 2; ++j) {
         F_h[j].rightCols<3>() = F_cw * turn[j];
         const Mat3 share = 0.5 * (Mat3::Identity() + (j == 0 ? -1 : 1) * skew(cw));

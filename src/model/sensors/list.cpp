@@ -208,7 +208,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        [](const Context& c, double* out) { put(reaction(c, 3), out); }},
       {{"section_force",
-        "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and along z, section axes.",
+        "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and "
+        "along z, section axes.",
         {of_beam()}},
        "N",
        3,
