@@ -35,6 +35,8 @@ std::vector<Case> list() {
   add("andrews_squeezer/spatial", "andrews_squeezer_spatial", "r3so3", alpha, 1e-5, 0.05);
   add("rotor/geom1", "rotor", "r3so3", alpha, 1e-5, 0.5);
   add("rotor/spatial_opt", "rotor", "r3so3-spatial", alpha + ",sigma=opt", 1e-5, 0.5);
+  add("flying_spaghetti/r3so3", "flying_spaghetti", "r3so3", alpha, 1e-2, 2);
+  add("flying_spaghetti/se3", "flying_spaghetti", "se3", alpha, 1e-2, 2);
   add("puma560/minimal", "puma560", "minimal", "generalized-alpha,rho=0.8", 1e-3, 1);
   add("puma560/r3so3", "puma560", "r3so3", "generalized-alpha,rho=0.8", 1e-3, 1);
 
@@ -71,7 +73,9 @@ class EngineStepper : public Stepper {
   }
 
   int advance() override {
+    to_.angles = from_.angles;
     const Attempt attempt = integrator_->step(from_, case_.step, to_, work_);
+    system_.follow_angles(to_, work_);  // as the driver does
     std::swap(from_, to_);
     return attempt.converged() ? attempt.corrector.iterations : -1;
   }
