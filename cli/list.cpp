@@ -55,6 +55,8 @@ std::string type_name(const Field& field) {
     case FieldType::Bodies: return "two bodies";
     case FieldType::Joint: return "joint";
     case FieldType::State: return "state";
+    case FieldType::Beam: return "place on a beam";
+    case FieldType::Matrix6: return "6x6 matrix";
     case FieldType::Joints: return "two joints";
     case FieldType::Integer: return "whole number";
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <new>
 #include <string>
 #include <string_view>
@@ -64,6 +65,7 @@ void check_options(const CLI::App& program, int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk, not the end
   CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
   program.set_version_flag("--version", "liedyn " + std::string(version()));
   program.require_subcommand(1);

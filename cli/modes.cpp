@@ -36,8 +36,10 @@ std::string movers(const Model& model, const Mode& mode) {
 }
 
 void print(const Modes& m, const Model& model) {
-  fmt::print("{}: {} degrees of freedom, linearised at t = {:.6g} s{}\n", m.model, m.degrees_of_freedom,
-             m.time, m.undamped ? ", without damping" : "");
+  fmt::print("{}: {} degree{} of freedom{}, linearised at t = {:.6g} s{}\n", m.model, m.degrees_of_freedom,
+             m.degrees_of_freedom == 1 ? "" : "s",
+             m.states > 0 ? fmt::format(", {} state{}", m.states, m.states == 1 ? "" : "s") : "", m.time,
+             m.undamped ? ", without damping" : "");
   if (!m.axes.rate.isZero())
     fmt::print("  seen from axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s\n", m.axes.rate.x(),
                m.axes.rate.y(), m.axes.rate.z());

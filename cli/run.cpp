@@ -20,6 +20,7 @@ struct RunArguments {
   std::optional<double> start, end, step;
   std::optional<long> output_every;
   std::string solver = "auto";
+  int threads = 0;
   std::string from, out;
   bool json = false;
 };
@@ -34,8 +35,9 @@ void print_summary(const Result& result, const std::string& integrator) {
   fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {}, {:.3g} s of computing time\n", s.model, s.start,
              s.end, s.steps, sizes, s.wall_seconds);
   fmt::print("  integrator           {}\n", integrator);
-  fmt::print("  formulation          {}{}, {} unknowns, {} solver\n", s.formulation,
-             s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.solver);
+  fmt::print("  formulation          {}{}, {} unknown{}, {} solver\n", s.formulation,
+             s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.unknowns == 1 ? "" : "s",
+             s.solver);
   fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
   fmt::print("  energy               {:.9g} J, largest drift {:.3g} J\n", s.energy_final, s.energy_max_drift);
   fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,
@@ -60,6 +62,7 @@ int run(const RunArguments& arguments) {
   options.step = arguments.step.value_or(options.step);
   options.output_every = arguments.output_every.value_or(options.output_every);
   options.solver = arguments.solver;
+  options.threads = arguments.threads;
   options.from = configuration_from(arguments.from, system);
 
   Result result;
@@ -120,6 +123,10 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
   command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
+  command
+      .add_option("--threads", arguments->threads,
+                  "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The results are the same")
+      ->type_name("N");
   command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
       ->type_name("FILE");
   command.add_flag("--json", arguments->json,

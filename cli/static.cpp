@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ void print(const StaticResult& r, const Model& model) {
              r.residual_position);
   fmt::print("  potential energy     {:.9g} J\n", r.potential);
   fmt::print("  stability            {}\n",
-             r.unstable_directions < 0    ? "not examined (too many bodies)"
+             r.unstable_directions < 0    ? "not proved (too many bodies); no growing motion was found"
              : r.unstable_directions == 0 ? (r.indifferent.empty() ? "stable" : "stable or indifferent")
                                           : fmt::format("unstable in {} direction{}", r.unstable_directions,
                                                         r.unstable_directions == 1 ? "" : "s"));
@@ -55,8 +56,16 @@ int static_command(StaticArguments& arguments) {
     fmt::print(stderr, "error: {}\n", found.failure);
     return kFailedNumerics;
   }
-  for (const std::string& motion : found.indifferent)
-    fmt::print(stderr, "warning: nothing determines this motion, it was left where it was: {}\n", motion);
+  if (const std::size_t count = found.indifferent.size(); count > 0) {
+    constexpr std::size_t kMost = 3;
+    const auto first = found.indifferent.begin(),
+               last = first + static_cast<std::ptrdiff_t>(std::min(count, kMost));
+    fmt::print(stderr, "warning: nothing determines {}, left where {}: {}{}\n",
+               count == 1 ? "this motion" : fmt::format("these {} motions", count),
+               count == 1 ? "it was" : "they were", fmt::join(first, last, " | "),
+               count > kMost ? fmt::format(" | and {} more (all with --json)", count - kMost) : "");
+  }
+  for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (!arguments.out.empty() && !arguments.json)
     fmt::print("The equilibrium is in {}; run --from {} starts there\n", arguments.out, arguments.out);
   return kDone;

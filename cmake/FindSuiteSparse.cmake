@@ -1,6 +1,6 @@
-# SuiteSparse::KLU and SuiteSparse::AMD. Debian's SuiteSparse 5 comes without CMake files.
+# SuiteSparse::KLU and SuiteSparse::CAMD. Debian's SuiteSparse 5 comes without CMake files.
 find_path(SuiteSparse_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse)
-set(components KLU AMD)
+set(components KLU CAMD)
 foreach(component IN LISTS components)
   string(TOLOWER ${component} library)
   find_library(SuiteSparse_${component}_LIBRARY ${library})
@@ -10,7 +10,7 @@ mark_as_advanced(SuiteSparse_INCLUDE_DIR)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(SuiteSparse DEFAULT_MSG
-  SuiteSparse_KLU_LIBRARY SuiteSparse_AMD_LIBRARY SuiteSparse_INCLUDE_DIR)
+  SuiteSparse_KLU_LIBRARY SuiteSparse_CAMD_LIBRARY SuiteSparse_INCLUDE_DIR)
 
 foreach(component IN LISTS components)
   if(SuiteSparse_FOUND AND NOT TARGET SuiteSparse::${component})

@@ -82,6 +82,7 @@ class Model:
         end: float | None = None,
         set: Mapping[str, float] | None = None,
         initial: str | None = None,
+        output_every: int | None = None,
         every: int | None = None,
         residuals: bool = False,
         strict: bool = False,
@@ -94,7 +95,8 @@ class Model:
         set:        values of parameters for this run only, by path. Settings in the model's `simulation` that are
                     expressions of parameters keep the values they had when the model was compiled.
         initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
-        every:      record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
+        output_every: record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
+                    `every` is a shorter name for it.
         residuals:  also record the largest violation of the constraints, as the channels
                     "constraint_residual.position" and "constraint_residual.velocity".
         strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
@@ -104,7 +106,7 @@ class Model:
 
         Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt.
         """
-        given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": every}
+        given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": _one_of(output_every, every)}
         return self._simulate(given, residuals, set, start, strict, driven=False)
 
     def kinematics(
@@ -113,6 +115,7 @@ class Model:
         step: float | None = None,
         end: float | None = None,
         set: Mapping[str, float] | None = None,
+        output_every: int | None = None,
         every: int | None = None,
         residuals: bool = False,
         strict: bool = False,
@@ -120,7 +123,7 @@ class Model:
     ) -> Result:
         """Positions, velocities, accelerations and reactions where joints prescribe the whole motion, from the constraints alone at each
         time. Options are those of `run`. Raises InputError with the motions that remain free, if there are any."""
-        given = {"step": step, "end": end, "output_every": every}
+        given = {"step": step, "end": end, "output_every": _one_of(output_every, every)}
         return self._simulate(given, residuals, set, start, strict, driven=True)
 
     def changed(self, set: Mapping[str, float]) -> Model:
@@ -203,6 +206,12 @@ def load(model: str | os.PathLike) -> dict[str, Any]:
 def parameters(model: ModelSource, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
     """Paths and values of all numbers of a model."""
     return dict(Model(model, set=set).parameters)
+
+
+def _one_of(output_every: int | None, every: int | None) -> int | None:
+    if output_every is not None and every is not None:
+        raise InputError([Diagnostic("", 0, "every", "is another name of output_every, got both")])
+    return every if output_every is None else output_every
 
 
 def _assignments(numbers_by_path: Mapping[str, float] | None) -> list[tuple[str, float]]:

@@ -125,6 +125,7 @@ void bind_analyses(py::module_& m) {
       .def_readwrite("integrator", &SimulateOptions::integrator)
       .def_readwrite("initial", &SimulateOptions::initial)
       .def_readwrite("output_every", &SimulateOptions::output_every)
+      .def_readwrite("threads", &SimulateOptions::threads)
       .def_readwrite("record_residuals", &SimulateOptions::record_residuals);
 
   py::class_<Channel>(m, "Channel", "What one sensor recorded: its name, unit and number of components.")

@@ -61,6 +61,13 @@ NodeMaps node_maps(NodeType type, const Motion<double>& m) {
   return out;
 }
 
+// x is V_0 of its node, whatever the axes.
+NodeMaps state_maps() {
+  NodeMaps out;
+  out.Q(0, 0) = out.V1(0, 0) = out.A2(0, 0) = 1;
+  return out;
+}
+
 // y = F z with F' = w~ F:   y' = z' + w x z,   y'' = z'' + 2 w x z' + w x (w x z)
 void refer_to_axes(const Vec3& rate, NodeMaps& maps) {
   if (rate.isZero()) return;
@@ -82,9 +89,10 @@ void add_node(const Node& node, const Mat6& D, Triplets& entries) {
 double norm(const SparseMatrix& X) { return X.norm(); }
 
 // The largest speed at which the motion goes on, in radians per second: angular velocities, and velocities over places.
-double pace(const Work& work) {
+double pace(const Model& model, const Work& work) {
   double size = 0, speed = 0, turn = 0;
-  for (const Motion<double>& m : work.motions) {
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
+    const Motion<double>& m = work.motions[i];
     size = std::max(size, m.p.norm());
     speed = std::max(speed, m.V.head<3>().norm());
     turn = std::max(turn, m.V.tail<3>().norm());
@@ -92,16 +100,21 @@ double pace(const Work& work) {
   return std::max(turn, size > 0 ? speed / size : speed);
 }
 
+// How fast the linearised equations go on by themselves.
+double own_pace(const Linearization& l) {
+  const double inertia = norm(l.M);
+  return std::max(std::sqrt(norm(l.K) / inertia), norm(l.C) / inertia);
+}
+
 }  // namespace
 
 bool Linearization::is_plain() const {
-  return std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
+  return states() == 0 && std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
          SparseMatrix(L - SparseMatrix(B.transpose())).norm() <= 1e-14 * B.norm();
 }
 
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
   require_absolute_coordinates(system, "linearisation");
-  require_mechanics_only(system, "linearisation");
   const Model& model = system.model();
   MatrixRequest request;
   const auto assembled = [&](const Seeding& force, RowLevel level, const Seeding& row) {
@@ -113,6 +126,7 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   };
   Linearization out;
   out.axes_rate = axes_rate;
+  out.first_state = model.first_state();
   const SparseMatrix M = assembled({0, 0, 1}, RowLevel::Velocity, {1, 0, 0});
   const SparseMatrix rate_by_q = row_part(system, work);
   const SparseMatrix C = assembled({0, 1, 0}, RowLevel::Velocity, {0, 1, 0});
@@ -124,8 +138,9 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
 
   Triplets entries[6];
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
-    NodeMaps maps = node_maps(model.nodes[i].type, work.motions[i]);
-    refer_to_axes(axes_rate, maps);
+    const bool state_node = model.nodes[i].type == NodeType::State;
+    NodeMaps maps = state_node ? state_maps() : node_maps(model.nodes[i].type, work.motions[i]);
+    if (!state_node) refer_to_axes(axes_rate, maps);
     const Mat6* const all[] = {&maps.Q, &maps.V0, &maps.V1, &maps.A0, &maps.A1, &maps.A2};
     for (std::size_t k = 0; k < 6; ++k) add_node(model.nodes[i], *all[k], entries[k]);
   }
@@ -148,15 +163,43 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   return out;
 }
 
+Linearization without_states(const Linearization& l) {
+  const int n = l.first_state;
+  const auto square = [&](const SparseMatrix& X) { return SparseMatrix(X.block(0, 0, n, n)); };
+  Linearization out;
+  out.M = square(l.M);
+  out.C = square(l.C);
+  out.K = square(l.K);
+  out.B = l.B.leftCols(n);
+  out.L = SparseMatrix(l.L.transpose()).leftCols(n).transpose();
+  out.B_y = l.B_y.leftCols(n);
+  out.velocity_row = l.velocity_row;
+  out.Q = square(l.Q);
+  out.V0 = square(l.V0);
+  out.V1 = square(l.V1);
+  out.A0 = square(l.A0);
+  out.A1 = square(l.A1);
+  out.A2 = square(l.A2);
+  out.axes_rate = l.axes_rate;
+  out.first_state = n;
+  return out;
+}
+
 double change_of_matrices(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
   const Model& model = system.model();
   const Linearization now = linearize(system, state, axes_rate, work);
-  const double rate = pace(work);
+  double rate = pace(model, work), at_rest = 0;
   if (rate == 0) {
     // Nothing moves yet: what the accelerations add to the stiffness.
     double acceleration = 0;
-    for (const double a : state.vdot) acceleration = std::max(acceleration, std::abs(a));
-    return acceleration == 0 ? 0 : acceleration * norm(now.M) / norm(now.K);
+    for (int i = 0; i < now.first_state; ++i)
+      acceleration = std::max(acceleration, std::abs(state.vdot[static_cast<std::size_t>(i)]));
+    if (acceleration > 0) at_rest = acceleration * norm(now.M) / norm(now.K);
+    // But states may change.
+    if (std::any_of(state.vdot.begin() + now.first_state, state.vdot.end(),
+                    [](double change) { return change != 0; }))
+      rate = own_pace(now);
+    if (rate == 0) return at_rest;
   }
   const double dt = 1e-4 / rate;
   State later;
@@ -167,7 +210,8 @@ double change_of_matrices(const System& system, const State& state, const Vec3& 
   Mat6 F = Mat6::Zero();
   F.topLeftCorner<3, 3>() = F.bottomRightCorner<3, 3>() = SO3<double>::exp(dt * axes_rate).R();
   Triplets entries;
-  for (const Node& node : model.nodes) add_node(node, F, entries);
+  for (const Node& node : model.nodes)
+    add_node(node, node.type == NodeType::State ? Mat6(Mat6::Identity()) : F, entries);
   SparseMatrix turned(model.nv, model.nv);
   turned.setFromTriplets(entries.begin(), entries.end());
   const SparseMatrix back = turned.transpose();
@@ -175,7 +219,7 @@ double change_of_matrices(const System& system, const State& state, const Vec3& 
     return norm(SparseMatrix(SparseMatrix(back * (b * turned)) - a)) / (dt * rate);
   };
   const double inertia = norm(now.M);
-  double change = difference(now.M, then.M) / inertia;
+  double change = std::max(at_rest, difference(now.M, then.M) / inertia);
   change = std::max(change, difference(now.C, then.C) / (norm(now.C) + rate * inertia));
   change = std::max(change, difference(now.K, then.K) / (norm(now.K) + rate * rate * inertia));
   if (model.rows > 0 && model.nv <= kLargestDense) {
@@ -190,9 +234,11 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
   // In a motion that the axes carry along, u = u_0 + w x p, u' = w x u and omega' = w x omega for all bodies: least squares for the
   // rate w of least norm, then the proof by the matrices.
   system.residual(state, work, {});
-  const std::vector<Motion<double>> motions = work.motions;
+  const std::vector<Motion<double>> motions(
+      work.motions.begin(),
+      work.motions.begin() + static_cast<std::ptrdiff_t>(system.model().body_types.size()));
   const auto bodies = static_cast<Eigen::Index>(motions.size());
-  const double rate = pace(work);
+  const double rate = pace(system.model(), work);
   SteadyAxes best;
   best.change = change_of_matrices(system, state, Vec3::Zero(), work);
   if (best.change <= kSteady || rate == 0) return best;
@@ -261,12 +307,19 @@ MinimalEquations minimal_equations(const Linearization& l, bool named) {
   SparseMatrix positions = l.B;
   positions.prune(
       [&](Eigen::Index row, Eigen::Index, double) { return !l.velocity_row[static_cast<std::size_t>(row)]; });
-  out.P = admissible_motions(positions);
-  out.V = admissible_motions(l.B);
+  // Of the bodies alone; states are coordinates as they are.
+  const Eigen::Index bodies = l.first_state, states = l.states();
+  const MatrixXd P = admissible_motions(SparseMatrix(positions.leftCols(bodies)));
+  out.V = admissible_motions(SparseMatrix(l.B.leftCols(bodies)));
+  out.P = MatrixXd::Zero(bodies + states, P.cols());
+  out.P.topRows(bodies) = P;
   if (named) {
     out.coordinates = name_coordinates(out.P);
     out.rates = name_coordinates(out.V);
+    for (Eigen::Index i = 0; i < states; ++i) out.rates.push_back(static_cast<int>(bodies + i));
   }
+  out.V.conservativeResizeLike(MatrixXd::Zero(bodies + states, out.V.cols() + states));
+  out.V.bottomRightCorner(states, states).setIdentity();
   const Eigen::Index np = out.P.cols(), nr = out.V.cols();
   // B Y = -B_y P, least norm
   out.Y = MatrixXd::Zero(l.M.rows(), np);
@@ -284,6 +337,28 @@ MinimalEquations minimal_equations(const Linearization& l, bool named) {
   out.A.resize(np + nr, np + nr);
   out.A << xi_rate, -mass.solve(W.transpose() * forces);
   out.F = -mass.solve(MatrixXd(W.transpose()));
+  return out;
+}
+
+Balanced balanced(const Eigen::MatrixXd& A) {
+  // Parlett and Reinsch: powers of 2, so that nothing is rounded, until the norm of each row is about that of its column.
+  constexpr int kSweeps = 100;
+  Balanced out{A, Eigen::VectorXd::Ones(A.rows())};
+  bool done = false;
+  for (int sweep = 0; sweep < kSweeps && !done; ++sweep) {
+    done = true;
+    for (Eigen::Index i = 0; i < A.rows(); ++i) {
+      const double own = std::abs(out.A(i, i));
+      const double row = out.A.row(i).lpNorm<1>() - own, column = out.A.col(i).lpNorm<1>() - own;
+      if (!(row > 0 && column > 0)) continue;
+      const double factor = std::exp2(std::round(0.5 * std::log2(row / column)));
+      if (factor == 1 || row / factor + column * factor > 0.95 * (row + column)) continue;
+      out.D[i] *= factor;
+      out.A.row(i) /= factor;
+      out.A.col(i) *= factor;
+      done = false;
+    }
+  }
   return out;
 }
 

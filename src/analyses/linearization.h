@@ -3,6 +3,8 @@
 //
 //   M y'' + C y' + K y + L dlambda = 0,    B y = 0,    L = B^T without friction.
 //
+// First-order states x come in as y' of nodes of their own, whose y stands in no equation: columns of K and of B that are zero.
+//
 // docs/theory/12_linearization.md derives them from the derivatives along the group. About a state at rest, or a motion
 // that is steady in those axes (a spinning top, a rotor), the matrices are constant and eigenvalues mean what they say.
 #pragma once
@@ -24,13 +26,18 @@ struct Linearization {
   // How the state follows y:   dq = Q y,   dv = V0 y + V1 y',   dvdot = A0 y + A1 y' + A2 y''
   SparseMatrix Q, V0, V1, A0, A1, A2;
   Vec3 axes_rate = Vec3::Zero();  // angular velocity of the axes of y
+  int first_state = 0;            // the numbers of y from here on belong to states
 
-  // No rows at velocity level, no forces that depend on multipliers: y = N x with B N = 0 makes N^T M N and so on.
+  Eigen::Index states() const { return M.rows() - first_state; }
+  // No states, no rows at velocity level, no forces that depend on multipliers: y = N x with B N = 0 makes N^T M N and so on.
   bool is_plain() const;
 };
 
 // At a state that meets the equations of motion.
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work);
+
+// The equations of the bodies with the states held at their values.
+Linearization without_states(const Linearization& l);
 
 // Axes in which a motion is steady, and how far it is from that.
 struct SteadyAxes {
@@ -44,6 +51,13 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work);
 double change_of_matrices(const System& system, const State& state, const Vec3& axes_rate, Work& work);
 inline constexpr double kSteady = 1e-5;  // a smaller change is that of round-off
 
+// A = D A_b D^-1 with A_b of rows and columns of about the same size, whatever the units of its states.
+struct Balanced {
+  Eigen::MatrixXd A;
+  Eigen::VectorXd D;
+};
+Balanced balanced(const Eigen::MatrixXd& A);
+
 // Up to so many velocities matrices are treated as dense ones.
 inline constexpr int kLargestDense = 600;
 
@@ -56,7 +70,7 @@ std::vector<int> dependent_rows(const SparseMatrix& B);
 //
 //   y = P xi,    y' = V zeta + Y xi,    x' = A x + (0; F) f    with forces f added to the equations of y
 //
-// Without rows at velocity level V = P and Y = 0. P and V are orthonormal, or such that the numbers of y named by `coordinates` and of y' named by
+// The last zeta are the first-order states, which have no xi. Without states and rows at velocity level V = P and Y = 0. P and V are orthonormal, or such that the numbers of y named by `coordinates` and of y' named by
 // `rates` are xi and zeta themselves.
 struct MinimalEquations {
   Eigen::MatrixXd P, V, Y, A, F;

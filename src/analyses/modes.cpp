@@ -9,13 +9,14 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <Eigen/SVD>
 // GCC 12 mistakes a reallocation in this library for a use after free.
 #pragma GCC diagnostic ignored "-Wuse-after-free"
 #include <Spectra/GenEigsRealShiftSolver.h>
 #include <Spectra/SymGEigsShiftSolver.h>
 
+#include "analyses/shifted_matrix.h"
 #include "base/suggest.h"
-#include "system/layout.h"
 #include "system/node_components.h"
 
 namespace liedyn {
@@ -67,21 +68,40 @@ void add_square(double square, double round_off, const VectorXcd& y, std::vector
   }
 }
 
-// Rows at velocity level or friction: x' = A x in minimal coordinates. A motion that nothing resists is an eigenvalue zero here too, but one
-// that may be defective: taken for zero if it is below the root of round-off.
-std::vector<Pair> general_pairs(const MinimalEquations& e, double time) {
+// The motion of the bodies, and the values of states where their own y would stand.
+VectorXcd shape_of(const Linearization& l, const VectorXcd& y, const VectorXcd& rate) {
+  constexpr double kNothing = 1e-8;
+  const auto bodies = l.first_state;
+  VectorXcd out = rate;
+  if (y.head(bodies).norm() > kNothing * rate.head(bodies).norm()) out.head(bodies) = y.head(bodies);
+  return out;
+}
+
+// States, rows at velocity level or friction: x' = A x in minimal coordinates. Zero may be a defective eigenvalue, which comes out as the square
+// root of round-off: as in dense_pairs its motions are those with A x = 0.
+std::vector<Pair> general_pairs(const Linearization& l, const MinimalEquations& e, double time) {
   std::vector<Pair> out;
   if (e.A.size() == 0) return out;
-  const Eigen::EigenSolver<MatrixXd> eigen(e.A);
+  // Only states have units that differ by orders of magnitude.
+  const Balanced b = l.states() > 0 ? balanced(e.A) : Balanced{e.A, VectorXd::Ones(e.A.rows())};
+  const Eigen::EigenSolver<MatrixXd> eigen(b.A);
   if (eigen.info() != Eigen::Success) throw NumericalError(time, "the eigenvalues were not found");
-  const double zero = std::sqrt(kResistance) * e.A.norm();
+  const auto motion = [&](const VectorXcd& vector) {
+    const VectorXcd x = b.D.asDiagonal() * vector;
+    return shape_of(l, e.P * x.head(e.P.cols()), e.V * x.tail(e.V.cols()) + e.Y * x.head(e.P.cols()));
+  };
+  const double size = b.A.norm(), zero = std::sqrt(kResistance) * size;
+  if ((eigen.eigenvalues().array().abs() <= zero).any()) {
+    const Eigen::BDCSVD<MatrixXd> svd(b.A, Eigen::ComputeFullV);
+    for (Eigen::Index i = 0; i < b.A.rows(); ++i)
+      if (svd.singularValues()[i] <= kResistance * size)
+        out.push_back({0, motion(svd.matrixV().col(i).cast<Complex>()), true});
+  }
+  const bool resisted = out.empty();
   for (Eigen::Index i = 0; i < e.A.rows(); ++i) {
     const Complex s = eigen.eigenvalues()[i];
-    if (s.imag() < 0) continue;
-    const bool rigid = std::abs(s) <= zero;
-    const VectorXcd x = eigen.eigenvectors().col(i), y = e.P * x.head(e.P.cols());
-    const VectorXcd rate = e.V * x.tail(e.V.cols()) + e.Y * x.head(e.P.cols());
-    out.push_back({rigid ? 0 : s, y.norm() > 1e-8 * rate.norm() ? y : rate, rigid});
+    if (s.imag() < 0 || (!resisted && std::abs(s) <= zero)) continue;
+    out.push_back({s, motion(eigen.eigenvectors().col(i))});
   }
   return out;
 }
@@ -137,71 +157,6 @@ std::vector<Pair> dense_pairs(const Linearization& l, const MatrixXd& N, double 
   return out;
 }
 
-// K + s C + s^2 M bordered by B, in the sparse solver of the mechanism. Rows that repeat others are left out.
-class ShiftedMatrix {
- public:
-  ShiftedMatrix(const Model& model, const Linearization& l)
-      : l_(&l), nv_(model.nv), pattern_(block_pattern(model, IndexForm::Index3)) {
-    block_of_.resize(at(pattern_.unknowns()));
-    for (int b = 0; b < pattern_.blocks(); ++b)
-      for (int i = pattern_.start[at(b)]; i < pattern_.start[at(b) + 1]; ++i) block_of_[at(i)] = b;
-    solver_ = make_linear_solver(pattern_, "klu");
-    right_.resize(at(pattern_.unknowns()));
-  }
-  bool factorize(double s) {
-    if (filled_and_factorized(s)) return true;
-    if (held_.empty()) {
-      held_.assign(at(pattern_.unknowns()), false);
-      for (const int row : dependent_rows(l_->B)) held_[at(nv_ + row)] = true;
-    }
-    return filled_and_factorized(s);
-  }
-  // The motion y, with zero in the rows of the constraints.
-  void solve(const double* x, double* y) const {
-    std::copy_n(x, nv_, right_.begin());
-    std::fill(right_.begin() + nv_, right_.end(), 0.0);
-    solver_->solve(right_.data());
-    std::copy_n(right_.begin(), nv_, y);
-  }
-
- private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  bool filled_and_factorized(double s) {
-    constexpr double kSingular = 1e-16;
-    solver_->set_zero();
-    add(l_->K, 1);
-    add(l_->C, s);
-    add(l_->M, s * s);
-    for (int c = 0; c < l_->B.outerSize(); ++c)
-      for (SparseMatrix::InnerIterator it(l_->B, c); it; ++it) {
-        entry(nv_ + static_cast<int>(it.row()), c) += it.value();
-        entry(c, nv_ + static_cast<int>(it.row())) += it.value();
-      }
-    if (!held_.empty()) solver_->hold(held_);
-    return solver_->factorize() && solver_->reciprocal_condition() > kSingular;
-  }
-  void add(const SparseMatrix& X, double factor) {
-    if (factor == 0) return;
-    for (int c = 0; c < X.outerSize(); ++c)
-      for (SparseMatrix::InnerIterator it(X, c); it; ++it)
-        entry(static_cast<int>(it.row()), c) += factor * it.value();
-  }
-  double& entry(int row, int column) {
-    const int rb = block_of_[at(row)], cb = block_of_[at(column)];
-    const BlockRef ref = solver_->block(rb, cb);
-    return solver_->values()[ref.offset + (row - pattern_.start[at(rb)]) +
-                             (column - pattern_.start[at(cb)]) * ref.stride];
-  }
-
-  const Linearization* l_;
-  int nv_;
-  BlockPattern pattern_;
-  std::vector<int> block_of_;
-  std::vector<bool> held_;  // multipliers of rows that repeat others
-  std::unique_ptr<LinearSolver> solver_;
-  mutable std::vector<double> right_;
-};
-
 // (K - sigma M)^-1 on the admissible motions, and M, as Spectra wants them.
 struct InverseStiffness {
   using Scalar = double;
@@ -210,7 +165,7 @@ struct InverseStiffness {
   Eigen::Index rows() const { return size; }
   Eigen::Index cols() const { return size; }
   void set_shift(double) {}  // factorised already
-  void perform_op(const double* x, double* y) const { matrix->solve(x, y); }
+  void perform_op(const double* x, double* y) const { matrix->solve(x, nullptr, y); }
 };
 struct Mass {
   using Scalar = double;
@@ -221,9 +176,9 @@ struct Mass {
     Eigen::Map<VectorXd>(y, rows()).noalias() = *M * Eigen::Map<const VectorXd>(x, cols());
   }
 };
-// The inverse of the first-order equations y' = z, M z' = -C z - K y - B^T mu at the shift s: (a, b) is what is left of them, and
-//   z = a + s y,     (s^2 M + s C + K) y + B^T mu = -(M b + (s M + C) a).
-// The second half holds z and b in units of w.
+// The inverse of the first-order equations y' = z, M z' = -C z - K y - L mu at the shift s: (a, b) is what is left of them, and
+//   z = a + s y,     (s^2 M + s C + K) y + L mu = -(M b + (s M + C) a),     (s B + B_y) y = -B a  at velocity level.
+// States are z without y, and have no a. The second half holds z and b in units of w.
 struct InverseFirstOrder {
   using Scalar = double;
   const ShiftedMatrix* matrix;
@@ -233,12 +188,19 @@ struct InverseFirstOrder {
   Eigen::Index cols() const { return rows(); }
   void set_shift(double) {}
   void perform_op(const double* in, double* out) const {
-    const Eigen::Index n = l->M.rows();
-    const Eigen::Map<const VectorXd> a(in, n), b(in + n, n);
+    const Eigen::Index n = l->M.rows(), bodies = l->first_state;
+    const Eigen::Map<const VectorXd> b(in + n, n);
     Eigen::Map<VectorXd> y(out, n), z(out + n, n);
+    VectorXd a = VectorXd::Zero(n);
+    a.head(bodies) = Eigen::Map<const VectorXd>(in, bodies);
     const VectorXd right = -(l->M * (w * b + s * a) + l->C * a);
-    matrix->solve(right.data(), out);
+    VectorXd rows = -(l->B * a);
+    for (Eigen::Index i = 0; i < rows.size(); ++i)
+      if (!l->velocity_row[static_cast<std::size_t>(i)]) rows[i] = 0;
+    matrix->solve(right.data(), rows.data(), out);
     z = (a + s * y) / w;
+    z.tail(n - bodies) = y.tail(n - bodies) / w;
+    y.tail(n - bodies).setZero();
   }
 };
 
@@ -246,9 +208,18 @@ struct InverseFirstOrder {
 std::vector<Pair> sparse_pairs(const Model& model, const Linearization& l, int count, double time) {
   constexpr int kIterations = 1000;
   constexpr double kPrecision = 1e-13, kShift = 1e-3;
-  const double stiffness = l.K.norm(), inertia = l.M.norm(), damping = l.C.norm();
   const auto n = static_cast<int>(l.M.rows());
-  const double pace = std::max(std::sqrt(stiffness / inertia), damping / inertia);
+  const auto norm_of = [&](const SparseMatrix& X, int size) {
+    return SparseMatrix(X.block(0, 0, size, size)).norm();
+  };
+  const auto pace_of = [&](int size) {
+    const double inertia = norm_of(l.M, size);
+    if (inertia == 0) return 0.0;
+    return std::max(std::sqrt(norm_of(l.K, size) / inertia), norm_of(l.C, size) / inertia);
+  };
+  const double stiffness = l.K.norm(), inertia = l.M.norm(), damping = l.C.norm();
+  // That of the bodies, where they have one: states may be far faster.
+  const double of_bodies = pace_of(l.first_state), pace = of_bodies > 0 ? of_bodies : pace_of(n);
   const double round_off = kResistance * pace * pace;
   ShiftedMatrix matrix(model, l);
   double s = kShift * pace;
@@ -260,7 +231,8 @@ std::vector<Pair> sparse_pairs(const Model& model, const Linearization& l, int c
     throw NumericalError(time, fmt::format("only {} of {} eigenvalues were found", found, wanted));
   };
   std::vector<Pair> out;
-  if (damping <= kSymmetric * pace * inertia && antisymmetric_part(l.K).norm() <= kSymmetric * stiffness) {
+  if (l.is_plain() && damping <= kSymmetric * pace * inertia &&
+      antisymmetric_part(l.K).norm() <= kSymmetric * stiffness) {
     const int wanted = std::min(count, n - 2), basis = std::min(n, std::max(2 * wanted + 1, 20));
     InverseStiffness inverse{&matrix, n};
     Mass mass{&l.M};
@@ -282,9 +254,11 @@ std::vector<Pair> sparse_pairs(const Model& model, const Linearization& l, int c
   InverseFirstOrder inverse{&matrix, &l, s, pace};
   Spectra::GenEigsRealShiftSolver<InverseFirstOrder> solver(inverse, wanted, basis, s);
   VectorXd start = VectorXd::Ones(2 * n), admissible(2 * n);
+  // Three times, until nothing is left of what the constraints forbid.
   inverse.perform_op(start.data(), admissible.data());
   inverse.perform_op(admissible.data(), start.data());
-  solver.init(start.data());
+  inverse.perform_op(start.data(), admissible.data());
+  solver.init(admissible.data());
   if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision);
       found < wanted)
     complain(found, wanted);
@@ -294,23 +268,33 @@ std::vector<Pair> sparse_pairs(const Model& model, const Linearization& l, int c
     const Complex value = eigenvalues[i];
     if (value.imag() < 0) continue;
     const bool rigid = std::norm(value) <= 100 * round_off;
-    out.push_back({rigid ? 0 : value, shapes.col(i).head(n), rigid});
+    out.push_back(
+        {rigid ? 0 : value, shape_of(l, shapes.col(i).head(n), pace * shapes.col(i).tail(n)), rigid});
   }
   return out;
 }
 
-// The largest number of the shape becomes 1; shares of the kinetic energy.
+// The largest displacement or rotation of the shape becomes 1, the largest state where nothing moves; shares of the kinetic energy.
 Mode finished(const System& system, const Linearization& l, Pair pair) {
+  constexpr double kNothing = 1e-9;
   Mode out;
   out.eigenvalue = pair.s;
   out.rigid = pair.rigid;
   Eigen::Index largest = 0;
   pair.y.cwiseAbs().maxCoeff(&largest);
+  const Complex most = pair.y[largest];
+  if (largest >= l.first_state && l.first_state > 0) {
+    Eigen::Index moving = 0;
+    pair.y.head(l.first_state).cwiseAbs().maxCoeff(&moving);
+    if (std::abs(pair.y[moving]) > kNothing * std::abs(most)) largest = moving;
+  }
   if (pair.y[largest] != 0.0) pair.y /= Complex(pair.y[largest]);
   out.shape.assign(pair.y.begin(), pair.y.end());
+  out.shape.resize(static_cast<std::size_t>(system.model().nv));  // states that are held
   const VectorXcd momentum = l.M * pair.y;
   double sum = 0;
-  for (const Node& node : system.model().nodes) {
+  for (std::size_t i = 0; i < system.model().body_types.size(); ++i) {
+    const Node& node = system.model().nodes[i];
     const int size = node_size(node.type).v;
     const double energy =
         std::max(pair.y.segment(node.v, size).dot(momentum.segment(node.v, size)).real(), 0.0);
@@ -349,7 +333,15 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
                     out.axes.change, state.t));
 
   Linearization l = linearize(system, state, out.axes.rate, work);
+  out.states = static_cast<int>(l.states());
   if (options.undamped) {
+    if (out.states > 0) {
+      l = without_states(l);
+      out.states = 0;
+      out.warnings.push_back(
+          "first-order states dissipate: without damping they are held at their values, and eigenvalues are "
+          "those of the bodies alone");
+    }
     l.C = antisymmetric_part(l.C);
     l.K = symmetric_part(l.K);
   }
@@ -357,13 +349,17 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.solver = dense ? "dense" : "sparse";
   std::vector<Pair> pairs;
   if (dense) {
-    const MatrixXd N = admissible_motions(l.B);
-    out.degrees_of_freedom = static_cast<int>(N.cols());
-    pairs = l.is_plain() ? dense_pairs(l, N, state.t) : general_pairs(minimal_equations(l, false), state.t);
+    if (l.is_plain()) {
+      const MatrixXd N = admissible_motions(l.B);
+      out.degrees_of_freedom = static_cast<int>(N.cols());
+      pairs = dense_pairs(l, N, state.t);
+    } else {
+      const MinimalEquations e = minimal_equations(l, false);
+      out.degrees_of_freedom = static_cast<int>(e.V.cols() - l.states());
+      pairs = general_pairs(l, e, state.t);
+    }
   } else {
-    if (!l.is_plain())
-      throw InputError("solver", "constraints at velocity level and friction need --solver dense");
-    out.degrees_of_freedom = model.nv - model.rows;
+    out.degrees_of_freedom = model.first_state() - model.rows;
     pairs = sparse_pairs(model, l, options.count > 0 ? options.count : kSparseCount, state.t);
   }
   std::stable_sort(pairs.begin(), pairs.end(),
@@ -378,6 +374,10 @@ std::vector<std::string> shape_names(const Model& model) {
   std::vector<std::string> out;
   for (int i = 0; i < model.nv; ++i) {
     const Entry& body = model.body_of(i);
+    if (i >= model.first_state()) {
+      out.push_back(body.name);
+      continue;
+    }
     const Node& node =
         model.nodes[static_cast<std::size_t>(&body - model.description().entries(Section::Bodies).data())];
     const int k = i - node.v;

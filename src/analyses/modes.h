@@ -2,6 +2,7 @@
 //
 //   (s^2 M + s C + K) y + B^T mu = 0,    B y = 0
 //
+// with the first-order states of the model, which stand beside y as they are.
 // Dense in the space of admissible motions; for large models the eigenvalues nearest to a shift, by Arnoldi's method on the inverse
 // of the sparse matrix (Spectra).
 #pragma once
@@ -17,8 +18,9 @@ namespace liedyn {
 inline constexpr std::string_view kModeSolvers[] = {"auto", "dense", "sparse"};
 
 struct ModesOptions {
-  bool undamped = false;  // leave out dissipation: the symmetric part of C and the antisymmetric part of K
-  int count = 0;          // the modes of lowest |s|; 0: all if dense, 20 if sparse
+  // Leave out dissipation: the symmetric part of C and the antisymmetric part of K; states are held at their values.
+  bool undamped = false;
+  int count = 0;                // the modes of lowest |s|; 0: all if dense, 20 if sparse
   std::string solver = "auto";  // one of kModeSolvers: dense up to kLargestDense velocities
   // Angular velocity of the axes in which the motion is linearised; not given: steady_axes.
   bool axes_given = false;
@@ -28,7 +30,7 @@ struct ModesOptions {
 struct Mode {
   std::complex<double> eigenvalue;  // s; of a conjugate pair the one with positive imaginary part
   std::vector<std::complex<double>>
-      shape;                  // y: displacements and rotations, numbered as the velocities; the largest is 1
+      shape;  // y: displacements and rotations, numbered as the velocities, the largest is 1; then the states
   std::vector<double> share;  // per body: of the kinetic energy
   bool rigid = false;         // s = 0 up to round-off: a motion that nothing resists
 
@@ -40,6 +42,7 @@ struct Modes {
   std::string model, formulation;
   double time = 0;
   int degrees_of_freedom = 0;  // admissible motions
+  int states = 0;              // of first order
   SteadyAxes axes;
   bool undamped = false;
   std::string solver;
@@ -50,7 +53,7 @@ struct Modes {
 // About a state that meets the equations of motion. Throws InputError if the options are wrong, NumericalError if the eigenvalue solver fails.
 Modes modes(const System& system, const State& state, const ModesOptions& options = {});
 
-// "y displacement of rod": the names of the numbers of a shape.
+// "rod: displacement y", and the names of states: the numbers of a shape.
 std::vector<std::string> shape_names(const Model& model);
 
 }  // namespace liedyn

@@ -349,6 +349,60 @@ TEST(Modes, ARollingDiscIsStableIfItIsFast) {
     }
 }
 
+// Rows at velocity level (a disc that rolls, a prescribed velocity) and friction, which depends on multipliers; in motion, where both matter.
+TEST(Modes, SparseAndDenseAgreeWithVelocityRowsAndFriction) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.body("disc", "rigid")
+      .set("mass", {1.2})
+      .set("inertia", {0.027, 0.054, 0.027})
+      .set("position", {0, 0, 0.3})
+      .set("velocity", {2.4, 0, 0})
+      .set("angular_velocity", {0, 8, 0});
+  builder.joint("contact", "rolling_disc")
+      .set("between", "ground", "disc")
+      .set("center", {0, 0, 0.3})
+      .set("axis", {0, 1, 0})
+      .set("normal", {0, 0, 1})
+      .set("radius", {0.3});
+  for (int i = 1; i <= 4; ++i) {
+    const std::string name = fmt::format("bob{}", i), hinge = fmt::format("hinge{}", i);
+    builder.body(name, "rigid")
+        .set("mass", {0.5})
+        .set("inertia", {0.01, 0.01, 0.01})
+        .set("position", {3, 0, -0.4 * i + 0.2})
+        .consistent("velocity")
+        .set("angular_velocity", {0, 0.3 * i, 0});
+    builder.joint(hinge, "revolute")
+        .set("between", i == 1 ? "ground" : fmt::format("bob{}", i - 1), name)
+        .set("at", {3, 0, -0.4 * (i - 1)})
+        .set("axis", {0, 1, 0});
+    builder.force(fmt::format("dry{}", i), "joint_friction")
+        .set("joint", hinge)
+        .set("coefficient", {0.3})
+        .set("radius", {0.02})
+        .set("smoothing", {0.1});
+  }
+  const System system = make_system(builder.finish());
+  const State state = start_of(system);
+  const ModesOptions given{.count = 6, .solver = "dense", .axes_given = true};
+  ModesOptions other = given;
+  other.solver = "sparse";
+  const Modes dense = modes(system, state, {.solver = "dense", .axes_given = true});
+  const Modes sparse = modes(system, state, other);
+  int compared = 0;
+  for (const Mode& mode : sparse.modes) {
+    if (mode.rigid) continue;
+    double nearest = 1e300;
+    for (const Mode& candidate : dense.modes)
+      nearest = std::min(nearest, std::abs(candidate.eigenvalue - mode.eigenvalue));
+    expect_at_most(
+        nearest / std::abs(mode.eigenvalue), 1e-8,
+        fmt::format("eigenvalue {:.6g} {:+.6g} i", mode.eigenvalue.real(), mode.eigenvalue.imag()));
+    ++compared;
+  }
+  EXPECT_GE(compared, 2);
+}
+
 TEST(Linearization, RowsThatRepeatOthersDoNoHarm) {
   // A planar four-bar in space: 20 rows for 18 velocities, and it moves.
   ModelBuilder builder;

@@ -28,7 +28,8 @@ std::string describe_motion(const Model& model, const Eigen::VectorXd& y) {
     std::string text;
   };
   std::vector<Part> parts;
-  const double largest = y.cwiseAbs().maxCoeff();
+  const int first_state = model.first_state();
+  const double largest = first_state > 0 ? y.head(first_state).cwiseAbs().maxCoeff() : 0;
   const auto& bodies = model.description().entries(Section::Bodies);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const Node& node = model.nodes[i];
@@ -46,12 +47,17 @@ std::string describe_motion(const Model& model, const Eigen::VectorXd& y) {
   }
   std::stable_sort(parts.begin(), parts.end(),
                    [](const Part& a, const Part& b) { return a.size > 1.001 * b.size; });
+  const auto states = y.tail(model.nv - first_state);
+  for (Eigen::Index i = 0; i < states.size(); ++i)
+    if (std::abs(states[i]) > 1e-3 * states.cwiseAbs().maxCoeff())
+      parts.push_back(
+          {std::abs(states[i]), "state " + model.body_of(first_state + static_cast<int>(i)).name});
   constexpr std::size_t kMost = 3;
   const std::size_t more = parts.size() > kMost ? parts.size() - kMost : 0;
   parts.resize(parts.size() - more);
   std::vector<std::string> texts;
   for (const Part& part : parts) texts.push_back(part.text);
-  return fmt::format("{}{}", fmt::join(texts, "; "), more > 0 ? fmt::format("; {} more bodies", more) : "");
+  return fmt::format("{}{}", fmt::join(texts, "; "), more > 0 ? fmt::format("; {} more", more) : "");
 }
 
 Eigen::MatrixXd separated(Eigen::MatrixXd basis) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <thread>
 
 #include "analyses/choose_formulation.h"
 #include "analyses/recorder.h"
@@ -12,6 +14,8 @@
 #include "system/redundancy.h"
 
 namespace liedyn {
+
+constexpr int kMostThreads = 1024;
 
 void check_times(const SimulateOptions& o) {
   std::vector<Diagnostic> findings;
@@ -26,6 +30,8 @@ void check_times(const SimulateOptions& o) {
   if (o.output_every < 0) add("output_every", fmt::format("must not be negative, got {}", o.output_every));
   if (std::find(std::begin(kSolvers), std::end(kSolvers), o.solver) == std::end(kSolvers))
     add("solver", fmt::format("must be one of {}, got '{}'", fmt::join(kSolvers, ", "), excerpt(o.solver)));
+  if (o.threads < 0 || o.threads > kMostThreads)
+    add("threads", fmt::format("must be 0 (chosen by size) to {}, got {}", kMostThreads, o.threads));
   if (findings.empty() && (o.end - o.start) / o.step > 1e12)
     add("simulation.step", fmt::format("{} steps are too many; the step is too small for the interval",
                                        (o.end - o.start) / o.step));
@@ -33,6 +39,12 @@ void check_times(const SimulateOptions& o) {
 }
 
 namespace {
+
+int thread_count(const SimulateOptions& options, const Model& model) {
+  constexpr std::size_t kWorthwhile = 4096;  // bodies
+  if (options.threads > 0) return options.threads;
+  return model.nodes.size() < kWorthwhile ? 1 : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
 
 std::string redundancy_warning(const System& system, const State& state) {
   Work work(system);
@@ -47,6 +59,21 @@ std::string redundancy_warning(const System& system, const State& state) {
           ? "friction, and so the motion, depends on how reactions are shared"
           : "the motion is the same",
       constraint_scales(system, state, work).length);
+}
+
+// The largest angular velocity, of a body or in a joint of a tree.
+double largest_spin(const Model& model, const State& state) {
+  double square = 0;
+  for (const Node& node : model.nodes) {
+    if (node.type == NodeType::State) continue;
+    double sum = 0;
+    for (int i = place_count(node.type); i < node_size(node.type).v; ++i) {
+      const double w = state.v[static_cast<std::size_t>(node.v + i)];
+      sum += w * w;
+    }
+    square = std::max(square, sum);
+  }
+  return std::sqrt(square);
 }
 
 }  // namespace
@@ -89,6 +116,8 @@ Result simulate(const System& system, const SimulateOptions& options) {
   if (integrator->form() == IndexForm::Stabilized)
     work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
   Work& work = *work_pointer;
+  if (const int threads = thread_count(options, model); threads > 1)
+    work.use_threads(std::make_shared<ThreadPool>(threads));
 
   s.model = model.description().name;
   s.integrator = integrator->describe();
@@ -109,7 +138,10 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
   Recorder recorder(system, work, result, rows, options.record_residuals);
   recorder.record(state);
+  double before = state.t, largest_turn = 0;
   const auto observe = [&](const State& now, long step) {
+    largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
+    before = now.t;
     if (s.adaptive)
       recorder.watch(now);
     else if ((every > 0 && step % every == 0) || now.t == options.end)
@@ -125,6 +157,13 @@ Result simulate(const System& system, const SimulateOptions& options) {
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
+  constexpr double kWholeTurn = 2 * std::numbers::pi;
+  if (largest_turn > kWholeTurn)
+    s.warnings.push_back(
+        fmt::format("something turns by {:.3g} rad in one step: increments of rotations are only "
+                    "distinguished within a whole "
+                    "turn, the result is hardly the motion; take steps of {:.2g} s at most",
+                    largest_turn, 0.1 * kWholeTurn * report.largest_step / largest_turn));
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

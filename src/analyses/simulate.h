@@ -26,6 +26,8 @@ struct SimulateOptions {
   // `step`, interpolated.
   long output_every = 1;
   std::string solver = "auto";  // one of kSolvers
+  // Of large models; 0: as many as the machine has, where that pays. Results do not depend on it.
+  int threads = 1;
   // Also record the largest |Phi| and |B v + Phi_t|, unscaled, as the channels constraint_residual.position and
   // constraint_residual.velocity.
   bool record_residuals = false;

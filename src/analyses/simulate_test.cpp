@@ -206,6 +206,43 @@ TEST(Simulate, StopsWhenToldTo) {
   EXPECT_THAT(result.summary.failure, testing::HasSubstr("interrupted"));
 }
 
+TEST(Simulate, NamesTheLoadThatIsNotANumber) {
+  for (const char* integrator : {"generalized-alpha", "rk44", "esdirk3-4,adaptive=true"}) {
+    ModelBuilder builder;
+    builder.body("bob", "point").set("mass", {1});
+    builder.force("bad", "force")
+        .set("on", std::string("bob"))
+        .set("force", {0, 0, 0})
+        .expression("force", 1, "sqrt(0.5 - t)");
+    SimulateOptions options;
+    options.integrator = integrator;
+    options.step = 0.01;
+    const Summary s = simulate(make_system(builder.finish()), options).summary;
+    EXPECT_FALSE(s.completed);
+    EXPECT_THAT(s.failure, testing::HasSubstr("'forces.bad.force[1]' is"));
+    EXPECT_NEAR(s.end, 0.5, 0.011);
+  }
+}
+
+TEST(Simulate, WarnsOfStepsOfMoreThanAWholeTurn) {
+  for (const double spin : {30.0, 300.0}) {
+    ModelBuilder builder({0, 0, 0});
+    builder.body("ball", "rigid")
+        .set("mass", {1})
+        .set("inertia", {1, 1, 1})
+        .set("angular_velocity", {0, spin, 0});
+    SimulateOptions options;
+    options.step = 0.05;
+    const Summary s = simulate(make_system(builder.finish()), options).summary;
+    if (spin < 100) {
+      EXPECT_TRUE(s.warnings.empty()) << testing::PrintToString(s.warnings);
+    } else {
+      ASSERT_EQ(s.warnings.size(), 1u);
+      EXPECT_THAT(s.warnings[0], testing::HasSubstr("turns by 15 rad in one step"));
+    }
+  }
+}
+
 TEST(Simulate, RefusesSettingsThatMakeNoSense) {
   const System system = make_system(pushed_top());
   SimulateOptions options;

@@ -27,7 +27,7 @@ struct Input {
   double value;
 };
 
-bool is_load(const Field& field) { return field.unit == "N" || field.unit == "N m"; }
+bool is_load(const Field& field) { return field.unit == "N" || field.unit == "N m" || field.unit == "N/m"; }
 
 void add_loads(const System& system, const Entry& force, std::vector<std::string>& out) {
   for (std::size_t f = 0; f < force.fields.size(); ++f) {
@@ -57,7 +57,7 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
   for (const std::string& path : paths) try {
       const int number = params.find(path);
       // What they change is more than r: a joint's place moves B, a body's mass M.
-      for (const char* section : {"joints", "bodies"})
+      for (const char* section : {"joints", "bodies", "beams"})
         if (path.starts_with(fmt::format("{}.", section)))
           throw InputError(
               "inputs",
@@ -174,7 +174,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
                      ni = static_cast<Eigen::Index>(inputs.size());
   const std::vector<std::string> names = shape_names(model);
   for (const int i : e.coordinates) out.states.push_back(names[at(i)]);
-  for (const int i : e.rates) out.states.push_back(names[at(i)] + " rate");
+  for (const int i : e.rates)
+    out.states.push_back(i < model.first_state() ? names[at(i)] + " rate" : names[at(i)]);
 
   // dr/du, by differences over whole systems with other numbers: loads enter r linearly.
   MatrixXd load(nv, ni);

@@ -1,6 +1,6 @@
 // The linearised equations as a state space in minimal coordinates,
 //
-//   x' = A x + B u,    y = C x + D u,    x = (coordinates, their rates)
+//   x' = A x + B u,    y = C x + D u,    x = (coordinates, their rates, first-order states)
 //
 // The coordinates are as many displacements and rotations of bodies as there are degrees of freedom, chosen so that all others follow from
 // them; inputs are numbers of the model, outputs its sensors.
@@ -26,7 +26,7 @@ struct StateSpace {
   SteadyAxes axes;
   Eigen::MatrixXd A, B, C, D;
   std::vector<std::string> states, inputs,
-      outputs;  // "crank: rotation x", "crank: rotation x rate"; paths; "slider[0]"
+      outputs;  // "crank: rotation x", "crank: rotation x rate", "current"; paths; "slider[0]"
   std::vector<double> input_values, output_values;  // at the state; u and y are deviations from them
   std::vector<std::string> warnings;
 

@@ -100,11 +100,14 @@ TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
   SimulateOptions options = default_options(pushed.model().description());
   options.end = end;
   options.step = 1e-3;
-  options.integrator =
-      "dopri5";  // Newton's method would stop at a part of the weights, which are far larger than the push
+  options.integrator = "dopri5";
   options.output_every = 0;
   const Result result = simulate(pushed, options);
   ASSERT_TRUE(result.summary.completed) << result.summary.failure;
+  // The push is a ten-thousandth of the weights. Newton's method with a tolerance below it must not stop at their round-off.
+  options.integrator = "generalized-alpha,rho=1,newton_tol=1e-12";
+  const Result implicit = simulate(pushed, options);
+  ASSERT_TRUE(implicit.summary.completed) << implicit.summary.failure;
   // x(t) = A^-1 (exp(A t) - 1) B u, by eigenvectors
   const Eigen::EigenSolver<Eigen::MatrixXd> eigen(space.A);
   const Eigen::MatrixXcd V = eigen.eigenvectors();
@@ -119,6 +122,10 @@ TEST(StateSpace, FollowsTheSimulationOfASmallPush) {
     const double simulated = result.trajectory.at(result.trajectory.rows() - 1, 1 + i);
     expect_at_most(std::abs(y[i] - simulated) / std::abs(simulated), 1e-6,
                    fmt::format("{}: {:.6g}", space.outputs[static_cast<std::size_t>(i)], simulated));
+    const double newton = implicit.trajectory.at(implicit.trajectory.rows() - 1, 1 + i);
+    expect_at_most(
+        std::abs(y[i] - newton) / std::abs(newton), 5e-6,
+        fmt::format("{} by an implicit method: {:.6g}", space.outputs[static_cast<std::size_t>(i)], newton));
   }
 }
 

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
+#include "analyses/instability.h"
 #include "analyses/linearization.h"
+#include "analyses/modes.h"
 #include "analyses/motions.h"
+#include "analyses/shifted_matrix.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
 #include "system/redundancy.h"
@@ -40,6 +44,9 @@ void check(const StaticOptions& o) {
   if (!findings.empty()) throw InputError(findings);
 }
 
+// Beyond so many velocities the way down is not that of dense matrices, and may end at a saddle.
+constexpr int kLargestDescent = 150;
+
 // Numbers that are loads: gravity, and the components of applied forces and torques, at their value at the time.
 struct Load {
   int number;
@@ -53,7 +60,7 @@ std::vector<Load> loads_of(const System& system, double time) {
   for (const Entry& entry : d.entries(Section::Forces))
     for (std::size_t f = 0; f < entry.fields.size(); ++f) {
       const Field& field = entry.kind->fields[f];
-      if (!field.may_depend_on_time || (field.unit != "N" && field.unit != "N m")) continue;
+      if (!field.may_depend_on_time || (field.unit != "N" && field.unit != "N m" && field.unit != "N/m")) continue;
       for (int i = 0; i < entry.fields[f].count && entry.fields[f].first >= 0; ++i)
         out.push_back({entry.fields[f].first + i, params.get(entry.fields[f].first + i)});
     }
@@ -82,6 +89,13 @@ double largest_applied(const System& system, const std::vector<Load>& loads) {
   return out;
 }
 
+// Rows at velocity level hold displacements: what must not slip does not on the way to the equilibrium either.
+Linearization static_form(Linearization l) {
+  l.velocity_row.assign(l.velocity_row.size(), false);
+  l.B_y.setZero();
+  return l;
+}
+
 // The iteration for one set of loads. `applied`: the largest of them.
 class Equilibrium {
  public:
@@ -93,10 +107,14 @@ class Equilibrium {
   // False: no convergence; the state is then as it was.
   bool solve(State& state) {
     // Large models have no dense matrices; without a potential there need not be a way downhill.
-    constexpr int kLargestDescent = 150;
     using Way = bool (Equilibrium::*)(State&);
-    for (const Way way : {&Equilibrium::descend, &Equilibrium::descend_slowly, &Equilibrium::newton}) {
-      if (way == &Equilibrium::descend && system_->model().nv > kLargestDescent) continue;
+    const int nv = system_->model().nv;
+    std::vector<Way> ways = {&Equilibrium::descend_slowly, &Equilibrium::newton};
+    if (nv <= kLargestDescent) ways.insert(ways.begin(), &Equilibrium::descend);
+    if (has_states())
+      ways = nv <= kLargestDense ? std::vector<Way>{&Equilibrium::balance, &Equilibrium::settle}
+                                 : std::vector<Way>{&Equilibrium::newton};
+    for (const Way way : ways) {
       State found = state;
       if (!(this->*way)(found)) continue;
       state = std::move(found);
@@ -111,9 +129,11 @@ class Equilibrium {
     State state;
     Linearization l;
     MatrixXd N;      // motions the constraints allow
-    VectorXd force;  // what is left, N N^T Q^T r
+    VectorXd force;  // what is left, N N^T Q^T r; of states the rates
     double excess = 0;
   };
+
+  bool has_states() const { return system_->model().first_state() < system_->model().nv; }
 
   // Forces that bodies and joints carry.
   double force_scale() const { return std::max({work_->force_scale, carried_, applied_, 1e-300}); }
@@ -127,7 +147,29 @@ class Equilibrium {
   double evaluate(const State& state) {
     system_->residual(state, *work_, {});
     carried_ = largest(state.lambda);
-    return std::max(largest(work_->r) / (tolerance_ * force_scale()), largest(work_->phi) / (1e-12 * size()));
+    const int first = system_->model().first_state();
+    double out =
+        std::max(largest({work_->r.begin(), work_->r.begin() + first}) / (tolerance_ * force_scale()),
+                 largest(work_->phi) / (1e-12 * size()));
+    for (int i = first; i < system_->model().nv; ++i)
+      out = std::max(out, std::abs(work_->r[at(i)]) / (tolerance_ * rate_scales_[at(i - first)]));
+    return out;
+  }
+
+  // What the rates of states are made of: dx' = C dx + K dq, with changes of the size of x and of the model.
+  void set_rate_scales(const Linearization& l, const State& state) {
+    const int first = l.first_state, states = static_cast<int>(l.states());
+    rate_scales_.assign(at(states), 1e-300);
+    for (int j = 0; j < l.M.cols(); ++j) {
+      const double change = j < first ? size() : typical(state, j);
+      for (SparseMatrix::InnerIterator it(j < first ? l.K : l.C, j); it; ++it)
+        if (it.row() >= first)
+          rate_scales_[at(static_cast<int>(it.row()) - first)] += std::abs(it.value()) * change;
+    }
+  }
+  static double typical(const State& state, int i) {
+    constexpr double kSmall = 1e-6;
+    return std::max(std::abs(state.v[at(i)]), kSmall);
   }
 
   Place place(State state) {
@@ -142,9 +184,12 @@ class Equilibrium {
         state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
       out.l = linearize(*system_, state, Vec3::Zero(), *work_);  // K depends on the multipliers
     }
-    out.N = admissible_motions(out.l.B);
+    const int first = out.l.first_state;
+    out.N = admissible_motions(SparseMatrix(out.l.B.leftCols(first)));
+    if (has_states()) set_rate_scales(out.l, state);
     out.excess = evaluate(state);
-    out.force = out.N * (out.N.transpose() * force());
+    out.force = force();
+    out.force.head(first) = out.N * (out.N.transpose() * VectorXd(out.force.head(first)));
     out.state = std::move(state);
     return out;
   }
@@ -152,7 +197,10 @@ class Equilibrium {
   State moved(const State& state, const VectorXd& d) const {
     State out = state;
     for (const Node& node : system_->model().nodes)
-      increment_position(node.type, d.data() + node.v, out.q.data() + node.q);
+      if (node.type == NodeType::State)
+        out.v[at(node.v)] += d[node.v];
+      else
+        increment_position(node.type, d.data() + node.v, out.q.data() + node.q);
     return out;
   }
 
@@ -219,6 +267,115 @@ class Equilibrium {
     return evaluate(state) <= 1;
   }
 
+  // The balance of bodies along N and of states:   J (p, dx) = -(N^T Q^T r, r_x),   y = N p,
+  //   J = | N^T K N   N^T C_x |
+  //       | K_x N     C_xx    |
+  // with rows and columns brought to the size 1.
+  struct Balance {
+    MatrixXd J, inertia;
+    VectorXd row, column;  // what J was multiplied with
+    Balance(const Place& at_place, double size) {
+      const Eigen::Index first = at_place.l.first_state, states = at_place.l.states(), n = at_place.N.cols();
+      const MatrixXd K = at_place.l.K, C = at_place.l.C, M = at_place.l.M, &N = at_place.N;
+      J.resize(n + states, n + states);
+      J << N.transpose() * K.topLeftCorner(first, first) * N, N.transpose() * C.topRightCorner(first, states),
+          K.bottomLeftCorner(states, first) * N, C.bottomRightCorner(states, states);
+      inertia = MatrixXd::Identity(n + states, n + states);
+      inertia.topLeftCorner(n, n) = N.transpose() * M.topLeftCorner(first, first) * N;
+      column = VectorXd::Constant(n + states, size);
+      for (Eigen::Index i = 0; i < states; ++i)
+        column[n + i] = typical(at_place.state, static_cast<int>(first + i));
+      J = J * column.asDiagonal();
+      row = J.cwiseAbs().rowwise().maxCoeff();
+      for (double& x : row) x = x > 0 ? 1 / x : 1;
+      J = row.asDiagonal() * J;
+    }
+    VectorXd right(const Place& from, const VectorXd& force) const {
+      const Eigen::Index first = from.l.first_state, states = from.l.states(), n = from.N.cols();
+      VectorXd out(n + states);
+      out << from.N.transpose() * force.head(first), force.tail(states);
+      return row.asDiagonal() * out;
+    }
+    // The increment of q (bodies) and v (states).
+    VectorXd step(const Place& from, const VectorXd& solution) const {
+      const VectorXd p = column.asDiagonal() * solution;
+      const Eigen::Index n = from.N.cols();
+      VectorXd y(from.l.M.rows());
+      y << from.N * p.head(n), p.tail(p.size() - n);
+      return from.l.Q * y;
+    }
+  };
+
+  // Newton's method for bodies and states together: controllers have no potential to go down. A step is good if the next one with the same
+  // matrix would be shorter (Deuflhard). Motions and states that nothing determines stay where they are.
+  bool balance(State& state) {
+    constexpr int kIterations = 100;
+    constexpr double kShortest = 1e-5, kSettled = 1e-14, kDependent = 1e-12;
+    Place now = place(state);
+    for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
+      ++iterations;
+      const Balance b(now, size());
+      Eigen::CompleteOrthogonalDecomposition<MatrixXd> inverse;
+      inverse.setThreshold(kDependent);
+      inverse.compute(b.J);
+      const VectorXd solution = -inverse.solve(b.right(now, now.force)), d = b.step(now, solution);
+      const bool close = now.excess <= 1;
+      if (close && solution.cwiseAbs().maxCoeff() <= kSettled) break;
+      double length = rotation_limit(system_->model(), d.data());
+      for (bool accepted = false; !accepted; length /= 2) {
+        if (length < kShortest) {
+          if (close) break;
+          return false;
+        }
+        State trial = moved(now.state, length * d);
+        if (!project_positions(*system_, trial, nullptr, *work_)) continue;
+        Place then = place(std::move(trial));
+        if (!std::isfinite(then.excess)) continue;
+        if (close) {
+          if (then.excess < now.excess) now = std::move(then);
+          break;
+        }
+        const VectorXd next = inverse.solve(b.right(now, then.force));
+        accepted = then.excess <= 1 || next.norm() <= (1 - length / 4) * solution.norm();
+        if (accepted) now = std::move(then);
+      }
+      if (close) break;
+    }
+    state = std::move(now.state);
+    return evaluate(state) <= 1;
+  }
+
+  // Where that fails: pseudo-time steps (J + mu diag(M, 1)) d = -r, the longer the less is left, as bodies in honey and the states themselves go.
+  bool settle(State& state) {
+    constexpr int kIterations = 400;
+    Place now = place(state);
+    double mu = std::max(first_shift(state), 1.0);
+    const double most = 1e12 * mu;
+    for (int i = 0; i < kIterations && std::isfinite(now.excess) && now.excess > 1 && mu <= most; ++i) {
+      ++iterations;
+      const Balance b(now, size());
+      const MatrixXd damped = b.J + mu * (b.row.asDiagonal() * b.inertia * b.column.asDiagonal());
+      const VectorXd d = b.step(now, -damped.partialPivLu().solve(b.right(now, now.force)));
+      State trial = moved(now.state, rotation_limit(system_->model(), d.data()) * d);
+      if (!d.allFinite() || !project_positions(*system_, trial, nullptr, *work_)) {
+        mu *= 4;
+        continue;
+      }
+      Place then = place(std::move(trial));
+      if (!std::isfinite(then.excess)) {
+        mu *= 4;
+        continue;
+      }
+      mu *= std::clamp(then.excess / now.excess, 0.1, 1.5) * 0.7;
+      now = std::move(then);
+    }
+    state = std::move(now.state);
+    if (!(evaluate(state) <= 1)) return false;
+    State found = state;
+    if (balance(found)) state = std::move(found);  // the last digits
+    return true;
+  }
+
   // Newton's method with mu M added to K: as large steps as go downhill. Sparse, but it may end at an equilibrium that is not stable.
   bool descend_slowly(State& state) {
     constexpr int kIterations = 400;
@@ -275,6 +432,7 @@ class Equilibrium {
 
   // d and the increments of lambda, into work_->right, with K + mu M. False: singular.
   bool increment(const State& state, double mu = 0) {
+    if (has_states()) return increment_with_states(state);
     MatrixRequest request;
     request.force = {1, 0, mu};
     request.row = {1, 0, 0};
@@ -294,6 +452,22 @@ class Equilibrium {
     return std::isfinite(largest(work_->right));
   }
 
+  bool increment_with_states(const State& state) {
+    const Linearization l = static_form(linearize(*system_, state, Vec3::Zero(), *work_));
+    set_rate_scales(l, state);
+    ShiftedMatrix matrix(system_->model(), l);
+    evaluate(state);
+    const auto nv = l.M.rows();
+    if (!matrix.factorize(0)) return false;
+    const VectorXd right = -(l.Q.transpose() * Eigen::Map<const VectorXd>(work_->r.data(), nv));
+    std::vector<double> rows;
+    for (const double phi : work_->phi) rows.push_back(-phi);
+    VectorXd y(nv);
+    matrix.solve(right.data(), rows.data(), y.data(), work_->right.data() + nv);
+    Eigen::Map<VectorXd>(work_->right.data(), nv) = l.Q * y;
+    return std::isfinite(largest(work_->right));
+  }
+
   State stepped(const State& state, const std::vector<double>& step, double length) const {
     const int nv = system_->model().nv;
     State out = moved(state, length * Eigen::Map<const VectorXd>(step.data(), nv));
@@ -304,6 +478,10 @@ class Equilibrium {
   // Newton's method with a line search for the largest residual.
   bool newton(State& state) {
     constexpr int kIterations = 60;
+    if (has_states()) {
+      system_->residual(state, *work_, {});
+      set_rate_scales(linearize(*system_, state, Vec3::Zero(), *work_), state);
+    }
     double now = evaluate(state);
     for (int i = 0; i < kIterations; ++i) {
       const bool close = now <= 1;
@@ -335,12 +513,13 @@ class Equilibrium {
   Work* work_;
   double tolerance_, applied_;
   double carried_ = 0;
+  std::vector<double> rate_scales_;
 };
 
 // Motions of zero stiffness, and the number of those with negative stiffness.
 struct Stiffness {
   int negative = 0;
-  MatrixXd indifferent;  // columns, displacements and rotations
+  MatrixXd indifferent;  // columns: displacements and rotations
 };
 Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   constexpr double kNothing = 1e-10;
@@ -361,11 +540,94 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   return out;
 }
 
+// With states: eigenvalues of the coupled equations. A pair of them is two directions.
+void examine_with_states(const System& system, const State& state, StaticResult& out) {
+  constexpr double kGrowing = 1e-8;
+  const Modes found = modes(system, state, {.axes_given = true});
+  int growing = 0;
+  MatrixXd rigid(system.model().nv, 0);
+  for (const Mode& mode : found.modes) {
+    if (!mode.rigid && mode.eigenvalue.real() > kGrowing * std::abs(mode.eigenvalue))
+      growing += mode.eigenvalue.imag() > 0 ? 2 : 1;
+    if (!mode.rigid) continue;
+    rigid.conservativeResize(rigid.rows(), rigid.cols() + 1);
+    for (int i = 0; i < system.model().nv; ++i) rigid(i, rigid.cols() - 1) = mode.shape[at(i)].real();
+  }
+  rigid = separated(rigid);
+  for (Eigen::Index i = 0; i < rigid.cols(); ++i)
+    out.indifferent.push_back(describe_motion(system.model(), rigid.col(i)));
+  // Sparse: only the slowest were looked at.
+  if (found.solver == "dense" || growing > 0) out.unstable_directions = growing;
+}
+
+// States whose rates stay what they are, whatever moves: equations of them that no unknown reaches.
+std::vector<std::string> stubborn_states(const System& system, const State& state, Work& work) {
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  system.residual(state, work, {});
+  std::vector<std::string> out;
+  VectorXd reached = VectorXd::Zero(l.M.rows());
+  const auto add = [&](const SparseMatrix& X, int first, int end) {
+    for (int j = first; j < end; ++j)
+      for (SparseMatrix::InnerIterator it(X, j); it; ++it) reached[it.row()] += std::abs(it.value());
+  };
+  add(l.K, 0, l.first_state);
+  add(l.C, l.first_state, static_cast<int>(l.M.cols()));
+  for (int i = l.first_state; i < l.M.rows(); ++i)
+    if (reached[i] == 0 && work.r[at(i)] != 0)
+      out.push_back(
+          fmt::format("states.{} ({:.4g} per second)", system.model().body_of(i).name, -work.r[at(i)]));
+  return out;
+}
+
+// A state a little away from `state` along the motion y, on the constraints; empty if there is none.
+std::optional<State> pushed(const System& system, const State& state, const Linearization& l,
+                            const VectorXd& y, double by, Work& work) {
+  double size = 0;
+  for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+  const VectorXd d = l.Q * y * (by * std::max(size, 1e-3) / y.cwiseAbs().maxCoeff());
+  State out = state;
+  const double limit = rotation_limit(system.model(), d.data());
+  const VectorXd step = limit * d;
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, step.data() + node.v, out.q.data() + node.q);
+  if (!project_positions(system, out, nullptr, work)) return {};
+  return out;
+}
+
+// Off an unstable equilibrium of a large model, where its way led, and down from there; as often as it takes. The last LoadStep is that of the
+// new place. The direction that is left, if it stays unstable.
+std::optional<VectorXd> leave_unstable(const System& system, double tolerance, double applied, State& state,
+                                       LoadStep& step) {
+  constexpr int kPushes = 8;
+  constexpr double kPush = 0.05;
+  for (int i = 0;; ++i) {
+    Work work(system, system.model().nv <= kLargestDense ? "klu" : "auto");
+    const Linearization l = linearize(system, state, Vec3::Zero(), work);
+    const std::optional<VectorXd> y = unstable_direction(system.model(), l);
+    if (!y || i == kPushes) return y;
+    const double potential = system.energy(state, work).potential;
+    bool left = false;
+    for (const double by : {kPush, -kPush}) {
+      std::optional<State> trial = pushed(system, state, l, *y, by, work);
+      if (!trial) continue;
+      Equilibrium equilibrium(system, work, tolerance, applied);
+      const bool found = equilibrium.solve(*trial);
+      step.iterations += equilibrium.iterations;
+      if (!found || !(system.energy(*trial, work).potential < potential)) continue;
+      state = std::move(*trial);
+      system.follow_angles(state, work);
+      shorten_multipliers(system, state, work);
+      left = true;
+      break;
+    }
+    if (!left) return y;
+  }
+}
+
 }  // namespace
 
 StaticResult find_equilibrium(const System& system, const StaticOptions& options) {
   require_absolute_coordinates(system, "static analysis");
-  require_mechanics_only(system, "static analysis");
   check(options);
   const Model& model = system.model();
   StaticResult out;
@@ -376,7 +638,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   auto work = std::make_unique<Work>(system);
   State state = consistent_positions(
       system, options.time, {.policy = initial_policy(options.initial), .given = options.from.get()}, *work);
-  std::fill(state.v.begin(), state.v.end(), 0.0);
+  std::fill(state.v.begin(), state.v.begin() + model.first_state(), 0.0);
   constexpr double kRegular = 1e-13, kDependent = 1e-7;
   if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
     // Rows that repeat others are not imposed.
@@ -389,6 +651,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   constexpr double kLeastStep = 1.0 / 4096;
   double factor = 0, step = 1.0 / options.load_steps;
   std::vector<double> variables(at(model.sensor_variables));
+  const State start = state;
   while (factor < 1) {
     const double next = factor + step > 1 - 1e-9 ? 1 : factor + step;
     // The whole loads are the model's own.
@@ -406,7 +669,17 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
       out.failure = fmt::format(
           "no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it", next,
           system.unknown_name(worst), raised_work.r[at(worst)]);
-      if (model.nv <= kLargestDense) {
+      if (model.first_state() < model.nv) {
+        Work other(raised, "klu");
+        const std::vector<std::string> names = stubborn_states(raised, state, other);
+        if (!names.empty())
+          out.failure += fmt::format(
+              "; the rates of these states cannot vanish, whatever the bodies and the other states do: {}",
+              fmt::join(names, ", "));
+        else
+          out.failure +=
+              "; with states it is found from a start close to it: --from, or initial values of the states";
+      } else if (model.nv <= kLargestDense) {
         Work dense(raised, "klu");
         const Stiffness stiffness = stiffness_of(raised, state, dense);
         std::vector<std::string> names;
@@ -428,21 +701,42 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());
     out.steps.push_back(std::move(record));
-    if (factor == 1) {
-      raised.residual(state, raised_work, {});
-      out.residual_force = largest(raised_work.r);
-      out.residual_position = largest(raised_work.phi);
-      out.potential = raised.energy(state, raised_work).potential;
-    }
   }
   out.converged = true;
-  if (model.nv <= kLargestDense) {
+  std::optional<VectorXd> leaves;
+  const bool has_states = model.first_state() < model.nv;
+  if (model.nv > kLargestDescent && !has_states) {
+    // In balance as drawn, it is what was asked for.
+    double way = 0;
+    for (std::size_t i = 0; i < state.q.size(); ++i) way = std::max(way, std::abs(state.q[i] - start.q[i]));
+    if (way > 1e-6) {
+      leaves =
+          leave_unstable(system, options.tolerance, largest_applied(system, loads), state, out.steps.back());
+    } else {
+      Work sparse(system);
+      leaves = unstable_direction(model, linearize(system, state, Vec3::Zero(), sparse));
+    }
+    out.unstable_directions = leaves ? 1 : 0;
+  }
+  Work final_work(system);
+  system.residual(state, final_work, {});
+  out.residual_force = largest({final_work.r.begin(), final_work.r.begin() + model.first_state()});
+  out.residual_position = largest(final_work.phi);
+  out.potential = system.energy(state, final_work).potential;
+  system.sense(state, final_work, variables, out.steps.back().sensors.data());
+  if (has_states) {
+    examine_with_states(system, state, out);
+  } else if (model.nv <= kLargestDense) {
     Work dense(system, "klu");
     const Stiffness stiffness = stiffness_of(system, state, dense);
     out.unstable_directions = stiffness.negative;
     for (Eigen::Index i = 0; i < stiffness.indifferent.cols(); ++i)
       out.indifferent.push_back(describe_motion(model, stiffness.indifferent.col(i)));
   }
+  if (out.unstable_directions > 0)
+    out.warnings.push_back(fmt::format(
+        "the equilibrium is unstable: the smallest push makes it leave{}",
+        leaves ? fmt::format(", along this motion, say: {}", describe_motion(model, *leaves)) : ""));
   out.state = std::move(state);
   return out;
 }

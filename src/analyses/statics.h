@@ -1,8 +1,9 @@
 // Static equilibrium: q and lambda with g(q, 0, lambda, t) + B^T lambda = 0 and Phi(q, t) = 0.
 //
 // Newton's method along the motions N that the constraints allow, turned round where the stiffness is negative, d = -N |N^T K N|^-1 N^T r: always
-// downhill, and quadratic close to a stable equilibrium. Where that fails, and for models too large for dense matrices, Newton's method for all
-// unknowns with a line search. Weight and applied forces are raised in load steps; one that fails is halved.
+// downhill, and quadratic close to a stable equilibrium. Where that fails, and for models too large for dense matrices, sparse methods for all
+// unknowns; where they lead to an unstable equilibrium it is left along the unstable motion. With first-order states x the equations f(x, q, 0, t) = 0
+// of their rates are solved with the others. Weight and applied forces are raised in load steps; one that fails is halved.
 #pragma once
 
 #include <string>
@@ -35,10 +36,12 @@ struct StaticResult {
   double residual_force = 0;     // largest |r|
   double residual_position = 0;  // largest |Phi|
   double potential = 0;          // energy
-  // Of the equilibrium: number of directions in which the smallest push makes it leave (negative stiffness); -1: not examined, too large.
+  // Of the equilibrium: number of directions in which the smallest push makes it leave (negative stiffness; with states, growing motions); in large
+  // models 1 if one was found. -1: only the slowest motions of a large model with states were looked at.
   int unstable_directions = -1;
   std::vector<std::string>
       indifferent;  // motions that nothing resists and nothing drives, left where they were
+  std::vector<std::string> warnings;
 };
 
 // Throws InputError if the options or the model are wrong. That there is no equilibrium is in the result.

@@ -58,6 +58,47 @@ TEST(Statics, UprightIsAnEquilibriumThatIsCalledUnstable) {
   EXPECT_EQ(found.unstable_directions, 1);
 }
 
+// A chain of links on hinges, drawn at an angle: beyond 150 and beyond 600 velocities, where no dense matrix leads the way down.
+std::shared_ptr<const Description> hinged_chain(int links, double angle) {
+  ModelBuilder builder({0, -kGravity, 0});
+  const double l = 0.1;
+  const Vec3 along(std::sin(angle), -std::cos(angle), 0);
+  for (int i = 0; i < links; ++i) {
+    const std::string name = fmt::format("link{}", i);
+    builder.body(name, "rigid")
+        .set("mass", {0.2})
+        .set("inertia", {2e-4, 2e-4, 2e-4})
+        .set("position", (i + 0.5) * l * along)
+        .set("orientation", {0, 0, angle});
+    builder.joint(fmt::format("hinge{}", i), "revolute")
+        .set("between", i == 0 ? "ground" : fmt::format("link{}", i - 1), name)
+        .set("at", i * l * along)
+        .set("axis", {0, 0, 1});
+  }
+  builder.sensor("end", "position").set("of", fmt::format("link{}", links - 1));
+  return builder.finish();
+}
+
+TEST(Statics, LargeChainsEndHangingAndSayItIfTheyDoNot) {
+  const double pi = std::acos(-1.0);
+  for (const int links : {30, 110})
+    for (const double angle : {0.4, 2.0, 3.0, pi}) {
+      const StaticResult found = find_equilibrium(make_system(hinged_chain(links, angle)));
+      ASSERT_TRUE(found.converged) << found.failure;
+      const double height = found.steps.back().sensors[1];
+      if (angle == pi) {
+        EXPECT_GT(found.unstable_directions, 0) << "upright as drawn, " << links << " links";
+        ASSERT_EQ(found.warnings.size(), 1u);
+        EXPECT_THAT(found.warnings[0], HasSubstr("unstable"));
+        continue;
+      }
+      expect_at_most(std::abs(height + (links - 0.5) * 0.1), 1e-7,
+                     fmt::format("{} links from {:.2g} rad: height of the last one", links, angle));
+      EXPECT_EQ(found.unstable_directions, 0);
+      EXPECT_TRUE(found.warnings.empty());
+    }
+}
+
 // A mass on two springs: the shallow truss of von Mises. With half-width b, height a, stiffness k and free length l the force is
 //   F = 2 k a (l/sqrt(a^2 + b^2) - 1)  at the height a.
 std::shared_ptr<const Description> truss(double b, double height, double stiffness, double force) {

@@ -13,6 +13,21 @@
 namespace liedyn {
 namespace {
 
+// "; 'forces.push.force[1]' is nan at t = 0.5": functions of time that are not finite somewhere in the step, which the equations of their
+// bodies would be blamed for.
+std::string numbers_not_finite(const System& system, double t, double h) {
+  const Params& params = system.params();
+  std::vector<double> variables(params.values().begin(), params.values().begin() + params.parameter_count());
+  variables.push_back(t);
+  for (const double part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    variables.back() = t + part * h;
+    for (const Params::Bound& timed : params.timed())
+      if (const double value = timed.expression.evaluate<double>(variables); !std::isfinite(value))
+        return fmt::format("; '{}' is {} at t = {:.6g}", params.path(timed.number), value, variables.back());
+  }
+  return {};
+}
+
 // One run: the state, the attempts and their counters.
 class Run {
  public:
@@ -31,7 +46,8 @@ class Run {
  private:
   void start(double h) {
     integrator_.start(state_, h, work_);
-    next_ = between_ = state_;
+    next_ = state_;
+    if (options_.output) between_ = state_;
     begin_ = state_.t;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);
@@ -46,8 +62,10 @@ class Run {
   void give_output();
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
-    report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h,
-                                  integrator_.failure(attempt, system_), watch_->singularity_near(state_, h));
+    const bool finite = attempt.corrector.failure != CorrectorFailure::NotFinite;
+    report_.failure =
+        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_),
+                    finite ? watch_->singularity_near(state_, h) : numbers_not_finite(system_, state_.t, h));
   }
 
   Integrator& integrator_;

@@ -127,7 +127,6 @@ class GeneralizedAlpha final : public Integrator {
         corrected_start_(options.word("start") == "corrected"),
         tolerances_(options),
         corrector_(system, corrector_from(options, sigma_)),
-        careful_(system, careful(corrector_.options())),
         text_(options.text()) {
     check_combination(options, system.model());
     numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
@@ -138,7 +137,7 @@ class GeneralizedAlpha final : public Integrator {
 
   void start(State& state, double h, Work& work) override {
     corrector_.prepare(work);
-    careful_.prepare(work);
+    careful_.reset();
     if (in_parameter_space()) {
       for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, 0);
       for (const Node& node : system_->model().nodes)
@@ -146,6 +145,7 @@ class GeneralizedAlpha final : public Integrator {
                          state.ydot.data(), state.yddot.data());
     }
     state.memory.assign(memory_size(), 0);
+    state.eta.assign(form() == IndexForm::Stabilized ? state.lambda.size() : 0, 0);
     const std::vector<double>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
     for_each_body_angles(state.memory, [&](const Node& node, double* b) {
@@ -154,16 +154,21 @@ class GeneralizedAlpha final : public Integrator {
     if (form_ == Form::Residual) store_covector(state, work);
     if (corrected_start_) correct_start(state, h);
     state.memory.back() = h;
-    changed_ = state;
+    if (tolerances_.adaptive || form_ == Form::Residual) changed_ = state;
   }
 
   Attempt step(const State& from, double h, State& to, Work& work) override {
     return attempt(corrector_, from, h, to, work);
   }
   Attempt step_carefully(const State& from, double h, State& to, Work& work) override {
+    // Made when it is first needed, which is seldom.
+    if (!careful_) {
+      careful_ = std::make_unique<Corrector>(*system_, careful(corrector_.options()));
+      careful_->prepare(work);
+    }
     corrector_.forget_matrix();
-    careful_.forget_matrix();
-    return attempt(careful_, from, h, to, work);
+    careful_->forget_matrix();
+    return attempt(*careful_, from, h, to, work);
   }
   IndexForm form() const override { return corrector_.options().form; }
   StepControl control() const override { return {tolerances_.adaptive, 2}; }
@@ -320,13 +325,17 @@ class GeneralizedAlpha final : public Integrator {
     stage.c_v = h * gamma * share;
     const bool exact = corrector.options().update == StageUpdate::Exact;
     to.t = from.t + h;
-    for (std::size_t i = 0; i < numbers_; ++i) {
-      const double known = of_vdot * vdot[i] + of_a * a[i];
-      corrector.V[i] = v[i] + h * ((1 - gamma) * a[i] + gamma * known);
-      corrector.Theta[i] = h * v[i] + h * h * ((0.5 - beta) * a[i] + beta * known) - part * corrector.V[i];
-      // Predictor: a_{n+1} = a_n.
-      corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
-    }
+    const double past_of_v = h * (1 - gamma), known_of_v = h * gamma;
+    const double past_of_q = h * h * (0.5 - beta), known_of_q = h * h * beta;
+    parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const double known = of_vdot * vdot[i] + of_a * a[i];
+        corrector.V[i] = v[i] + past_of_v * a[i] + known_of_v * known;
+        corrector.Theta[i] = h * v[i] + past_of_q * a[i] + known_of_q * known - part * corrector.V[i];
+        // Predictor: a_{n+1} = a_n.
+        corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
+      }
+    });
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
     for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
@@ -345,11 +354,13 @@ class GeneralizedAlpha final : public Integrator {
     if (exact) {
       to.lambda = from.lambda;
       to.eta = from.eta;
+      if (form_ == Form::Geometric && past_.continues(last, h)) extrapolate(corrector, stage, vdot, to.lambda);
     } else {
       predict_as_printed(corrector, from, h, to);
     }
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
+    if (exact && form_ == Form::Geometric) past_.keep(last, vdot, h, to, accelerations(to));
     if (form_ == Form::Geometric) copy_group_rates(to);
     if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
@@ -358,6 +369,26 @@ class GeneralizedAlpha final : public Integrator {
     finish(corrector, stage, from, h, to, work);
     to.memory.back() = h;
     return out;
+  }
+
+  // theta = Theta + c_1 vdot + T^-1(theta) c_2 v with vdot extrapolated, and theta on the right from T = 1. Parameters have T = 1.
+  void extrapolate(Corrector& corrector, const Stage& stage, const std::vector<double>& vdot,
+                   std::vector<double>& lambda) {
+    past_.extrapolate(lambda);
+    local_a_.resize(numbers_);
+    for (std::size_t i = 0; i < numbers_; ++i) {
+      const double next = past_.next_acceleration(vdot[i], i);
+      local_a_[i] = stage.c_2 * (corrector.V[i] + stage.c_v * next);
+      corrector.theta[i] = corrector.Theta[i] + stage.c_1 * next;
+    }
+    if (stage.c_2 == 0) return;
+    difference_.resize(numbers_);
+    for (std::size_t i = 0; i < numbers_; ++i) difference_[i] = corrector.theta[i] + local_a_[i];
+    for (const Node& node : system_->model().nodes)
+      if (!is_conventional(node.type))
+        increment_rates(node.type, Chart::Exponential, difference_.data() + node.v, local_a_.data() + node.v,
+                        local_a_.data() + node.v);
+    for (std::size_t i = 0; i < numbers_; ++i) corrector.theta[i] += local_a_[i];
   }
 
   // a of the end of the step into the memory, and rates and accelerations that the next step starts with.
@@ -470,14 +501,63 @@ class GeneralizedAlpha final : public Integrator {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+  // Accelerations and multipliers of the last steps, from which those of the next are extrapolated: by a constant, a line or a parabola,
+  // whichever would have been best in the last step. They make the predictor better, never the result: a run that starts from a state
+  // in between does without.
+  class Past {
+   public:
+    void keep(const State& from, const std::vector<double>& before, double h, const State& to,
+              const std::vector<double>& now) {
+      if (!continues(from, h)) count_ = 0;
+      order_ = best_order(before, now);
+      std::swap(vdot_[0], vdot_[1]), std::swap(lambda_[0], lambda_[1]);
+      vdot_[0] = before;
+      lambda_[0] = from.lambda;
+      count_ = std::min(count_ + 1, 2);
+      t_ = to.t, h_ = h;
+    }
+    bool continues(const State& from, double h) const {
+      return count_ > 0 && std::abs(from.t - t_) <= 1e-6 * h_ && std::abs(h - h_) <= 1e-6 * h_;
+    }
+    double next_acceleration(double now, std::size_t i) const { return next(now, i, vdot_); }
+    void extrapolate(std::vector<double>& lambda) const {
+      for (std::size_t i = 0; i < lambda.size(); ++i) lambda[i] = next(lambda[i], i, lambda_);
+    }
+
+   private:
+    double next(double now, std::size_t i, const std::vector<double>* past) const {
+      if (order_ == 0) return now;
+      return order_ == 1 ? 2 * now - past[0][i] : 3 * (now - past[0][i]) + past[1][i];
+    }
+    // The order with which the accelerations `now` would have been foreseen best.
+    int best_order(const std::vector<double>& before, const std::vector<double>& now) const {
+      if (count_ == 0) return 1;
+      double error[3] = {0, 0, 0};
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        const double change = now[i] - before[i], last = before[i] - vdot_[0][i];
+        error[0] += change * change;
+        error[1] += (change - last) * (change - last);
+        if (count_ < 2) continue;
+        const double second = change - 2 * last + vdot_[0][i] - vdot_[1][i];
+        error[2] += second * second;
+      }
+      const int line = error[1] < error[0] ? 1 : 0;
+      return count_ == 2 && error[2] < error[line] ? 2 : line;
+    }
+    int count_ = 0, order_ = 0;
+    double t_ = 0, h_ = 0;
+    std::vector<double> vdot_[2], lambda_[2];
+  };
+
   const System* system_;
   AlphaParameters parameters_;
   double sigma_;
   Form form_;
+  Past past_;
   bool corrected_start_;
   Tolerances tolerances_;
   Corrector corrector_;
-  Corrector careful_;
+  std::unique_ptr<Corrector> careful_;
   std::string text_;
   std::size_t numbers_ = 0;      // Model::stage_numbers
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities

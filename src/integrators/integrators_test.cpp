@@ -57,6 +57,13 @@ TEST_P(EveryIntegrator, DescribesItselfInWordsThatMakeItAgain) {
   EXPECT_EQ(make_integrator(system, text)->describe(), text);
 }
 
+TEST(IntegratorOptions, TolerancesThatNobodyLooksAtAreAMistake) {
+  for (const char* text :
+       {"generalized-alpha,rtol=1e-6", "dopri5,atol=1e-3", "esdirk4-6,adaptive=false,rtol=1e-9"})
+    EXPECT_THROW(check_integrator(text), InputError) << text;
+  check_integrator("dopri5,rtol=1e-6,adaptive=true");
+}
+
 TEST(IntegratorOptions, GivenTwiceAreAMistake) {
   try {
     check_integrator("generalized-alpha,rho=0.9,sigma=1,rho=0.8");

@@ -113,6 +113,13 @@ Specification parse(std::string_view specification) {
                        fmt::format("expected key=value, got '{}'", excerpt(item)));
     options.set(std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)));
   }
+  // Tolerances that nobody looks at would be taken for the error of the result. (A text with all options has them at their defaults.)
+  for (const IntegratorOption& o : found->options)
+    if ((o.name == "rtol" || o.name == "atol") && options.word("adaptive") == "false" &&
+        options.word(o.name) != o.fallback)
+      throw InputError("integrator " + found->name,
+                       fmt::format("{} has no effect with steps of equal size", o.name),
+                       "add adaptive=true, or leave it out");
   return {&*found, std::move(options)};
 }
 

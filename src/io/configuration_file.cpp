@@ -86,6 +86,22 @@ class Reader {
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
   }
+  void states(const JsonValue& values, const Model& model, std::vector<double>& out) {
+    if (!values.is(JsonType::Object))
+      return finding(values.line(), "states", "expected an object, got " + values.describe());
+    std::vector<std::string> names;
+    for (const Entry& entry : model.description().entries(Section::States)) names.push_back(entry.name);
+    for (const JsonValue value : values) {
+      const std::string name(value.key());
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end())
+        finding(value.line(), "states." + name, "the model has no such state", did_you_mean(name, names));
+      else if (!value.is(JsonType::Number) || !std::isfinite(value.number()))
+        finding(value.line(), "states." + name, "expected a finite number, got " + value.describe());
+      else
+        out[static_cast<std::size_t>(found - names.begin())] = value.number();
+    }
+  }
 
  private:
   std::string file_;
@@ -101,8 +117,8 @@ std::string configuration_json(const System& system, const State& state) {
   system.residual(state, work, {});
   const std::vector<Motion<double>> motions = work.motions;
   Json bodies = Json::object();
-  for (std::size_t i = 0; i < configuration.size(); ++i) {
-    const BodyConfiguration& b = configuration[i];
+  for (std::size_t i = 0; i < configuration.bodies.size(); ++i) {
+    const BodyConfiguration& b = configuration.bodies[i];
     const Motion<double>& m = motions[i];
     const NodeType type = model.body_types[i];
     Json body = {{"position", array_of(b.position)}};
@@ -113,6 +129,9 @@ std::string configuration_json(const System& system, const State& state) {
     if (rotates(type)) body["angular_acceleration"] = array_of(m.A.tail<3>());
     bodies[entries[i].name] = body;
   }
+  Json states = Json::object();
+  for (std::size_t i = 0; i < configuration.states.size(); ++i)
+    states[model.description().entries(Section::States)[i].name] = configuration.states[i];
   Json sensors = Json::object();
   std::vector<double> variables(static_cast<std::size_t>(model.sensor_variables)), values(variables.size());
   system.sense(state, work, variables, values.data());
@@ -122,11 +141,10 @@ std::string configuration_json(const System& system, const State& state) {
       value.push_back(values[static_cast<std::size_t>(sensor.first + i)]);
     sensors[sensor.name] = sensor.components == 1 ? value[0] : value;
   }
-  const Json json = {{"liedyn", version()},
-                     {"model", model.description().name},
-                     {"time", state.t},
-                     {"bodies", bodies},
-                     {"sensors", sensors}};
+  Json json = {
+      {"liedyn", version()}, {"model", model.description().name}, {"time", state.t}, {"bodies", bodies}};
+  if (!states.empty()) json["states"] = states;
+  json["sensors"] = sensors;
   return json.dump(2);
 }
 
@@ -171,9 +189,12 @@ Configuration read_configuration_text(const std::string& text, const std::string
         reader.finding(value.line(), "bodies." + name, "the model has no such body",
                        did_you_mean(name, names));
       else
-        reader.body(value, "bodies." + name, out[static_cast<std::size_t>(found - names.begin())]);
+        reader.body(value, "bodies." + name, out.bodies[static_cast<std::size_t>(found - names.begin())]);
     }
   }
+  if (const JsonValue states =
+          document.root().is(JsonType::Object) ? document.root().find("states") : JsonValue())
+    reader.states(states, model, out.states);
   if (!reader.findings.empty()) throw InputError(reader.findings);
   return out;
 }

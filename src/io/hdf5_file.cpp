@@ -34,6 +34,10 @@ std::int64_t Hdf5File::check(std::int64_t result) const {
 }
 
 Hdf5File::Hdf5File(std::string file) : name_(std::move(file)) {
+  // After a write that failed (a full disk, a limit of the file size) the library would crash when it tidies up at the end of the program. Files are
+  // closed here anyway.
+  static const herr_t no_tidying = H5dont_atexit();
+  static_cast<void>(no_tidying);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // it would print its own stack of errors
   file_ = check(H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
 }

@@ -26,6 +26,7 @@ inline constexpr FormatKey kModelKeys[] = {
     {"generator", "Name of a function that adds entries to the model."},
     {"arguments", "Arguments of the generator."},
     {"bodies", "Bodies by name. The inertial frame is called ground."},
+    {"beams", "Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by place wing[0.5]."},
     {"joints", "Joints by name."},
     {"forces", "Forces by name."},
     {"states", "First-order states by name."},

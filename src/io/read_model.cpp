@@ -320,6 +320,7 @@ class ModelReader {
     if (!builder_->begin(section, std::string(name), type ? type.text() : "",
                          type ? type.line() : object.line()))
       return;
+    entry_path_ = fmt::format("{}.{}", section_name(section), name);
     for (JsonValue value : object)
       if (value.key() != "type")
         if (const Field* field = builder_->field(value.key(), value.line())) read_field(*field, value);
@@ -337,7 +338,9 @@ class ModelReader {
       case FieldType::Text:
       case FieldType::Body:
       case FieldType::Joint:
-      case FieldType::State: return read_word(field, value);
+      case FieldType::State:
+      case FieldType::Beam: return read_word(field, value);
+      case FieldType::Integer: return read_integer(field, value);
       case FieldType::Bodies:
       case FieldType::Joints: return read_pair(field, value);
       case FieldType::Choices: return read_choices(field, value);
@@ -354,8 +357,22 @@ class ModelReader {
     const std::string_view what = field.type == FieldType::Body    ? "the name of a body"
                                   : field.type == FieldType::Joint ? "the name of a joint"
                                   : field.type == FieldType::State ? "the name of a state"
+                                  : field.type == FieldType::Beam  ? "the name of a beam"
                                                                    : "a text";
     reject(field, what, value);
+  }
+
+  // It shapes the model, so that it may be set from outside only now.
+  void read_integer(const Field& field, JsonValue value) {
+    const std::string path = fmt::format("{}.{}", entry_path_, field.name);
+    std::optional<double> number;
+    std::erase_if(assignments_, [&](const Assignment& a) {
+      if (a.path == path) number = a.value;
+      return a.path == path;
+    });
+    if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
+    builder_->numbers(field.name, std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
+                      value.line());
   }
 
   void read_pair(const Field& field, JsonValue value) {
@@ -538,6 +555,34 @@ class ModelReader {
     return mistake.empty() ? keep_symmetric_part() : mistake;
   }
 
+  // Rows of a symmetric matrix, or its diagonal.
+  std::string collect_matrix6(JsonValue value) {
+    if (!value.is(JsonType::Array) || value.size() != 6)
+      return fmt::format("expected 6 rows of 6 numbers or the 6 numbers of the diagonal, got {}", value.describe());
+    if (!(*value.begin()).is(JsonType::Array)) {
+      const std::string mistake = collect_array(value, 6, "");
+      if (!mistake.empty()) return mistake;
+      std::vector<double> matrix(36, 0.0);
+      for (std::size_t i = 0; i < 6; ++i) matrix[7 * i] = values_[i];
+      for (Formula& formula : formulas_) formula.index *= 7;
+      values_ = std::move(matrix);
+      return {};
+    }
+    int row = 0;
+    for (JsonValue line : value) {
+      const std::string mistake = collect_array(line, 6, fmt::format(" in row {}", ++row));
+      if (!mistake.empty()) return mistake;
+    }
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c < r; ++c) {
+        const int below = 6 * r + c, above = 6 * c + r;
+        if (values_[static_cast<std::size_t>(below)] != values_[static_cast<std::size_t>(above)] ||
+            formula_text(below) != formula_text(above))
+          return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", c, r, r, c);
+      }
+    return {};
+  }
+
   // Turns the nine numbers of a matrix into xx, yy, zz, yz, xz, xy.
   std::string keep_symmetric_part() {
     constexpr std::array<std::pair<int, int>, 3> mirrored = {{{1, 3}, {2, 6}, {5, 7}}};
@@ -579,6 +624,7 @@ class ModelReader {
       case FieldType::PlaneVector: mistake = collect_array(value, 2, ""); break;
       case FieldType::Points: mistake = collect_rows(value, 2, "point"); break;
       case FieldType::Inertia: mistake = collect_inertia(value); break;
+      case FieldType::Matrix6: mistake = collect_matrix6(value); break;
       default: mistake = collect_number(value, "");
     }
     if (!mistake.empty()) return builder_->reject(field.name, "", std::move(mistake), {}, value.line());
@@ -635,6 +681,7 @@ class ModelReader {
   std::vector<Assignment>& assignments_;
   std::vector<Diagnostic> early_findings_;
   DescriptionBuilder* builder_ = nullptr;
+  std::string entry_path_;      // of the entry being read
   std::vector<double> values_;  // the numbers of the field being read; 0 where there is an expression
   std::vector<Formula> formulas_;
 };

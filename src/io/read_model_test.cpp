@@ -239,6 +239,43 @@ TEST(Generators, ArgumentsAreSetFromOutside) {
   }
 }
 
+std::string wing(const std::string& elements, const std::string& stiffness = "[9, 8, 7, 6, 5, 4]") {
+  return R"({"liedyn": 1, "beams": {"wing": {"type": "matrix", "from": [0, 0, 0], "to": [1, 0, 0], "elements": )" + elements +
+         R"(, "stiffness": )" + stiffness + R"(, "mass_per_length": 1, "inertia_per_length": [1, 1, 1]}}})";
+}
+
+TEST(Beams, HaveAsManyElementsAsTheFileOrTheUserSays) {
+  EXPECT_EQ(read_model_text(wing("4"), "").entries(Section::Bodies).size(), 5u);
+  std::vector<Assignment> assignments = {{"beams.wing.elements", 7}};
+  const Description d = read_model_text(wing("4"), "", assignments);
+  EXPECT_EQ(d.entries(Section::Bodies).size(), 8u);
+  EXPECT_TRUE(assignments.empty());
+  EXPECT_EQ(number(d, "beams.wing.stiffness[2][2]"), 7);
+  EXPECT_EQ(number(d, "beams.wing.stiffness[2][1]"), 0);
+  EXPECT_THROW(number(d, "beams.wing.elements"), InputError) << "it shapes the model";
+}
+
+TEST(Beams, WrongNumbersAreExplained) {
+  const auto complaint = [](const std::string& text) -> std::string {
+    try {
+      read_model_text(text, "");
+      return "accepted";
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {wing("0"), "beams.wing.elements: expected a positive"},
+      {wing("2.5"), "beams.wing.elements: expected a whole number"},
+      {wing("1e12"), "beams.wing.elements: expected at most 1000000"},
+      {wing("\"n\""), "beams.wing.elements: expected a whole number"},
+      {wing("2", "[1, 2]"), "expected 6 rows of 6 numbers or the 6 numbers of the diagonal"},
+      {wing("2", "[[1,2,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]"),
+       "expected a symmetric matrix, but [0][1] and [1][0] differ"}};
+  for (const auto& [text, message] : cases)
+    EXPECT_NE(complaint(text).find(message), std::string::npos) << complaint(text);
+}
+
 TEST(Generators, ALongChainIsMadeQuickly) {
   const auto begin = std::chrono::steady_clock::now();
   const Description d = make_chain(100000);

@@ -75,6 +75,9 @@ struct Lump {
   }
 };
 
+// Below this speed [rad/s or m/s] the friction of a joint falls smoothly to zero.
+constexpr double kFrictionSpeed = 1e-3;
+
 class UrdfReader {
  public:
   UrdfReader(const urdf::ModelInterface& robot, const std::string& file, std::vector<Assignment>& assignments)
@@ -107,12 +110,19 @@ class UrdfReader {
     std::map<std::string, double> out;
     std::erase_if(assignments, [&](const Assignment& a) {
       if (a.path == "floating") floating_ = a.value != 0;
+      if (a.path == "stops") set_stops(a.value);
       constexpr std::string_view prefix = "initial.";
       const bool initial = a.path.starts_with(prefix);
       if (initial) out[a.path.substr(prefix.size())] = a.value;
-      return initial || a.path == "floating";
+      return initial || a.path == "floating" || a.path == "stops";
     });
     return out;
+  }
+
+  void set_stops(double stiffness) {
+    if (!(stiffness >= 0) || !std::isfinite(stiffness))
+      throw InputError("stops", fmt::format("expected a stiffness that is not negative, got {}", stiffness));
+    stops_ = stiffness;
   }
 
   void unknown_joint(const std::string& name) {
@@ -122,13 +132,13 @@ class UrdfReader {
                      did_you_mean(suggestion.name()));
   }
 
-  // A name that a model may have: other characters become underscores, and repeated names get a number.
+  // A name that a model may have, and that expressions may use: other characters become underscores, and repeated names get a number.
   std::string clean(const std::string& name) {
     const auto found = clean_names_.find(name);
     if (found != clean_names_.end()) return found->second;
     std::string out = name.empty() ? "_" : name;
     for (char& c : out)
-      if (!is_name(std::string("a") + c)) c = '_';
+      if (!is_name(std::string("a") + c) || c == '-') c = '_';
     if (!is_name(out) || out == "ground") out.insert(out.begin(), '_');
     const std::string base = out;
     for (int i = 2; !taken_.insert(out).second; ++i) out = fmt::format("{}_{}", base, i);
@@ -253,6 +263,23 @@ class UrdfReader {
       builder_.numbers("damping", std::array{joint.dynamics->damping});
       builder_.end();
     }
+    if (has_friction(joint)) {
+      // Constant torque or force against the motion, smooth about zero.
+      const std::string rate = clean(joint.name + "_rate");
+      add_effort(joint, "_friction",
+                 fmt::format("-({:.17g})*{}/sqrt({}^2 + {:.17g})", joint.dynamics->friction, rate, rate,
+                             kFrictionSpeed * kFrictionSpeed));
+    }
+    if (stops_ > 0 && joint.type != urdf::Joint::CONTINUOUS && joint.limits) {
+      if (!(joint.limits->lower <= joint.limits->upper))
+        return builder_.finding("joints." + clean(joint.name),
+                                fmt::format("expected a lower limit below the upper one, got {} and {}",
+                                            joint.limits->lower, joint.limits->upper));
+      const std::string x = fmt::format("({} + ({:.17g}))", coordinate_name(joint), start_of(joint));
+      add_effort(joint, "_stops",
+                 fmt::format("{:.17g}*(max(0, ({:.17g}) - {}) - max(0, {} - ({:.17g})))", stops_,
+                             joint.limits->lower, x, x, joint.limits->upper));
+    }
     if (joint.mimic) return;
     builder_.begin(Section::Forces, clean(joint.name + "_motor"), "joint_actuator");
     builder_.word("joint", clean(joint.name));
@@ -260,15 +287,35 @@ class UrdfReader {
     builder_.end();
   }
 
+  void add_effort(const urdf::Joint& joint, const char* suffix, const std::string& effort) {
+    builder_.begin(Section::Forces, clean(joint.name + suffix), "joint_effort");
+    builder_.word("joint", clean(joint.name));
+    builder_.word("effort", effort);
+    builder_.end();
+  }
+
+  static bool has_friction(const urdf::Joint& joint) {
+    return joint.dynamics && joint.dynamics->friction > 0;
+  }
+  // The sensor that shows how far the joint is from its start.
+  std::string coordinate_name(const urdf::Joint& joint) {
+    return clean(start_of(joint) == 0 ? joint.name : joint.name + "_from_start");
+  }
+
   // Sensors show the coordinate as the robot counts it: that of the model is zero where it starts.
   void add_sensor(const urdf::Joint& joint) {
     if (!has_coordinate(joint)) return;
     const double start = start_of(joint);
     const std::string type = turns(joint) ? "joint_angle" : "joint_displacement";
-    const std::string name = clean(joint.name), own = start == 0 ? name : clean(joint.name + "_from_start");
+    const std::string name = clean(joint.name), own = coordinate_name(joint);
     builder_.begin(Section::Sensors, own, type);
     builder_.word("of", name);
     builder_.end();
+    if (has_friction(joint)) {
+      builder_.begin(Section::Sensors, clean(joint.name + "_rate"), type + "_rate");
+      builder_.word("of", name);
+      builder_.end();
+    }
     if (start == 0) return;
     builder_.begin(Section::Sensors, name, "expression");
     builder_.word("value", fmt::format("{} + ({:.17g})", own, start));
@@ -315,6 +362,7 @@ class UrdfReader {
   std::string file_;
   DescriptionBuilder builder_;
   bool floating_ = false;
+  double stops_ = 0;  // stiffness of the ends of joints; 0: none
   std::map<std::string, double> initial_;
   std::set<std::string> used_;
   std::map<std::string, std::string> clean_names_;

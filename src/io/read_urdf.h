@@ -10,7 +10,8 @@
 
 namespace liedyn {
 
-// Assignments that are consumed: "initial.JOINT" (angle or displacement to start with) and "floating" (1: the root link is a free body).
+// Assignments that are consumed: "initial.JOINT" (angle or displacement to start with), "floating" (1: the root link is a free body) and "stops" (the stiffness
+// of one-sided springs at the limits of joints; 0: limits are not used).
 // Throws InputError.
 Description read_urdf(const std::string& text, const std::string& file, std::vector<Assignment>& assignments);
 

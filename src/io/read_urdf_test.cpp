@@ -77,6 +77,52 @@ TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
                  "moment of inertia about the shoulder");
 }
 
+// One link on a hinge with friction and limits.
+std::string stiff_hinge(const char* limits) {
+  return fmt::format(
+      R"(<robot name="door"><link name="frame"/><link name="door-leaf"><inertial><origin xyz="0 0.5 0"/><mass value="3"/>
+    <inertia ixx="0.2" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.2"/></inertial></link>
+    <joint name="hinge-1" type="revolute"><parent link="frame"/><child link="door-leaf"/><axis xyz="1 0 0"/>
+    {}<dynamics friction="2.5"/></joint></robot>)",
+      limits);
+}
+
+TEST(ReadUrdf, FrictionActsAgainstTheMotionAndStopsPushBack) {
+  std::vector<Assignment> assignments = {{"stops", 400}, {"initial.hinge-1", 0.2}};
+  const auto description = std::make_shared<const Description>(read_urdf(
+      stiff_hinge(R"(<limit lower="-0.1" upper="0.3" effort="0" velocity="1"/>)"), "door.urdf", assignments));
+  const System system(Model::compile(description), Params(description));
+  Work work(system);
+  State state = consistent_state(system, 0, InitialPolicy::Check, work);
+  // Turned by `by` from its start about x, at a rate; what the angular acceleration is more than that of the weight.
+  const double J = 0.2 + 3 * 0.25;
+  const auto torque = [&](double by, double rate) {
+    State moved = state;
+    const Mat3 R = SO3<double>::exp(Vec3(by, 0, 0)).R();
+    Eigen::Map<Vec3> p(moved.q.data());
+    p = (R * Vec3(p)).eval();
+    store_rotation(SO3<double>::exp(Vec3(by, 0, 0)) * rotation_of(state.q.data()), moved.q.data());
+    Eigen::Map<Vec3>(moved.v.data()) = rate * Vec3::UnitX().cross(Vec3(p));
+    Eigen::Map<Vec3>(moved.v.data() + 3) = rate * Vec3::UnitX();
+    EXPECT_TRUE(solve_accelerations(system, moved, work));
+    return J * moved.vdot[3] + 3 * 9.81 * 0.5 * std::cos(0.2 + by);
+  };
+  expect_at_most(std::abs(torque(0.05, 0.5) + 2.5), 1e-5, "friction at 0.5 rad/s");
+  expect_at_most(std::abs(torque(0.05, -0.5) - 2.5), 1e-5, "friction at -0.5 rad/s");
+  expect_at_most(std::abs(torque(0.05, 0)), 1e-12, "nothing at rest within the limits");
+  expect_at_most(std::abs(torque(0.15, 0) + 400 * 0.05), 1e-11, "beyond the upper limit");
+  expect_at_most(std::abs(torque(-0.5, 0) - 400 * 0.2), 1e-11, "beyond the lower limit");
+  // Without being asked for there are no stops.
+  const Description plain =
+      read(stiff_hinge(R"(<limit lower="-0.1" upper="0.3" effort="0" velocity="1"/>)").c_str());
+  EXPECT_EQ(plain.entries(Section::Forces).size(), 2u);
+  EXPECT_EQ(plain.entries(Section::Joints)[0].name, "hinge_1");
+  EXPECT_THROW(
+      read(stiff_hinge(R"(<limit lower="1" upper="-1" effort="0" velocity="1"/>)").c_str(), {{"stops", 1}}),
+      InputError);
+  EXPECT_THROW(read(kArm, {{"stops", -1}}), InputError);
+}
+
 TEST(ReadUrdf, StartsWhereItIsTold) {
   std::vector<Assignment> assignments = {
       {"initial.shoulder", 0.4}, {"initial.extension", 0.05}, {"bodies.slide.mass", 3}};

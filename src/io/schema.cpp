@@ -52,6 +52,7 @@ Json definitions() {
          {only({{"rotation_vector", vector}}), only({{"cardan", vector}}),
           only({{"quaternion", array_of(n, 4)}}), only({{"axis", vector}, {"angle", n}}),
           only({{"matrix", array_of(vector, 3)}})}}}},
+      {"matrix6", {{"anyOf", {array_of(n, 6), array_of(array_of(n, 6), 6)}}}},
       {"body", {{"description", "Name of a body, or \"ground\"."}, {"type", "string"}}},
   };
 }
@@ -65,6 +66,7 @@ Json type_of(const Field& field) {
     case FieldType::Points: return reference("points");
     case FieldType::Inertia: return reference("inertia");
     case FieldType::Rotation: return reference("rotation");
+    case FieldType::Matrix6: return reference("matrix6");
     case FieldType::Choice: return {{"enum", field.choices}};
     case FieldType::Choices:
       return {
@@ -73,7 +75,8 @@ Json type_of(const Field& field) {
     case FieldType::Body: return reference("body");
     case FieldType::Bodies: return array_of(reference("body"), 2);
     case FieldType::Joint:
-    case FieldType::State: return {{"type", "string"}};
+    case FieldType::State:
+    case FieldType::Beam: return {{"type", "string"}};
     case FieldType::Joints: return array_of({{"type", "string"}}, 2);
   }
   return {};

@@ -40,18 +40,23 @@ std::string modes_json(const Modes& m, const Model& model) {
         numbers.push_back(pair(mode.shape[static_cast<std::size_t>(node.v + k)]));
       shape[bodies[i].name] = numbers;
     }
+    Json states = Json::object();
+    for (int i = model.first_state(); i < model.nv; ++i)
+      states[model.body_of(i).name] = pair(mode.shape[static_cast<std::size_t>(i)]);
     list.push_back({{"eigenvalue", pair(mode.eigenvalue)},
                     {"frequency", mode.frequency()},
                     {"damping_ratio", mode.damping_ratio()},
                     {"rigid", mode.rigid},
                     {"energy", energy},
                     {"shape", shape}});
+    if (!states.empty()) list.back()["states"] = states;
   }
   const Json json = {{"liedyn", version()},
                      {"model", m.model},
                      {"formulation", m.formulation},
                      {"time", m.time},
                      {"degrees_of_freedom", m.degrees_of_freedom},
+                     {"states", m.states},
                      {"undamped", m.undamped},
                      {"solver", m.solver},
                      {"axes_rate", {m.axes.rate.x(), m.axes.rate.y(), m.axes.rate.z()}},
@@ -89,7 +94,7 @@ void write_modes(const Modes& m, const Model& model, const std::string& file) {
   const auto count = static_cast<Eigen::Index>(m.modes.size());
   Eigen::VectorXcd eigenvalues(count);
   Eigen::MatrixXcd shapes(count, model.nv);
-  Eigen::MatrixXd energy(count, static_cast<Eigen::Index>(model.nodes.size()));
+  Eigen::MatrixXd energy(count, static_cast<Eigen::Index>(model.body_types.size()));
   for (Eigen::Index i = 0; i < count; ++i) {
     const Mode& mode = m.modes[static_cast<std::size_t>(i)];
     eigenvalues[i] = mode.eigenvalue;

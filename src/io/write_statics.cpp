@@ -34,11 +34,13 @@ std::string static_json(const StaticResult& r, const System& system) {
                {"potential_energy", r.potential},
                {"unstable_directions", r.unstable_directions < 0 ? Json() : Json(r.unstable_directions)},
                {"indifferent", r.indifferent},
+               {"warnings", r.warnings},
                {"load_steps", steps},
                {"sensors", r.steps.empty() ? Json::object() : sensors_of(r.steps.back().sensors)}};
   const Json configuration = Json::parse(configuration_json(system, r.state));
   json["time"] = configuration["time"];
   json["bodies"] = configuration["bodies"];
+  if (configuration.contains("states")) json["states"] = configuration["states"];
   return json.dump(2);
 }
 

@@ -29,6 +29,13 @@
 //                                          element then has   template <class S> static Rows<S> rate(motions, p)   for all its
 //                                          rows, and derivatives() gives B, G, Z, bias, and a as phi_t
 //
+//   the short way of model/direct.h, optional and for speed only:
+//     template <bool WithMatrix> static void direct(const DirectNode&, const World<double>&, const double* p, const Seeding&, double* r,
+//                                                   DirectBlock);       an element with one frame at its node
+//     static constexpr int places;         a joint: its first rows are p_1 - p_2 in inertial axes (in the plane the first two), and the
+//                                          others, if any, depend on the orientations alone:
+//     static void turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda, TurnDerivatives<rows - places>&);
+//
 //   angles that may wind up: static constexpr int angles; the last `angles` of its numbers are then where they were at the end of
 //   the last step, and   static void wound_angles(const Motions&, const double* p, double* out);   says where they are now.
 #pragma once
@@ -36,6 +43,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/direct.h"
 #include "model/element.h"
 
 namespace liedyn {
@@ -62,6 +70,9 @@ struct JointDerivatives {
   Rows
       bias;  // Z(V, V) + 2 Phi_tq V + Phi_tt: second derivative of Phi along the motion of constant body twists
   Rows phi_t;  // read of rheonomic joints only
+  // What will be read, for joints that can save the rest.
+  bool wants_rates = true;      // Z and bias
+  bool wants_stiffness = true;  // G
 };
 
 template <class E>
@@ -99,6 +110,7 @@ class BatchOf : public Batch {
       return std::to_string(row);
   }
 
+  bool divisible() const override { return true; }
   void residual(const Evaluation& at) const override { loop<false>(at, {}); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { loop<true>(at, to); }
 
@@ -226,14 +238,148 @@ class BatchOf : public Batch {
       E::wrench(at.world, m, p, W);
   }
 
+  static constexpr bool kDirectForce = F == 1 && requires { &E::template direct<true>; };
+  static constexpr int kPlaces = [] {
+    if constexpr (requires { E::places; })
+      return E::places;
+    else
+      return 0;
+  }();
+
   template <bool WithMatrix>
   void loop(const Evaluation& at, const JacobianTarget& to) const {
-    for (int e = 0; e < size(); ++e) {
-      if constexpr (R > 0)
+    // The short way has positions and forces only.
+    [[maybe_unused]] const bool direct =
+        at.r != nullptr && at.rate == nullptr && at.acceleration == nullptr &&
+        (!WithMatrix || (to.level == RowLevel::Position && to.rate_blocks == nullptr));
+    const int end = at.end < 0 ? size() : at.end;
+    for (int e = at.begin; e < end; ++e) {
+      if constexpr (R > 0) {
+        if constexpr (kPlaces > 0)
+          if (direct && direct_joint<WithMatrix>(at, to, e)) continue;
         joint<WithMatrix>(at, to, e);
-      else
+      } else {
+        if constexpr (kDirectForce)
+          if (at.r != nullptr && direct_force<WithMatrix>(at, to, e)) continue;
         force<WithMatrix>(at, to, e);
+      }
     }
+  }
+
+  template <bool WithMatrix>
+  bool direct_force(const Evaluation& at, const JacobianTarget& to, int e) const {
+    const Frame& frame = at.frames[frames[index(e)]];
+    if (frame.numbers >= 0) return false;
+    const Node& node = at.nodes[frame.node];
+    if (!is_direct_in_space(node.type) && !is_direct_in_plane(node.type)) return false;
+    const bool has_tangent = WithMatrix && to.tangent != nullptr;
+    const DirectNode x{node.type,
+                       at.motions[frame.node],
+                       at.v + node.v,
+                       at.vdot + node.v,
+                       has_tangent ? to.tangent + node.tangent : nullptr,
+                       has_tangent ? to.rate_tangent + node.tangent : nullptr};
+    DirectBlock block{nullptr, 0};
+    if constexpr (WithMatrix) block = {to.values + to.blocks[e].offset, to.blocks[e].stride};
+    E::template direct<WithMatrix>(x, at.world, at.numbers + first_number + e * E::numbers, to.force,
+                                   at.r + node.v, block);
+    return true;
+  }
+
+  // Phi = x_1 + R_1 rho_1 - x_2 - R_2 rho_2 has
+  //   B = +-[1, -R rho~],   B^T lambda = +-(lambda, rho x R^T lambda),   d(rho x R^T lambda) = rho~ (R^T lambda)~ d_r
+  // with body increments d_r. False: one of the nodes is of another kind.
+  template <bool WithMatrix>
+  bool direct_joint(const Evaluation& at, const JacobianTarget& to, int e) const {
+    constexpr bool kInSpace = kPlaces == 3;
+    constexpr int kTurnRows = R - kPlaces;
+    const Frame* frame[2];
+    for (int i = 0; i < 2; ++i) {
+      frame[i] = &at.frames[frames[index(2 * e + i)]];
+      if (frame[i]->node < 0) continue;
+      const NodeType type = at.nodes[frame[i]->node].type;
+      if (!frame[i]->aligned || !(kInSpace ? is_direct_in_space(type) : is_direct_in_plane(type)))
+        return false;
+    }
+    const int row = first_row + e * R;
+    const double* lambda = at.lambda + row;
+    Vec3 rho[2], place[2];
+    Vec3 force = Vec3::Zero();
+    for (int k = 0; k < kPlaces; ++k) force[k] = lambda[k];
+    for (int i = 0; i < 2; ++i) {
+      rho[i] = frame[i]->numbers >= 0 ? Vec3(Eigen::Map<const Vec3>(at.numbers + frame[i]->numbers))
+                                      : Vec3(Vec3::Zero());
+      place[i] = rho[i];
+      if (frame[i]->node < 0) continue;
+      const Motion<double>& m = at.motions[frame[i]->node];
+      place[i] = m.p + m.R * rho[i];
+    }
+    TurnDerivatives<kTurnRows> turn;
+    if constexpr (kTurnRows > 0) {
+      const auto rotation = [&](int i) -> Mat3 {
+        return frame[i]->node < 0 ? offset_of(*frame[i], at.numbers).Q : at.motions[frame[i]->node].R;
+      };
+      E::turns(rotation(0), rotation(1), at.numbers + first_number + e * E::numbers, lambda + kPlaces, turn);
+    }
+    if (at.phi != nullptr) {
+      for (int k = 0; k < kPlaces; ++k) at.phi[row + k] = place[0][k] - place[1][k];
+      for (int k = 0; k < kTurnRows; ++k) at.phi[row + kPlaces + k] = turn.phi[k];
+    }
+
+    constexpr int kPairs = E::across ? 4 : 2;
+    [[maybe_unused]] const BlockRef* refs = WithMatrix ? to.blocks + e * (kPairs + 4) : nullptr;
+    for (int i = 0; i < 2; ++i) {
+      if (frame[i]->node < 0) continue;
+      const double sign = i == 0 ? 1 : -1;
+      const Node& node = at.nodes[frame[i]->node];
+      const Mat3& rotation = at.motions[frame[i]->node].R;
+      double* r = at.r + node.v;
+      for (int k = 0; k < kPlaces; ++k) r[k] += sign * force[k];
+      const Vec3 turned = sign * (rotation.transpose() * force);
+      Vec3 torque = rho[i].cross(turned);
+      if constexpr (kTurnRows > 0)
+        torque += turn.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, kTurnRows, 1>>(lambda + kPlaces);
+      if constexpr (kInSpace)
+        for (int k = 0; k < 3; ++k) r[3 + k] += torque[k];
+      else
+        r[2] += torque[2];
+
+      if constexpr (WithMatrix) {
+        const auto block = [&](int n) { return DirectBlock{to.values + refs[n].offset, refs[n].stride}; };
+        const DirectBlock across_rows = block(kPairs + i), down_columns = block(kPairs + 2 + i);
+        const double scale = to.row.q;
+        for (int k = 0; k < kPlaces; ++k) {
+          across_rows(k, k) += scale * sign;
+          down_columns(k, k) += sign;
+          // e_k.(d_r x rho) = d_r.(rho x R^T e_k), with body axes
+          const Vec3 column = sign * rho[i].cross(rotation.row(k).transpose());
+          for (int c = kInSpace ? 0 : 2; c < 3; ++c) {
+            across_rows(k, kPlaces + c - (kInSpace ? 0 : 2)) += scale * column[c];
+            down_columns(kPlaces + c - (kInSpace ? 0 : 2), k) += column[c];
+          }
+        }
+        if constexpr (kTurnRows > 0)
+          for (int k = 0; k < kTurnRows; ++k)
+            for (int c = 0; c < 3; ++c) {
+              across_rows(3 + k, 3 + c) += scale * turn.B[i](k, c);
+              down_columns(3 + c, 3 + k) += turn.B[i](k, c);
+            }
+        const double q = to.force.q;
+        if (q == 0) continue;
+        // rho~ f~ = f rho^T - (rho.f) 1
+        if constexpr (kInSpace) {
+          Mat3 G = turned * rho[i].transpose();
+          G.diagonal().array() -= rho[i].dot(turned);
+          if constexpr (kTurnRows > 0) G += turn.G[i][i];
+          block(E::across ? 3 * i : i).add(3, 3, q * G);
+          if constexpr (E::across)
+            if (frame[1 - i]->node >= 0) block(i == 0 ? 1 : 2).add(3, 3, q * turn.G[i][1 - i]);
+        } else {
+          block(E::across ? 3 * i : i)(2, 2) -= q * (rho[i][0] * turned[0] + rho[i][1] * turned[1]);
+        }
+      }
+    }
+    return true;
   }
 
   template <std::size_t... I>
@@ -307,6 +453,9 @@ class BatchOf : public Batch {
     using Row = Eigen::Matrix<double, R, 6>;
     const Eigen::Map<const Rows> lambda(at.lambda + row);
     JointDerivatives<F, R> d;
+    d.wants_stiffness = WithMatrix && to.force.q != 0;
+    d.wants_rates = at.acceleration != nullptr || (WithMatrix && (to.level != RowLevel::Position || to.rate_blocks != nullptr)) ||
+                    kVelocityRows > 0;
     E::derivatives(m, p, at.lambda + row, d);
 
     if (at.phi != nullptr) Eigen::Map<Rows>(at.phi + row) = d.phi;
@@ -371,10 +520,9 @@ class BatchOf : public Batch {
           }
         if (to.force.q == 0) continue;
         // Geometric stiffness d(B^T lambda)/dq.
-        const Mat6 X = frame_columns(frame_j, to.force.q);
         for (int i = 0; i < F; ++i) {
           if (frame[index(i)].on_ground() || (!E::across && i != j)) continue;
-          Mat6 D = d.G[i][j] * X;
+          Mat6 D = frame_j.template to_node_columns<6>(to.force.q * d.G[i][j]);
           frame[index(i)].to_node_rows(D);
           add_block(to.values, refs[E::across ? i * F + j : j], D, frame[index(i)].type(), type);
         }
@@ -392,12 +540,6 @@ class BatchOf : public Batch {
     const std::uint8_t* own = components(frame.type());
     for (int r = 0; r < kMultipliers; ++r)
       for (int c = 0; c < n; ++c) to.values[ref.offset + c + r * ref.stride] += rows(r, own[c]);
-  }
-
-  // Increment of the frame with the node's: L H q.
-  static Mat6 frame_columns(const FrameView& frame, double q) {
-    Mat6 H = q * Mat6::Identity();
-    return frame.template to_node_columns<6>(H);
   }
 
   unsigned shape_;

@@ -11,6 +11,7 @@
 
 #include "base/expression.h"
 #include "base/suggest.h"
+#include "model/beams/beam.h"
 #include "model/number_paths.h"
 
 namespace liedyn {
@@ -18,6 +19,9 @@ namespace {
 
 // More findings than this help nobody; the rest are counted.
 constexpr std::size_t kMaxFindings = 100;
+
+// Indices of numbers are 32 bits wide, and an element of a beam has about two hundred of them.
+constexpr int kMostElements = 1'000'000;
 
 constexpr double kUnknown =
     std::numeric_limits<double>::quiet_NaN();  // of a value whose mistake was reported before
@@ -179,6 +183,9 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
   else if (section == Section::Bodies && name == "ground")
     finding(entry_path(section, name), "'ground' is the name of the inertial frame", "choose another name",
             line);
+  else if ((section == Section::Sensors || section == Section::States) && (name == "t" || name == "pi"))
+    finding(entry_path(section, name), fmt::format("'{}' already has a meaning in expressions", name),
+            "choose another name", line);
 
   const Kind* kind = find_kind(section, type);
   if (kind == nullptr) {
@@ -249,6 +256,15 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
   if (value == nullptr) return;
   const auto expected = static_cast<std::size_t>(number_count(kind_field->type, form));
   if (expected == 0) return field_finding(name, "expected words, got numbers", {}, line);
+  if (kind_field->type == FieldType::Integer && values.size() == 1) {
+    std::string mistake = value_mistake(kind_field, values[0]);
+    if (mistake.empty() && values[0] > kMostElements)
+      mistake = fmt::format("expected at most {}, got {:g}", kMostElements, values[0]);
+    if (!mistake.empty()) return field_finding(name, mistake, {}, line);
+    value->word = static_cast<std::int32_t>(description_.words.size());
+    description_.words.push_back(fmt::format("{:.0f}", values[0]));
+    return;
+  }
   const bool principal_moments = kind_field->type == FieldType::Inertia && values.size() == 3;
   if (values.size() != expected && !principal_moments) {
     const std::string wanted =
@@ -295,7 +311,8 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
     case FieldType::Text:
     case FieldType::Body:
     case FieldType::Joint:
-    case FieldType::State: break;
+    case FieldType::State:
+    case FieldType::Beam: break;
     case FieldType::Choices:
       return field_finding(name, fmt::format("expected a list, got '{}'", excerpt(text)),
                            fmt::format("write [\"{}\"]", excerpt(text)), line);
@@ -397,6 +414,23 @@ void DescriptionBuilder::end() {
     }
   }
   entry_ = nullptr;
+  if (section_ == Section::Beams) add_beam_nodes(description_.entries(Section::Beams).size() - 1);
+}
+
+// A node is a body without numbers of its own: all that is known about it stands in the beam's fields.
+void DescriptionBuilder::add_beam_nodes(std::size_t index) {
+  const Entry& beam = description_.entries(Section::Beams)[index];
+  const BeamMesh mesh = beam_mesh(description_, beam);
+  if (mesh.elements == 0) {  // which was found before
+    failed_names_.push_back(beam.name);
+    return;
+  }
+  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
+  for (int node = 0; node < mesh.nodes(); ++node) {
+    bodies.push_back({beam_node_name(beam.name, node, mesh), &beam_node_kind(), beam.line,
+                      static_cast<std::int32_t>(description_.numbers.size()), {}, static_cast<std::int32_t>(index), node});
+    names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
+  }
 }
 
 void DescriptionBuilder::finding(std::string path, std::string message, std::string hint, int line) {
@@ -418,7 +452,50 @@ void DescriptionBuilder::reject(std::string_view name, std::string_view part, st
   finding(field_path(name) + std::string(part), std::move(message), std::move(hint), line);
 }
 
-void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, const std::string& word) {
+// Places on beams. A body may be a node of a beam, by its place: "wing[0.5]" becomes "wing.node4". True: there is nothing else to say.
+bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field, std::string& word) {
+  const BeamPlace place = parse_beam_place(word);
+  const std::string_view owner = word;
+  const std::string_view first = owner.substr(0, owner.find_first_of(".["));
+  if (std::find(failed_names_.begin(), failed_names_.end(), first) != failed_names_.end()) return true;
+  const bool body = kind_field.type != FieldType::Beam;
+  if (body && !place.given) return false;
+  const Entry& entry = description_.entries(section_)[index];
+  const auto say = [&](std::string message, std::string hint) {
+    finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name), std::move(message),
+            std::move(hint), entry.line);
+    return true;
+  };
+  const std::vector<Entry>& beams = description_.entries(Section::Beams);
+  const auto beam = std::find_if(beams.begin(), beams.end(), [&](const Entry& e) { return e.name == place.beam; });
+  if (beam == beams.end()) {
+    Suggestion suggestion(place.beam);
+    for (const Entry& candidate : beams) suggestion.consider(candidate.name);
+    return say(fmt::format("there is no beam '{}'", excerpt(place.beam)), did_you_mean(suggestion.name()));
+  }
+  if (!place.valid)
+    return say(fmt::format("expected a fraction of the length from 0 to 1 in brackets, got '{}'", excerpt(word)),
+               fmt::format("write {}[0.5] for the middle", beam->name));
+  if (!body) {
+    const bool wanted = section_ == Section::Sensors;
+    if (place.given == wanted) return true;
+    return wanted ? say(fmt::format("expected a place on the beam '{}'", beam->name),
+                        fmt::format("write {}[0.5] for the middle", beam->name))
+                  : say(fmt::format("expected the name of a beam, got '{}'", excerpt(word)),
+                        fmt::format("write {}", beam->name));
+  }
+  const BeamMesh mesh = beam_mesh(description_, *beam);
+  const int node = beam_node_at(mesh, place.fraction);
+  if (node < 0)
+    return say(fmt::format("the beam '{}' has no node at {}", beam->name, place.fraction),
+               fmt::format("its nodes are at the multiples of 1/{}", mesh.nodes() - 1));
+  word = beam_node_name(beam->name, node, mesh);
+  return true;
+}
+
+void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std::string& word) {
+  if (kind_field.type == FieldType::Body || kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Beam)
+    if (resolve_beam(index, kind_field, word)) return;
   const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
   const Section target = joint                                 ? Section::Joints
                          : kind_field.type == FieldType::State ? Section::States
@@ -453,10 +530,16 @@ void DescriptionBuilder::resolve_references(Section section) {
       if (word < 0) continue;
       const bool pair = kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Joints;
       if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
-          kind_field.type != FieldType::State)
+          kind_field.type != FieldType::State && kind_field.type != FieldType::Beam)
         continue;
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
+      // Two names of one node of a beam.
+      if (pair && description_.words[static_cast<std::size_t>(word)] == description_.words[static_cast<std::size_t>(word) + 1])
+        finding(fmt::format("{}.{}", entry_path(section, entries[e].name), kind_field.name),
+                fmt::format("expected two different bodies, got '{}' twice",
+                            excerpt(description_.words[static_cast<std::size_t>(word)])),
+                {}, entries[e].line);
     }
   }
 }

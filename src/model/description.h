@@ -15,9 +15,9 @@
 
 namespace liedyn {
 
-enum class Section : std::uint8_t { Bodies, Joints, Forces, States, Sensors };
-inline constexpr Section kSections[] = {Section::Bodies, Section::Joints, Section::Forces, Section::States,
-                                        Section::Sensors};
+enum class Section : std::uint8_t { Bodies, Beams, Joints, Forces, States, Sensors };
+inline constexpr Section kSections[] = {Section::Bodies, Section::Beams,  Section::Joints,
+                                        Section::Forces, Section::States, Section::Sensors};
 inline constexpr std::size_t kSectionCount = std::size(kSections);
 std::string_view section_name(Section section);   // "bodies"
 const std::vector<Kind>& kinds(Section section);  // every kind of the section, from the families' lists
@@ -39,6 +39,8 @@ struct Entry {
   std::int32_t line = 0;           // where it stands in the file; 0 if unknown
   std::int32_t first_number = 0;   // its numbers follow from here
   std::vector<FieldValue> fields;  // parallel to kind->fields
+  std::int32_t beam = -1;          // of a body that is a node of a beam: the index of that beam, and
+  std::int32_t node = 0;           // which of its nodes it is
 };
 
 // A number given as an expression of `parameters` (and of t where the field allows it).
@@ -160,7 +162,9 @@ class DescriptionBuilder {
   void field_finding(std::string_view field, std::string message, std::string hint, int line);
   void check_given(const Given& given);
   void resolve_references(Section section);
-  void resolve(std::size_t entry, const Field& field, const std::string& word);
+  void add_beam_nodes(std::size_t beam);
+  void resolve(std::size_t entry, const Field& field, std::string& word);
+  bool resolve_beam(std::size_t entry, const Field& field, std::string& word);
 
   Description description_;
   std::vector<Diagnostic> findings_;

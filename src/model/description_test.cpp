@@ -90,6 +90,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "bodies.the top: expected a name of letters"},
         Mistake{"empty name", [](B& b) { add_body(b, ""); }, "expected a name of letters"},
         Mistake{"name begins with a digit", [](B& b) { add_body(b, "1st"); }, "expected a name of letters"},
+        Mistake{"sensor called t", [](B& b) { b.begin(Section::Sensors, "t", "energy"), b.end(); },
+                "sensors.t: 't' already has a meaning in expressions"},
+        Mistake{"sensor called pi", [](B& b) { b.begin(Section::Sensors, "pi", "energy"), b.end(); },
+                "sensors.pi: 'pi' already has a meaning in expressions"},
         Mistake{"body called ground", [](B& b) { add_body(b, "ground"); },
                 "'ground' is the name of the inertial frame"},
         Mistake{

@@ -62,16 +62,20 @@ struct Evaluation {
   const Node* nodes = nullptr;
   const Motion<double>* motions = nullptr;  // per node
   const double* q = nullptr;                // coordinates of the nodes
+  const double *v = nullptr, *vdot = nullptr;  // and their velocities and accelerations
   const double* numbers = nullptr;
   World<double> world;
   const double* lambda = nullptr;  // per row
   const double* angles = nullptr;  // State::angles
   double velocity_scale = 0;       // of rows at velocity level where Phi is asked for
   Vec6* wrench = nullptr;          // per node, in its body axes
+  double* r = nullptr;             // the nodes' own equations, for elements that know them (model/direct.h); may be null
   // Per row; null where not asked for.
   double* phi = nullptr;           // Phi
   double* rate = nullptr;          // B v + Phi_t
   double* acceleration = nullptr;  // B vdot + Z(v, v) + 2 Phi_tq v + Phi_tt
+  // The elements of the batch to evaluate, from begin to end - 1; a negative end: all (see Batch::divisible).
+  int begin = 0, end = -1;
 };
 
 // The matrix to add to, and how its columns move the nodes.
@@ -115,6 +119,7 @@ class Inputs {
   // First and second time derivatives of the numbers, parallel to them; without, all are constant.
   void set_rates(const S* first, const S* second) { rates_ = first, second_rates_ = second; }
   void set_joint(int i, const Entry& joint) { joints_[i] = &joint; }
+  void set_part(int part) { part_ = part; }
 
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
@@ -155,6 +160,10 @@ class Inputs {
     return second_rates_ != nullptr ? second_rates_[value(field).first] : S(0);
   }
   const Kind& kind() const { return *entry_->kind; }
+  const Description& description() const { return *description_; }
+  const S* all_numbers() const { return params_; }
+  const Entry& entry() const { return *entry_; }
+  int part() const { return part_; }  // which of the elements that the entry stands for
   // The i-th joint that the entry names, seen with its own fields; its frames are 2 i and 2 i + 1 of this entry.
   Inputs joint(int i) const { return Inputs(*description_, *joints_[i], params_, frames_ + 2 * i); }
 
@@ -167,6 +176,7 @@ class Inputs {
   const S* second_rates_ = nullptr;
   const Pose<S>* frames_;
   const Entry* joints_[2] = {nullptr, nullptr};
+  int part_ = 0;
 };
 
 // Where one of an element's frames is attached, in the words of its fields.
@@ -196,6 +206,8 @@ class Batch {
   virtual std::string row_name(int row) const = 0;  // "x", "axis y": of the rows of one element
   virtual void check(const Inputs<double>& in, std::string& message, std::string& hint) const = 0;
 
+  // Whether residual() and jacobian() can be asked for some of the elements.
+  virtual bool divisible() const { return false; }
   virtual void residual(const Evaluation& at) const = 0;
   virtual void jacobian(const Evaluation& at, const JacobianTarget& to) const = 0;  // residual and matrix
   // B of each element and frame with respect to the node's own increment, rows x 6 (padded as in Seeds) one after the other.
@@ -210,6 +222,7 @@ class Batch {
 
   // The structure, filled by compile().
   std::vector<std::int32_t> entries;  // index of each element's entry in its section
+  std::vector<std::int32_t> parts;    // which element of its entry, where an entry stands for several
   std::vector<std::int32_t> frames;   // coupling().frames per element
   std::int32_t first_row = 0;         // rows of element e start at first_row + e * rows
   std::int32_t first_number = 0;  // numbers of element e start at first_number + e * numbers_per_element()

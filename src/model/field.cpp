@@ -10,6 +10,7 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::PlaneVector: return 2;
     case FieldType::Points:
     case FieldType::Inertia: return 6;
+    case FieldType::Matrix6: return 36;
     case FieldType::Rotation: return kRotationNumbers[static_cast<int>(form)];
     case FieldType::Choice:
     case FieldType::Choices:
@@ -18,7 +19,8 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Bodies:
     case FieldType::Joint:
     case FieldType::Joints:
-    case FieldType::State: return 0;
+    case FieldType::State:
+    case FieldType::Beam: return 0;
   }
   return 0;
 }

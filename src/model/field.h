@@ -23,7 +23,9 @@ enum class FieldType {
   Joint,     // name of a joint
   Joints,    // two of these: [first, second]
   State,     // name of a state
-  Integer,   // a whole number
+  Beam,      // place on a beam: its name and the fraction of its length, "wing[0.25]"
+  Matrix6,   // a symmetric 6x6 matrix: its rows, or its diagonal
+  Integer,   // a whole number; in an entry it shapes the model and is no parameter
 };
 
 enum class Range { Any, Positive, NonNegative };

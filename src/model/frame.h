@@ -35,11 +35,19 @@ class FrameView {
     if (!at_node_) offset_ = offset_of(frame, numbers);
     if (node_ < 0) {
       static_cast<Pose<double>&>(motion_) = {offset_.Q, offset_.rho};
-    } else {
-      type_ = nodes[node_].type;
-      node_motion_ = &motions[node_];
-      motion_ = at_node_ ? *node_motion_ : offset_.motion(*node_motion_);
+      return;
     }
+    type_ = nodes[node_].type;
+    node_motion_ = &motions[node_];
+    if (!at_node_ && !aligned_) {
+      motion_ = offset_.motion(*node_motion_);
+      return;
+    }
+    motion_ = *node_motion_;
+    if (at_node_) return;
+    motion_.p += motion_.R * offset_.rho;
+    motion_.V.head<3>() += motion_.V.tail<3>().cross(offset_.rho);
+    motion_.A.head<3>() += motion_.A.tail<3>().cross(offset_.rho);
   }
 
   bool on_ground() const { return node_ < 0; }
@@ -48,7 +56,13 @@ class FrameView {
   const Motion<double>& motion() const { return motion_; }
   const Motion<double>& node_motion() const { return *node_motion_; }
 
-  Vec6 wrench_at_node(const Vec6& W) const { return at_node_ ? W : offset_.wrench(W); }
+  Vec6 wrench_at_node(const Vec6& W) const {
+    if (at_node_) return W;
+    if (!aligned_) return offset_.wrench(W);
+    Vec6 out = W;
+    out.tail<3>() += offset_.rho.cross(W.head<3>());
+    return out;
+  }
 
   // L S: columns of a node's seeds as seen by the frame.
   void to_frame(Mat6& S) const {

@@ -11,7 +11,10 @@
 
 #include "base/suggest.h"
 #include "lie/so3.h"
+#include "model/beams/beam.h"
+#include "model/beams/list.h"
 #include "model/bodies/list.h"
+#include "model/bodies/rigid.h"
 #include "model/forces/list.h"
 #include "model/joints/list.h"
 #include "model/number_paths.h"
@@ -146,6 +149,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
 
   const auto& bodies = d.entries(Section::Bodies);
   const Lookup body_names = names_of(bodies);
+  const Lookup beam_names = names_of(d.entries(Section::Beams));
   const Lookup joint_names = names_of(d.entries(Section::Joints));
   const Lookup state_names = names_of(d.entries(Section::States));
 
@@ -153,7 +157,15 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const bool minimal = m.formulation_ == "minimal";
   std::vector<NodeType> types;
   std::vector<bool> own;
+  const BodyKind rigid_body = rigid();  // nodes of beams have the same coordinates
   for (const Entry& body : bodies) {
+    if (body.beam >= 0) {
+      const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+      own.push_back(is_given(beam, kBeamFormulation) && word(d, beam, kBeamFormulation) != "model");
+      const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
+      types.push_back(rigid_body.node(own.back() ? word(d, beam, kBeamFormulation) : common));
+      continue;
+    }
     const BodyKind& listed = body_kinds()[static_cast<std::size_t>(position_in(body_kinds(), body.kind))];
     const int field = body.kind->field("formulation");
     own.push_back(field >= 0 && is_given(body, field) && word(d, body, field) != "model");
@@ -205,6 +217,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const auto& entries = d.entries(section);
     std::map<std::tuple<std::size_t, unsigned, bool>, Batch*> of_shape;
     for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (entries[i].beam >= 0) continue;  // a node of a beam, whose elements bring its inertia
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
       const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;
@@ -215,10 +228,25 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         m.sections.push_back(section);
         batch = m.batches.back().get();
       }
-      batch->entries.push_back(static_cast<std::int32_t>(i));
+      const int field = entries[i].kind->field("on");
+      const bool on_beam =
+          field >= 0 && entries[i].kind->fields[static_cast<std::size_t>(field)].type == FieldType::Beam;
+      if (section != Section::Beams && !on_beam) {
+        batch->entries.push_back(static_cast<std::int32_t>(i));
+        continue;
+      }
+      // One for each element of the beam.
+      const Entry& beam = on_beam ? d.entries(Section::Beams)[static_cast<std::size_t>(
+                                        beam_names.at(word(d, entries[i], field)))]
+                                  : entries[i];
+      for (int part = 0; part < beam_mesh(d, beam).elements; ++part) {
+        batch->entries.push_back(static_cast<std::int32_t>(i));
+        batch->parts.push_back(part);
+      }
     }
   };
   add_batches(Section::Bodies, body_kinds());
+  add_batches(Section::Beams, beam_kinds());
   add_batches(Section::Joints, joint_kinds());
   add_batches(Section::Forces, force_kinds());
   add_batches(Section::States, state_kinds());
@@ -252,7 +280,18 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const std::vector<Attachment> attachments = batch.attachments();
     const auto& entries = d.entries(m.sections[b]);
     batch.frames.reserve(batch.entries.size() * static_cast<std::size_t>(coupling.frames));
+    for (std::size_t i = 0; i < batch.parts.size(); ++i) {
+      const Entry& entry = entries[static_cast<std::size_t>(batch.entries[i])];
+      const std::string beam =
+          m.sections[b] == Section::Beams ? entry.name : word(d, entry, entry.kind->field("on"));
+      const int first = body_names.at(beam + ".start") + batch.parts[i] * (coupling.frames - 1);
+      for (int k = 0; k < coupling.frames; ++k) {
+        batch.frames.push_back(static_cast<std::int32_t>(m.frames.size()));
+        m.frames.push_back({.node = first + k, .numbers = -1});
+      }
+    }
     for (const std::int32_t e : batch.entries) {
+      if (!batch.parts.empty()) break;
       if (m.sections[b] == Section::Bodies) {
         m.frames.push_back({.node = e, .numbers = -1});
         batch.frames.push_back(static_cast<std::int32_t>(m.frames.size()) - 1);
@@ -370,6 +409,18 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                needed.angle
                    ? "revolute, cylindrical, planar and planar_revolute joints have one"
                    : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
+      } else if (field.type == FieldType::Beam) {
+        const BeamPlace place = parse_beam_place(word(d, entry, index));
+        const int beam = beam_names.at(place.beam);
+        sensor.fraction = place.fraction;
+        sensor.elements = beam_mesh(d, d.entries(Section::Beams)[static_cast<std::size_t>(beam)]).elements;
+        for (std::size_t b = 0; b < m.batches.size(); ++b) {
+          const std::vector<std::int32_t>& list = m.batches[b]->entries;
+          const auto found = std::find(list.begin(), list.end(), beam);
+          if (m.sections[b] != Section::Beams || found == list.end()) continue;
+          sensor.batch = static_cast<int>(b);
+          sensor.element = static_cast<int>(found - list.begin());
+        }
       } else if (field.type == FieldType::State) {
         sensor.frame = m.state_frames[static_cast<std::size_t>(state_names.at(word(d, entry, index)))];
       } else if (field.type == FieldType::Choice) {
@@ -535,6 +586,15 @@ Vec3 vector_or_zero(const Inputs<double>& in, int field) {
 }
 
 BodyStart start_of(const Description& d, const Entry& body, const double* params) {
+  if (body.beam >= 0) {
+    const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+    const Pose<double> pose =
+        beam_curve(Inputs<double>(d, beam, params, nullptr)).at(beam_mesh(d, beam).fraction(body.node));
+    BodyStart out;
+    out.position = pose.p;
+    out.rotation = SO3<double>::from_matrix(pose.R);
+    return out;
+  }
   const BodyFields f(*body.kind);
   const Inputs<double> in(d, body, params, nullptr);
   BodyStart out;
@@ -580,6 +640,7 @@ Inputs<double> element_inputs(const Model& m, const TimedNumbers& params, int ba
   const Entry& entry = m.entry_of(batch, element);
   Inputs<double> inputs(m.description(), entry, params.values, poses);
   inputs.set_rates(params.rates, params.second_rates);
+  if (!b.parts.empty()) inputs.set_part(b.parts[static_cast<std::size_t>(element)]);
   for (std::size_t i = 0; i < attachments.size(); ++i) {
     const auto frame =
         static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
@@ -670,6 +731,31 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   }
 }
 
+namespace {
+
+// A beam begins to move as a rigid body.
+void start_beam_node(const Description& d, const Entry& body, const double* params, const Node& node, Initial& out) {
+  const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+  const Inputs<double> in(d, beam, params, nullptr);
+  const BodyStart start = start_of(d, body, params);
+  const Mat3 R = start.rotation.R();
+  const Vec3 omega = vector_or_zero(in, kBeamAngularVelocity);
+  const Vec3 velocity =
+      vector_or_zero(in, kBeamVelocity) + omega.cross(Vec3(start.position - in.vector(kBeamFrom)));
+  double *q = out.q.data() + node.q, *v = out.v.data() + node.v;
+  Eigen::Map<Vec3>{q} = start.position;
+  store_rotation(start.rotation, q);
+  Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
+  Eigen::Map<Vec3>{v + 3} = turns_rotation(node.type) ? omega : Vec3(R.transpose() * omega);
+  for (int k = 0; k < 3; ++k) {
+    const auto i = static_cast<std::size_t>(node.v + k);
+    if (beam.fields[kBeamVelocity].consistent) out.free_velocity[i] = true;
+    if (beam.fields[kBeamAngularVelocity].consistent) out.free_velocity[i + 3] = true;
+  }
+}
+
+}  // namespace
+
 Initial initial_values(const Model& m, const double* params) {
   const Description& d = m.description();
   Initial out;
@@ -685,9 +771,13 @@ Initial initial_values(const Model& m, const double* params) {
     const int node_index = m.node_of_body(static_cast<int>(i));
     if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];
+    const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
+    if (body.beam >= 0) {
+      start_beam_node(d, body, params, node, out);
+      continue;
+    }
     const BodyFields f(*body.kind);
     const Inputs<double> in(d, body, params, nullptr);
-    const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
     const BodyStart start = start_of(d, body, params);
     const Mat3 R = start.rotation.R();
     const Vec3 velocity = vector_or_zero(in, f.velocity);

@@ -20,6 +20,7 @@ std::string component_suffix(const Field& field, const FieldValue& value, int i)
     case FieldType::PlaneVector:
     case FieldType::Inertia: return fmt::format("[{}]", i);
     case FieldType::Points: return row_and_column();
+    case FieldType::Matrix6: return fmt::format("[{}][{}]", i / 6, i % 6);
     case FieldType::Rotation: {
       if (value.form == RotationForm::AxisAngle && i == 3) return ".angle";
       const std::string_view key = kRotationNames[static_cast<std::size_t>(value.form)];
@@ -51,6 +52,8 @@ int find_component(const Entry& entry, std::size_t field, std::string_view suffi
   const Field& kind_field = entry.kind->fields[field];
   const FieldValue& value = entry.fields[field];
   if (number_count(kind_field.type) == 0) no_such(path, fmt::format("'{}' is not a number", kind_field.name));
+  if (kind_field.type == FieldType::Integer)
+    no_such(path, fmt::format("'{}' shapes the model: it cannot change once the model is made", kind_field.name));
   if (value.first < 0)
     no_such(path, value.consistent
                       ? "stands as \"consistent\" in the model, so there is no number to refer to"
@@ -160,7 +163,7 @@ int find_number(const Description& description, std::string_view path) {
   no_such(
       path,
       fmt::format(
-          "expected a path that begins with bodies, joints, forces, sensors, gravity or parameters, got '{}'",
+          "expected a path that begins with bodies, beams, joints, forces, states, sensors, gravity or parameters, got '{}'",
           excerpt(first)),
       did_you_mean(suggestion.name()));
 }

@@ -85,6 +85,9 @@ class ModelBuilder {
   ModelBuilder& body(const std::string& name, std::string_view type) {
     return begin(Section::Bodies, name, type);
   }
+  ModelBuilder& beam(const std::string& name, std::string_view type) {
+    return begin(Section::Beams, name, type);
+  }
   ModelBuilder& joint(const std::string& name, std::string_view type) {
     return begin(Section::Joints, name, type);
   }
@@ -159,13 +162,18 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
     if (!field.required && random.below(3) == 0) continue;
     switch (field.type) {
       case FieldType::Number:
+        if (field.name.starts_with("thickness")) {  // of a wall, thinner than half of what it encloses
+          builder.set(field.name, numbers(1, 0.05, 0.2));
+          break;
+        }
+        if (field.name == "shear_modulus") break;  // poisson does
         builder.set(field.name, numbers(1, 0.5, 1.5));
         if (field.may_depend_on_time) builder.expression(field.name, 0, "0.4 + 0.3*sin(2*t) + t^2");
         break;
       case FieldType::Vector:
       case FieldType::Rotation:
         // Springs store energy and dampers take it away.
-        if (field.name.ends_with("stiffness") || field.name.ends_with("damping")) {
+        if (field.name.ends_with("stiffness") || field.name.ends_with("damping") || field.range == Range::NonNegative) {
           builder.set(field.name, numbers(3, 0.5, 1.5));
           break;
         }
@@ -195,7 +203,14 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Bodies:
       case FieldType::Joint:
       case FieldType::Joints:
-      case FieldType::State: break;
+      case FieldType::State:
+      case FieldType::Beam: break;
+      case FieldType::Matrix6: {
+        const Mat6 A = Mat6::NullaryExpr([&] { return random.between(-1, 1); });
+        const Mat6 K = A * A.transpose() + Mat6::Identity();
+        builder.set(field.name, std::vector<double>(K.data(), K.data() + 36));
+        break;
+      }
     }
   }
 }
@@ -256,6 +271,12 @@ inline void add_between(ModelBuilder& builder, Section section, const Kind& kind
   if (two) builder.set("joints", name + "_in", name + "_and");
 }
 
+// A beam with a section of the kind, anywhere.
+inline void add_beam(ModelBuilder& builder, const Kind& kind, const std::string& name, Random& random) {
+  builder.beam(name, kind.type);
+  set_random_fields(builder, kind, random);
+}
+
 // An element of the kind for each body, or for each such pair of bodies; `bodies` may hold "ground".
 inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& kind,
                            const std::vector<std::string>& bodies, Pairs pairs, Random& random) {
@@ -269,6 +290,15 @@ inline void add_everywhere(ModelBuilder& builder, Section section, const Kind& k
   }
   for (const std::string& body : bodies) {
     if (body == "ground") continue;
+    const int on = kind.field("on");
+    if (kind.fields[static_cast<std::size_t>(on)].type == FieldType::Beam) {
+      const std::string beam = fmt::format("beam_of_{}", body);
+      add_beam(builder, *find_kind(Section::Beams, "rectangle"), beam, random);
+      builder.begin(section, fmt::format("{}_{}", kind.type, body), kind.type);
+      set_random_fields(builder, kind, random);
+      builder.set("on", beam);
+      return;  // one is enough
+    }
     builder.begin(section, fmt::format("{}_{}", kind.type, body), kind.type);
     set_random_fields(builder, kind, random);
     builder.set("on", body);

@@ -172,7 +172,7 @@ TEST(Configuration, SurvivesAChangeOfFormulation) {
     set_configuration(system.model(), given, state);
     const Configuration back = configuration_of(system, state);
     double difference = 0;
-    for (std::size_t i = 0; i < given.size(); ++i)
+    for (std::size_t i = 0; i < given.bodies.size(); ++i)
       difference = std::max({difference, (back[i].position - given[i].position).norm(),
                              (back[i].orientation.R() - given[i].orientation.R()).norm(),
                              (back[i].velocity - given[i].velocity).norm(),

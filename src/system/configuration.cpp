@@ -1,5 +1,7 @@
 #include "system/configuration.h"
 
+#include <algorithm>
+
 #include "system/node_components.h"
 
 namespace liedyn {
@@ -18,15 +20,16 @@ Configuration configuration_of(const System& system, const State& state) {
         stored ? rotation_of(state.q.data() + model.nodes[i].q) : SO3<double>::from_matrix(m.R);
     body.velocity = m.velocity();
     body.angular_velocity = m.V.tail<3>();
-    out.push_back(body);
+    out.bodies.push_back(body);
   }
+  out.states.assign(state.v.begin() + model.first_state(), state.v.end());
   return out;
 }
 
 void set_configuration(const Model& model, const Configuration& configuration, State& state) {
   for (std::size_t i = 0; i < model.body_types.size(); ++i) {
     const Node& node = model.nodes[i];
-    const BodyConfiguration& body = configuration[i];
+    const BodyConfiguration& body = configuration.bodies[i];
     double* q = state.q.data() + node.q;
     double* v = state.v.data() + node.v;
     const Mat3 R = body.orientation.R();
@@ -47,6 +50,7 @@ void set_configuration(const Model& model, const Configuration& configuration, S
       Eigen::Map<Vec3>{v} =
           turns_rotation(node.type) ? Vec3(R * body.angular_velocity) : body.angular_velocity;
   }
+  std::copy(configuration.states.begin(), configuration.states.end(), state.v.begin() + model.first_state());
 }
 
 }  // namespace liedyn

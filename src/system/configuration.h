@@ -1,4 +1,4 @@
-// How the bodies of a model stand and move, whatever the formulation: the start of a run that is not the one typed in the model (an
+// How the bodies of a model stand and move, whatever the formulation, and its first-order states: the start of a run that is not the one typed in the model (an
 // equilibrium, an assembled mechanism, the end of another run).
 #pragma once
 
@@ -15,7 +15,12 @@ struct BodyConfiguration {
   Vec3 velocity = Vec3::Zero();          // of the reference point, inertial axes
   Vec3 angular_velocity = Vec3::Zero();  // body axes
 };
-using Configuration = std::vector<BodyConfiguration>;  // one per body
+struct Configuration {
+  std::vector<BodyConfiguration> bodies;  // one per body
+  std::vector<double> states;             // values of the first-order states
+  const BodyConfiguration& operator[](std::size_t i) const { return bodies[i]; }
+  BodyConfiguration& operator[](std::size_t i) { return bodies[i]; }
+};
 
 Configuration configuration_of(const System& system, const State& state);
 // q and v of the state.

@@ -14,6 +14,11 @@ constexpr double kWorstContraction = 0.5;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+double largest_of(const double* values, std::size_t count) {
+  if (count == 0) return 0;
+  return Eigen::Map<const Eigen::ArrayXd>(values, static_cast<Eigen::Index>(count)).abs().maxCoeff();
+}
+
 bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
 
 }  // namespace
@@ -80,20 +85,24 @@ ParameterStage Corrector::parameter_stage(const Stage& stage, const State& refer
   return p;
 }
 
-void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to) {
+template <class Function>
+void Corrector::for_each_node(const Work& scratch, const Function& work) const {
+  const std::vector<Node>& nodes = system_->model().nodes;
+  parallel_for(scratch.threads.get(), nodes.size(), [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) work(nodes[i]);
+  });
+}
+
+void Corrector::evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to,
+                                        const Work& work) {
   if (stabilized_) stabilized_->drift(*system_, h, to.eta, drift_);
   const bool exact = options_.update == StageUpdate::Exact;
-  if (!uses_parameters_ && exact) {
-    for (const Node& node : system_->model().nodes)
-      evaluate_stage(node.type, stage, node_stage(node, reference, to));
-    return;
-  }
-  for (const Node& node : system_->model().nodes) {
-    if (in_parameter_space(node))
+  for_each_node(work, [&](const Node& node) {
+    if (uses_parameters_ && in_parameter_space(node))
       evaluate_parameters(node, parameter_stage(stage, reference, to));
     else if (exact)
       evaluate_stage(node.type, stage, node_stage(node, reference, to));
-  }
+  });
 }
 
 void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& work) const {
@@ -109,15 +118,14 @@ void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& wor
 // that would remove them, to the largest acceleration.
 Corrector::Scales Corrector::scales(const State& to, const Work& work) const {
   const double least = options_.absolute / options_.relative;
-  return {std::max(work.force_scale, least), std::max(largest_of_bodies(to.vdot), least)};
+  const double largest = largest_of_bodies(to.vdot);
+  return {std::max(work.force_scale, least), std::max(largest, least), largest};
 }
 
 double Corrector::largest_of_bodies(const std::vector<double>& values) const {
   const Model& model = system_->model();
-  double out = 0;
-  for (int i = 0; i < model.first_state(); ++i) out = std::max(out, std::abs(values[at(i)]));
-  for (std::size_t i = at(model.nv); i < values.size(); ++i) out = std::max(out, std::abs(values[i]));
-  return out;
+  return std::max(largest_of(values.data(), at(model.first_state())),
+                  largest_of(values.data() + model.nv, values.size() - at(model.nv)));
 }
 
 // Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
@@ -132,7 +140,8 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
   const auto scan = [&](const std::vector<double>& values, std::size_t count, double& most) {
-    for (std::size_t i = 0; i < count; ++i) most = std::max(most, std::abs(values[i])), sum += values[i];
+    most = largest_of(values.data(), count);
+    sum += Eigen::Map<const Eigen::ArrayXd>(values.data(), static_cast<Eigen::Index>(count)).sum();
   };
   const int first_state = system_->model().first_state(), nv = system_->model().nv;
   scan(work.r, at(first_state), m.forces);
@@ -148,23 +157,29 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
   return m;
 }
 
-bool Corrector::small(const Stage& stage, const Measure& now, const State& to, const Work& work) const {
-  // Places and velocities are known to round-off only.
-  double size = 0, speed = 0;
+void Corrector::note_extent(const Work& work) {
+  size_ = speed_ = spin_ = 0;
   for (std::size_t i = 0; i < system_->model().body_types.size(); ++i) {
     const Motion<double>& m = work.motions[i];
-    size = std::max(size, m.p.cwiseAbs().maxCoeff());
-    speed = std::max(speed, m.V.cwiseAbs().maxCoeff());
+    size_ = std::max(size_, m.p.cwiseAbs().maxCoeff());
+    speed_ = std::max(speed_, m.V.cwiseAbs().maxCoeff());
+    spin_ = std::max(spin_, m.V.tail<3>().cwiseAbs().maxCoeff());
   }
-  const double acceleration = largest_of_bodies(to.vdot);
-  // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so in
-  // the forces.
-  const bool constrained = holds_positions() && system_->model().rows > 0;
-  const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
-  const double rounding = acceleration > 0 ? work.force_scale / acceleration * stage.rate() * uncertain : 0.0;
-  if (now.states > options_.relative ||
-      now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding}))
-    return false;
+}
+
+bool Corrector::small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const {
+  // Places and velocities are known to round-off only.
+  const double size = size_, speed = speed_, spin = spin_;
+  if (now.states > options_.relative) return false;
+  if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) {
+    // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so
+    // in the forces.
+    const bool constrained = holds_positions() && system_->model().rows > 0;
+    const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
+    // Bodies weigh, and those that spin pull, where nothing accelerates: only with these the ratio is a mass.
+    const double made_of = std::max({acceleration, work.numbers->gravity.norm(), spin * spin});
+    if (!(made_of > 0) || now.forces > work.force_scale / made_of * stage.rate() * uncertain) return false;
+  }
   // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
   const double places = system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
   return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) &&
@@ -173,22 +188,20 @@ bool Corrector::small(const Stage& stage, const Measure& now, const State& to, c
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
 // to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
-bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
-  double increment = 0, size = 0;
+bool Corrector::is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const {
   const Model& model = system_->model();
   const double tolerance = 1e-3 * options_.relative / stage.rate();
-  for (int i = 0; i < model.first_state(); ++i) increment = std::max(increment, std::abs(work.right[at(i)]));
+  const double increment = largest_of(work.right.data(), at(model.first_state()));
   for (int i = model.first_state(); i < model.nv; ++i)
     if (std::abs(work.right[at(i)]) >
         std::max(16 * kEpsilon * std::abs(theta[at(i)]), tolerance * state_scale(stage, to, i)))
       return false;
   // Constraints see places, which are rounded to their own size.
-  if (system_->model().rows > 0)
-    for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
+  const double size = model.rows > 0 ? size_ : 0;
   // Euler parameters are rounded to their own size, not to that of their increment.
   const double rounding = std::max(
       {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
-  return increment <= std::max(rounding, tolerance * largest_of_bodies(to.vdot));
+  return increment <= std::max(rounding, tolerance * acceleration);
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -196,20 +209,18 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   const double k = s / stage.c_v;
   const Model& model = system_->model();
   const bool without_tangent = options_.simplified || options_.update == StageUpdate::Incremental;
-  for (const Node& node : model.nodes) {
+  for_each_node(work, [&](const Node& node) {
     double* E = work.tangent.data() + node.tangent;
-    if (in_parameter_space(node)) {
-      parameter_tangents(node, parameter_stage(stage, reference, to), E,
-                         work.rate_tangent.data() + node.tangent);
-      continue;
-    }
+    if (in_parameter_space(node))
+      return parameter_tangents(node, parameter_stage(stage, reference, to), E,
+                                work.rate_tangent.data() + node.tangent);
     if (options_.update == StageUpdate::Expanded && !without_tangent)
       expanded_tangent(node.type, stage, options_.sigma, theta.data() + node.v, E);
     else
       evaluate_stage_tangent(node.type, stage, node_stage(node, reference, to), without_tangent, E);
     if (uses_parameters_)
       std::copy_n(E, node_size(node.type).tangent, work.rate_tangent.data() + node.tangent);
-  }
+  });
   const Seeding positions{1, 0, 0}, velocities{k, k * stage.c_v, 0};
   MatrixRequest request;
   request.force = {s, s * stage.c_v, s};
@@ -270,7 +281,7 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
       eta_increment_[at(i)] = factor * work.right[at(model.nv + model.rows + i)];
     stabilized_->drift(*system_, 1, eta_increment_, drift_);
   }
-  for (const Node& node : model.nodes) {
+  for_each_node(work, [&](const Node& node) {
     double d[6];
     for (int i = 0; i < node_size(node.type).v; ++i) d[i] = factor * work.right[at(node.v + i)];
     if (in_parameter_space(node))
@@ -284,13 +295,13 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
                    stabilized_ ? drift_.data() + node.v : nullptr,
                    {reference.q.data() + node.q, theta.data() + node.v, to.q.data() + node.q,
                     to.v.data() + node.v, to.vdot.data() + node.v});
-  }
+  });
   for (int i = 0; i < model.rows; ++i)
     to.lambda[at(i)] += factor * stage.rate() * work.right[at(model.nv + i)];
   if (stabilized_)
     for (int i = 0; i < model.rows; ++i)
       to.eta[at(i)] += factor / h * work.right[at(model.nv + model.rows + i)];
-  if (exact || uses_parameters_) evaluate_stage_of_nodes(stage, h, reference, to);
+  if (exact || uses_parameters_) evaluate_stage_of_nodes(stage, h, reference, to, work);
 }
 
 int Corrector::worst_unknown(const Stage& stage, const Work& work, double* residual) const {
@@ -321,7 +332,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   to.redundant = reference.redundant;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
-    evaluate_stage_of_nodes(stage, h, reference, to);
+    evaluate_stage_of_nodes(stage, h, reference, to, work);
   if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) has_matrix_ = false;
 
   const auto note_regularity = [&] {
@@ -352,10 +363,11 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       assemble(stage, reference, to, work);
     else
       evaluate_residual(stage, to, work);
+    if (out.iterations == 0) note_extent(work);
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
-    if (settled || small(stage, now, to, work)) {
+    if (settled || small(stage, now, now_scales.largest_acceleration, work)) {
       out.has_factors = has_matrix_ && !assembled;
       break;
     }
@@ -374,7 +386,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     set_right_side(stage, work);
     work.solver->solve(work.right.data());
     ++out.iterations;
-    settled = is_settled(stage, to, work);
+    settled = is_settled(stage, now_scales.largest_acceleration, to, work);
 
     if (!options_.line_search) {
       apply(stage, h, reference, 1, to, work);

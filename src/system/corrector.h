@@ -84,6 +84,7 @@ class Corrector {
  private:
   struct Scales {
     double force, acceleration;
+    double largest_acceleration;  // without a least value
   };
   struct Measure {
     double forces = 0;      // largest |r| of bodies
@@ -106,13 +107,17 @@ class Corrector {
   bool in_parameter_space(const Node& node) const { return options_.local || is_conventional(node.type); }
 
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
-  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to);
+  void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to, const Work& work);
   Scales scales(const State& to, const Work& work) const;
   double largest_of_bodies(const std::vector<double>& values) const;
+  // work(node) for all nodes, by the threads of `scratch`.
+  template <class Function>
+  void for_each_node(const Work& scratch, const Function& work) const;
   double state_scale(const Stage& stage, const State& to, int i) const;
   Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
-  bool is_settled(const Stage& stage, const State& to, const Work& work) const;
-  bool small(const Stage& stage, const Measure& now, const State& to, const Work& work) const;
+  void note_extent(const Work& work);
+  bool is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const;
+  bool small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
   void set_right_side(const Stage& stage, Work& work) const;
@@ -127,6 +132,7 @@ class Corrector {
   Stage matrix_stage_;
   std::vector<int> matrix_redundant_;  // rows that the matrix does not impose
   const LinearSolver* prepared_for_ = nullptr;
+  double size_ = 0, speed_ = 0, spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only

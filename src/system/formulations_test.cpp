@@ -96,7 +96,23 @@ class Assembly {
         .set("between", "third", "lever")
         .set("at", {1, 1, 1})
         .set("axis", {1, 2, 3});
+    // A beam of each kind of elements, held by the last body.
+    for (const char* element : {"two_node", "three_node"}) {
+      const std::string blade = fmt::format("blade_{}", element);
+      builder.beam(blade, "rectangle").set("from", {1, 1, 1}).set("to", {2, 1.5, 1.2}).set("elements", {2});
+      builder.set("element", std::string(element)).set("width", {0.1}).set("height", {0.2});
+      builder.set("young", {500}).set("density", {3}).set("damping", {0.1});
+      builder.joint("root_" + blade, "fixed").set("between", "third", blade + ".start").set("at", {1, 1, 1});
+    }
     for (const Kind& force : kinds(Section::Forces)) {
+      if (force.fields[0].type == FieldType::Beam) {
+        for (const char* blade : {"blade_two_node", "blade_three_node"}) {
+          builder.force(fmt::format("force{}", count++), force.type);
+          set_random_fields(builder, force, random);
+          builder.set("on", std::string(blade));
+        }
+        continue;
+      }
       if (force.field("joint") >= 0) {
         builder.force(fmt::format("force{}", count++), force.type);
         add_pair(builder, force, "", "", false, random);
@@ -118,6 +134,8 @@ class Assembly {
           .set("axes", std::string("inertial"));
     }
     builder.sensor("a_dot", "acceleration").set("of", std::string("dot"));
+    for (const char* blade : {"blade_two_node", "blade_three_node"})
+      builder.sensor(fmt::format("a_{}", blade), "acceleration").set("of", std::string(blade) + ".end");
     for (const std::string& joint : joints) {
       builder.sensor("force_" + joint, "reaction_force").set("of", joint);
       builder.sensor("torque_" + joint, "reaction_torque").set("of", joint);

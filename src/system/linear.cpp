@@ -229,7 +229,7 @@ class KluSolver final : public LinearSolver {
   double full_rcond_ = 0;
 };
 
-constexpr int kLargestDense = 12;
+constexpr int kLargestDense = 3;
 
 }  // namespace
 

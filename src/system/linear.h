@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "model/element.h"
 
 namespace liedyn {
@@ -42,6 +43,8 @@ class LinearSolver {
   virtual double pivot_ratio() const = 0;
   // Reciprocal of the condition number in the 1-norm, estimated from the factors; for reports, not for the hot loop.
   virtual double reciprocal_condition() = 0;
+  // Threads to use from now on, where the solver can; null: none besides the caller's.
+  virtual void use_threads(ThreadPool*) {}
 };
 
 // `choice`: "auto" by size and structure, "dense", "block" (KLU if the fill is too large for it) or "klu".

@@ -50,7 +50,7 @@ double model_length(const System& system, const State& state, Work& work) {
   for (const auto& batch : model.batches)
     if (batch->coupling().rows > 0)
       for (const std::int32_t frame : batch->frames)
-        include(FrameView(model.frames[at(frame)], work.numbers.data.data(), model.bodies().data(),
+        include(FrameView(model.frames[at(frame)], work.numbers->data.data(), model.bodies().data(),
                           work.motions.data())
                     .motion()
                     .p);

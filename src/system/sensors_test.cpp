@@ -52,12 +52,16 @@ struct KnownMotion {
     // Skids in the plane.
     builder.state("charge", "integral").set("initial", {charge}).set("input", std::string("t"));
     builder.body("puck", "planar").set("mass", {puck_mass}).set("inertia", {0.4}).set("angle", {puck_angle});
+    // Relaxed, with its centre of mass at the origin.
+    builder.beam("wire", "circle").set("from", {-1, 0, 0}).set("to", {1, 0, 0}).set("elements", {3});
+    builder.set("radius", {0.1}).set("young", {1}).set("density", {1});
     for (const auto& [name, type] : sensor_types) {
       builder.sensor(name, type);
       const Kind& kind = *find_kind(Section::Sensors, type);
       if (const int of = kind.field("of"); of >= 0)
         builder.set(
             "of", std::string(type == "angle"                                                      ? "puck"
+                              : type.starts_with("section_")                                       ? "wire[0.3]"
                               : type == "state"                                                    ? "charge"
                               : type.starts_with("joint_")                                         ? "rod"
                               : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
@@ -104,6 +108,10 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"joint_angle_rate", scalar(k.nut_omega)},
           {"joint_displacement", scalar(0)},
           {"joint_displacement_rate", scalar(k.nut_velocity)},
+          {"section_force", Vec3::Zero()},
+          {"section_moment", Vec3::Zero()},
+          {"section_strain", Vec3::Zero()},
+          {"section_curvature", Vec3::Zero()},
           {"multiplier", hook_force},
           {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},

@@ -8,13 +8,20 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+// Of nodes that only elements with equations of their own act on (model/direct.h).
+bool is_zero(const Vec6& W) { return (W.array() == 0).all(); }
+
 }  // namespace
 
 System::System(std::shared_ptr<const Model> model, Params params)
     : model_(std::move(model)), params_(std::move(params)) {
   const Model& m = *model_;
-  body_batches_ = static_cast<std::size_t>(std::count(m.sections.begin(), m.sections.end(), Section::Bodies));
+  body_batches_ = static_cast<std::size_t>(std::count_if(m.sections.begin(), m.sections.end(), [](Section s) {
+    return s == Section::Bodies || s == Section::Beams;
+  }));
   derive_numbers(m, params_.values().data(), numbers_);
+
+  for (const auto& batch : m.batches) parts_.push_back(divide(*batch));
 
   // An element is timed if one of its entry's numbers is.
   for (const Params::Bound& timed : params_.timed()) {
@@ -26,9 +33,70 @@ System::System(std::shared_ptr<const Model> model, Params params)
   }
 }
 
+System::BatchParts System::divide(const Batch& batch) const {
+  constexpr int kParts = 16, kWorthwhile = 2048;
+  BatchParts out;
+  const int count = batch.size(), frames = batch.coupling().frames;
+  if (model_->tree || !batch.divisible() || count < kWorthwhile) return out;
+  const auto part_of = [&](int e) { return static_cast<int>(static_cast<long>(e) * kParts / count); };
+  const auto for_each_node = [&](int e, auto&& visit) {
+    for (int i = 0; i < frames; ++i) {
+      const int node = model_->frames[at(batch.frames[at(e * frames + i)])].node;
+      if (node >= 0) visit(at(node));
+    }
+  };
+  std::vector<int> owner(model_->nodes.size(), -1);
+  for (int e = 0; e < count; ++e)
+    for_each_node(e, [&](std::size_t node) {
+      if (owner[node] < 0) owner[node] = part_of(e);
+    });
+  for (int e = 0; e < count; ++e) {
+    const int part = part_of(e);
+    while (static_cast<int>(out.part.size()) <= part) out.part.push_back(static_cast<int>(out.ranges.size()));
+    bool alone = true;
+    for_each_node(e, [&](std::size_t node) { alone = alone && owner[node] == part; });
+    if (!alone) {
+      out.between.push_back(e);
+    } else if (static_cast<int>(out.ranges.size()) > out.part.back() && out.ranges.back().second == e) {
+      ++out.ranges.back().second;
+    } else {
+      out.ranges.emplace_back(e, e + 1);
+    }
+  }
+  out.part.push_back(static_cast<int>(out.ranges.size()));
+  if (static_cast<int>(out.between.size()) > count / 8) return {};
+  return out;
+}
+
+template <class Evaluate>
+void System::for_each_part(std::size_t batch, const Evaluation& e, const Work& work,
+                           const Evaluate& evaluate) const {
+  const BatchParts& parts = parts_[batch];
+  if (parts.part.empty()) return evaluate(e);
+  const auto do_part = [&](int part) {
+    Evaluation some = e;
+    for (int i = parts.part[at(part)]; i < parts.part[at(part) + 1]; ++i) {
+      some.begin = parts.ranges[at(i)].first;
+      some.end = parts.ranges[at(i)].second;
+      evaluate(some);
+    }
+  };
+  const int count = static_cast<int>(parts.part.size()) - 1;
+  if (work.threads)
+    work.threads->run(count, do_part);
+  else
+    for (int part = 0; part < count; ++part) do_part(part);
+  Evaluation one = e;
+  for (const int element : parts.between) {
+    one.begin = element;
+    one.end = element + 1;
+    evaluate(one);
+  }
+}
+
 Work::Work(const System& system, std::string_view solver_choice, IndexForm index_form)
     : form(index_form),
-      numbers(system.numbers_),
+      numbers(&system.numbers_),
       params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
       param_rates(params.size()),
       param_second_rates(params.size()),
@@ -45,6 +113,10 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       right(at(unknown_count(system.model(), index_form))),
       held(right.size()) {
   time_variables.emplace_back(0);
+  if (!system.timed_.empty()) {
+    own_numbers = std::make_unique<Numbers>(system.numbers_);
+    numbers = own_numbers.get();
+  }
   if (system.model().tree) tree = std::make_unique<TreeAssembly>(system.model());
   use_solver(system, solver_choice);
 }
@@ -52,13 +124,14 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
 void Work::use_solver(const System& system, std::string_view choice) {
   const Model& m = system.model();
   // The order of the block solver does not know the second multipliers of the stabilised form.
-  if (form == IndexForm::Stabilized && choice == "auto" && unknown_count(m, form) > 60) choice = "klu";
+  if (form == IndexForm::Stabilized && choice == "auto") choice = unknown_count(m, form) > 60 ? "klu" : "dense";
   // Along a tree the matrix is full, and a row of a joint has nodes before it that do not move it: pivots must be sought beyond the blocks
   // of the pattern.
   constexpr int kLargestDenseTree = 120;
   if (m.tree && (choice == "auto" || choice == "block"))
     choice = unknown_count(m, form) <= kLargestDenseTree ? "dense" : "klu";
   solver = make_linear_solver(block_pattern(m, form), choice);
+  solver->use_threads(threads.get());
   blocks.assign(block_lists(m), {});
   diagonal.clear();
   const int nodes = static_cast<int>(m.nodes.size());
@@ -66,6 +139,11 @@ void Work::use_solver(const System& system, std::string_view choice) {
     blocks[at(list)].push_back(row >= 0 && column >= 0 ? solver->block(row, column) : BlockRef{});
   });
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
+}
+
+void Work::use_threads(std::shared_ptr<ThreadPool> pool) {
+  threads = std::move(pool);
+  solver->use_threads(threads.get());
 }
 
 void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) {
@@ -87,7 +165,6 @@ State System::empty_state() const {
   s.v.assign(at(model_->nv), 0);
   s.vdot.assign(at(model_->nv), 0);
   s.lambda.assign(at(model_->rows), 0);
-  s.eta.assign(at(model_->rows), 0);
   s.angles.assign(at(model_->angles), 0);
   if (model_->has_conventional_nodes()) {
     s.y.assign(at(model_->stage_numbers), 0);
@@ -107,29 +184,34 @@ void System::set_time(double t, Work& work) const {
     work.param_second_rates[at(timed.number)] = second_rate_of(value);
   }
   const TimedNumbers timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
-  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, work.numbers);
+  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, *work.own_numbers);
 }
 
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
   set_time(state.t, work);
   const Model& m = *model_;
   if (work.tree)
-    work.tree->move(work.numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
+    work.tree->move(work.numbers->data.data(), state.q.data(), state.v.data(), state.vdot.data(),
                     work.motions.data());
   else
-    for (std::size_t i = 0; i < m.nodes.size(); ++i) {
-      const Node& node = m.nodes[i];
-      work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
-                                    state.vdot.data() + node.v);
-    }
+    parallel_for(work.threads.get(), m.nodes.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const Node& node = m.nodes[i];
+        work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
+                                      state.vdot.data() + node.v);
+      }
+    });
   for (Vec6& wrench : work.wrench) wrench.setZero();
   Evaluation e;
   e.frames = m.frames.data();
   e.nodes = m.bodies().data();
   e.motions = work.motions.data();
   e.q = state.q.data();
-  e.numbers = work.numbers.data.data();
-  e.world.gravity = work.numbers.gravity;
+  e.v = state.v.data();
+  e.vdot = state.vdot.data();
+  if (!work.tree) e.r = work.r.data();
+  e.numbers = work.numbers->data.data();
+  e.world.gravity = work.numbers->gravity;
   e.world.time = state.t;
   e.lambda = state.lambda.data();
   e.angles = state.angles.data();
@@ -144,22 +226,26 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
 void System::note_force_scale(Work& work) {
   double scale = 0;
   for (const Vec6& wrench : work.wrench) scale = std::max(scale, wrench.cwiseAbs().maxCoeff());
+  if (!work.r.empty())
+    scale = std::max(scale, Eigen::Map<const Eigen::ArrayXd>(work.r.data(), static_cast<Eigen::Index>(work.r.size()))
+                                .abs()
+                                .maxCoeff());
   work.force_scale = scale;
 }
 
 void System::evaluate_residuals(const Evaluation& e, Work& work) const {
+  std::fill(work.r.begin(), work.r.end(), 0.0);
   for (std::size_t b = 0; b < model_->batches.size(); ++b) {
-    model_->batches[b]->residual(e);
+    for_each_part(b, e, work, [&](const Evaluation& some) { model_->batches[b]->residual(some); });
     if (b + 1 == body_batches_) note_force_scale(work);
   }
 }
 
 void System::finish_residual(Work& work) const {
-  std::fill(work.r.begin(), work.r.end(), 0.0);
   if (work.tree) return work.tree->gather(work.wrench.data(), work.r.data());
   const Model& m = *model_;
   for (std::size_t i = 0; i < m.nodes.size(); ++i)
-    add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+    if (!is_zero(work.wrench[i])) add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
 }
 
 void System::residual(const State& state, Work& work, const RowRequest& rows) const {
@@ -185,6 +271,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   const Evaluation e = prepare(state, work, rows);
   const Model& m = *model_;
   work.solver->set_zero();
+  std::fill(work.r.begin(), work.r.end(), 0.0);
   if (work.tree) return tree_jacobian(e, work, request);
   JacobianTarget target;
   target.values = work.solver->values();
@@ -200,7 +287,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     target.blocks = work.blocks[b].data();
     if (request.rate_blocks != nullptr) target.rate_blocks = (*request.rate_blocks)[b].data();
-    m.batches[b]->jacobian(e, target);
+    for_each_part(b, e, work, [&](const Evaluation& some) { m.batches[b]->jacobian(some, target); });
     if (b + 1 == body_batches_) note_force_scale(work);
   }
   finish_residual(work);
@@ -208,6 +295,7 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
   if (request.force.q == 0) return;
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
     const NodeType type = m.nodes[i].type;
+    if (is_zero(work.wrench[i])) continue;
     Mat6 D = Mat6::Zero();
     if (!add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D)) continue;
     add_block(target.values, work.diagonal[i], D, type, type);
@@ -216,7 +304,13 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
 
 void System::inertia_matrix(const State& state, Work& work, const Seeding& seeding, double* values,
                             const std::vector<std::vector<BlockRef>>& blocks) const {
-  const Evaluation e = prepare(state, work, {false, false, false});
+  Evaluation e = prepare(state, work, {false, false, false});
+  e.r = nullptr;  // work.r stays as it is
+  add_forces(e, work, seeding, values, blocks);
+}
+
+void System::add_forces(const Evaluation& e, Work& work, const Seeding& seeding, double* values,
+                        const std::vector<std::vector<BlockRef>>& blocks) const {
   if (work.tree) {
     work.tree->evaluate(e, seeding, false, 0, [] {});
     work.tree->add_forces(seeding, nullptr, nullptr, values, blocks[0].data());
@@ -234,7 +328,9 @@ void System::inertia_matrix(const State& state, Work& work, const Seeding& seedi
 
 void System::unconstrained(const State& state, Work& work, const Seeding& seeding, double* values,
                            const std::vector<std::vector<BlockRef>>& blocks) const {
-  inertia_matrix(state, work, seeding, values, blocks);
+  const Evaluation e = prepare(state, work, {false, false, false});
+  std::fill(work.r.begin(), work.r.end(), 0.0);
+  add_forces(e, work, seeding, values, blocks);
   finish_residual(work);
 }
 

@@ -26,13 +26,17 @@ struct Work {
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
 
+  // Threads for what follows; null: the caller's alone. Results do not depend on their number.
+  void use_threads(std::shared_ptr<ThreadPool> threads);
+
   // Decouples the multipliers of rows that are not imposed, and unknowns that stay at rest (may be null), in the matrix just assembled.
   void hold(const std::vector<int>& rows, const std::vector<bool>* at_rest = nullptr);
   // Their residuals do not count either.
   void clear_residuals(const std::vector<int>& rows);
 
   IndexForm form;
-  Numbers numbers;             // of the elements, at the time last evaluated
+  const Numbers* numbers;      // of the elements, at the time last evaluated: those of the system if none depends on t
+  std::unique_ptr<Numbers> own_numbers;
   std::vector<double> params;  // with the numbers that depend on t; empty if there are none
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
   std::vector<TimeJet> time_variables;                  // of expressions: parameters, t
@@ -52,6 +56,7 @@ struct Work {
   std::vector<BlockRef> diagonal;             // per node
   std::vector<double> right;                  // right-hand side and solution
   std::vector<bool> held;                     // unknowns decoupled by hold()
+  std::shared_ptr<ThreadPool> threads;
 };
 
 // Which constraint residuals are wanted.
@@ -117,6 +122,8 @@ class System {
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   static void note_force_scale(Work& work);
+  void add_forces(const Evaluation& e, Work& work, const Seeding& seeding, double* values,
+                  const std::vector<std::vector<BlockRef>>& blocks) const;
   void evaluate_residuals(const Evaluation& e, Work& work) const;
   void finish_residual(Work& work) const;
   void tree_jacobian(const Evaluation& e, Work& work, const MatrixRequest& request) const;
@@ -125,6 +132,17 @@ class System {
   Params params_;
   Numbers numbers_;
   std::size_t body_batches_ = 0;  // the first batches are those of the bodies
+  // Large batches are evaluated in parts that share no node, then the elements between the parts.
+  struct BatchParts {
+    std::vector<std::pair<int, int>> ranges;
+    std::vector<int> part;  // first range of each part, and the number of ranges at the end; empty: not divided
+    std::vector<int> between;
+  };
+  std::vector<BatchParts> parts_;  // per batch
+  BatchParts divide(const Batch& batch) const;
+  template <class Evaluate>
+  void for_each_part(std::size_t batch, const Evaluation& e, const Work& work, const Evaluate& evaluate) const;
+
   struct TimedElement {
     int batch, element;
   };

@@ -47,6 +47,77 @@ struct RigidInertia {
   static void partials(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n,
                        ForcePartials<1>& d);
   static Energy energy(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n);
+
+  // With the inertial velocity u of the reference point (the terms with v above cancel), b = alpha x m c + Omega x (Omega x m c) and
+  // gamma = R^T (udot - gravity):
+  //   r_t = m (udot - gravity) + R b            r_r = m c x gamma + J alpha + Omega x J Omega
+  template <bool WithMatrix>
+  static void direct(const DirectNode& x, const World<double>& world, const double* n, const Seeding& s,
+                     double* r, DirectBlock block) {
+    if (is_direct_in_plane(x.type)) return direct_in_plane<WithMatrix>(x, world, n, s, r, block);
+    using Map3 = Eigen::Map<const Vec3>;
+    const double m = n[0];
+    const Map3 mc(n + 1), w(x.v + 3), alpha(x.vdot + 3);
+    const Mat3 J = inertia_matrix(n + 4);
+    const Mat3& R = x.pose.R;
+    const Vec3 fall = Map3(x.vdot) - world.gravity;
+    const Vec3 Jw = J * w;
+    const bool about_center = mc.x() == 0 && mc.y() == 0 && mc.z() == 0;
+    Vec3 force = m * fall, torque = J * alpha + w.cross(Jw), gamma, b;
+    if (!about_center) {
+      gamma = R.transpose() * fall;
+      b = alpha.cross(mc) + w.cross(w.cross(mc));
+      force += R * b;
+      torque += mc.cross(gamma);
+    }
+    for (int i = 0; i < 3; ++i) r[i] += force[i], r[3 + i] += torque[i];
+    if constexpr (WithMatrix) {
+      const double e = x.E != nullptr ? x.E[0] : 1;
+      const Mat3 Er = x.E != nullptr ? Mat3(Eigen::Map<const Mat3>(x.E + 1)) : Mat3(Mat3::Identity());
+      const Mat3 Ev =
+          x.E_rate != nullptr ? Mat3(Eigen::Map<const Mat3>(x.E_rate + 1)) : Mat3(Mat3::Identity());
+      for (int i = 0; i < 3; ++i) block(i, i) += m * s.a * e;
+      // d(Omega x J Omega) = (Omega~ J - (J Omega)~) dOmega
+      Mat3 D = (s.a * J) * Er;
+      Mat3 gyroscopic;
+      for (int c = 0; c < 3; ++c) gyroscopic.col(c) = w.cross(J.col(c));
+      gyroscopic -= skew(Jw);
+      D += (s.v * gyroscopic) * Ev;
+      if (!about_center) {
+        const Mat3 C = skew(mc);
+        // d(R b) = R (db - b~ d_r), d(gamma) = R^T dudot + gamma~ d_r
+        const Mat3 of_w = -skew(Vec3(w.cross(mc))) - skew(w) * C;
+        block.add(0, 3, R * (s.v * (of_w * Ev) - s.a * (C * Er) - s.q * skew(b)));
+        block.add(3, 0, (s.a * e) * (C * R.transpose()));
+        D += s.q * (C * skew(gamma));
+      }
+      block.add(3, 3, D);
+    }
+  }
+  template <bool WithMatrix>
+  static void direct_in_plane(const DirectNode& x, const World<double>& world, const double* n, const Seeding& s,
+                              double* r, DirectBlock block) {
+    const double m = n[0], J = n[6];
+    const double w = x.v[2], alpha = x.vdot[2];
+    const double c = x.pose.R(0, 0), sine = x.pose.R(1, 0);
+    const double X = c * n[1] - sine * n[2], Y = sine * n[1] + c * n[2];  // R m c
+    const double fall[] = {x.vdot[0] - world.gravity[0], x.vdot[1] - world.gravity[1]};
+    const double B[] = {-alpha * Y - w * w * X, alpha * X - w * w * Y};  // R b
+    r[0] += m * fall[0] + B[0];
+    r[1] += m * fall[1] + B[1];
+    r[2] += X * fall[1] - Y * fall[0] + J * alpha;
+    if constexpr (WithMatrix) {
+      const double e = x.E != nullptr ? x.E[0] : 1;
+      block(0, 0) += m * s.a * e;
+      block(1, 1) += m * s.a * e;
+      block(2, 0) -= Y * s.a * e;
+      block(2, 1) += X * s.a * e;
+      // d(R b) = z x R b d_r + (z x R m c) dalpha - 2 w R m c dw
+      block(0, 2) += -s.q * B[1] - s.a * e * Y - 2 * w * s.v * e * X;
+      block(1, 2) += s.q * B[0] + s.a * e * X - 2 * w * s.v * e * Y;
+      block(2, 2) += J * s.a * e - s.q * (X * fall[0] + Y * fall[1]);
+    }
+  }
 };
 
 // A point mass: its frame has no rotation of its own.

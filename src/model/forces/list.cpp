@@ -4,6 +4,7 @@
 #include "model/forces/bushing.h"
 #include "model/forces/coordinate_forces.h"
 #include "model/forces/joint_effort.h"
+#include "model/forces/line_load.h"
 #include "model/forces/spring_damper.h"
 
 namespace liedyn {
@@ -11,7 +12,7 @@ namespace liedyn {
 const std::vector<ListedKind>& force_kinds() {
   static const std::vector<ListedKind> list = {force(),          torque(),       spring_damper(),
                                                bushing(),        joint_spring(), joint_actuator(),
-                                               joint_friction(), joint_effort()};
+                                               joint_friction(), joint_effort(), line_load()};
   return list;
 }
 

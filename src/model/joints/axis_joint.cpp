@@ -51,6 +51,19 @@ void AxisJoint<held>::derivatives(const std::array<Motion<double>, 2>& f, const 
 }
 
 template <Held held>
+void AxisJoint<held>::turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,
+                            TurnDerivatives<rows - places>& d) {
+  if constexpr (places == 3) {
+    const JointAxes<double> axes(p);
+    TurnRows<rows - places> out(R_1, R_2, lambda, d);
+    for (int i = 0; i < rows - places; ++i) {
+      const HeldRow& row = row_list[static_cast<std::size_t>(places + i)];
+      out.turn(i, axes.first.col(row.i), axes.second.col(row.j));
+    }
+  }
+}
+
+template <Held held>
 AxisMotion AxisJoint<held>::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
   return axis_motion_of(f, p);
 }

@@ -25,6 +25,9 @@ struct AxisJoint {
   static constexpr int frames = 2, rows = std::popcount(held), numbers = kAxesNumbers;
   static constexpr bool across = couples_bodies(held);
   static constexpr std::array<HeldRow, 6> row_list = held_rows(held);
+  static constexpr int places = (held & kPlaces) == kPlaces ? 3 : 0;
+  static void turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,
+                    TurnDerivatives<rows - places>& d);
   static std::vector<Attachment> attachments();
   template <class S>
   static void derive(const Inputs<S>& in, S* p);

@@ -108,6 +108,39 @@ S row_value(const HeldRow& row, const std::array<Pose<S>, 2>& f, const S* p) {
   return S(0);
 }
 
+// Rows of the kind Turn alone, for the short way of model/direct.h: Phi = a.Q b - c with Q = R_1^T R_2, as RowDerivatives::turn has it.
+// With a~ b~ = b a^T - (a.b) 1 no product of matrices is needed.
+template <int N>
+class TurnRows {
+ public:
+  TurnRows(const Mat3& R_1, const Mat3& R_2, const double* lambda, TurnDerivatives<N>& d)
+      : lambda_(lambda), d_(d), Q_(R_1.transpose() * R_2) {
+    for (auto& blocks : d.G)
+      for (Mat3& block : blocks) block.setZero();
+  }
+  void turn(int row, const Vec3& a, const Vec3& b, double c = 0) {
+    const Vec3 a2 = Q_.transpose() * a, b1 = Q_ * b;
+    const double cosine = a.dot(b1), torque = lambda_[row];
+    d_.phi[row] = cosine - c;
+    d_.B[0].row(row) = a.cross(b1).transpose();
+    d_.B[1].row(row) = b.cross(a2).transpose();
+    Mat3 across;
+    const Mat3 turned_b = skew(b);
+    for (int k = 0; k < 3; ++k) across.col(k) = a.cross(Q_ * turned_b.col(k));
+    d_.G[0][0] += torque * (b1 * a.transpose());
+    d_.G[1][1] += torque * (a2 * b.transpose());
+    d_.G[0][0].diagonal().array() -= torque * cosine;
+    d_.G[1][1].diagonal().array() -= torque * cosine;
+    d_.G[0][1] -= torque * across;
+    d_.G[1][0] -= torque * across.transpose();
+  }
+
+ private:
+  const double* lambda_;
+  TurnDerivatives<N>& d_;
+  Mat3 Q_;
+};
+
 // Fills JointDerivatives row by row. With Q = R_1^T R_2 and r = R_1^T (p_1 - p_2), body increments (d_t, d_r) give
 //   dQ = Q d_r2~ - d_r1~ Q        dr = d_t1 + r~ d_r1 - Q d_t2
 // and each row has a vector B_i^T per frame whose derivatives are the blocks of G. Z and the bias are the same blocks applied
@@ -121,6 +154,7 @@ class RowDerivatives {
         d_(d),
         Q_(f[0].R.transpose() * f[1].R),
         r_(f[0].R.transpose() * (f[0].p - f[1].p)) {
+    if (!d.wants_stiffness) return;
     for (auto& blocks : d.G)
       for (Mat6& block : blocks) block.setZero();
   }
@@ -132,21 +166,25 @@ class RowDerivatives {
       const Motion<double>& m = f_[static_cast<std::size_t>(i)];
       const Vec3 n = (i == 0 ? 1.0 : -1.0) * m.R.row(k).transpose();
       set(d_.B[i], row, n, Vec3::Zero());
-      set(d_.Z[i], row, Vec3::Zero(), u(i).cross(n));
-      d_.G[i][i].template topRightCorner<3, 3>() += lambda_[row] * skew(n);
+      if (d_.wants_rates) set(d_.Z[i], row, Vec3::Zero(), u(i).cross(n));
+      if (d_.wants_stiffness) d_.G[i][i].template topRightCorner<3, 3>() += lambda_[row] * skew(n);
     }
-    set_bias(row);
+    if (d_.wants_rates) set_bias(row);
   }
 
   // Phi = a.r, with B_1^T = (a, a x r), B_2^T = (-Q^T a, 0)
   void along(int row, const Vec3& a) {
-    const Vec3 a2 = Q_.transpose() * a, turned = w(0).cross(a);
+    const Vec3 a2 = Q_.transpose() * a;
     d_.phi[row] = a.dot(r_);
     set(d_.B[0], row, a, a.cross(r_));
     set(d_.B[1], row, -a2, Vec3::Zero());
-    set(d_.Z[0], row, turned, turned.cross(r_) + (Q_ * u(1)).cross(a));
-    set(d_.Z[1], row, -Q_.transpose() * turned, -u(1).cross(a2));
-    set_bias(row);
+    if (d_.wants_rates) {
+      const Vec3 turned = w(0).cross(a);
+      set(d_.Z[0], row, turned, turned.cross(r_) + (Q_ * u(1)).cross(a));
+      set(d_.Z[1], row, -Q_.transpose() * turned, -u(1).cross(a2));
+      set_bias(row);
+    }
+    if (!d_.wants_stiffness) return;
     const double force = lambda_[row];
     d_.G[0][0].template bottomLeftCorner<3, 3>() += force * skew(a);
     d_.G[0][0].template bottomRightCorner<3, 3>() += force * (skew(a) * skew(r_));
@@ -158,13 +196,16 @@ class RowDerivatives {
   // Phi = a.Q b - c, with B_1^T = (0, a x Q b), B_2^T = (0, b x Q^T a)
   void turn(int row, const Vec3& a, const Vec3& b, double c = 0) {
     const Vec3 a2 = Q_.transpose() * a, b1 = Q_ * b;
-    const Vec3 turned_a = w(0).cross(a), turned_b = w(1).cross(b);
     d_.phi[row] = a.dot(b1) - c;
     set(d_.B[0], row, Vec3::Zero(), a.cross(b1));
     set(d_.B[1], row, Vec3::Zero(), b.cross(a2));
-    set(d_.Z[0], row, Vec3::Zero(), turned_a.cross(b1) - (Q_ * turned_b).cross(a));
-    set(d_.Z[1], row, Vec3::Zero(), turned_b.cross(a2) - (Q_.transpose() * turned_a).cross(b));
-    set_bias(row);
+    if (d_.wants_rates) {
+      const Vec3 turned_a = w(0).cross(a), turned_b = w(1).cross(b);
+      set(d_.Z[0], row, Vec3::Zero(), turned_a.cross(b1) - (Q_ * turned_b).cross(a));
+      set(d_.Z[1], row, Vec3::Zero(), turned_b.cross(a2) - (Q_.transpose() * turned_a).cross(b));
+      set_bias(row);
+    }
+    if (!d_.wants_stiffness) return;
     const double torque = lambda_[row];
     const auto turning = [&](int i, int j) { return d_.G[i][j].template bottomRightCorner<3, 3>(); };
     const Mat3 across = skew(a) * Q_ * skew(b);

@@ -9,6 +9,7 @@ namespace liedyn {
 struct Spherical {
   static constexpr int frames = 2, rows = 3, numbers = 0;
   static constexpr bool across = false;
+  static constexpr int places = 3;
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -47,6 +47,12 @@ void Universal::derivatives(const std::array<Motion<double>, 2>& f, const double
   out.turn(3, Eigen::Map<const Vec3>(p), Eigen::Map<const Vec3>(p + 3), p[6]);
 }
 
+void Universal::turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,
+                      TurnDerivatives<1>& d) {
+  TurnRows<1> out(R_1, R_2, lambda, d);
+  out.turn(0, Eigen::Map<const Vec3>(p), Eigen::Map<const Vec3>(p + 3), p[6]);
+}
+
 ListedKind universal() {
   return {{"universal",
            "Cardan joint: two points coincide, and an axis of the first body keeps its angle to an axis of "

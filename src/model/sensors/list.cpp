@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lie/so3.h"
+#include "model/beams/beam.h"
 
 namespace liedyn {
 namespace {
@@ -40,6 +41,22 @@ Vec3 reaction(const SensorContext& c, int part) {
   const Frame& frame =
       c.at.frames[c.joint->frames[static_cast<std::size_t>(c.sensor.element * (last + 1) + last)]];
   return FrameView(frame, c.at.numbers, c.at.nodes, c.at.motions).motion().R * local;
+}
+
+Field of_beam() {
+  return {.name = "of",
+          .type = FieldType::Beam,
+          .unit = "",
+          .summary = "The place on a beam, as a fraction of its length: \"wing[0.25]\".",
+          .required = true};
+}
+// Strain or force of a section, translational or rotational part.
+template <bool force, int part>
+void section_value(const SensorContext& c, double* out) {
+  const auto& sections = dynamic_cast<const BeamSections&>(*c.joint);
+  Vec6 strain, wrench;
+  beam_section(sections, c.at, c.sensor.element, c.sensor.elements, c.sensor.fraction, strain, wrench);
+  put((force ? wrench : strain).segment<3>(part), out);
 }
 
 // A coordinate of a joint, or its rate.
@@ -190,6 +207,28 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "N m",
        3,
        [](const Context& c, double* out) { put(reaction(c, 3), out); }},
+      {{"section_force",
+        "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and along z, section axes.",
+        {of_beam()}},
+       "N",
+       3,
+       &section_value<true, 0>},
+      {{"section_moment",
+        "Moment in a section of a beam: torsion, bending about y and about z, section axes.",
+        {of_beam()}},
+       "N m",
+       3,
+       &section_value<true, 3>},
+      {{"section_strain", "Strain of a beam: axial, shear along y and along z, section axes.", {of_beam()}},
+       "",
+       3,
+       &section_value<false, 0>},
+      {{"section_curvature",
+        "Change of curvature of a beam: twist, bending about y and about z, section axes.",
+        {of_beam()}},
+       "rad/m",
+       3,
+       &section_value<false, 3>},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
         "configuration; it goes on past half a turn, if no step turns by more.",

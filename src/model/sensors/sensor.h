@@ -37,6 +37,8 @@ struct Sensor {
   std::string name;
   int frame = -1;                       // of the body it looks at
   int batch = -1, element = -1;         // of the joint it looks at
+  double fraction = 0;                  // of the length of the beam it looks at, whose first element this is,
+  int elements = 0;                     // and how many it has
   int choice = 0;                       // of its "axes" or "part"
   int angle = -1;                       // of an angle that may wind up: its index in State::angles
   std::vector<Expression> expressions;  // of (time, parameters, components of the sensors before it)

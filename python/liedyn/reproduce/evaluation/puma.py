@@ -1,7 +1,4 @@
-"""The Puma 560 of Holzinger, Arnold, Gerstmayr: Evaluation and implementation of Lie group integration methods, Sec. 4.4.
-
-Minimal coordinates against the Lie group method, Euler parameters and Cardan angles. `evaluation.py` has the paper's other figures.
-"""
+"""The Puma 560, minimal coordinates against the Lie group method, Euler parameters and Cardan angles: Section 4.4."""
 
 from __future__ import annotations
 

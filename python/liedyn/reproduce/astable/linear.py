@@ -1,4 +1,4 @@
-"""Zhang, Zhang, Zanoni, Masarati: Performance of implicit A-stable time integration methods. Its linear analysis."""
+"""Linear analysis: Section 4."""
 
 from __future__ import annotations
 

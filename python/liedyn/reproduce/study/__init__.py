@@ -1,0 +1,4 @@
+"""Studies of our own on the papers' examples."""
+
+SUBJECTS = ("heavy_top", "explicit")
+"""The modules with figures, in the order of the listing."""

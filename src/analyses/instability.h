@@ -1,0 +1,17 @@
+// Directions in which an equilibrium is unstable, for models of any size: y with B y = 0 and y^T K y < 0.
+//
+// Lanczos's method on (K + mu M)^-1 M over the admissible motions, with the sparse factors of the bordered matrix. Its eigenvalues are
+// 1/(lambda + mu) for lambda = y^T K y/y^T M y, so that a negative Ritz value proves a lambda below -mu. Shifts mu over eight decades find it
+// whether it is large or small.
+#pragma once
+
+#include <optional>
+
+#include "analyses/linearization.h"
+
+namespace liedyn {
+
+// The rows at velocity level held as displacements, as in statics. Empty: none was found.
+std::optional<Eigen::VectorXd> unstable_direction(const Model& model, Linearization l);
+
+}  // namespace liedyn

@@ -1,0 +1,39 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <vector>
+
+namespace liedyn {
+namespace {
+
+TEST(ThreadPool, DoesEveryPartOnceInManyPhases) {
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    std::vector<int> done(37, 0);
+    constexpr int kPhases = 2000;
+    for (int phase = 0; phase < kPhases; ++phase)
+      pool.run(static_cast<int>(done.size()), [&](int part) { ++done[static_cast<std::size_t>(part)]; });
+    for (const int count : done) EXPECT_EQ(count, kPhases) << threads << " threads";
+  }
+}
+
+TEST(ThreadPool, CoversARangeWithoutGapsWhateverItsLength) {
+  ThreadPool pool(3);
+  for (const std::size_t count : {0UL, 1UL, 4095UL, 4096UL, 100003UL}) {
+    std::vector<int> done(count, 0);
+    parallel_for(&pool, count, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) ++done[i];
+    });
+    EXPECT_EQ(std::accumulate(done.begin(), done.end(), 0UL), count);
+    parallel_for(nullptr, count, [&](std::size_t begin, std::size_t end) {
+      EXPECT_EQ(begin, 0UL);
+      EXPECT_EQ(end, count);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,175 @@
+#include "model/beams/list.h"
+
+#include "model/beams/beam.h"
+#include "model/beams/section.h"
+#include "model/beams/three_node.h"
+#include "model/beams/two_node.h"
+
+namespace liedyn {
+namespace {
+
+// Elements that tell sensors about their sections.
+template <class E>
+class BeamBatch : public BatchOf<E>, public BeamSections {
+ public:
+  using BatchOf<E>::BatchOf;
+  int points() const override { return E::points; }
+  void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
+    std::array<Motion<double>, E::frames> m;
+    for (int i = 0; i < E::frames; ++i) {
+      const auto frame = static_cast<std::size_t>(this->frames[static_cast<std::size_t>(element * E::frames + i)]);
+      m[static_cast<std::size_t>(i)] = at.motions[at.frames[frame].node];
+    }
+    E::section(m, at.numbers + this->first_number + element * E::numbers, point, strain, force);
+  }
+};
+
+std::vector<Field> common_fields() {
+  return {
+      {.name = "from",
+       .type = FieldType::Vector,
+       .unit = "m",
+       .summary = "Where the beam starts, inertial axes.",
+       .required = true},
+      {.name = "to", .type = FieldType::Vector, .unit = "m", .summary = "Where it ends.", .required = true},
+      {.name = "through",
+       .type = FieldType::Vector,
+       .unit = "m",
+       .summary = "A point between, on the circular arc that the relaxed beam is; straight if not given."},
+      {.name = "y_axis",
+       .type = FieldType::Vector,
+       .unit = "",
+       .summary = "Direction of the section's y axis at the start, as near as it can be across the beam, inertial "
+                  "axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a beam "
+                  "along z, its y axis is the inertial one."},
+      {.name = "twist",
+       .type = FieldType::Number,
+       .unit = "rad",
+       .summary = "By how much the section of the relaxed beam turns about its axis from the start to the end.",
+       .defaults = {0}},
+      {.name = "elements",
+       .type = FieldType::Integer,
+       .unit = "",
+       .summary = "Number of elements.",
+       .required = true,
+       .range = Range::Positive},
+      {.name = "element",
+       .type = FieldType::Choice,
+       .unit = "",
+       .summary = "Kind of the elements: error of second or of fourth order in their length.",
+       .choices = {"two_node", "three_node"}},
+      {.name = "damping",
+       .type = FieldType::Number,
+       .unit = "s",
+       .summary = "Internal damping: forces are those of the strains plus this time times their rates.",
+       .defaults = {0},
+       .range = Range::NonNegative},
+      {.name = "velocity",
+       .type = FieldType::Vector,
+       .unit = "m/s",
+       .summary = "Initial velocity of the start, inertial axes; the beam begins as a rigid body.",
+       .defaults = {0, 0, 0},
+       .may_be_consistent = true},
+      {.name = "angular_velocity_inertial",
+       .type = FieldType::Vector,
+       .unit = "rad/s",
+       .summary = "Initial angular velocity of the beam, inertial axes.",
+       .defaults = {0, 0, 0},
+       .may_be_consistent = true},
+      {.name = "formulation",
+       .type = FieldType::Choice,
+       .unit = "",
+       .summary = "Coordinates of the nodes; the model's formulation if not given.",
+       .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"}}};
+}
+
+std::unique_ptr<Batch> make(unsigned order) {
+  if (order == 2) return std::make_unique<BeamBatch<ThreeNodeBeam>>(order);
+  return std::make_unique<BeamBatch<TwoNodeBeam>>(order);
+}
+
+template <class S>
+void put(const Mat6T<S>& matrix, S* p) {
+  Eigen::Map<Mat6T<S>>{p} = matrix;
+}
+
+// Relative pose of two points of the relaxed beam.
+template <class S>
+Vec6T<S> relaxed(const BeamCurve<S>& curve, double a, double b) {
+  return ThreeNodeBeam::relative(curve.at(a), curve.at(b));
+}
+
+// Weights of Simpson's and of Lobatto's rule; the places are the start, the middle and the end of the element.
+constexpr double kWeight[3] = {1.0 / 6, 4.0 / 6, 1.0 / 6};
+
+void check_beam(const Inputs<double>& in, std::string& message, std::string& hint) {
+  if (in.part() > 0) return;  // said once
+  message = beam_curve_mistake(in, hint);
+  if (message.empty()) message = section_mistake(in, hint);
+}
+
+}  // namespace
+
+template <class S>
+void TwoNodeBeam::derive(const Inputs<S>& in, S* p) {
+  const BeamCurve<S> curve = beam_curve(in);
+  const int elements = beam_mesh(in.description(), in.entry()).elements;
+  const double size = 1.0 / elements, a = in.part() * size, b = a + size;
+  const S length = S(size) * curve.length();
+  p[kLength] = length;
+  p[kDelay] = in.number(kBeamDamping);
+  Eigen::Map<Vec6T<S>>{p + kRelaxed} = relaxed(curve, a, b);
+  Mat6T<S> K = Mat6T<S>::Zero();
+  for (int k = 0; k < 3; ++k) {
+    const SectionMatrices<S> section = section_matrices(in, a + 0.5 * k * size);
+    K += S(kWeight[k]) * section.stiffness;  // the strain is constant
+    put<S>((S(kWeight[k]) * length) * section.inertia, p + kInertia + 36 * k);
+  }
+  put<S>(K / length, p + kStiffness);
+}
+template void TwoNodeBeam::derive<double>(const Inputs<double>&, double*);
+
+template <class S>
+void ThreeNodeBeam::derive(const Inputs<S>& in, S* p) {
+  const BeamCurve<S> curve = beam_curve(in);
+  const int elements = beam_mesh(in.description(), in.entry()).elements;
+  const double size = 1.0 / elements, a = in.part() * size, middle = a + 0.5 * size, b = a + size;
+  const S length = S(size) * curve.length();
+  p[kLength] = length;
+  p[kDelay] = in.number(kBeamDamping);
+  const std::array<Vec6T<S>, 2> ends = {relaxed(curve, middle, a), relaxed(curve, middle, b)};
+  for (int k = 0; k < points; ++k) {
+    Eigen::Map<Vec6T<S>>{p + kRelaxed + 6 * k} = Strain<S>(kShape[k], ends, length).value;
+    const double x = middle + (k == 0 ? -0.5 : 0.5) * size / std::sqrt(3.0);
+    put<S>(section_matrices(in, x).stiffness, p + kStiffness + 36 * k);
+  }
+  for (int k = 0; k < 3; ++k)
+    put<S>((S(kWeight[k]) * length) * section_matrices(in, a + 0.5 * k * size).inertia, p + kInertia + 36 * k);
+}
+template void ThreeNodeBeam::derive<double>(const Inputs<double>&, double*);
+
+void TwoNodeBeam::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  check_beam(in, message, hint);
+}
+void ThreeNodeBeam::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  check_beam(in, message, hint);
+}
+
+const std::vector<ListedKind>& beam_kinds() {
+  static const std::vector<ListedKind> list = [] {
+    std::vector<ListedKind> out;
+    for (const SectionKind& section : section_kinds()) {
+      std::vector<Field> fields = common_fields();
+      fields.insert(fields.end(), section.fields.begin(), section.fields.end());
+      out.push_back({{section.type, section.summary, std::move(fields)},
+                     &make,
+                     [](const Description& d, const Entry& beam) {
+                       return static_cast<unsigned>(beam_mesh(d, beam).order);
+                     }});
+    }
+    return out;
+  }();
+  return list;
+}
+
+}  // namespace liedyn

@@ -1,0 +1,53 @@
+// The short way for the elements that most models are made of. On nodes whose velocities are the inertial velocity of a point and the
+// angular velocity in body axes (those of the plane included), rigid bodies and the joints that hold inertial places write their
+// equations straight into the node's: no body twist, no chain rule through frames. BatchOf takes this way where it can and the general
+// one elsewhere; tests hold the two against each other.
+#pragma once
+
+#include "base/matrix.h"
+#include "model/nodes/node.h"
+
+namespace liedyn {
+
+// Nodes in space: (udot, Omega dot) and the rotation parameters' formulations, which are R3xSO3 to elements.
+constexpr bool is_direct_in_space(NodeType type) {
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody: return true;
+    default: return false;
+  }
+}
+constexpr bool is_direct_in_plane(NodeType type) { return type == NodeType::R2xSO2; }
+
+// A node as such elements see it.
+struct DirectNode {
+  NodeType type;
+  const Pose<double>& pose;
+  const double* v;
+  const double* vdot;
+  const double* E;       // see Seeding; null: identity
+  const double* E_rate;  // the same
+};
+
+// Entry (r, c) of a block at values[r + c * stride].
+struct DirectBlock {
+  double* values;
+  int stride;
+  double& operator()(int r, int c) const { return values[r + c * stride]; }
+  void add(int row, int column, const Mat3& D) const {
+    for (int c = 0; c < 3; ++c)
+      for (int r = 0; r < 3; ++r) (*this)(row + r, column + c) += D(r, c);
+  }
+};
+
+// Rows of a joint that depend on the orientations alone: values, derivatives by the body increments of the two, and d(B^T lambda).
+template <int N>
+struct TurnDerivatives {
+  Eigen::Matrix<double, N, 1> phi;
+  Eigen::Matrix<double, N, 3> B[2];
+  Mat3 G[2][2];
+};
+
+}  // namespace liedyn
