@@ -31,6 +31,7 @@ using Complex = std::complex<double>;
 constexpr double kSymmetric = 1e-12;   // relative to the matrix
 constexpr double kResistance = 1e-13;  // of the stiffness: motions with less have the eigenvalue zero
 constexpr int kSparseCount = 20;
+constexpr int kLargestDenseIfFew = 3000;  // minutes, where the sparse solver cannot be used
 
 struct Pair {
   Complex s;
@@ -345,7 +346,17 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     l.C = antisymmetric_part(l.C);
     l.K = symmetric_part(l.K);
   }
-  const bool dense = options.solver == "dense" || (options.solver == "auto" && model.nv <= kLargestDense);
+  // Krylov's method needs as many directions as it has vectors: with fewer motions the rest of them would be round-off.
+  const int count = options.count > 0 ? options.count : kSparseCount;
+  const int freedoms = model.first_state() - model.rows + static_cast<int>(state.redundant.size());
+  const bool few = freedoms < std::min(model.first_state(), std::max(2 * count + 1, 20));
+  if (few && options.solver != "dense" && model.nv > kLargestDenseIfFew)
+    throw NumericalError(state.t,
+                         fmt::format("{} modes of a model with {} degrees of freedom are too many for the sparse solver, and its {} "
+                                     "velocities too many for the dense one: ask for {} at most",
+                                     count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
+  const bool dense =
+      options.solver == "dense" || few || (options.solver == "auto" && model.nv <= kLargestDense);
   out.solver = dense ? "dense" : "sparse";
   std::vector<Pair> pairs;
   if (dense) {
@@ -359,8 +370,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
       pairs = general_pairs(l, e, state.t);
     }
   } else {
-    out.degrees_of_freedom = model.first_state() - model.rows;
-    pairs = sparse_pairs(model, l, options.count > 0 ? options.count : kSparseCount, state.t);
+    out.degrees_of_freedom = freedoms;
+    pairs = sparse_pairs(model, l, count, state.t);
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return std::abs(a.s) < std::abs(b.s); });
