@@ -351,10 +351,12 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   const int freedoms = model.first_state() - model.rows + static_cast<int>(state.redundant.size());
   const bool few = freedoms < std::min(model.first_state(), std::max(2 * count + 1, 20));
   if (few && options.solver != "dense" && model.nv > kLargestDenseIfFew)
-    throw NumericalError(state.t,
-                         fmt::format("{} modes of a model with {} degrees of freedom are too many for the sparse solver, and its {} "
-                                     "velocities too many for the dense one: ask for {} at most",
-                                     count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
+    throw NumericalError(
+        state.t,
+        fmt::format(
+            "{} modes of a model with {} degrees of freedom are too many for the sparse solver, and its {} "
+            "velocities too many for the dense one: ask for {} at most",
+            count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
   const bool dense =
       options.solver == "dense" || few || (options.solver == "auto" && model.nv <= kLargestDense);
   out.solver = dense ? "dense" : "sparse";
