@@ -175,15 +175,17 @@ struct Sized {
 };
 
 // The inverse by cofactors: no pivots to seek, one division. False where the determinant is so small that digits are lost.
-constexpr double kSmallestDeterminant = 1e-3;  // of the largest entry to the power of the size
+constexpr double kSmallestDeterminant =
+    1e-3;  // relative to that of perpendicular columns of the same lengths
 
 bool invert_by_cofactors(const Eigen::Matrix<double, 1, 1>& A, Eigen::Matrix<double, 1, 1>& inverse) {
   inverse(0, 0) = 1 / A(0, 0);
   return A(0, 0) != 0;
 }
 bool invert_by_cofactors(const Eigen::Matrix2d& A, Eigen::Matrix2d& inverse) {
-  const double determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0), scale = A.cwiseAbs().maxCoeff();
-  if (!(std::abs(determinant) > kSmallestDeterminant * scale * scale)) return false;
+  const double determinant = A(0, 0) * A(1, 1) - A(0, 1) * A(1, 0);
+  const double lengths = A.col(0).squaredNorm() * A.col(1).squaredNorm();
+  if (!(determinant * determinant > kSmallestDeterminant * kSmallestDeterminant * lengths)) return false;
   inverse << A(1, 1), -A(0, 1), -A(1, 0), A(0, 0);
   inverse /= determinant;
   return true;
@@ -191,8 +193,9 @@ bool invert_by_cofactors(const Eigen::Matrix2d& A, Eigen::Matrix2d& inverse) {
 bool invert_by_cofactors(const Mat3& A, Mat3& inverse) {
   const Vec3 a = A.col(0), b = A.col(1), c = A.col(2);
   const Vec3 bc = b.cross(c), ca = c.cross(a), ab = a.cross(b);
-  const double determinant = a.dot(bc), scale = A.cwiseAbs().maxCoeff();
-  if (!(std::abs(determinant) > kSmallestDeterminant * scale * scale * scale)) return false;
+  // Relative to the lengths of the columns: unequal ones, as of a thin rod's inertia, cost no digits.
+  const double determinant = a.dot(bc), lengths = a.squaredNorm() * b.squaredNorm() * c.squaredNorm();
+  if (!(determinant * determinant > kSmallestDeterminant * kSmallestDeterminant * lengths)) return false;
   const double factor = 1 / determinant;
   inverse.row(0) = factor * bc.transpose();
   inverse.row(1) = factor * ca.transpose();
