@@ -214,10 +214,7 @@ bool Corrector::is_settled(const Stage& stage, double acceleration, const State&
   // Euler parameters are rounded to their own size, not to that of their increment.
   const double rounding = std::max(
       {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
-  // Beams see places and orientations of neighbours, both rounded to their own size, and stiffness makes forces of the difference.
-  const bool beams = !model.description().entries(Section::Beams).empty();
-  return increment <=
-         std::max({rounding, beams ? 16 * kEpsilon * std::max(1.0, size_) : 0.0, tolerance * acceleration});
+  return increment <= std::max(rounding, tolerance * acceleration);
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
