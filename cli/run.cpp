@@ -20,7 +20,7 @@ struct RunArguments {
   std::optional<double> start, end, step;
   std::optional<long> output_every;
   std::string solver = "auto";
-  int threads = 0;
+  int threads = 1;
   std::string from, out;
   bool json = false;
 };
