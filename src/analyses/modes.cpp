@@ -333,7 +333,11 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
                     "eigenvalues are those of the equations frozen at t = {:.6g} s",
                     out.axes.change, state.t));
 
-  Linearization l = linearize(system, state, out.axes.rate, work);
+  const bool dense_unsteady =
+      out.axes.change > kSteady && !options.axes_given && options.solver != "sparse" && model.nv <= kLargestDense;
+  if (dense_unsteady) out.axes.rate = Vec3::Zero();
+  Linearization l =
+      dense_unsteady ? linearize_unsteady(system, state, work) : linearize(system, state, out.axes.rate, work);
   out.states = static_cast<int>(l.states());
   if (options.undamped) {
     if (out.states > 0) {

@@ -160,7 +160,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   if (out.axes.change > kSteady)
     out.warnings.push_back(fmt::format(
         "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
-        "they are those of t = {:.6g} s",
+        "A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
         out.axes.change, state.t));
   else if (!out.axes.rate.isZero())
     out.warnings.push_back(
@@ -168,7 +168,10 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
                     "those of t = {:.6g} s",
                     out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
 
-  const Linearization l = linearize(system, state, out.axes.rate, work);
+  const bool steady = out.axes.change <= kSteady;
+  if (!steady) out.axes.rate = Vec3::Zero();
+  const Linearization l =
+      steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
   const MinimalEquations e = minimal_equations(l, true);
   const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,
                      ni = static_cast<Eigen::Index>(inputs.size());
@@ -210,11 +213,11 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.B = MatrixXd::Zero(n, ni);
   out.B.bottomRows(n - np) = e.F * projected_load;
 
-  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Y xi'
+  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Z x
   MatrixXd y = MatrixXd::Zero(nv, n + ni), rate = y, acceleration = y;
   y.leftCols(np) = e.P;
   rate.leftCols(n) << e.Y, e.V;
-  acceleration << e.V * out.A.bottomRows(n - np) + e.Y * out.A.topRows(np), e.V * out.B.bottomRows(n - np);
+  acceleration << e.V * out.A.bottomRows(n - np) + e.Z, e.V * out.B.bottomRows(n - np);
   MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
   forces.rightCols(ni) += projected_load;
   MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);

@@ -73,7 +73,11 @@ const std::vector<std::string> kMethods = {"generalized-alpha,index=3",
                                            "msstc3,index=2",
                                            "mssth3",
                                            "esdirk3-4",
-                                           "esdirk4-6,index=2"};
+                                           "esdirk4-6,index=2",
+                                           "rk44",
+                                           "ode23,adaptive=true,rtol=1e-9,atol=1e-9",
+                                           "dopri5,adaptive=true,rtol=1e-9,atol=1e-9",
+                                           "rk67"};
 
 TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
   for (const std::string& method : kMethods)
@@ -104,7 +108,7 @@ TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
 TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
   // Gravity across the plane of the mechanism loads the hinges along and about axes in the plane.
   for (const std::string method :
-       {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2"}) {
+       {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2", "rk44"}) {
     ModelBuilder builder({1, -9.81, 4});
     for (const char* name : {"left", "right", "beam"})
       builder.body(name, "rigid")
@@ -144,7 +148,7 @@ TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
   const FourBar f{.C = {0.24, 0.12, 0}};
   const System system = make_system(four_bar(f));
   for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=2",
-                                   "generalized-alpha,index=stabilized", "esdirk3-4"}) {
+                                   "generalized-alpha,index=stabilized", "esdirk3-4", "rk44", "rk67"}) {
     double unequal = 0;
     std::vector<double> times, angles;
     const auto observe = [&](const State& state, Work& work) {

@@ -141,6 +141,8 @@ bool Accelerations::solve(State& state, Work& work, CorrectorOutcome& outcome) {
   const int most = model.forces_use_multipliers ? 8 : 1;
   for (int i = 0; i < most; ++i) {
     system_->jacobian(state, work, rows, request);
+    work.clear_residuals(state.redundant);
+    work.hold(state.redundant);
     ++outcome.jacobians;
     if (!work.solver->factorize()) {
       outcome.failure = CorrectorFailure::Singular;

@@ -176,6 +176,13 @@ bool any(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), true) != flags.end();
 }
 
+// Flags that are set in both; the second may be null: all of them.
+std::vector<bool> both(std::vector<bool> flags, const std::vector<bool>* others) {
+  if (others != nullptr)
+    for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = flags[i] && (*others)[i];
+  return flags;
+}
+
 // One step towards Phi = 0 without the rows `left_out`.
 bool position_step(const System& system, State& state, const std::vector<bool>* free,
                    const std::vector<int>& left_out, Work& work) {
@@ -402,9 +409,17 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   const bool project = options.policy == InitialPolicy::Project;
   const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
-  system.residual(state, work, {});
-  if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
-    project_positions(system, state, project ? movable : &initial.free_position, work);
+  const auto violated = [&] {
+    system.residual(state, work, {});
+    return largest(work.phi) > position_tolerance(work);
+  };
+  // What is marked "consistent" moves first: given values stay where that suffices.
+  if (violated() && any(initial.free_position)) {
+    const State given = state;
+    const std::vector<bool> free = both(initial.free_position, movable);
+    if (!project_positions(system, state, &free, work) && project) state = given;
+  }
+  if (project && violated()) project_positions(system, state, movable, work);
   system.follow_angles(state, work);
   system.residual(state, work, {});
   if (project) {
@@ -436,9 +451,16 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
   const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
   choose_redundant_rows(system, state, work);
-  system.residual(state, work, {true, true, false});
-  if (largest(work.rate) > 0 && (project || any(initial.free_velocity)))
-    project_velocities(system, state, project ? movable : &initial.free_velocity, work);
+  const auto rate = [&] {
+    system.residual(state, work, {true, true, false});
+    return largest(work.rate);
+  };
+  if (rate() > 0 && any(initial.free_velocity)) {
+    const State given = state;
+    const std::vector<bool> free = both(initial.free_velocity, movable);
+    if (!project_velocities(system, state, &free, work) && project) state = given;
+  }
+  if (project && rate() > 0) project_velocities(system, state, movable, work);
   system.residual(state, work, {true, true, false});
   const std::vector<Diagnostic> findings =
       violations(system, state, work.rate, velocity_tolerance(system, state), "velocities",
