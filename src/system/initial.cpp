@@ -486,7 +486,8 @@ void shorten_multipliers(const System& system, State& state, Work& work) {
   if (state.redundant.empty() || !factorize_accelerations(system, state, work)) return;
   Dependences dependences(system);
   dependences.evaluate(state, work);
-  dependences.shorten(constraint_scales(system, state, work), state.lambda);
+  const ConstraintScales scales = constraint_scales(system, state, work);
+  dependences.shorten(scales, state, work);
 }
 
 }  // namespace liedyn

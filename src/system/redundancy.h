@@ -43,9 +43,10 @@ class Dependences {
  public:
   explicit Dependences(const System& system);
   void evaluate(const State& at, Work& work);
-  auto vectors() const { return solutions_.bottomRows(weighted_.rows()); }
-  // lambda without its part along the columns, in the norm of the scaled rows: the shortest with the same B^T lambda.
-  void shorten(const ConstraintScales& scales, std::vector<double>& lambda);
+  auto vectors() const { return solutions_.bottomRows(system_->model().rows); }
+  // lambda without its part along the columns, in the norm of the scaled rows: the shortest with the same B^T lambda. In minimal coordinates the reactions of
+  // the joints of the tree, which follow from lambda, count as well.
+  void shorten(const ConstraintScales& scales, State& state, Work& work);
 
  private:
   const System* system_;
@@ -54,6 +55,7 @@ class Dependences {
   Eigen::MatrixXd weighted_, normal_;
   Eigen::LDLT<Eigen::MatrixXd> factors_;
   Eigen::VectorXd scaled_, part_;
+  Eigen::VectorXd reactions_, others_;  // of the joints of the tree
 };
 
 // "joints.a: place x, joints.b: place x"
