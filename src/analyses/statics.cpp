@@ -195,6 +195,12 @@ class Equilibrium {
     return out;
   }
 
+  // Steps are less than a turn: angles are counted on from one to the next.
+  void go_to(Place then, Place& now) {
+    system_->follow_angles(then.state, *work_);
+    now = std::move(then);
+  }
+
   State moved(const State& state, const VectorXd& d) const {
     State out = state;
     for (const Node& node : system_->model().nodes)
@@ -256,7 +262,7 @@ class Equilibrium {
         }
         // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
         accepted = then.force.dot(y) < -0.9 * slope;
-        if (accepted) now = std::move(then);
+        if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
         evaluate(now.state);
@@ -338,7 +344,7 @@ class Equilibrium {
         }
         const VectorXd next = inverse.solve(b.right(now, then.force));
         accepted = then.excess <= 1 || next.norm() <= (1 - length / 4) * solution.norm();
-        if (accepted) now = std::move(then);
+        if (accepted) go_to(std::move(then), now);
       }
       if (close) break;
     }
@@ -368,7 +374,7 @@ class Equilibrium {
         continue;
       }
       mu *= std::clamp(then.excess / now.excess, 0.1, 1.5) * 0.7;
-      now = std::move(then);
+      go_to(std::move(then), now);
     }
     state = std::move(now.state);
     if (!(evaluate(state) <= 1)) return false;
@@ -416,6 +422,7 @@ class Equilibrium {
       const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
       mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least);
       state = std::move(trial);
+      system_->follow_angles(state, *work_);
       now = then;
       energy = energy_then;
     }
@@ -505,6 +512,7 @@ class Equilibrium {
         then = evaluate(trial);
       }
       state = std::move(trial);
+      system_->follow_angles(state, *work_);
       now = then;
     }
     return false;
@@ -577,6 +585,18 @@ std::vector<std::string> stubborn_states(const System& system, const State& stat
     if (reached[i] == 0 && work.r[at(i)] != 0)
       out.push_back(
           fmt::format("states.{} ({:.4g} per second)", system.model().body_of(i).name, -work.r[at(i)]));
+  return out;
+}
+
+// States that no equation contains, their own included.
+std::vector<std::string> states_without_effect(const System& system, const State& state, Work& work) {
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  std::vector<std::string> out;
+  for (int j = l.first_state; j < l.C.cols(); ++j) {
+    double effect = 0;
+    for (SparseMatrix::InnerIterator it(l.C, j); it; ++it) effect += std::abs(it.value());
+    if (effect == 0) out.push_back("states." + system.model().body_of(j).name);
+  }
   return out;
 }
 
@@ -677,6 +697,12 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
           out.failure += fmt::format(
               "; the rates of these states cannot vanish, whatever the bodies and the other states do: {}",
               fmt::join(names, ", "));
+        else if (const std::vector<std::string> loose = states_without_effect(raised, state, other);
+                 !loose.empty())
+          out.failure += fmt::format(
+              "; nothing depends on these states, whose rates must vanish too: without them the rest may have "
+              "an equilibrium: {}",
+              fmt::join(loose, ", "));
         else
           out.failure +=
               "; with states it is found from a start close to it: --from, or initial values of the states";

@@ -9,6 +9,7 @@
 #include "integrators/first_order.h"
 #include "integrators/linear_properties.h"
 #include "model/nodes/increments.h"
+#include "model/nodes/parameter_stage.h"
 
 namespace liedyn {
 namespace {
@@ -21,13 +22,18 @@ class Multistep final : public FirstOrderMethod {
         formula_(damped_multistep(steps, rho_)),
         last_(numbers()),
         next_(numbers()),
-        moved_(numbers()) {}
+        moved_(numbers()),
+        defect_(numbers()),
+        error_(static_cast<std::size_t>(system.model().nv)) {
+    if (steps == 2) tolerances_ = Tolerances(options);
+  }
 
   void start(State& state, double h, Work& work) override {
     begin(state, work);
     state.memory.assign(kPoints + past_points() * 4 * numbers(), 0.0);
     state.memory[kStep] = h;
   }
+  StepControl control() const override { return {tolerances_.adaptive, 2}; }
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }
@@ -86,9 +92,30 @@ class Multistep final : public FirstOrderMethod {
     to.lambda = from.lambda;
     Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
     if (!out.converged()) return out;
+    if (tolerances_.adaptive) out.error = estimate(from, formula, known, h, before, to, work);
     remember(corrector, from, same_step ? known : 0, h, to);
     to.memory[kChanged] = changed ? 1 : 0;
     return out;
+  }
+
+  // The local error C h^3 theta''' per unit of time, with the third derivative from the slopes at the ends of two steps and
+  //   C = (1 - alpha_2 s^3)/6 - (beta_0 + beta_2 s^2)/2,   s = (t_{k-2} - t_{k-1})/h.
+  // The first step has one difference only: h theta''' is taken to be as large as theta''.
+  double estimate(const State& from, const MultistepFormula& formula, std::size_t known, double h,
+                  double before, const State& to, const Work& work) {
+    const bool two = formula.steps > 1;
+    const double s = -before / h, alpha = two ? formula.alpha[2] : 0, beta = two ? formula.beta[2] : 0;
+    const double C = (1 - alpha * s * s * s) / 6 - (formula.beta[0] + beta * s * s) / 2;
+    for (std::size_t i = 0; i < numbers(); ++i) defect_[i] = (next_.slope[i] - last_.slope[i]) / h;
+    if (known > 0) {
+      const ConstPastPoint point = past(from, 0);
+      for (std::size_t i = 0; i < numbers(); ++i)
+        defect_[i] = 2 * h / (h + before) * (defect_[i] - (last_.slope[i] - point.slope[i]) / before);
+    }
+    for (double& x : defect_) x *= C * h;
+    for (const Node& node : system().model().nodes)
+      velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
+    return tolerances_.worst(system(), error_, work);
   }
 
   // Eq. (12), or a constant as long as there is one point only.
@@ -130,15 +157,19 @@ class Multistep final : public FirstOrderMethod {
   double rho_;
   MultistepFormula formula_;
   PointDerivatives last_, next_;
-  std::vector<double> moved_;
+  std::vector<double> moved_, defect_, error_;
+  Tolerances tolerances_;
 };
 
 template <int steps>
 ListedIntegrator multistep(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
   for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
+  if (steps == 2)  // the formula for unequal steps
+    for (IntegratorOption& o : step_control_options()) options.push_back(std::move(o));
   return {name,
-          fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
+          fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start{}.", count,
+                      steps == 2 ? "; error estimate" : ""),
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)",
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
