@@ -378,6 +378,10 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   } else {
     out.degrees_of_freedom = freedoms;
     pairs = sparse_pairs(model, l, count, state.t);
+    if (std::any_of(pairs.begin(), pairs.end(), [](const Pair& pair) { return pair.rigid; }))
+      out.warnings.emplace_back(
+          "there are motions that nothing resists: of such a multiple eigenvalue the sparse solver shows some "
+          "only, and others of the slowest modes beside them");
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return std::abs(a.s) < std::abs(b.s); });

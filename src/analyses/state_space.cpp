@@ -27,11 +27,14 @@ struct Input {
   double value;
 };
 
-bool is_load(const Field& field) { return field.unit == "N" || field.unit == "N m" || field.unit == "N/m"; }
+bool is_load(const Field& field) {
+  return field.unit == "N" || field.unit == "N m" || field.unit == "N/m" || field.unit == "N m or N";
+}
 
-void add_loads(const System& system, const Entry& force, std::vector<std::string>& out) {
+// Of a force that is named also other functions of time: the target of a motor.
+void add_loads(const System& system, const Entry& force, bool named, std::vector<std::string>& out) {
   for (std::size_t f = 0; f < force.fields.size(); ++f) {
-    if (!is_load(force.kind->fields[f]) || !force.kind->fields[f].may_depend_on_time) continue;
+    if (!force.kind->fields[f].may_depend_on_time || (!named && !is_load(force.kind->fields[f]))) continue;
     for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i)
       out.push_back(system.params().path(force.fields[f].first + i));
   }
@@ -41,13 +44,17 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
   const auto& forces = system.model().description().entries(Section::Forces);
   std::vector<std::string> paths;
   if (asked.empty())
-    for (const Entry& force : forces) add_loads(system, force, paths);
+    for (const Entry& force : forces) add_loads(system, force, false, paths);
   for (const std::string& path : asked) {
     const auto force = std::find_if(forces.begin(), forces.end(),
                                     [&](const Entry& entry) { return path == "forces." + entry.name; });
     const std::size_t before = paths.size();
-    if (force != forces.end()) add_loads(system, *force, paths);
-    if (paths.size() == before) paths.push_back(path);
+    if (force != forces.end()) add_loads(system, *force, true, paths);
+    if (paths.size() != before) continue;
+    if (force != forces.end())
+      throw InputError("inputs", fmt::format("'{}' has no load of its own that could be an input", excerpt(path)),
+                       "name one of its numbers, or a parameter that its expressions use");
+    paths.push_back(path);
   }
   const Params& params = system.params();
   std::vector<double> variables(params.values().begin(), params.values().begin() + params.parameter_count());

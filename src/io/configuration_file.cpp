@@ -174,11 +174,12 @@ Configuration read_configuration_text(const std::string& text, const std::string
   state.q = initial.q;
   state.v = initial.v;
   Configuration out = configuration_of(system, state);
-  const JsonValue bodies =
-      document.root().is(JsonType::Object) ? document.root().find("bodies") : JsonValue();
-  if (!bodies || !bodies.is(JsonType::Object)) {
+  const bool object = document.root().is(JsonType::Object);
+  const JsonValue bodies = object ? document.root().find("bodies") : JsonValue();
+  const JsonValue states = object ? document.root().find("states") : JsonValue();
+  if (bodies ? !bodies.is(JsonType::Object) : !states) {
     reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
-  } else {
+  } else if (bodies) {
     const auto& entries = model.description().entries(Section::Bodies);
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
@@ -192,9 +193,7 @@ Configuration read_configuration_text(const std::string& text, const std::string
         reader.body(value, "bodies." + name, out.bodies[static_cast<std::size_t>(found - names.begin())]);
     }
   }
-  if (const JsonValue states =
-          document.root().is(JsonType::Object) ? document.root().find("states") : JsonValue())
-    reader.states(states, model, out.states);
+  if (states) reader.states(states, model, out.states);
   if (!reader.findings.empty()) throw InputError(reader.findings);
   return out;
 }

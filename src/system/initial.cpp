@@ -129,6 +129,9 @@ void require_accelerations(const System& system, State& state, Work& work) {
   if (solve_accelerations(system, state, work)) return;
   const Model& model = system.model();
   const std::string& file = model.description().file;
+  if (const std::string culprit = system.not_finite(state, work); !culprit.empty())
+    throw InputError({{file, 0, culprit, "what it adds to the equations of motion at the start is infinite or not a number",
+                       "look for divisions by zero, and roots and logarithms of negative numbers"}});
   const int suspect = work.solver->singular_unknown();
   if (suspect < 0)
     throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations",
