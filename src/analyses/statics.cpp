@@ -541,11 +541,11 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   const Eigen::JacobiSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
   const double scale = std::max(svd.singularValues()[0], 1e-300);
   Eigen::Index rank = 0;
-  while (rank < K.cols() && svd.singularValues()[rank] > kNothing * std::max(scale, l.K.norm() * 1e-3))
-    ++rank;
+  const double nothing = kNothing * std::max(scale, l.K.norm() * 1e-3);
+  while (rank < K.cols() && svd.singularValues()[rank] > nothing) ++rank;
   if (rank < K.cols()) out.indifferent = separated(N * svd.matrixV().rightCols(K.cols() - rank));
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (K + K.transpose()), Eigen::EigenvaluesOnly);
-  for (const double value : eigen.eigenvalues()) out.negative += value < -kNothing * scale ? 1 : 0;
+  for (const double value : eigen.eigenvalues()) out.negative += value < -nothing ? 1 : 0;
   return out;
 }
 
@@ -660,6 +660,10 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   State state = consistent_positions(
       system, options.time, {.policy = initial_policy(options.initial), .given = options.from.get()}, *work);
   std::fill(state.v.begin(), state.v.begin() + model.first_state(), 0.0);
+  if (const std::string culprit = system.not_finite(state, *work); !culprit.empty())
+    throw InputError({{model.description().file, 0, culprit,
+                       "what it adds to the equations at the start is infinite or not a number",
+                       "look for divisions by zero, and roots and logarithms of negative numbers"}});
   constexpr double kRegular = 1e-13, kDependent = 1e-7;
   if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
     // Rows that repeat others are not imposed.
@@ -695,7 +699,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
         const std::vector<std::string> names = stubborn_states(raised, state, other);
         if (!names.empty())
           out.failure += fmt::format(
-              "; the rates of these states cannot vanish, whatever the bodies and the other states do: {}",
+              "; where it starts nothing changes the rates of these states, which do not vanish (a limiter may be "
+              "at its end: try other initial values): {}",
               fmt::join(names, ", "));
         else if (const std::vector<std::string> loose = states_without_effect(raised, state, other);
                  !loose.empty())

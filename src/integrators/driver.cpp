@@ -188,6 +188,7 @@ void Run::give_output() {
     between_.redundant = state_.redundant;
     integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
     between_.t = t;
+    watch_->shorten(between_);
     options_.output(between_);
   }
 }

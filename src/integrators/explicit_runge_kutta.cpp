@@ -242,7 +242,8 @@ class ExplicitRungeKutta final : public Integrator {
         work.clear_residuals(to.redundant);  // they follow from the others
         const double now = largest(residual);
         // At round-off it no longer falls.
-        if (now <= kRoundoff * scale() || (now <= kTolerance * scale() && now > 0.5 * before)) return true;
+        if (now <= kRoundoff * scale() || (now <= kTolerance * scale() && (now > 0.5 * before || i == kMost)))
+          return true;
         if (i == kMost || !std::isfinite(now) || now > 2 * before) {
           const auto worst = std::max_element(residual.begin(), residual.end(),
                                               [](double a, double b) { return std::abs(a) < std::abs(b); });

@@ -38,24 +38,26 @@ std::vector<double> constraint_blocks(const System& system, const State& state, 
   return blocks;
 }
 
-double model_length(const System& system, const State& state, Work& work) {
+// Twice the largest distance from the mean of all bodies and joints as they are drawn: whatever the axes, and wherever a run starts.
+double model_length(const System& system, Work& work) {
   const Model& model = system.model();
-  system.residual(state, work, {false, false, false});  // poses and numbers
-  Vec3 least = Vec3::Constant(INFINITY), most = -least;
-  const auto include = [&](const Vec3& p) {
-    least = least.cwiseMin(p);
-    most = most.cwiseMax(p);
-  };
-  for (const Motion<double>& m : work.motions) include(m.p);
+  State drawn = system.empty_state();
+  drawn.q = initial_values(model, system.params().values().data()).q;
+  system.residual(drawn, work, {false, false, false});  // poses and numbers
+  std::vector<Vec3> points;
+  for (const Motion<double>& m : work.motions) points.push_back(m.p);
   for (const auto& batch : model.batches)
     if (batch->coupling().rows > 0 || dynamic_cast<const TreeJoints*>(batch.get()) != nullptr)
       for (const std::int32_t frame : batch->frames)
-        include(FrameView(model.frames[at(frame)], work.numbers->data.data(), model.bodies().data(),
-                          work.motions.data())
-                    .motion()
-                    .p);
-  const double length = (most - least).norm();
-  return std::isfinite(length) && length > 0 ? length : 1;
+        points.push_back(FrameView(model.frames[at(frame)], work.numbers->data.data(), model.bodies().data(),
+                                   work.motions.data())
+                             .motion()
+                             .p);
+  Vec3 mean = Vec3::Zero();
+  for (const Vec3& point : points) mean += point / static_cast<double>(points.size());
+  double farthest = 0;
+  for (const Vec3& point : points) farthest = std::max(farthest, (point - mean).norm());
+  return std::isfinite(farthest) && farthest > 0 ? 2 * farthest : 1;
 }
 
 // Whether joints close loops: where they do not, each holds a body of its own, and constraints are independent.
@@ -113,7 +115,7 @@ constexpr int kLargestDense = 300;
 ConstraintScales constraint_scales(const System& system, const State& state, Work& work) {
   const Model& model = system.model();
   ConstraintScales out;
-  out.length = model_length(system, state, work);
+  out.length = model_length(system, work);
   // A row that no translation of a body moves holds an angle.
   out.row.assign(at(model.rows), out.length);
   std::vector<double> blocks;
@@ -417,6 +419,12 @@ bool ConstraintWatch::after_step(State& state, double h, Work* work) {
                   "one of several, and multipliers are large",
                   when, row_names(system_->model(), near.rows)));
   return true;
+}
+
+void ConstraintWatch::shorten(State& state) {
+  if (state.redundant.empty() || !factorize_accelerations(*system_, state, *work_)) return;
+  dependences_->evaluate(state, *work_);
+  dependences_->shorten(scales_, state, *work_);
 }
 
 std::string ConstraintWatch::singularity_near(const State& state, double h) {

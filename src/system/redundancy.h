@@ -19,7 +19,7 @@ namespace liedyn {
 
 // What makes forces and torques, velocities and angular velocities comparable.
 struct ConstraintScales {
-  double length = 1;           // of the model: the diagonal of the box around its joints and bodies
+  double length = 1;           // of the model: the diameter of the ball around its joints and bodies as drawn
   std::vector<double> row;     // the length where the multiplier is a torque, 1 where it is a force
   std::vector<double> column;  // the length where the velocity is an angular one, 1 otherwise
 };
@@ -70,6 +70,8 @@ class ConstraintWatch {
   // After an accepted step of length h. May choose other redundant rows and other multipliers. `work` holds the last factorised matrix of the step, null: there is
   // none. False: a constraint that was left out as redundant is violated; failure() says which.
   bool after_step(State& state, double h, Work* work);
+  // Of a state between steps: the shortest multipliers.
+  void shorten(State& state);
   const std::string& failure() const { return failure_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // For the message of a step that failed: what is singular near the state, or nothing.
