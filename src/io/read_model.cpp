@@ -339,7 +339,8 @@ class ModelReader {
       case FieldType::Body:
       case FieldType::Joint:
       case FieldType::State:
-      case FieldType::Beam: return read_word(field, value);
+      case FieldType::Beam:
+      case FieldType::Flexible: return read_word(field, value);
       case FieldType::Integer: return read_integer(field, value);
       case FieldType::Bodies:
       case FieldType::Joints: return read_pair(field, value);
@@ -358,7 +359,9 @@ class ModelReader {
                                   : field.type == FieldType::Joint ? "the name of a joint"
                                   : field.type == FieldType::State ? "the name of a state"
                                   : field.type == FieldType::Beam  ? "the name of a beam"
-                                                                   : "a text";
+                                  : field.type == FieldType::Flexible
+                                      ? "the name of a flexible body"
+                                      : "a text";
     reject(field, what, value);
   }
 
