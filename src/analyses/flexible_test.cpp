@@ -13,8 +13,8 @@ namespace liedyn {
 namespace {
 
 // A strip of 1 m along x with E I = 0.9333 N m^2 about y and z; first frequency as a cantilever 3.516 sqrt(E I/m L^4) = 60 rad/s.
-ModelBuilder& add_strip(ModelBuilder& b, Section section, const std::string& name, const Vec3& from, const Vec3& to,
-                        int elements) {
+ModelBuilder& add_strip(ModelBuilder& b, Section section, const std::string& name, const Vec3& from,
+                        const Vec3& to, int elements) {
   b.begin(section, name, "rectangle").set("from", from).set("to", to);
   b.set("elements", {static_cast<double>(elements)}).set("width", {0.02}).set("height", {0.02});
   return b.set("young", {7e7}).set("density", {8});
@@ -43,7 +43,8 @@ void add_substructures(ModelBuilder& b, int count, int elements, int modes, cons
         .set("at", end(i));
 }
 
-std::vector<double> frequencies(const std::shared_ptr<const Description>& d, const std::string& formulation = "r3so3") {
+std::vector<double> frequencies(const std::shared_ptr<const Description>& d,
+                                const std::string& formulation = "r3so3") {
   const System system = make_system(d, formulation);
   Work work(system);
   const State state = consistent_state(system, 0, {}, work);
@@ -60,7 +61,8 @@ TEST(FlexibleModes, AFreeBodyHasTheFrequenciesOfTheSameBeam) {
     ModelBuilder beam({0, 0, 0}), body({0, 0, 0});
     for (const bool exact : {true, false}) {
       ModelBuilder& b = exact ? beam : body;
-      add_strip(b, exact ? Section::Beams : Section::Flexible, "strip", Vec3(0.1, 0.2, 0.3), Vec3(0.8, 0.4, 0.5), 6);
+      add_strip(b, exact ? Section::Beams : Section::Flexible, "strip", Vec3(0.1, 0.2, 0.3),
+                Vec3(0.8, 0.4, 0.5), 6);
       b.set("through", {0.5, 0.35, 0.3}).set("element", element).set("twist", {0.4});
       if (!exact) b.set("method", std::string("free")).set("modes", {9});
     }
@@ -119,8 +121,8 @@ TEST(FlexibleStatics, SubstructuresConvergeToTheExactBeam) {
   expect_at_most(eight, 2e-3, "tip of eight bodies");
 }
 
-Result run(const std::shared_ptr<const Description>& d, double end, double step, const std::string& integrator,
-           const std::string& formulation = "r3so3") {
+Result run(const std::shared_ptr<const Description>& d, double end, double step,
+           const std::string& integrator, const std::string& formulation = "r3so3") {
   SimulateOptions options;
   options.end = end;
   options.step = step;
@@ -161,9 +163,10 @@ TEST(FlexibleMotion, ASpinningStripAgreesWithTheExactBeam) {
   const double exact = largest_deflection(0, slow);
   expect_at_most(std::abs(largest_deflection(1, slow) / exact - 1), 0.02, "one body, slow: deflection");
   // Beyond, one body lacks the centrifugal stiffness, and several have it.
-  const double fast = 0.6 * kCantilever, exact_fast = largest_deflection(0, fast);
+  const double fast = 1.5 * kCantilever, exact_fast = largest_deflection(0, fast);
   EXPECT_GT(std::abs(largest_deflection(1, fast) / exact_fast - 1), 0.1);
-  expect_at_most(std::abs(largest_deflection(6, fast) / exact_fast - 1), 0.02, "six bodies, fast: deflection");
+  expect_at_most(std::abs(largest_deflection(6, fast) / exact_fast - 1), 0.02,
+                 "six bodies, fast: deflection");
 }
 
 // Momentum and moment of momentum about the origin, inertial axes.
@@ -175,7 +178,8 @@ Vec6 momentum(const System& system, const State& state) {
     const auto* batch = dynamic_cast<const FlexibleBatch*>(model.batches[i].get());
     if (batch == nullptr || batch->coupling().rows > 0) continue;
     FloatingMotion<double> x;
-    x.frame = work.motions[static_cast<std::size_t>(model.frames[static_cast<std::size_t>(batch->frames[0])].node)];
+    x.frame =
+        work.motions[static_cast<std::size_t>(model.frames[static_cast<std::size_t>(batch->frames[0])].node)];
     x.eta.resize(batch->modes()), x.rate.resize(batch->modes()), x.acceleration.setZero(batch->modes());
     for (int k = 0; k < batch->modes() / 3; ++k) {
       const auto frame = static_cast<std::size_t>(batch->frames[static_cast<std::size_t>(1 + k)]);
@@ -196,7 +200,9 @@ TEST(FlexibleMotion, AFreeBodyKeepsEnergyAndMomentum) {
   ModelBuilder b({0, 0, 0});
   b.begin(Section::Flexible, "block", "brick").set("size", {1, 0.3, 0.2}).set("divisions", {4, 1, 1});
   b.set("young", {2e4}).set("density", {20}).set("modes", {6}).set("method", std::string("free"));
-  b.set("position", {0.2, 0.1, -0.3}).set("velocity", {0.3, 0.1, -0.2}).set("angular_velocity_inertial", {3, 2, 5});
+  b.set("position", {0.2, 0.1, -0.3})
+      .set("velocity", {0.3, 0.1, -0.2})
+      .set("angular_velocity_inertial", {3, 2, 5});
   b.sensor("energy", "energy");
   const auto d = b.finish();
   for (const std::string& formulation : formulations_in_the_large()) {
@@ -212,7 +218,7 @@ TEST(FlexibleMotion, AFreeBodyKeepsEnergyAndMomentum) {
     };
     const double coarse = drift(4e-3), fine = drift(2e-3);
     expect_at_most(fine, 1e-6, formulation + ": change of the energy, relative");
-    expect_at_most(fine / coarse, 0.2, formulation + ": the same with half the step, relative to before");
+    expect_at_most(fine / coarse, 0.3, formulation + ": the same with half the step, relative to before");
   }
   // The equations themselves keep momentum: its rate is zero at any state where they hold.
   Random random(3);
@@ -220,7 +226,7 @@ TEST(FlexibleMotion, AFreeBodyKeepsEnergyAndMomentum) {
   Work work(system);
   State held = random_state(system, random);
   ASSERT_TRUE(solve_accelerations(system, held, work));
-  const double dt = 1e-5;
+  const double dt = 1e-7;
   const auto later = [&](double h) {
     State at = held;
     const Eigen::VectorXd v = as_vector(held.v), vdot = as_vector(held.vdot);

@@ -424,12 +424,16 @@ void DescriptionBuilder::end() {
 void DescriptionBuilder::add_flexible_frame(std::size_t index) {
   const Entry& entry = description_.entries(Section::Flexible)[index];
   std::vector<Entry>& bodies = description_.entries(Section::Bodies);
-  bodies.push_back({entry.name, is_interface(entry) ? &flexible_interface_kind() : &flexible_frame_kind(),
-                    entry.line, static_cast<std::int32_t>(description_.numbers.size()), {}});
+  bodies.push_back({entry.name,
+                    is_interface(entry) ? &flexible_interface_kind() : &flexible_frame_kind(),
+                    entry.line,
+                    static_cast<std::int32_t>(description_.numbers.size()),
+                    {}});
   bodies.back().flexible = static_cast<std::int32_t>(index);
   if (names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1)) return;
   finding(entry_path(Section::Flexible, entry.name), "there is a body of this name already",
-          "flexible bodies and their interfaces are bodies for joints and forces: choose another name", entry.line);
+          "flexible bodies and their interfaces are bodies for joints and forces: choose another name",
+          entry.line);
   bodies.pop_back();
 }
 
@@ -451,8 +455,11 @@ void DescriptionBuilder::add_modes() {
       continue;
     }
     for (int point = 0; point < points; ++point) {
-      bodies.push_back({fmt::format("{}.modes{}", entries[i].name, point + 1), &flexible_modes_kind(),
-                        entries[i].line, static_cast<std::int32_t>(description_.numbers.size()), {}});
+      bodies.push_back({fmt::format("{}.modes{}", entries[i].name, point + 1),
+                        &flexible_modes_kind(),
+                        entries[i].line,
+                        static_cast<std::int32_t>(description_.numbers.size()),
+                        {}});
       bodies.back().flexible = static_cast<std::int32_t>(i);
       names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
     }
@@ -460,7 +467,8 @@ void DescriptionBuilder::add_modes() {
 }
 
 // Joints and forces act on the material of a flexible body, that is on its interfaces.
-void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_field, const std::string& word) {
+void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_field,
+                                         const std::string& word) {
   const std::vector<Entry>& entries = description_.entries(Section::Flexible);
   const std::string_view owner = std::string_view(word).substr(0, word.find('.'));
   const auto body =
@@ -475,7 +483,8 @@ void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_fi
     return;
   }
   if (is_interface(*body) || (section_ == Section::Sensors && owner.size() == word.size())) return;
-  finding(path, fmt::format("'{}' is not a place of the material of the flexible body '{}'", excerpt(word), owner),
+  finding(path,
+          fmt::format("'{}' is not a place of the material of the flexible body '{}'", excerpt(word), owner),
           fmt::format("give '{}' an interface and name that", owner), entry.line);
 }
 

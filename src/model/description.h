@@ -41,7 +41,7 @@ struct Entry {
   std::vector<FieldValue> fields;  // parallel to kind->fields
   std::int32_t beam = -1;          // of a body that is a node of a beam: the index of that beam, and
   std::int32_t node = 0;           // which of its nodes it is
-  std::int32_t flexible = -1;      // of a body of a flexible one (model/flexible/body.h): the index of that entry
+  std::int32_t flexible = -1;  // of a body of a flexible one (model/flexible/body.h): the index of that entry
 };
 
 // A number given as an expression of `parameters` (and of t where the field allows it).

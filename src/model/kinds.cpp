@@ -28,8 +28,9 @@ std::string_view section_name(Section section) {
 
 const std::vector<Kind>& kinds(Section section) {
   static const std::array<std::vector<Kind>, kSectionCount> all = {
-      only_kinds(body_kinds()),  only_kinds(beam_kinds()),  only_kinds(flexible_kinds()), only_kinds(joint_kinds()),
-      only_kinds(force_kinds()), only_kinds(state_kinds()), only_kinds(sensor_kinds())};
+      only_kinds(body_kinds()),  only_kinds(beam_kinds()),  only_kinds(flexible_kinds()),
+      only_kinds(joint_kinds()), only_kinds(force_kinds()), only_kinds(state_kinds()),
+      only_kinds(sensor_kinds())};
   return all[static_cast<std::size_t>(section)];
 }
 

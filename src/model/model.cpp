@@ -674,7 +674,8 @@ FlexibleStart flexible_start_of(const Description& d, const Entry& body, const d
   if (!is_interface(entry)) return flexible_start(d, entry, entry, params);
   const std::string& name = interface_owner(d, entry);
   return flexible_start(
-      d, entry, *std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; }), params);
+      d, entry, *std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; }),
+      params);
 }
 
 BodyStart start_of(const Description& d, const Entry& body, const double* params) {
@@ -856,7 +857,8 @@ void start_beam_node(const Description& d, const Entry& body, const double* para
 }
 
 // So does a flexible body.
-void start_flexible(const Description& d, const Entry& body, const double* params, const Node& node, Initial& out) {
+void start_flexible(const Description& d, const Entry& body, const double* params, const Node& node,
+                    Initial& out) {
   if (body.kind == &flexible_modes_kind()) return;
   const FlexibleStart start = flexible_start_of(d, body, params);
   const Mat3& R = start.pose.R;

@@ -366,10 +366,14 @@ inline void add_flexible_bodies(ModelBuilder& builder, Random& random) {
   interface("strip_end", "strip", "end", "model");
   interface("block_left", "block", "x-", "euler-parameters");
   interface("block_right", "block", "x+", "model");
-  builder.joint("strip_block", "spherical").set("between", "strip_end", "block_left").set("at", random.vector<3>());
+  builder.joint("strip_block", "spherical")
+      .set("between", "strip_end", "block_left")
+      .set("at", random.vector<3>());
   builder.joint("block_ground", "revolute").set("between", "ground", "block_right");
   builder.set("at", random.vector<3>()).set("axis", random.vector<3>());
-  builder.force("strip_spring", "bushing").set("between", "strip_start", "block_right").set("stiffness", {1, 2, 3});
+  builder.force("strip_spring", "bushing")
+      .set("between", "strip_start", "block_right")
+      .set("stiffness", {1, 2, 3});
 }
 
 // Every kind of body in every formulation, every kind of force on them and on ground, and joints: of every kind by turns, so

@@ -56,7 +56,8 @@ int modal_points(const Description& d, const Entry& body, int interfaces) {
   return reduced_modes(method_of(d, body), modes_of(d, body), interfaces) / 3;
 }
 
-FlexibleStart flexible_start(const Description& d, const Entry& entry, const Entry& owner, const double* params) {
+FlexibleStart flexible_start(const Description& d, const Entry& entry, const Entry& owner,
+                             const double* params) {
   const Inputs<double> in(d, owner, params, nullptr);
   const auto vector = [&](int field) { return in.stored(field) ? in.vector(field) : Vec3(Vec3::Zero()); };
   const auto consistent = [&](int field) { return owner.fields[static_cast<std::size_t>(field)].consistent; };
@@ -86,7 +87,8 @@ FlexibleStart flexible_start(const Description& d, const Entry& entry, const Ent
 }
 
 int FlexibleSource::index_of(int interface_entry) const {
-  return static_cast<int>(std::find(interfaces_.begin(), interfaces_.end(), interface_entry) - interfaces_.begin());
+  return static_cast<int>(std::find(interfaces_.begin(), interfaces_.end(), interface_entry) -
+                          interfaces_.begin());
 }
 
 std::shared_ptr<const FlexibleSource::Made> FlexibleSource::made(const Description& d,
@@ -133,7 +135,8 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   // Modal damping: a share of the critical one, and a time of relaxation.
   const int n = static_cast<int>(out->reduced.frequencies.size());
   const ShapeIntegralsOf<double> integrals(n, out->reduced.integrals.data());
-  const double ratio = in.number(body.kind->field("damping_ratio")), time = in.number(body.kind->field("damping"));
+  const double ratio = in.number(body.kind->field("damping_ratio")),
+               time = in.number(body.kind->field("damping"));
   for (int l = 0; l < n; ++l)
     integrals.d(l) = 2 * ratio * out->reduced.frequencies[l] * integrals.m(l) + time * integrals.k(l);
   return out;
@@ -180,7 +183,8 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
     const auto made = source_->made(in.description(), in.all_numbers());
     if (!made->mistake.empty()) return;
     out = std::copy(made->reduced.integrals.begin(), made->reduced.integrals.end(), out);
-    const Pose<double> start = flexible_start(in.description(), in.entry(), in.entry(), in.all_numbers()).pose;
+    const Pose<double> start =
+        flexible_start(in.description(), in.entry(), in.entry(), in.all_numbers()).pose;
     const FiniteElements& elements = made->mesh.elements;
     for (const Output& output : outputs_) {
       const Entry& sensor =
@@ -226,7 +230,8 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
   }
   Vec3 displacement(const Evaluation& at, int index) const override { return stress(at, index).head<3>(); }
   Vec6 stress(const Evaluation& at, int index) const override {
-    return Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(output_numbers(at, index) + 3, 6, modes_) *
+    return Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(output_numbers(at, index) + 3, 6,
+                                                                      modes_) *
            coordinates(at);
   }
 
@@ -339,7 +344,8 @@ class FlexibleInterface : public FlexibleBatch {
     const auto& psi = made->reduced.interfaces[static_cast<std::size_t>(source_->index_of(entries.front()))];
     std::copy_n(psi.data(), psi.size(), out + 3);
   }
-  void check(const Inputs<double>&, std::string&, std::string&) const override {}  // the body says what is wrong
+  void check(const Inputs<double>&, std::string&, std::string&) const override {
+  }  // the body says what is wrong
   std::string row_name(int row) const override {
     return fmt::format("{} {}", row < 3 ? "place" : "rotation", "xyz"[row % 3]);
   }
@@ -402,8 +408,7 @@ class FlexibleInterface : public FlexibleBatch {
       if (at.rate != nullptr) Eigen::Map<Vec6>{at.rate + first_row} = rate;
       if (at.acceleration != nullptr) Eigen::Map<Vec6>{at.acceleration + first_row} = acceleration;
     }
-    for (int i = 0; i < F; ++i)
-      at.wrench[view(at, i).node()] += columns(at, d.B, i).transpose() * lambda(at);
+    for (int i = 0; i < F; ++i) at.wrench[view(at, i).node()] += columns(at, d.B, i).transpose() * lambda(at);
     if (to == nullptr) return;
 
     const BlockRef* refs = to->blocks;
@@ -423,7 +428,8 @@ class FlexibleInterface : public FlexibleBatch {
       const auto add = [&](const BlockRef& ref, const Mat6& values, bool transposed) {
         for (int c = 0; c < n; ++c)
           for (int r = 0; r < 6; ++r)
-            to->values[ref.offset + (transposed ? c + r * ref.stride : r + c * ref.stride)] += values(r, own[c]);
+            to->values[ref.offset + (transposed ? c + r * ref.stride : r + c * ref.stride)] +=
+                values(r, own[c]);
       };
       if (to->rate_blocks != nullptr) {
         const Seeds s = seeds(at, *to, frame, to->rate);

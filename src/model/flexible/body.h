@@ -80,7 +80,8 @@ class FlexibleBatch : public Batch {
   FrameView view(const Evaluation& at, int i) const {
     return FrameView(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);
   }
-  static Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame, const Seeding& s);
+  static Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
+                     const Seeding& s);
   FloatingMotion<double> motion(const Evaluation& at) const;
 
   std::shared_ptr<const FlexibleSource> source_;

@@ -69,7 +69,8 @@ class Scanner {
   }
   // A text between quotation marks.
   std::string quoted() {
-    const std::size_t first = rest_.find('"'), last = first == std::string_view::npos ? first : rest_.find('"', first + 1);
+    const std::size_t first = rest_.find('"'),
+                      last = first == std::string_view::npos ? first : rest_.find('"', first + 1);
     if (last == std::string_view::npos || rest_.substr(0, last).find('\n') != std::string_view::npos)
       fail("expected a name between quotation marks");
     std::string out(rest_.substr(first + 1, last - first - 1));
@@ -132,7 +133,8 @@ class GmshReader {
     const std::string_view version = in_.word();
     newer_ = version == "4.1";
     if (!newer_ && version != "2.2")
-      in_.fail(fmt::format("expected the format 2.2 or 4.1, got {}: save the mesh with -format msh41", version));
+      in_.fail(
+          fmt::format("expected the format 2.2 or 4.1, got {}: save the mesh with -format msh41", version));
     if (in_.integer() != 0) in_.fail("the file is binary, expected text: save the mesh without -bin");
     in_.integer();
     in_.expect("$EndMeshFormat");
@@ -242,8 +244,10 @@ class GmshReader {
   void read_element(long type, long dimension, const std::vector<long>& groups) {
     const int count = nodes_of_type(type);
     if (count == 0 || (is_solid(type) && !is_supported_solid(type)))
-      in_.fail(fmt::format("elements of Gmsh's type {} are not supported, expected hexahedra with 8 nodes or tetrahedra with 4 or 10",
-                           type));
+      in_.fail(
+          fmt::format("elements of Gmsh's type {} are not supported, expected hexahedra with 8 nodes or "
+                      "tetrahedra with 4 or 10",
+                      type));
     std::vector<int> nodes;
     for (int i = 0; i < count; ++i) {
       const long tag = in_.integer();
@@ -276,9 +280,11 @@ class GmshReader {
     out.elements = std::move(elements_);
     for (auto& [tag, members] : members_) {
       const auto name = names_.find(tag);
-      std::vector<int>& nodes = out.groups[name != names_.end() ? name->second : fmt::format("{}", tag.second)];
+      std::vector<int>& nodes =
+          out.groups[name != names_.end() ? name->second : fmt::format("{}", tag.second)];
       for (const int node : members)
-        if (number[static_cast<std::size_t>(node)] >= 0) nodes.push_back(number[static_cast<std::size_t>(node)]);
+        if (number[static_cast<std::size_t>(node)] >= 0)
+          nodes.push_back(number[static_cast<std::size_t>(node)]);
       std::sort(nodes.begin(), nodes.end());
       nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     }
@@ -319,8 +325,10 @@ SparseMatrix parse_matrix_market(std::string_view text) {
   const std::string form(in.word()), field(in.word()), symmetry(in.word());
   const bool sparse = form == "coordinate", symmetric = symmetry == "symmetric";
   if (!sparse && form != "array") in.fail(fmt::format("expected coordinate or array, got '{}'", form));
-  if (field != "real" && field != "integer") in.fail(fmt::format("expected real or integer, got '{}'", field));
-  if (!symmetric && symmetry != "general") in.fail(fmt::format("expected general or symmetric, got '{}'", symmetry));
+  if (field != "real" && field != "integer")
+    in.fail(fmt::format("expected real or integer, got '{}'", field));
+  if (!symmetric && symmetry != "general")
+    in.fail(fmt::format("expected general or symmetric, got '{}'", symmetry));
   in.line();
   // Comments.
   std::string_view sizes = in.line();

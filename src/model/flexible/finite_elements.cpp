@@ -82,8 +82,8 @@ std::vector<Point> quadrature(std::size_t nodes) {
     for (int j = 0; j < 4; ++j)
       for (int k = 0; k < 4; ++k) {
         const double a = 1 - place[i], b = 1 - place[j];
-        out.push_back({{place[i], place[j] * a, place[k] * a * b},
-                       weight[i] * weight[j] * weight[k] * a * a * b});
+        out.push_back(
+            {{place[i], place[j] * a, place[k] * a * b}, weight[i] * weight[j] * weight[k] * a * a * b});
       }
   return out;
 }
@@ -264,7 +264,8 @@ FiniteElements solid_elements(const SolidMesh& mesh, const Material& material) {
     const int n = static_cast<int>(element.size());
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        const int row = 3 * element[static_cast<std::size_t>(i)], column = 3 * element[static_cast<std::size_t>(j)];
+        const int row = 3 * element[static_cast<std::size_t>(i)],
+                  column = 3 * element[static_cast<std::size_t>(j)];
         for (int r = 0; r < 3; ++r) {
           M.emplace_back(row + r, column + r, mass(i, j));
           for (int c = 0; c < 3; ++c) K.emplace_back(row + r, column + c, e.K()(3 * i + r, 3 * j + c));

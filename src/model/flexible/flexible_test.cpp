@@ -89,7 +89,8 @@ TEST(FloatingFrame, DerivativesEqualThoseOfDualNumbers) {
       K.topLeftCorner<6, 6>() = frame.K, C.topLeftCorner<6, 6>() = frame.C, M.topLeftCorner<6, 6>() = frame.M;
       for (int l = 0; l < n; ++l) {
         const auto column = column_partials(c, x, t, l), row = row_partials(c, x, t, l);
-        K.block<6, 1>(0, 6 + l) = column.K, C.block<6, 1>(0, 6 + l) = column.C, M.block<6, 1>(0, 6 + l) = column.M;
+        K.block<6, 1>(0, 6 + l) = column.K, C.block<6, 1>(0, 6 + l) = column.C,
+                             M.block<6, 1>(0, 6 + l) = column.M;
         K.block<1, 6>(6 + l, 0) = row.K.transpose(), C.block<1, 6>(6 + l, 0) = row.C.transpose(),
                              M.block<1, 6>(6 + l, 0) = row.M.transpose();
         for (int k = 0; k < n; ++k) {
@@ -167,8 +168,10 @@ TEST(Interface, DerivativesEqualThoseOfDualNumbers) {
     };
     const auto first_of = [](const DD& x) { return x.v.d[0]; };
     const auto mixed_of = [](const DD& x) { return x.d[0].d[0]; };
-    const std::array<Vec6, 3> none = {Vec6::Zero(), Vec6::Zero(), Vec6::Zero()}, rates = {frame.V, y_rate, own.V};
-    expect_at_most(relative_difference(hand.bias, Vec6(phi_along(rates, rates).unaryExpr(mixed_of))), 1e-12, "bias");
+    const std::array<Vec6, 3> none = {Vec6::Zero(), Vec6::Zero(), Vec6::Zero()},
+                              rates = {frame.V, y_rate, own.V};
+    expect_at_most(relative_difference(hand.bias, Vec6(phi_along(rates, rates).unaryExpr(mixed_of))), 1e-12,
+                   "bias");
     for (std::size_t j = 0; j < 3; ++j) {
       Mat6 B, Z, G[3];
       for (int k = 0; k < 6; ++k) {
@@ -199,7 +202,8 @@ VectorXd full_frequencies(const FiniteElements& full) {
 
 // Each hexahedron as six tetrahedra about its diagonal; with ten nodes those on the edges are added.
 SolidMesh tetrahedra(const SolidMesh& hexahedra, bool edges) {
-  constexpr int kTetrahedra[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6}, {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
+  constexpr int kTetrahedra[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6},
+                                     {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
   constexpr int kEdges[6][2] = {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}};
   SolidMesh out;
   std::vector<Vec3> places;
@@ -211,9 +215,11 @@ SolidMesh tetrahedra(const SolidMesh& hexahedra, bool edges) {
       for (const int corner : corners) element.push_back(hexahedron[static_cast<std::size_t>(corner)]);
       for (const auto& edge : kEdges) {
         if (!edges) break;
-        const int a = element[static_cast<std::size_t>(edge[0])], b = element[static_cast<std::size_t>(edge[1])];
+        const int a = element[static_cast<std::size_t>(edge[0])],
+                  b = element[static_cast<std::size_t>(edge[1])];
         const auto [found, is_new] = middle.emplace(std::minmax(a, b), static_cast<int>(places.size()));
-        if (is_new) places.push_back(0.5 * (places[static_cast<std::size_t>(a)] + places[static_cast<std::size_t>(b)]));
+        if (is_new)
+          places.push_back(0.5 * (places[static_cast<std::size_t>(a)] + places[static_cast<std::size_t>(b)]));
         element.push_back(found->second);
       }
       out.elements.push_back(std::move(element));
@@ -269,7 +275,8 @@ TEST(SolidElements, OneLayerOfBricksBendsWithoutLocking) {
   const SolidMesh mesh = brick_mesh({L, h, h}, {20, 1, 1});
   const VectorXd frequencies = full_frequencies(solid_elements(mesh, {E, 0, density}));
   // Free-free beam of Euler and Bernoulli: (4.730041)^2 sqrt(EI/(rho A L^4)); shear and rotary inertia take 0.2 %.
-  const double expected = 4.730040744862704 * 4.730040744862704 * std::sqrt(E * h * h / 12 / density) / (L * L);
+  const double expected =
+      4.730040744862704 * 4.730040744862704 * std::sqrt(E * h * h / 12 / density) / (L * L);
   EXPECT_NEAR(frequencies[0] / expected, 1, 0.01);
   EXPECT_NEAR(frequencies[0] / frequencies[1], 1, 1e-9);  // two planes
 }
@@ -279,7 +286,8 @@ TEST(SolidElements, TetrahedraWithTenNodesConvergeToTheSameFrequencies) {
   const auto first = [](const SolidMesh& of) {
     return reduce(solid_elements(of, kSteel), {}, ReductionMethod::Free, 3).frequencies;
   };
-  const VectorXd bricks = first(fine), ten = first(tetrahedra(mesh, true)), four = first(tetrahedra(mesh, false));
+  const VectorXd bricks = first(fine), ten = first(tetrahedra(mesh, true)),
+                 four = first(tetrahedra(mesh, false));
   for (int i = 0; i < 3; ++i) EXPECT_NEAR(ten[i] / bricks[i], 1, 0.02) << "mode " << i;
   EXPECT_GT(four[0] / bricks[0], 1.2);  // constant strains do not bend
 }
@@ -287,19 +295,21 @@ TEST(SolidElements, TetrahedraWithTenNodesConvergeToTheSameFrequencies) {
 TEST(SolidElements, HaveTheInertiaOfTheRigidBody) {
   const Vec3 size(1, 0.4, 0.3);
   for (const bool hexahedra : {true, false}) {
-  const SolidMesh mesh = brick_mesh(size, {3, 2, 2});
-  const FiniteElements full = solid_elements(hexahedra ? mesh : tetrahedra(mesh, true), {1e9, 0.3, 1000});
-  const ReducedBody body = reduce(full, {}, ReductionMethod::Free, 6);
-  const ShapeIntegrals c(6, body.integrals.data());
-  const double m = 1000 * size.prod();
-  EXPECT_NEAR(c.mass(), m, 1e-10 * m);
-  const Vec3 squares = size.cwiseAbs2();
-  const Vec3 moments = m / 12 * Vec3(squares[1] + squares[2], squares[0] + squares[2], squares[0] + squares[1]);
-  expect_at_most(relative_difference(Mat3(c.M().bottomRightCorner<3, 3>()), Mat3(moments.asDiagonal())), 1e-10, "J");
-  for (int l = 0; l < 6; ++l) {
-    expect_at_most(c.A(l).norm(), 1e-9 * m, "momentum of a mode");
-    expect_at_most(c.N(l).topRightCorner<3, 3>().norm(), 1e-9 * m, "first moment of a mode");
-  }
+    const SolidMesh mesh = brick_mesh(size, {3, 2, 2});
+    const FiniteElements full = solid_elements(hexahedra ? mesh : tetrahedra(mesh, true), {1e9, 0.3, 1000});
+    const ReducedBody body = reduce(full, {}, ReductionMethod::Free, 6);
+    const ShapeIntegrals c(6, body.integrals.data());
+    const double m = 1000 * size.prod();
+    EXPECT_NEAR(c.mass(), m, 1e-10 * m);
+    const Vec3 squares = size.cwiseAbs2();
+    const Vec3 moments =
+        m / 12 * Vec3(squares[1] + squares[2], squares[0] + squares[2], squares[0] + squares[1]);
+    expect_at_most(relative_difference(Mat3(c.M().bottomRightCorner<3, 3>()), Mat3(moments.asDiagonal())),
+                   1e-10, "J");
+    for (int l = 0; l < 6; ++l) {
+      expect_at_most(c.A(l).norm(), 1e-9 * m, "momentum of a mode");
+      expect_at_most(c.N(l).topRightCorner<3, 3>().norm(), 1e-9 * m, "first moment of a mode");
+    }
   }
 }
 
@@ -307,9 +317,12 @@ TEST(SolidElements, HaveTheInertiaOfTheRigidBody) {
 std::string gmsh(const SolidMesh& mesh, const std::string& version) {
   const int type = mesh.elements.front().size() == 8 ? 5 : mesh.elements.front().size() == 10 ? 11 : 4;
   const bool newer = version == "4.1";
-  std::string out = fmt::format("$MeshFormat\n{} 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 7 \"left\"\n3 1 \"all of it\"\n"
-                                "$EndPhysicalNames\n", version);
-  if (newer) out += "$Entities\n1 0 1 1\n1 0 0 0 0\n3 0 0 0 1 1 1 1 7 0\n1 0 0 0 1 1 1 1 1 1 3\n$EndEntities\n";
+  std::string out = fmt::format(
+      "$MeshFormat\n{} 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 7 \"left\"\n3 1 \"all of it\"\n"
+      "$EndPhysicalNames\n",
+      version);
+  if (newer)
+    out += "$Entities\n1 0 1 1\n1 0 0 0 0\n3 0 0 0 1 1 1 1 7 0\n1 0 0 0 1 1 1 1 1 1 3\n$EndEntities\n";
   const auto nodes = mesh.places.cols();
   out += newer ? fmt::format("$Nodes\n1 {0} 1 {0}\n3 1 0 {0}\n", nodes) : fmt::format("$Nodes\n{}\n", nodes);
   for (Eigen::Index i = 0; newer && i < nodes; ++i) out += fmt::format("{}\n", i + 11);
@@ -343,7 +356,8 @@ TEST(Files, MeshesOfGmshAreReadInBothFormats) {
       ASSERT_EQ(found.elements.size(), mesh->elements.size());
       for (std::size_t e = 0; e < found.elements.size(); ++e)
         for (std::size_t i = 0; i < found.elements[e].size(); ++i)
-          EXPECT_EQ((found.places.col(found.elements[e][i]) - mesh->places.col(mesh->elements[e][i])).norm(), 0);
+          EXPECT_EQ((found.places.col(found.elements[e][i]) - mesh->places.col(mesh->elements[e][i])).norm(),
+                    0);
       // In the older format points have the dimension 0, for which the group has a number only.
       const std::vector<int>& left = found.groups.at(std::string(version) == "4.1" ? "left" : "7");
       EXPECT_EQ(left.size(), mesh->groups.at("x-").size());
@@ -367,9 +381,11 @@ TEST(Files, MistakesHaveTheirLine) {
   has(message(parse_gmsh, "$MeshFormat\n4.0 0 8\n"), "line 2: expected the format 2.2 or 4.1, got 4.0");
   has(message(parse_gmsh, "$MeshFormat\n2.2 1 8\n"), "the file is binary");
   has(message(parse_gmsh, good.substr(0, good.size() / 2)), "ends too early");
-  has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n999999999999\n"), "expected a count");
+  has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n999999999999\n"),
+      "expected a count");
   has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"), "no solid elements");
-  has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate complex general\n"), "expected real or integer");
+  has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate complex general\n"),
+      "expected real or integer");
   has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5.0\n"),
       "there is no entry (3, 1)");
   has(message(parse_matrix_market, "%%MatrixMarket matrix array real general\n2 2\n1 2 x 4\n"),
@@ -377,26 +393,28 @@ TEST(Files, MistakesHaveTheirLine) {
 }
 
 TEST(Files, MatricesAreReadInBothForms) {
-  const SparseMatrix symmetric =
-      parse_matrix_market("%%MatrixMarket matrix coordinate real symmetric\n% note\n2 2 3\n1 1 2\n2 1 -1e0\n2 2 3\n");
+  const SparseMatrix symmetric = parse_matrix_market(
+      "%%MatrixMarket matrix coordinate real symmetric\n% note\n2 2 3\n1 1 2\n2 1 -1e0\n2 2 3\n");
   EXPECT_EQ(symmetric.coeff(0, 1), -1);
   EXPECT_EQ(symmetric.coeff(1, 0), -1);
-  const SparseMatrix places = parse_matrix_market("%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
+  const SparseMatrix places =
+      parse_matrix_market("%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
   EXPECT_EQ(places.coeff(1, 0), 2);
   EXPECT_EQ(places.coeff(0, 2), 5);
 }
 
 TEST(Reduction, FreeModesHaveTheFrequenciesOfTheFullModel) {
   // Small: dense; large: by iteration. A square section has double frequencies.
-  for (const auto& [size, divisions] : {std::pair(Vec3(1, 0.3, 0.2), std::array{3, 2, 2}),
-                                        std::pair(Vec3(1, 0.2, 0.2), std::array{8, 2, 2}),
-                                        std::pair(Vec3(1, 0.3, 0.2), std::array{10, 3, 2})}) {
+  for (const auto& [size, divisions] :
+       {std::pair(Vec3(1, 0.3, 0.2), std::array{3, 2, 2}), std::pair(Vec3(1, 0.2, 0.2), std::array{8, 2, 2}),
+        std::pair(Vec3(1, 0.3, 0.2), std::array{10, 3, 2})}) {
     const FiniteElements full = solid_elements(brick_mesh(size, divisions), kSteel);
     const VectorXd expected = full_frequencies(full);
     const ReducedBody body = reduce(full, {}, ReductionMethod::Free, 12);
     ASSERT_EQ(body.frequencies.size(), 12);
     for (int i = 0; i < 12; ++i)
-      EXPECT_NEAR(body.frequencies[i] / expected[i], 1, 1e-8) << "mode " << i << " of " << full.size() << " freedoms";
+      EXPECT_NEAR(body.frequencies[i] / expected[i], 1, 1e-8)
+          << "mode " << i << " of " << full.size() << " freedoms";
   }
 }
 
@@ -413,11 +431,13 @@ TEST(Reduction, CraigBamptonIsWithinOnePercentUpToHalfTheCutOff) {
   for (int i = 0; i < full.nodes(); ++i)
     if (std::abs(std::abs(full.places(0, i)) - 0.5) > 1e-9)
       for (int c = 0; c < 3; ++c) inside.push_back(3 * i + c);
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> held(
-      MatrixXd(MatrixXd(full.K)(inside, inside)), MatrixXd(MatrixXd(full.M)(inside, inside)), Eigen::EigenvaluesOnly);
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> held(MatrixXd(MatrixXd(full.K)(inside, inside)),
+                                                                MatrixXd(MatrixXd(full.M)(inside, inside)),
+                                                                Eigen::EigenvaluesOnly);
   const double cut_off = std::sqrt(held.eigenvalues()[modes - 1]);
   int compared = 0;
-  for (Eigen::Index i = 0; i < reference.frequencies.size() && reference.frequencies[i] < 0.5 * cut_off; ++i, ++compared) {
+  for (Eigen::Index i = 0; i < reference.frequencies.size() && reference.frequencies[i] < 0.5 * cut_off;
+       ++i, ++compared) {
     EXPECT_GE(body.frequencies[i], reference.frequencies[i] * (1 - 1e-9));  // Ritz: from above
     EXPECT_NEAR(body.frequencies[i] / reference.frequencies[i], 1, 0.01) << "mode " << i;
   }
@@ -466,7 +486,9 @@ ModelBuilder& add_block(ModelBuilder& builder) {
       .set("density", {1000});
 }
 ModelBuilder& add_interface(ModelBuilder& builder, const std::string& name) {
-  return builder.begin(Section::Flexible, name, "interface").set("of", std::string("block")).set("at", {-0.5, 0, 0});
+  return builder.begin(Section::Flexible, name, "interface")
+      .set("of", std::string("block"))
+      .set("at", {-0.5, 0, 0});
 }
 
 TEST(FlexibleBodies, MistakesAreExplained) {
@@ -484,27 +506,27 @@ TEST(FlexibleBodies, MistakesAreExplained) {
   expect(*with([](ModelBuilder& b) { b.set("poisson", {0.5}); }), "poisson must be above -1 and below 0.5");
   expect(*with([](ModelBuilder& b) { add_interface(b, "left"); }), "the nearest is 0.111803 m away");
   expect(*with([](ModelBuilder& b) {
-           b.begin(Section::Flexible, "left", "interface").set("of", std::string("block"));
-           b.set("at", {-0.5, 0.1, 0}).set("radius", {0.06});
-         }),
+    b.begin(Section::Flexible, "left", "interface").set("of", std::string("block"));
+    b.set("at", {-0.5, 0.1, 0}).set("radius", {0.06});
+  }),
          "has 2 nodes at the interface 'left', expected at least three that are not on a line");
   expect(*with([](ModelBuilder& b) { add_interface(b, "left").set("group", std::string("x")); }),
          "no group 'x' for the interface 'left'; it has x+, x-");
   expect(*with([](ModelBuilder& b) {
-           add_interface(b, "left").set("group", std::string("x-"));
-           add_interface(b, "same").set("group", std::string("y-"));
-         }),
+    add_interface(b, "left").set("group", std::string("x-"));
+    add_interface(b, "same").set("group", std::string("y-"));
+  }),
          "interfaces that share a node");
   expect(*with([](ModelBuilder& b) { b.set("modes", {60}); }), "has only");
   expect(*with([](ModelBuilder& b) { b.set("modes", {600}); }), "at most 120 modes");
   expect(*with([](ModelBuilder& b) {
-           b.joint("pivot", "spherical").set("between", "ground", "block").set("at", {0, 0, 0});
-         }),
+    b.joint("pivot", "spherical").set("between", "ground", "block").set("at", {0, 0, 0});
+  }),
          "not a place of the material");
   expect(*with([](ModelBuilder& b) {
-           add_interface(b, "left").set("group", std::string("x-"));
-           b.begin(Section::Flexible, "of_left", "interface").set("of", std::string("left")).set("at", {0, 0, 0});
-         }),
+    add_interface(b, "left").set("group", std::string("x-"));
+    b.begin(Section::Flexible, "of_left", "interface").set("of", std::string("left")).set("at", {0, 0, 0});
+  }),
          "is an interface");
 }
 

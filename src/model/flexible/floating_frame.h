@@ -49,9 +49,7 @@ class ShapeIntegralsOf {
   Map<Vec3> s(int l) const { return Map<Vec3>(p_ + 39 + 9 * n_ + 3 * l); }
   Map<Mat6> N(int k) const { return Map<Mat6>(p_ + 39 + 12 * n_ + 36 * k); }
   Map<Vec3> e(int l, int k) const { return Map<Vec3>(p_ + 39 + 48 * n_ + 3 * (l * n_ + k)); }
-  Map<Mat3> G(int k, int l) const {
-    return Map<Mat3>(p_ + 39 + 48 * n_ + 3 * n_ * n_ + 9 * (k * n_ + l));
-  }
+  Map<Mat3> G(int k, int l) const { return Map<Mat3>(p_ + 39 + 48 * n_ + 3 * n_ * n_ + 9 * (k * n_ + l)); }
 
  private:
   int n_;

@@ -36,13 +36,15 @@ std::vector<Field> reduction_fields() {
   return {{.name = "method",
            .type = FieldType::Choice,
            .unit = "",
-           .summary = "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
-                      "(Hurty, Craig, Bampton), or modes of the free body.",
+           .summary =
+               "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
+               "(Hurty, Craig, Bampton), or modes of the free body.",
            .choices = {"craig_bampton", "free"}},
           {.name = "modes",
            .type = FieldType::Integer,
            .unit = "",
-           .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which come on top "
+           .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
+                      "come on top "
                       "of the static deformations, or those of the free body; 6 if not given.",
            .range = Range::NonNegative},
           {.name = "damping_ratio",
@@ -72,11 +74,13 @@ ListedKind body_kind(std::string type, std::string summary, const std::vector<Fi
                  .may_be_consistent = true};
   };
   std::vector<Field> fields = {
-      start("position", FieldType::Vector, "m", "Initial place of the origin of the body's axes, inertial axes."),
+      start("position", FieldType::Vector, "m",
+            "Initial place of the origin of the body's axes, inertial axes."),
       start("orientation", FieldType::Rotation, "rad", "Initial orientation, body to inertial axes."),
       start("velocity", FieldType::Vector, "m/s",
             "Initial velocity of the origin, inertial axes; the body begins as a rigid one."),
-      start("angular_velocity_inertial", FieldType::Vector, "rad/s", "Initial angular velocity, inertial axes."),
+      start("angular_velocity_inertial", FieldType::Vector, "rad/s",
+            "Initial angular velocity, inertial axes."),
       formulation_field("Coordinates of the floating frame; the model's formulation if not given."),
       damping_time()};
   fields.insert(fields.end(), own.begin(), own.end());
@@ -86,28 +90,34 @@ ListedKind body_kind(std::string type, std::string summary, const std::vector<Fi
 
 std::vector<Field> material_fields() {
   return {number("young", "N/m^2", "Young's modulus."),
-          {.name = "poisson", .type = FieldType::Number, .unit = "", .summary = "Poisson's ratio.", .defaults = {0.3}},
+          {.name = "poisson",
+           .type = FieldType::Number,
+           .unit = "",
+           .summary = "Poisson's ratio.",
+           .defaults = {0.3}},
           number("density", "kg/m^3", "Density.")};
 }
 
 ListedKind brick() {
-  std::vector<Field> own = {{.name = "size",
-                             .type = FieldType::Vector,
-                             .unit = "m",
-                             .summary = "Lengths along the body's x, y and z axes, whose origin is in the middle.",
-                             .required = true,
-                             .range = Range::Positive},
-                            {.name = "divisions",
-                             .type = FieldType::Vector,
-                             .unit = "",
-                             .summary = "Number of elements along x, y and z.",
-                             .required = true,
-                             .range = Range::Positive}};
+  std::vector<Field> own = {
+      {.name = "size",
+       .type = FieldType::Vector,
+       .unit = "m",
+       .summary = "Lengths along the body's x, y and z axes, whose origin is in the middle.",
+       .required = true,
+       .range = Range::Positive},
+      {.name = "divisions",
+       .type = FieldType::Vector,
+       .unit = "",
+       .summary = "Number of elements along x, y and z.",
+       .required = true,
+       .range = Range::Positive}};
   for (Field& field : material_fields()) own.push_back(std::move(field));
-  return body_kind("brick",
-                   "Box of solid elements with eight nodes and incompatible modes. Groups of nodes: its faces x-, x+, "
-                   "y-, y+, z- and z+.",
-                   own);
+  return body_kind(
+      "brick",
+      "Box of solid elements with eight nodes and incompatible modes. Groups of nodes: its faces x-, x+, "
+      "y-, y+, z- and z+.",
+      own);
 }
 
 Field file(std::string name, std::string summary) {
@@ -119,30 +129,37 @@ Field file(std::string name, std::string summary) {
 }
 
 ListedKind mesh() {
-  std::vector<Field> own = {file("file", "Mesh of hexahedra with 8 nodes or tetrahedra with 4 or 10, as Gmsh writes it in the "
-                                         "ASCII formats 2.2 and 4.1."),
-                            {.name = "scale",
-                             .type = FieldType::Number,
-                             .unit = "",
-                             .summary = "Metres per unit of the mesh.",
-                             .defaults = {1},
-                             .range = Range::Positive}};
+  std::vector<Field> own = {
+      file("file",
+           "Mesh of hexahedra with 8 nodes or tetrahedra with 4 or 10, as Gmsh writes it in the "
+           "ASCII formats 2.2 and 4.1."),
+      {.name = "scale",
+       .type = FieldType::Number,
+       .unit = "",
+       .summary = "Metres per unit of the mesh.",
+       .defaults = {1},
+       .range = Range::Positive}};
   for (Field& field : material_fields()) own.push_back(std::move(field));
-  return body_kind("mesh", "Body of solid elements from a mesh. Groups of nodes: the physical groups of the mesh.", own);
+  return body_kind(
+      "mesh", "Body of solid elements from a mesh. Groups of nodes: the physical groups of the mesh.", own);
 }
 
 ListedKind matrices() {
-  return body_kind("matrices",
-                   "Body given by the mass and stiffness matrices of a linear finite element model, three displacements or "
-                   "three displacements and three rotations for each node.",
-                   {file("mass_matrix", "Mass matrix in the format MatrixMarket."),
-                    file("stiffness_matrix", "Stiffness matrix in the format MatrixMarket."),
-                    file("nodes", "Places of the nodes, one in each row of a matrix in the format MatrixMarket, body axes.")});
+  return body_kind(
+      "matrices",
+      "Body given by the mass and stiffness matrices of a linear finite element model, three displacements "
+      "or "
+      "three displacements and three rotations for each node.",
+      {file("mass_matrix", "Mass matrix in the format MatrixMarket."),
+       file("stiffness_matrix", "Stiffness matrix in the format MatrixMarket."),
+       file("nodes",
+            "Places of the nodes, one in each row of a matrix in the format MatrixMarket, body axes.")});
 }
 
 ListedKind interface() {
   return {{"interface",
-           "Place of a flexible body where joints and forces may act: a body without inertia that follows the material.",
+           "Place of a flexible body where joints and forces may act: a body without inertia that follows "
+           "the material.",
            {{.name = "of",
              .type = FieldType::Flexible,
              .unit = "",
@@ -156,13 +173,15 @@ ListedKind interface() {
             {.name = "radius",
              .type = FieldType::Number,
              .unit = "m",
-             .summary = "All nodes of the body within this distance move with the interface, as one rigid piece; the node "
+             .summary = "All nodes of the body within this distance move with the interface, as one rigid "
+                        "piece; the node "
                         "at the place alone if neither this nor a group is given.",
              .range = Range::Positive},
             {.name = "group",
              .type = FieldType::Text,
              .unit = "",
-             .summary = "All nodes of this group move with the interface, as one rigid piece: a face of a brick, start or end "
+             .summary = "All nodes of this group move with the interface, as one rigid piece: a face of a "
+                        "brick, start or end "
                         "of a beam."},
             formulation_field("Coordinates of the interface; the model's formulation if not given.")}},
           &make_flexible_interface,
@@ -232,15 +251,17 @@ Meshed meshed_matrices(const Inputs<double>& in) {
   full.places = Eigen::MatrixXd(places).transpose();
   const auto size = full.K.rows();
   if (full.K.cols() != size || full.M.rows() != size || full.M.cols() != size)
-    throw std::invalid_argument(fmt::format("mass_matrix and stiffness_matrix must be square and of one size, got {} x {} and {} x {}",
-                                            full.M.rows(), full.M.cols(), full.K.rows(), full.K.cols()));
+    throw std::invalid_argument(fmt::format(
+        "mass_matrix and stiffness_matrix must be square and of one size, got {} x {} and {} x {}",
+        full.M.rows(), full.M.cols(), full.K.rows(), full.K.cols()));
   full.freedoms = size == 6 * full.nodes() ? 6 : 3;
   if (size != full.size())
-    throw std::invalid_argument(fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows",
-                                            full.nodes(), size));
+    throw std::invalid_argument(
+        fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows", full.nodes(), size));
   for (const SparseMatrix* matrix : {&full.K, &full.M}) {
     const double largest = matrix->coeffs().cwiseAbs().maxCoeff();
-    if (!(SparseMatrix(*matrix - SparseMatrix(matrix->transpose())).coeffs().cwiseAbs().maxCoeff() <= 1e-8 * largest))
+    if (!(SparseMatrix(*matrix - SparseMatrix(matrix->transpose())).coeffs().cwiseAbs().maxCoeff() <=
+          1e-8 * largest))
       throw std::invalid_argument(
           fmt::format("{} is not symmetric", matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
   }
@@ -261,7 +282,8 @@ Meshed meshed(const Inputs<double>& in) {
   return out;
 }
 
-InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& body, const FiniteElements& elements) {
+InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& body,
+                               const FiniteElements& elements) {
   InterfaceNodes out;
   const std::string& name = in.entry().name;
   out.place = body.R.transpose() * (in.vector(kInterfaceAt) - body.p);
@@ -272,8 +294,8 @@ InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& bod
     if (found == elements.groups.end()) {
       std::string known;
       for (const auto& [other, nodes] : elements.groups) known += (known.empty() ? "" : ", ") + other;
-      throw std::invalid_argument(
-          fmt::format("has no group '{}' for the interface '{}'; it has {}", group, name, known.empty() ? "none" : known));
+      throw std::invalid_argument(fmt::format("has no group '{}' for the interface '{}'; it has {}", group,
+                                              name, known.empty() ? "none" : known));
     }
     out.nodes = found->second;
   }
@@ -301,9 +323,10 @@ InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& bod
   }
   const Vec3 axes = Eigen::SelfAdjointEigenSolver<Mat3>(spread, Eigen::EigenvaluesOnly).eigenvalues();
   if (!(axes[1] > 1e-9 * axes[2]) || axes[2] == 0)
-    throw std::invalid_argument(fmt::format(
-        "has {} node{} at the interface '{}', expected at least three that are not on a line: give a radius or a group",
-        out.nodes.size(), out.nodes.size() == 1 ? "" : "s", name));
+    throw std::invalid_argument(
+        fmt::format("has {} node{} at the interface '{}', expected at least three that are not on a line: "
+                    "give a radius or a group",
+                    out.nodes.size(), out.nodes.size() == 1 ? "" : "s", name));
   return out;
 }
 

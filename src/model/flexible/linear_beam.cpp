@@ -39,7 +39,8 @@ std::vector<MassPoint> mass_points(TwoNodeBeam, const std::array<Motion<double>,
 std::vector<MassPoint> mass_points(ThreeNodeBeam, const std::array<Motion<double>, 3>& f, const double* p) {
   const ThreeNodeBeam::Parts<double> parts{p};
   const Mat6 one = Mat6::Identity(), none = Mat6::Zero();
-  return {mass_point(parts.M(0), f[0].R, {one, none, none}), mass_point(parts.M(1), f[1].R, {none, one, none}),
+  return {mass_point(parts.M(0), f[0].R, {one, none, none}),
+          mass_point(parts.M(1), f[1].R, {none, one, none}),
           mass_point(parts.M(2), f[2].R, {none, none, one})};
 }
 

@@ -29,7 +29,8 @@ Eigenpairs ritz(const MatrixXd& shifted, const MatrixXd& M, double shift) {
   const auto symmetric = [](const MatrixXd& A) { return MatrixXd(0.5 * (A + A.transpose())); };
   // M x = mu (K + shift M) x, mu = 1/(value + shift)
   const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> solver(symmetric(M), symmetric(shifted));
-  if (solver.info() != Eigen::Success) throw std::invalid_argument("has a stiffness that is not positive definite");
+  if (solver.info() != Eigen::Success)
+    throw std::invalid_argument("has a stiffness that is not positive definite");
   Eigenpairs out;
   out.values = solver.eigenvalues().reverse().array().max(1e-300).inverse() - shift;
   out.vectors = solver.eigenvectors().rowwise().reverse();
@@ -67,7 +68,8 @@ Eigenpairs lowest(const SparseMatrix& K, const SparseMatrix& M, int count, doubl
     return out;
   }
   Cholesky factor(shifted);
-  if (factor.info() != Eigen::Success) throw std::invalid_argument("has a stiffness that is not positive definite");
+  if (factor.info() != Eigen::Success)
+    throw std::invalid_argument("has a stiffness that is not positive definite");
   const int columns = count + std::max(count, 8);
   std::mt19937 random(1);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -98,7 +100,8 @@ double lowest_estimate(const FiniteElements& full) {
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) {
         U(full.freedoms * n + i, 3 * i + j) = x[j] * x[j];
-        if (full.freedoms == 6) U.block<3, 1>(6 * n + 3, 3 * i + j) = x[j] * Vec3::Unit(j).cross(Vec3::Unit(i));
+        if (full.freedoms == 6)
+          U.block<3, 1>(6 * n + 3, 3 * i + j) = x[j] * Vec3::Unit(j).cross(Vec3::Unit(i));
       }
   }
   Orthogonal(full.M, full.rigid_motions()).apply(U);
@@ -118,7 +121,8 @@ SparseMatrix tied(const FiniteElements& full, const std::vector<InterfaceNodes>&
   for (std::size_t k = 0; k < interfaces.size(); ++k)
     for (const int node : interfaces[k].nodes) {
       int& of = owner[static_cast<std::size_t>(node)];
-      if (of >= 0 && of != static_cast<int>(k)) throw std::invalid_argument("has interfaces that share a node");
+      if (of >= 0 && of != static_cast<int>(k))
+        throw std::invalid_argument("has interfaces that share a node");
       of = static_cast<int>(k);
     }
   const int free = static_cast<int>(std::count(owner.begin(), owner.end(), -1)) * full.freedoms;
@@ -238,7 +242,8 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   // Rigid motions in the coordinates of T.
   MatrixXd L = MatrixXd::Zero(size, 6);
   const MatrixXd L_full = full.rigid_motions();
-  for (Eigen::Index c = 0; c < size - boundary; ++c) L.row(c) = L_full.row(SparseMatrix::InnerIterator(T, c).row());
+  for (Eigen::Index c = 0; c < size - boundary; ++c)
+    L.row(c) = L_full.row(SparseMatrix::InnerIterator(T, c).row());
   for (std::size_t k = 0; k < interfaces.size(); ++k) {
     const auto row = size - boundary + 6 * static_cast<Eigen::Index>(k);
     L.block<6, 6>(row, 0).setIdentity();
@@ -254,8 +259,8 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   if (count > 0) {
     const double shift = 0.1 * lowest_estimate(full);
     const bool free = method == ReductionMethod::Free || interfaces.empty();
-    found = free ? lowest(K, M, count, shift, L)
-                 : craig_bampton(K, M, boundary, count - boundary + 6, shift, L);
+    found =
+        free ? lowest(K, M, count, shift, L) : craig_bampton(K, M, boundary, count - boundary + 6, shift, L);
     if (!(found.values[0] > 1e-9 * shift))
       throw std::invalid_argument("is in several pieces, or can move in itself without resistance");
   }
@@ -273,7 +278,8 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
     found.vectors.col(l) /= largest;
   }
   for (std::size_t k = 0; k < interfaces.size(); ++k)
-    out.interfaces.emplace_back(found.vectors.middleRows<6>(size - boundary + 6 * static_cast<Eigen::Index>(k)));
+    out.interfaces.emplace_back(
+        found.vectors.middleRows<6>(size - boundary + 6 * static_cast<Eigen::Index>(k)));
   write_integrals(full, out.modes, found.values, out.integrals);
   return out;
 }

@@ -74,7 +74,9 @@ Field at_material(std::string summary) {
           .summary = std::move(summary) + " Its place in the initial configuration, inertial axes.",
           .required = true};
 }
-const FlexibleOutput& flexible(const SensorContext& c) { return dynamic_cast<const FlexibleOutput&>(*c.joint); }
+const FlexibleOutput& flexible(const SensorContext& c) {
+  return dynamic_cast<const FlexibleOutput&>(*c.joint);
+}
 
 // A coordinate of a joint, or its rate.
 template <double AxisMotion::*part>
