@@ -1,5 +1,6 @@
 // Flexible bodies as a whole: against geometrically exact beams, between formulations, and what motion must keep.
 #include <cmath>
+#include <numbers>
 
 #include <gtest/gtest.h>
 
@@ -119,6 +120,34 @@ TEST(FlexibleStatics, SubstructuresConvergeToTheExactBeam) {
   expect_between(std::log2(two / four), 1.6, 2.4, fmt::format("order, errors {:.2e}, {:.2e}", two, four));
   expect_between(std::log2(four / eight), 1.7, 2.3, fmt::format("order, errors {:.2e}, {:.2e}", four, eight));
   expect_at_most(eight, 2e-3, "tip of eight bodies");
+}
+
+// A bar of bricks under axial force: stress F/A, displacement F x/(E A), in the axes of the body as everywhere in the bar for poisson = 0.
+TEST(FlexibleStatics, StressesAndDisplacementsOfABarAreThoseOfTheClosedForm) {
+  const double force = 30, E = 1e6, area = 0.1 * 0.05;
+  ModelBuilder b({0, 0, 0});
+  b.begin(Section::Flexible, "bar", "brick").set("size", {1, 0.1, 0.05}).set("divisions", {8, 2, 1});
+  b.set("young", {E}).set("poisson", {0}).set("density", {1000}).set("modes", {0});
+  b.set("position", {0, 0.5, 0}).set("orientation", {0, 0, std::numbers::pi / 2});  // along y, from 0 to 1
+  b.begin(Section::Flexible, "root", "interface").set("of", std::string("bar")).set("at", {0, 0, 0});
+  b.set("group", std::string("x-"));
+  b.begin(Section::Flexible, "tip", "interface").set("of", std::string("bar")).set("at", {0, 1, 0});
+  b.set("group", std::string("x+"));
+  b.joint("clamp", "fixed").set("between", "ground", "root").set("at", {0, 0, 0});
+  b.force("pull", "force").set("on", std::string("tip")).set("force", {0, force, 0});
+  b.sensor("tip", "position").set("of", std::string("tip"));
+  b.sensor("middle", "material_position").set("of", std::string("bar")).set("at", {0, 0.5, 0.025});
+  b.sensor("stress", "stress").set("of", std::string("bar")).set("at", {0.02, 0.3, 0.01});
+  b.sensor("own", "elastic_displacement").set("of", std::string("bar")).set("at", {0, 1, 0.025});
+  const StaticResult found = find_equilibrium(make_system(b.finish()), {});
+  ASSERT_TRUE(found.converged) << found.failure;
+  const Eigen::VectorXd s = as_vector(found.steps.back().sensors);
+  const double stretch = force / (E * area);
+  expect_at_most((s.segment<3>(0) - Vec3(0, 1 + stretch, 0)).norm(), 1e-10, "tip");
+  expect_at_most((s.segment<3>(3) - Vec3(0, 0.5 * (1 + stretch), 0.025)).norm(), 1e-10, "middle");
+  expect_at_most((s.segment<6>(6) - force / area * Vec6::Unit(0)).norm(), 1e-6 * force / area, "stress");
+  // The centre of mass stays: half of the stretch on either side.
+  expect_at_most((s.segment<3>(12) - Vec3(stretch / 2, 0, 0)).norm(), 1e-10, "displacement in the frame");
 }
 
 Result run(const std::shared_ptr<const Description>& d, double end, double step,
