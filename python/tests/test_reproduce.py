@@ -21,7 +21,8 @@ from liedyn.reproduce.evaluation import runs as evaluation
 from liedyn.reproduce.study import explicit as study_explicit
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
-EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)] + ["sigma-newton", "sigma-newton-crank"]
+EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]
+EXPECTED += ["sigma-newton", "sigma-newton-crank", "sigma-floating-frame"]
 EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)]
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(15, 18), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]

@@ -11,6 +11,7 @@
 #include <Eigen/SparseQR>
 
 #include "lie/so3.h"
+#include "model/flexible/body.h"
 #include "model/nodes/stage.h"
 #include "system/initial.h"
 #include "system/node_components.h"
@@ -66,6 +67,12 @@ NodeMaps state_maps() {
   NodeMaps out;
   out.Q(0, 0) = out.V1(0, 0) = out.A2(0, 0) = 1;
   return out;
+}
+
+// Not so first-order states and modal coordinates, which no turn of the axes changes.
+bool moves_in_space(const Model& model, std::size_t node) {
+  const auto& bodies = model.description().entries(Section::Bodies);
+  return node < bodies.size() && bodies[node].kind != &flexible_modes_kind();
 }
 
 // y = F z with F' = w~ F:   y' = z' + w x z,   y'' = z'' + 2 w x z' + w x (w x z)
@@ -144,7 +151,7 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
     const bool state_node = model.nodes[i].type == NodeType::State;
     NodeMaps maps = state_node ? state_maps() : node_maps(model.nodes[i].type, work.motions[i]);
-    if (!state_node) refer_to_axes(axes_rate, maps);
+    if (moves_in_space(model, i)) refer_to_axes(axes_rate, maps);
     const Mat6* const all[] = {&maps.Q, &maps.V0, &maps.V1, &maps.A0, &maps.A1, &maps.A2};
     for (std::size_t k = 0; k < 6; ++k) add_node(model.nodes[i], *all[k], entries[k]);
   }
@@ -254,8 +261,8 @@ double change_of_matrices(const System& system, const State& state, const Vec3& 
   Mat6 F = Mat6::Zero();
   F.topLeftCorner<3, 3>() = F.bottomRightCorner<3, 3>() = SO3<double>::exp(dt * axes_rate).R();
   Triplets entries;
-  for (const Node& node : model.nodes)
-    add_node(node, node.type == NodeType::State ? Mat6(Mat6::Identity()) : F, entries);
+  for (std::size_t i = 0; i < model.nodes.size(); ++i)
+    add_node(model.nodes[i], moves_in_space(model, i) ? F : Mat6(Mat6::Identity()), entries);
   SparseMatrix turned(model.nv, model.nv);
   turned.setFromTriplets(entries.begin(), entries.end());
   const SparseMatrix back = turned.transpose();
@@ -292,6 +299,8 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
   Eigen::VectorXd right(9 * bodies);
   for (Eigen::Index i = 0; i < bodies; ++i) {
     const Motion<double>& m = motions[static_cast<std::size_t>(i)];
+    right.segment<9>(9 * i).setZero();
+    if (!moves_in_space(system.model(), static_cast<std::size_t>(i))) continue;
     const Vec3 u = m.velocity(), omega = m.R * m.V.tail<3>();
     left.block<3, 3>(9 * i, 0) = -skew(m.p);
     left.block<3, 3>(9 * i, 3) = Mat3::Identity();

@@ -64,7 +64,7 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
   for (const std::string& path : paths) try {
       const int number = params.find(path);
       // What they change is more than r: a joint's place moves B, a body's mass M.
-      for (const char* section : {"joints", "bodies", "beams"})
+      for (const char* section : {"joints", "bodies", "beams", "flexible"})
         if (path.starts_with(fmt::format("{}.", section)))
           throw InputError(
               "inputs",

@@ -28,6 +28,10 @@ inline constexpr FormatKey kModelKeys[] = {
     {"bodies", "Bodies by name. The inertial frame is called ground."},
     {"beams",
      "Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by place wing[0.5]."},
+    {"flexible",
+     "Flexible bodies by name, as floating frames with modes, and their interfaces, which are bodies for "
+     "joints and "
+     "forces."},
     {"joints", "Joints by name."},
     {"forces", "Forces by name."},
     {"states", "First-order states by name."},

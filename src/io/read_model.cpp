@@ -339,7 +339,8 @@ class ModelReader {
       case FieldType::Body:
       case FieldType::Joint:
       case FieldType::State:
-      case FieldType::Beam: return read_word(field, value);
+      case FieldType::Beam:
+      case FieldType::Flexible: return read_word(field, value);
       case FieldType::Integer: return read_integer(field, value);
       case FieldType::Bodies:
       case FieldType::Joints: return read_pair(field, value);
@@ -354,11 +355,12 @@ class ModelReader {
   void read_word(const Field& field, JsonValue value) {
     if (value.is(JsonType::String))
       return builder_->word(field.name, std::string(value.text()), value.line());
-    const std::string_view what = field.type == FieldType::Body    ? "the name of a body"
-                                  : field.type == FieldType::Joint ? "the name of a joint"
-                                  : field.type == FieldType::State ? "the name of a state"
-                                  : field.type == FieldType::Beam  ? "the name of a beam"
-                                                                   : "a text";
+    const std::string_view what = field.type == FieldType::Body       ? "the name of a body"
+                                  : field.type == FieldType::Joint    ? "the name of a joint"
+                                  : field.type == FieldType::State    ? "the name of a state"
+                                  : field.type == FieldType::Beam     ? "the name of a beam"
+                                  : field.type == FieldType::Flexible ? "the name of a flexible body"
+                                                                      : "a text";
     reject(field, what, value);
   }
 

@@ -76,7 +76,8 @@ Json type_of(const Field& field) {
     case FieldType::Bodies: return array_of(reference("body"), 2);
     case FieldType::Joint:
     case FieldType::State:
-    case FieldType::Beam: return {{"type", "string"}};
+    case FieldType::Beam:
+    case FieldType::Flexible: return {{"type", "string"}};
     case FieldType::Joints: return array_of({{"type", "string"}}, 2);
   }
   return {};

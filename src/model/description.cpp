@@ -12,6 +12,7 @@
 #include "base/expression.h"
 #include "base/suggest.h"
 #include "model/beams/beam.h"
+#include "model/flexible/body.h"
 #include "model/number_paths.h"
 
 namespace liedyn {
@@ -314,7 +315,8 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
     case FieldType::Body:
     case FieldType::Joint:
     case FieldType::State:
-    case FieldType::Beam: break;
+    case FieldType::Beam:
+    case FieldType::Flexible: break;
     case FieldType::Choices:
       return field_finding(name, fmt::format("expected a list, got '{}'", excerpt(text)),
                            fmt::format("write [\"{}\"]", excerpt(text)), line);
@@ -417,6 +419,75 @@ void DescriptionBuilder::end() {
   }
   entry_ = nullptr;
   if (section_ == Section::Beams) add_beam_nodes(description_.entries(Section::Beams).size() - 1);
+  if (section_ == Section::Flexible) add_flexible_frame(description_.entries(Section::Flexible).size() - 1);
+}
+
+// The frame of a flexible body, or an interface: a body without numbers of its own, like the nodes of beams.
+void DescriptionBuilder::add_flexible_frame(std::size_t index) {
+  const Entry& entry = description_.entries(Section::Flexible)[index];
+  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
+  bodies.push_back({entry.name,
+                    is_interface(entry) ? &flexible_interface_kind() : &flexible_frame_kind(),
+                    entry.line,
+                    static_cast<std::int32_t>(description_.numbers.size()),
+                    {}});
+  bodies.back().flexible = static_cast<std::int32_t>(index);
+  if (names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1)) return;
+  finding(entry_path(Section::Flexible, entry.name), "there is a body of this name already",
+          "flexible bodies and their interfaces are bodies for joints and forces: choose another name",
+          entry.line);
+  bodies.pop_back();
+}
+
+// How many modes a body has depends on its interfaces.
+void DescriptionBuilder::add_modes() {
+  const std::vector<Entry>& entries = description_.entries(Section::Flexible);
+  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (is_interface(entries[i])) continue;
+    const auto interfaces = std::count_if(entries.begin(), entries.end(), [&](const Entry& other) {
+      return is_interface(other) && other.fields[0].word >= 0 &&
+             interface_owner(description_, other) == entries[i].name;
+    });
+    const int points = modal_points(description_, entries[i], static_cast<int>(interfaces));
+    if (3 * points > kMostModes) {
+      finding(entry_path(Section::Flexible, entries[i].name) + ".modes",
+              fmt::format("expected at most {} modes, got {}", kMostModes, 3 * points),
+              "an interface adds six static deformations to those of method craig_bampton", entries[i].line);
+      continue;
+    }
+    for (int point = 0; point < points; ++point) {
+      bodies.push_back({fmt::format("{}.modes{}", entries[i].name, point + 1),
+                        &flexible_modes_kind(),
+                        entries[i].line,
+                        static_cast<std::int32_t>(description_.numbers.size()),
+                        {}});
+      bodies.back().flexible = static_cast<std::int32_t>(i);
+      names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
+    }
+  }
+}
+
+// Joints and forces act on the material of a flexible body, that is on its interfaces.
+void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_field,
+                                         const std::string& word) {
+  const std::vector<Entry>& entries = description_.entries(Section::Flexible);
+  const std::string_view owner = std::string_view(word).substr(0, word.find('.'));
+  const auto body =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == owner; });
+  if (body == entries.end()) return;
+  const Entry& entry = description_.entries(section_)[index];
+  const std::string path = fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name);
+  if (kind_field.type == FieldType::Flexible) {
+    if (is_interface(*body))
+      finding(path, fmt::format("'{}' is an interface, expected a flexible body", excerpt(word)),
+              "name the body itself", entry.line);
+    return;
+  }
+  if (is_interface(*body) || (section_ == Section::Sensors && owner.size() == word.size())) return;
+  finding(path,
+          fmt::format("'{}' is not a place of the material of the flexible body '{}'", excerpt(word), owner),
+          fmt::format("give '{}' an interface and name that", owner), entry.line);
 }
 
 // A node is a body without numbers of its own: all that is known about it stands in the beam's fields.
@@ -507,11 +578,15 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
       kind_field.type == FieldType::Beam)
     if (resolve_beam(index, kind_field, word)) return;
   const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
-  const Section target = joint                                 ? Section::Joints
-                         : kind_field.type == FieldType::State ? Section::States
-                                                               : Section::Bodies;
+  const Section target = joint                                    ? Section::Joints
+                         : kind_field.type == FieldType::State    ? Section::States
+                         : kind_field.type == FieldType::Flexible ? Section::Flexible
+                                                                  : Section::Bodies;
   if (target == Section::Bodies && word == "ground") return;
-  if (names_[static_cast<std::size_t>(target)]->contains(word)) return;
+  if (names_[static_cast<std::size_t>(target)]->contains(word)) {
+    if (target == Section::Bodies || target == Section::Flexible) refuse_flexible(index, kind_field, word);
+    return;
+  }
   if (std::find(failed_names_.begin(), failed_names_.end(), word) != failed_names_.end()) return;
   const Entry& entry = description_.entries(section_)[index];
   std::string hint;
@@ -523,9 +598,10 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
   }
   finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name),
           fmt::format("there is no {} '{}'",
-                      target == Section::Joints   ? "joint"
-                      : target == Section::States ? "state"
-                                                  : "body",
+                      target == Section::Joints     ? "joint"
+                      : target == Section::States   ? "state"
+                      : target == Section::Flexible ? "flexible body"
+                                                    : "body",
                       excerpt(word)),
           hint, entry.line);
 }
@@ -540,7 +616,8 @@ void DescriptionBuilder::resolve_references(Section section) {
       if (word < 0) continue;
       const bool pair = kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Joints;
       if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
-          kind_field.type != FieldType::State && kind_field.type != FieldType::Beam)
+          kind_field.type != FieldType::State && kind_field.type != FieldType::Beam &&
+          kind_field.type != FieldType::Flexible)
         continue;
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
@@ -556,6 +633,7 @@ void DescriptionBuilder::resolve_references(Section section) {
 }
 
 Description DescriptionBuilder::finish() {
+  add_modes();
   for (Section section : kSections) resolve_references(section);
   if (!findings_.empty()) {
     std::stable_sort(findings_.begin(), findings_.end(),

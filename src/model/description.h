@@ -15,8 +15,8 @@
 
 namespace liedyn {
 
-enum class Section : std::uint8_t { Bodies, Beams, Joints, Forces, States, Sensors };
-inline constexpr Section kSections[] = {Section::Bodies, Section::Beams,  Section::Joints,
+enum class Section : std::uint8_t { Bodies, Beams, Flexible, Joints, Forces, States, Sensors };
+inline constexpr Section kSections[] = {Section::Bodies, Section::Beams,  Section::Flexible, Section::Joints,
                                         Section::Forces, Section::States, Section::Sensors};
 inline constexpr std::size_t kSectionCount = std::size(kSections);
 std::string_view section_name(Section section);   // "bodies"
@@ -41,6 +41,7 @@ struct Entry {
   std::vector<FieldValue> fields;  // parallel to kind->fields
   std::int32_t beam = -1;          // of a body that is a node of a beam: the index of that beam, and
   std::int32_t node = 0;           // which of its nodes it is
+  std::int32_t flexible = -1;  // of a body of a flexible one (model/flexible/body.h): the index of that entry
 };
 
 // A number given as an expression of `parameters` (and of t where the field allows it).
@@ -163,6 +164,9 @@ class DescriptionBuilder {
   void check_given(const Given& given);
   void resolve_references(Section section);
   void add_beam_nodes(std::size_t beam);
+  void add_flexible_frame(std::size_t entry);
+  void add_modes();
+  void refuse_flexible(std::size_t entry, const Field& field, const std::string& word);
   void resolve(std::size_t entry, const Field& field, std::string& word);
   bool resolve_beam(std::size_t entry, const Field& field, std::string& word);
 

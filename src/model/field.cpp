@@ -20,7 +20,8 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Joint:
     case FieldType::Joints:
     case FieldType::State:
-    case FieldType::Beam: return 0;
+    case FieldType::Beam:
+    case FieldType::Flexible: return 0;
   }
   return 0;
 }

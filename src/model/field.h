@@ -24,6 +24,7 @@ enum class FieldType {
   Joints,    // two of these: [first, second]
   State,     // name of a state
   Beam,      // place on a beam: its name and the fraction of its length, "wing[0.25]"
+  Flexible,  // name of a flexible body
   Matrix6,   // a symmetric 6x6 matrix: its rows, or its diagonal
   Integer,   // a whole number; in an entry it shapes the model and is no parameter
 };

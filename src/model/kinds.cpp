@@ -1,6 +1,7 @@
 #include "model/beams/list.h"
 #include "model/bodies/list.h"
 #include "model/description.h"
+#include "model/flexible/list.h"
 #include "model/forces/list.h"
 #include "model/joints/list.h"
 #include "model/sensors/list.h"
@@ -20,14 +21,16 @@ std::vector<Kind> only_kinds(const std::vector<Listed>& list) {
 }  // namespace
 
 std::string_view section_name(Section section) {
-  constexpr std::string_view names[] = {"bodies", "beams", "joints", "forces", "states", "sensors"};
+  constexpr std::string_view names[] = {"bodies", "beams",  "flexible", "joints",
+                                        "forces", "states", "sensors"};
   return names[static_cast<std::size_t>(section)];
 }
 
 const std::vector<Kind>& kinds(Section section) {
   static const std::array<std::vector<Kind>, kSectionCount> all = {
-      only_kinds(body_kinds()),  only_kinds(beam_kinds()),  only_kinds(joint_kinds()),
-      only_kinds(force_kinds()), only_kinds(state_kinds()), only_kinds(sensor_kinds())};
+      only_kinds(body_kinds()),  only_kinds(beam_kinds()),  only_kinds(flexible_kinds()),
+      only_kinds(joint_kinds()), only_kinds(force_kinds()), only_kinds(state_kinds()),
+      only_kinds(sensor_kinds())};
   return all[static_cast<std::size_t>(section)];
 }
 

@@ -15,6 +15,8 @@
 #include "model/beams/list.h"
 #include "model/bodies/list.h"
 #include "model/bodies/rigid.h"
+#include "model/flexible/body.h"
+#include "model/flexible/list.h"
 #include "model/forces/list.h"
 #include "model/joints/list.h"
 #include "model/number_paths.h"
@@ -131,6 +133,35 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
   return spanning_tree(static_cast<int>(types.size()), roots, static_cast<int>(joints.size()), candidates);
 }
 
+// Gives the batches of flexible bodies and their interfaces their frames, and what they share. `frames` and `modes`: bodies by entry.
+void connect_flexible(Model& m, const std::vector<int>& frames, const std::vector<std::vector<int>>& modes) {
+  const Description& d = m.description();
+  const auto& entries = d.entries(Section::Flexible);
+  const Lookup names = names_of(entries);
+  std::vector<std::shared_ptr<FlexibleSource>> sources(entries.size());
+  const auto owner = [&](std::size_t i) {
+    return is_interface(entries[i]) ? static_cast<std::size_t>(names.at(interface_owner(d, entries[i]))) : i;
+  };
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    std::shared_ptr<FlexibleSource>& source = sources[owner(i)];
+    if (source == nullptr) source = std::make_shared<FlexibleSource>(static_cast<int>(owner(i)));
+    if (is_interface(entries[i])) source->add_interface(static_cast<int>(i));
+  }
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    if (m.sections[b] != Section::Flexible) continue;
+    auto& batch = dynamic_cast<FlexibleBatch&>(*m.batches[b]);
+    const auto i = static_cast<std::size_t>(batch.entries.front());
+    batch.connect(sources[owner(i)], 3 * static_cast<int>(modes[owner(i)].size()));
+    const auto add = [&](int body) {
+      batch.frames.push_back(static_cast<std::int32_t>(m.frames.size()));
+      m.frames.push_back({.node = body, .numbers = -1});
+    };
+    add(frames[owner(i)]);
+    for (const int body : modes[owner(i)]) add(body);
+    if (owner(i) != i) add(frames[i]);
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description,
@@ -150,6 +181,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const auto& bodies = d.entries(Section::Bodies);
   const Lookup body_names = names_of(bodies);
   const Lookup beam_names = names_of(d.entries(Section::Beams));
+  const Lookup flexible_names = names_of(d.entries(Section::Flexible));
   const Lookup joint_names = names_of(d.entries(Section::Joints));
   const Lookup state_names = names_of(d.entries(Section::States));
 
@@ -157,8 +189,22 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const bool minimal = m.formulation_ == "minimal";
   std::vector<NodeType> types;
   std::vector<bool> own;
-  const BodyKind rigid_body = rigid();  // nodes of beams have the same coordinates
+  const BodyKind rigid_body = rigid();  // nodes of beams and flexible bodies have the same coordinates
   for (const Entry& body : bodies) {
+    if (body.kind == &flexible_modes_kind()) {
+      types.push_back(NodeType::R3);
+      own.push_back(true);
+      continue;
+    }
+    if (body.flexible >= 0) {
+      const Entry& flexible = d.entries(Section::Flexible)[static_cast<std::size_t>(body.flexible)];
+      const int field = flexible.kind->field("formulation");
+      const bool given = is_given(flexible, field) && word(d, flexible, field) != "model";
+      const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
+      types.push_back(rigid_body.node(given ? word(d, flexible, field) : common));
+      own.push_back(given || !is_interface(flexible));  // no joint moves a floating frame
+      continue;
+    }
     if (body.beam >= 0) {
       const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
       own.push_back(is_given(beam, kBeamFormulation) && word(d, beam, kBeamFormulation) != "model");
@@ -217,7 +263,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     const auto& entries = d.entries(section);
     std::map<std::tuple<std::size_t, unsigned, bool>, Batch*> of_shape;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].beam >= 0) continue;  // a node of a beam, whose elements bring its inertia
+      // A node of a beam, or a part of a flexible body: other elements bring its inertia.
+      if (entries[i].beam >= 0 || entries[i].flexible >= 0) continue;
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
       const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;
@@ -248,9 +295,24 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   };
   add_batches(Section::Bodies, body_kinds());
   add_batches(Section::Beams, beam_kinds());
+  add_batches(Section::Flexible, flexible_kinds());
   add_batches(Section::Joints, joint_kinds());
   add_batches(Section::Forces, force_kinds());
   add_batches(Section::States, state_kinds());
+
+  // The bodies that a flexible one consists of: its frame or the interface itself, and its modes.
+  const auto& flexible = d.entries(Section::Flexible);
+  std::vector<int> flexible_frames(flexible.size());
+  std::vector<std::vector<int>> flexible_modes(flexible.size());
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    if (bodies[i].flexible < 0) continue;
+    const auto of = static_cast<std::size_t>(bodies[i].flexible);
+    if (bodies[i].kind == &flexible_modes_kind())
+      flexible_modes[of].push_back(static_cast<int>(i));
+    else
+      flexible_frames[of] = static_cast<int>(i);
+  }
+  connect_flexible(m, flexible_frames, flexible_modes);
 
   const auto add_frame = [&](const Entry& entry, const Attachment& a) {
     Frame frame;
@@ -267,12 +329,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   std::vector<int> first_joint;  // running number of the first joint of each batch
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     first_joint.push_back(joints);
+    if (m.batches[b]->coupling().rows > 0) joints += m.batches[b]->size();
     if (m.sections[b] != Section::Joints) continue;
     const auto& list = m.batches[b]->entries;
     for (std::size_t e = 0; e < list.size(); ++e)
       m.joint_elements_[static_cast<std::size_t>(list[e])] = {static_cast<std::int32_t>(b),
                                                               static_cast<std::int32_t>(e)};
-    if (m.batches[b]->coupling().rows > 0) joints += m.batches[b]->size();
   }
   std::vector<Diagnostic> findings;
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
@@ -306,7 +368,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.velocity_rows += coupling.velocity_rows * batch.size();
     if (coupling.multipliers > 0) m.forces_use_multipliers = true;
     batch.first_number = m.numbers;
-    m.numbers += batch.numbers_per_element() * batch.size();
+    if (m.sections[b] != Section::Flexible) m.numbers += batch.numbers_per_element() * batch.size();
     batch.first_angle = m.angles;
     m.angles += batch.angles_per_element() * batch.size();
     if (auto* tree_joints = dynamic_cast<TreeJoints*>(&batch)) tree_joints->finish(*m.tree, m.frames);
@@ -422,6 +484,18 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.batch = static_cast<int>(b);
           sensor.element = static_cast<int>(found - list.begin());
         }
+      } else if (field.type == FieldType::Flexible) {
+        const int body = flexible_names.at(word(d, entry, index));
+        for (std::size_t b = 0; b < m.batches.size(); ++b)
+          if (m.sections[b] == Section::Flexible && m.batches[b]->entries.front() == body)
+            sensor.batch = static_cast<int>(b);
+        Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
+        if (sensor.components == 0) sensor.components = dynamic_cast<FlexibleBatch&>(batch).modes();
+        sensor.element = 0;
+        if (entry.kind->field("at") >= 0)
+          sensor.element = dynamic_cast<FlexibleOutput&>(batch).add(
+              static_cast<int>(&entry - sensors.data()),
+              entry.kind->type == "stress" ? FlexibleOutput::Of::Stress : FlexibleOutput::Of::Displacement);
       } else if (field.type == FieldType::State) {
         sensor.frame = m.state_frames[static_cast<std::size_t>(state_names.at(word(d, entry, index)))];
       } else if (field.type == FieldType::Choice) {
@@ -452,6 +526,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.sensors.push_back(std::move(sensor));
   }
   m.sensor_variables = static_cast<int>(variables.size());
+
+  // Flexible bodies have numbers for the sensors that look at them.
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    if (m.sections[b] != Section::Flexible) continue;
+    m.batches[b]->first_number = m.numbers;
+    m.numbers += m.batches[b]->numbers_per_element();
+  }
 
   // Elements made of expressions take their frames from what these name.
   const std::vector<SignalName> names = signal_names(m);
@@ -586,7 +667,26 @@ Vec3 vector_or_zero(const Inputs<double>& in, int field) {
   return field >= 0 && in.stored(field) ? in.vector(field) : Vec3::Zero();
 }
 
+// Of a body that is the frame or an interface of a flexible one.
+FlexibleStart flexible_start_of(const Description& d, const Entry& body, const double* params) {
+  const auto& entries = d.entries(Section::Flexible);
+  const Entry& entry = entries[static_cast<std::size_t>(body.flexible)];
+  if (!is_interface(entry)) return flexible_start(d, entry, entry, params);
+  const std::string& name = interface_owner(d, entry);
+  return flexible_start(
+      d, entry, *std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; }),
+      params);
+}
+
 BodyStart start_of(const Description& d, const Entry& body, const double* params) {
+  if (body.flexible >= 0) {
+    BodyStart out;
+    if (body.kind == &flexible_modes_kind()) return out;  // relaxed
+    const Pose<double> pose = flexible_start_of(d, body, params).pose;
+    out.position = pose.p;
+    out.rotation = SO3<double>::from_matrix(pose.R);
+    return out;
+  }
   if (body.beam >= 0) {
     const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
     const Pose<double> pose =
@@ -756,6 +856,27 @@ void start_beam_node(const Description& d, const Entry& body, const double* para
   }
 }
 
+// So does a flexible body.
+void start_flexible(const Description& d, const Entry& body, const double* params, const Node& node,
+                    Initial& out) {
+  if (body.kind == &flexible_modes_kind()) return;
+  const FlexibleStart start = flexible_start_of(d, body, params);
+  const Mat3& R = start.pose.R;
+  double *q = out.q.data() + node.q, *v = out.v.data() + node.v;
+  Eigen::Map<Vec3>{q} = start.pose.p;
+  store_rotation(SO3<double>::from_matrix(R), q);
+  Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * start.velocity) : start.velocity;
+  Eigen::Map<Vec3>{v + 3} =
+      turns_rotation(node.type) ? start.angular_velocity : Vec3(R.transpose() * start.angular_velocity);
+  for (int k = 0; k < 3; ++k) {
+    const auto i = static_cast<std::size_t>(node.v + k);
+    out.free_position[i] = start.free_position;
+    out.free_position[i + 3] = start.free_orientation;
+    out.free_velocity[i] = start.free_velocity;
+    out.free_velocity[i + 3] = start.free_angular_velocity;
+  }
+}
+
 }  // namespace
 
 Initial initial_values(const Model& m, const double* params) {
@@ -776,6 +897,10 @@ Initial initial_values(const Model& m, const double* params) {
     const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
     if (body.beam >= 0) {
       start_beam_node(d, body, params, node, out);
+      continue;
+    }
+    if (body.flexible >= 0) {
+      start_flexible(d, body, params, node, out);
       continue;
     }
     const BodyFields f(*body.kind);

@@ -205,7 +205,8 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Joint:
       case FieldType::Joints:
       case FieldType::State:
-      case FieldType::Beam: break;
+      case FieldType::Beam:
+      case FieldType::Flexible: break;
       case FieldType::Matrix6: {
         const Mat6 A = Mat6::NullaryExpr([&] { return random.between(-1, 1); });
         const Mat6 K = A * A.transpose() + Mat6::Identity();
@@ -342,6 +343,39 @@ inline void add_every_signal(ModelBuilder& builder, const std::vector<std::strin
       .set("effort", std::string("-3*slide - sliding + total*cos(turn)"));
 }
 
+// A flexible body of each method of reduction, with interfaces in several formulations and elements between these.
+inline void add_flexible_bodies(ModelBuilder& builder, Random& random) {
+  const auto interface = [&](const std::string& name, const std::string& of, const std::string& group,
+                             const std::string& formulation) {
+    builder.begin(Section::Flexible, name, "interface")
+        .set("of", of)
+        .set("at", random.vector<3>())
+        .set("group", group)
+        .set("formulation", formulation);
+  };
+  builder.begin(Section::Flexible, "strip", "rectangle");
+  builder.set("from", random.vector<3>()).set("to", random.vector<3>()).set("through", random.vector<3>());
+  builder.set("elements", {4}).set("young", {3}).set("density", {2}).set("width", {0.5}).set("height", {0.7});
+  builder.set("method", std::string("free")).set("modes", {5}).set("damping_ratio", {0.1});
+  builder.set("formulation", std::string("r3so3-spatial"));
+  builder.begin(Section::Flexible, "block", "brick");
+  builder.set("size", {1, 0.6, 0.8}).set("divisions", {2, 1, 1}).set("young", {4}).set("density", {3});
+  builder.set("position", random.vector<3>()).set("orientation", random.vector<3>()).set("modes", {3});
+  builder.set("damping", {0.3});
+  interface("strip_start", "strip", "start", "se3");
+  interface("strip_end", "strip", "end", "model");
+  interface("block_left", "block", "x-", "euler-parameters");
+  interface("block_right", "block", "x+", "model");
+  builder.joint("strip_block", "spherical")
+      .set("between", "strip_end", "block_left")
+      .set("at", random.vector<3>());
+  builder.joint("block_ground", "revolute").set("between", "ground", "block_right");
+  builder.set("at", random.vector<3>()).set("axis", random.vector<3>());
+  builder.force("strip_spring", "bushing")
+      .set("between", "strip_start", "block_right")
+      .set("stiffness", {1, 2, 3});
+}
+
 // Every kind of body in every formulation, every kind of force on them and on ground, and joints: of every kind by turns, so
 // that each pair has one and each kind joins many pairs.
 inline std::shared_ptr<const Description> model_of_everything(Random& random, Pairs pairs) {
@@ -357,6 +391,7 @@ inline std::shared_ptr<const Description> model_of_everything(Random& random, Pa
   }
   for (const Kind& kind : kinds(Section::Forces))
     add_everywhere(builder, Section::Forces, kind, bodies, pairs, random);
+  add_flexible_bodies(builder, random);
   add_every_signal(builder, bodies, random);
   return builder.finish();
 }

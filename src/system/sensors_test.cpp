@@ -53,6 +53,8 @@ struct KnownMotion {
     builder.state("charge", "integral").set("initial", {charge}).set("input", std::string("t"));
     builder.body("puck", "planar").set("mass", {puck_mass}).set("inertia", {0.4}).set("angle", {puck_angle});
     // Relaxed, with its centre of mass at the origin.
+    builder.begin(Section::Flexible, "jelly", "brick").set("size", {1, 1, 1}).set("divisions", {1, 1, 1});
+    builder.set("young", {1e4}).set("density", {10}).set("method", std::string("free")).set("modes", {3});
     builder.beam("wire", "circle").set("from", {-1, 0, 0}).set("to", {1, 0, 0}).set("elements", {3});
     builder.set("radius", {0.1}).set("young", {1}).set("density", {1});
     for (const auto& [name, type] : sensor_types) {
@@ -60,12 +62,14 @@ struct KnownMotion {
       const Kind& kind = *find_kind(Section::Sensors, type);
       if (const int of = kind.field("of"); of >= 0)
         builder.set(
-            "of", std::string(type == "angle"                ? "puck"
-                              : type.starts_with("section_") ? "wire[0.3]"
-                              : type == "state"              ? "charge"
-                              : type.starts_with("joint_")   ? "rod"
-                              : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint ? "hook"
-                                                                                                   : "ball"));
+            "of",
+            std::string(type == "angle"                                                         ? "puck"
+                        : type.starts_with("section_")                                          ? "wire[0.3]"
+                        : type == "state"                                                       ? "charge"
+                        : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Flexible ? "jelly"
+                        : type.starts_with("joint_")                                            ? "rod"
+                        : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint    ? "hook"
+                                                                                                : "ball"));
       if (kind.field("at") >= 0) builder.set("at", place + arm);
       if (name.ends_with("_second")) {
         const Field& choice =
@@ -112,6 +116,11 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"section_moment", Vec3::Zero()},
           {"section_strain", Vec3::Zero()},
           {"section_curvature", Vec3::Zero()},
+          {"modal_coordinates", Vec3::Zero()},
+          {"elastic_displacement", Vec3::Zero()},
+          {"elastic_displacement_second", Vec3::Zero()},
+          {"material_position", 0.5 * (k.place + k.arm).cwiseSign()},  // the nearest corner
+          {"stress", Vec6::Zero()},
           {"multiplier", hook_force},
           {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},

@@ -17,7 +17,7 @@ System::System(std::shared_ptr<const Model> model, Params params)
     : model_(std::move(model)), params_(std::move(params)) {
   const Model& m = *model_;
   body_batches_ = static_cast<std::size_t>(std::count_if(m.sections.begin(), m.sections.end(), [](Section s) {
-    return s == Section::Bodies || s == Section::Beams;
+    return s == Section::Bodies || s == Section::Beams || s == Section::Flexible;
   }));
   derive_numbers(m, params_.values().data(), numbers_);
 

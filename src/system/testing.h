@@ -117,6 +117,7 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
   for (const Kind& kind : kinds(Section::Forces))
     if (kind.field("joint") < 0)
       add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
+  add_flexible_bodies(builder, random);
   return builder.finish();
 }
 

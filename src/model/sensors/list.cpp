@@ -4,6 +4,7 @@
 
 #include "lie/so3.h"
 #include "model/beams/beam.h"
+#include "model/flexible/body.h"
 
 namespace liedyn {
 namespace {
@@ -57,6 +58,24 @@ void section_value(const SensorContext& c, double* out) {
   Vec6 strain, wrench;
   beam_section(sections, c.at, c.sensor.element, c.sensor.elements, c.sensor.fraction, strain, wrench);
   put((force ? wrench : strain).segment<3>(part), out);
+}
+
+Field of_flexible() {
+  return {.name = "of",
+          .type = FieldType::Flexible,
+          .unit = "",
+          .summary = "The flexible body.",
+          .required = true};
+}
+Field at_material(std::string summary) {
+  return {.name = "at",
+          .type = FieldType::Vector,
+          .unit = "m",
+          .summary = std::move(summary) + " Its place in the initial configuration, inertial axes.",
+          .required = true};
+}
+const FlexibleOutput& flexible(const SensorContext& c) {
+  return dynamic_cast<const FlexibleOutput&>(*c.joint);
 }
 
 // A coordinate of a joint, or its rate.
@@ -230,6 +249,44 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "rad/m",
        3,
        &section_value<false, 3>},
+      {{"modal_coordinates",
+        "Modal coordinates of a flexible body: the largest displacement that each mode adds.",
+        {of_flexible()}},
+       "m",
+       0,
+       [](const Context& c, double* out) {
+         const Modal<double> eta = flexible(c).coordinates(c.at);
+         std::copy(eta.data(), eta.data() + eta.size(), out);
+       }},
+      {{"elastic_displacement",
+        "Displacement of a node of a flexible body relative to its floating frame.",
+        {of_flexible(), at_material("The node nearest to this place."), axes("body", "inertial")}},
+       "m",
+       3,
+       [](const Context& c, double* out) {
+         const Vec3 u = flexible(c).displacement(c.at, c.sensor.element);
+         put(c.sensor.choice == 0 ? u : Vec3(flexible(c).frame(c.at).R * u), out);
+       }},
+      {{"material_position",
+        "Place of a node of a flexible body, inertial axes.",
+        {of_flexible(), at_material("The node nearest to this place.")}},
+       "m",
+       3,
+       [](const Context& c, double* out) {
+         const FlexibleOutput& body = flexible(c);
+         const Motion<double>& frame = body.frame(c.at);
+         put(frame.p +
+                 frame.R * (body.place(c.at, c.sensor.element) + body.displacement(c.at, c.sensor.element)),
+             out);
+       }},
+      {{"stress",
+        "Stress in a flexible body of solid elements: xx, yy, zz, yz, xz, xy, body axes.",
+        {of_flexible(), at_material("The point.")}},
+       "N/m^2",
+       6,
+       [](const Context& c, double* out) {
+         Eigen::Map<Vec6>{out} = flexible(c).stress(c.at, c.sensor.element);
+       }},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
         "configuration; it goes on past half a turn, if no step turns by more.",

@@ -1,0 +1,467 @@
+#include "model/flexible/body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/beams/beam.h"
+#include "model/beams/section.h"
+#include "model/flexible/interface.h"
+#include "model/typed_rotation.h"
+
+namespace liedyn {
+namespace {
+
+const Entry& flexible_entry(const Description& d, int index) {
+  return d.entries(Section::Flexible)[static_cast<std::size_t>(index)];
+}
+const std::string& word(const Description& d, const Entry& entry, int field) {
+  return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word)];
+}
+bool is_given(const Entry& entry, int field) { return entry.fields[static_cast<std::size_t>(field)].given; }
+
+ReductionMethod method_of(const Description& d, const Entry& body) {
+  const int choice = Inputs<double>(d, body, nullptr, nullptr).choice(body.kind->field("method"));
+  return choice == 0 ? ReductionMethod::HurtyCraigBampton : ReductionMethod::Free;
+}
+int modes_of(const Description& d, const Entry& body) {
+  const int field = body.kind->field("modes");
+  return is_given(body, field) && body.fields[static_cast<std::size_t>(field)].word >= 0
+             ? std::stoi(word(d, body, field))
+             : kDefaultModes;
+}
+
+}  // namespace
+
+const Kind& flexible_frame_kind() {
+  static const Kind kind{"flexible_frame", "Floating frame of a flexible body.", {}};
+  return kind;
+}
+const Kind& flexible_modes_kind() {
+  static const Kind kind{"flexible_modes", "Three modal coordinates of a flexible body.", {}};
+  return kind;
+}
+const Kind& flexible_interface_kind() {
+  static const Kind kind{"flexible_interface", "Interface of a flexible body.", {}};
+  return kind;
+}
+
+bool is_interface(const Entry& flexible) { return flexible.kind->type == "interface"; }
+const std::string& interface_owner(const Description& d, const Entry& interface) {
+  return word(d, interface, kInterfaceOf);
+}
+
+int modal_points(const Description& d, const Entry& body, int interfaces) {
+  return reduced_modes(method_of(d, body), modes_of(d, body), interfaces) / 3;
+}
+
+FlexibleStart flexible_start(const Description& d, const Entry& entry, const Entry& owner,
+                             const double* params) {
+  const Inputs<double> in(d, owner, params, nullptr);
+  const auto vector = [&](int field) { return in.stored(field) ? in.vector(field) : Vec3(Vec3::Zero()); };
+  const auto consistent = [&](int field) { return owner.fields[static_cast<std::size_t>(field)].consistent; };
+  FlexibleStart out;
+  if (is_linear_beam(owner)) {
+    out.pose = beam_curve(in).start;
+    out.velocity = vector(kBeamVelocity);
+    out.angular_velocity = vector(kBeamAngularVelocity);
+    out.free_velocity = consistent(kBeamVelocity);
+    out.free_angular_velocity = consistent(kBeamAngularVelocity);
+  } else {
+    out.pose.p = vector(kSolidPosition);
+    if (in.stored(kSolidOrientation)) out.pose.R = typed_rotation(in, kSolidOrientation).R();
+    out.velocity = vector(kSolidVelocity);
+    out.angular_velocity = vector(kSolidAngularVelocity);
+    out.free_position = consistent(kSolidPosition);
+    out.free_orientation = consistent(kSolidOrientation);
+    out.free_velocity = consistent(kSolidVelocity);
+    out.free_angular_velocity = consistent(kSolidAngularVelocity);
+  }
+  if (is_interface(entry)) {
+    const Vec3 place = Inputs<double>(d, entry, params, nullptr).vector(kInterfaceAt);
+    out.velocity += out.angular_velocity.cross(Vec3(place - out.pose.p));
+    out.pose.p = place;
+  }
+  return out;
+}
+
+int FlexibleSource::index_of(int interface_entry) const {
+  return static_cast<int>(std::find(interfaces_.begin(), interfaces_.end(), interface_entry) -
+                          interfaces_.begin());
+}
+
+std::shared_ptr<const FlexibleSource::Made> FlexibleSource::made(const Description& d,
+                                                                 const double* params) const {
+  std::vector<double> numbers;
+  const auto collect = [&](const Entry& entry) {
+    for (const FieldValue& field : entry.fields)
+      for (int i = 0; field.first >= 0 && i < field.count; ++i) numbers.push_back(params[field.first + i]);
+  };
+  collect(flexible_entry(d, body_));
+  for (const int i : interfaces_) collect(flexible_entry(d, i));
+  const std::lock_guard lock(mutex_);
+  if (made_ == nullptr || numbers != numbers_) {
+    made_ = make(d, params);
+    numbers_ = std::move(numbers);
+  }
+  return made_;
+}
+
+std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Description& d,
+                                                                 const double* params) const {
+  auto out = std::make_shared<Made>();
+  const Entry& body = flexible_entry(d, body_);
+  const Inputs<double> in(d, body, params, nullptr);
+  if (is_linear_beam(body)) {
+    out->mistake = beam_curve_mistake(in, out->hint);
+    if (out->mistake.empty()) out->mistake = section_mistake(in, out->hint);
+    if (!out->mistake.empty()) return out;
+  }
+  try {
+    out->mesh = meshed(in);
+    const FiniteElements& elements = out->mesh.elements;
+    std::vector<InterfaceNodes> interfaces;
+    const Pose<double> start = flexible_start(d, body, body, params).pose;
+    for (const int i : interfaces_) {
+      const Entry& entry = flexible_entry(d, i);
+      interfaces.push_back(interface_nodes(Inputs<double>(d, entry, params, nullptr), start, elements));
+    }
+    out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(d, body));
+  } catch (const std::invalid_argument& mistake) {
+    out->mistake = mistake.what();
+    return out;
+  }
+  // Modal damping: a share of the critical one, and a time of relaxation.
+  const int n = static_cast<int>(out->reduced.frequencies.size());
+  const ShapeIntegralsOf<double> integrals(n, out->reduced.integrals.data());
+  const double ratio = in.number(body.kind->field("damping_ratio")),
+               time = in.number(body.kind->field("damping"));
+  for (int l = 0; l < n; ++l)
+    integrals.d(l) = 2 * ratio * out->reduced.frequencies[l] * integrals.m(l) + time * integrals.k(l);
+  return out;
+}
+
+const std::vector<Attachment>& FlexibleBatch::attachments() const {
+  static const std::vector<Attachment> none;
+  return none;
+}
+
+Seeds FlexibleBatch::seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
+                           const Seeding& s) {
+  const int first = at.nodes[frame.node()].tangent;
+  const double* tangent = to.tangent != nullptr ? to.tangent + first : nullptr;
+  const double* rate_tangent = to.tangent != nullptr ? to.rate_tangent + first : nullptr;
+  return node_seeds(frame.type(), frame.node_motion(), tangent, rate_tangent, s);
+}
+
+FloatingMotion<double> FlexibleBatch::motion(const Evaluation& at) const {
+  FloatingMotion<double> out;
+  out.frame = at.motions[at.frames[frames[0]].node];
+  out.eta.resize(modes_), out.rate.resize(modes_), out.acceleration.resize(modes_);
+  for (int i = 0; i < modes_ / 3; ++i) {
+    const Motion<double>& point = at.motions[at.frames[frames[static_cast<std::size_t>(1 + i)]].node];
+    out.eta.segment<3>(3 * i) = point.p;
+    out.rate.segment<3>(3 * i) = point.V.head<3>();
+    out.acceleration.segment<3>(3 * i) = point.A.head<3>();
+  }
+  return out;
+}
+
+namespace {
+
+class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
+ public:
+  Coupling coupling() const override {
+    return {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
+  }
+  // The integrals; then for each sensor the place of a node and 6 x modes numbers.
+  int numbers_per_element() const override {
+    return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * (3 + 6 * modes_);
+  }
+  void derive_numbers(const Inputs<double>& in, double* out) const override {
+    const auto made = source_->made(in.description(), in.all_numbers());
+    if (!made->mistake.empty()) return;
+    out = std::copy(made->reduced.integrals.begin(), made->reduced.integrals.end(), out);
+    const Pose<double> start =
+        flexible_start(in.description(), in.entry(), in.entry(), in.all_numbers()).pose;
+    const FiniteElements& elements = made->mesh.elements;
+    for (const Output& output : outputs_) {
+      const Entry& sensor =
+          in.description().entries(Section::Sensors)[static_cast<std::size_t>(output.sensor_entry)];
+      const Inputs<double> of_sensor(in.description(), sensor, in.all_numbers(), nullptr);
+      const Vec3 place = start.R.transpose() * (of_sensor.vector(sensor.kind->field("at")) - start.p);
+      Eigen::Map<Eigen::Matrix<double, 6, Eigen::Dynamic>> rows(out + 3, 6, modes_);
+      rows.setZero();
+      if (output.of == Of::Stress) {
+        const StressRows stress = stress_rows(made->mesh.solid, made->mesh.material, place);
+        for (std::size_t i = 0; i < stress.freedoms.size(); ++i)
+          rows += stress.rows.col(static_cast<Eigen::Index>(i)) * made->reduced.modes.row(stress.freedoms[i]);
+      } else {
+        Eigen::Index nearest = 0;
+        (elements.places.colwise() - place).colwise().squaredNorm().minCoeff(&nearest);
+        Eigen::Map<Vec3>{out} = elements.places.col(nearest);
+        rows.topRows<3>() = made->reduced.modes.middleRows<3>(elements.freedoms * nearest);
+      }
+      out += 3 + 6 * modes_;
+    }
+  }
+  std::string row_name(int) const override { return {}; }
+  void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
+    const auto made = source_->made(in.description(), in.all_numbers());
+    message = made->mistake;
+    hint = made->hint;
+    for (const Output& output : outputs_)
+      if (message.empty() && output.of == Of::Stress && made->mesh.solid.elements.empty())
+        message = "has no stresses for a sensor: expected a brick or a mesh of solid elements";
+  }
+  void constraint_matrices(const Evaluation&, double*) const override {}
+
+  int add(int sensor_entry, Of of) override {
+    outputs_.push_back({sensor_entry, of});
+    return static_cast<int>(outputs_.size()) - 1;
+  }
+  Modal<double> coordinates(const Evaluation& at) const override { return motion(at).eta; }
+  const Motion<double>& frame(const Evaluation& at) const override {
+    return at.motions[at.frames[frames[0]].node];
+  }
+  Vec3 place(const Evaluation& at, int index) const override {
+    return Eigen::Map<const Vec3>(output_numbers(at, index));
+  }
+  Vec3 displacement(const Evaluation& at, int index) const override { return stress(at, index).head<3>(); }
+  Vec6 stress(const Evaluation& at, int index) const override {
+    return Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(output_numbers(at, index) + 3, 6,
+                                                                      modes_) *
+           coordinates(at);
+  }
+
+  void residual(const Evaluation& at) const override {
+    const FloatingMotion<double> x = motion(at);
+    add_wrenches(at, x, FloatingTerms<double>(constants(at), x, at.world.gravity));
+  }
+
+  void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
+    const ShapeIntegrals c = constants(at);
+    const FloatingMotion<double> x = motion(at);
+    const FloatingTerms<double> t(c, x, at.world.gravity);
+    add_wrenches(at, x, t);
+    const int F = 1 + modes_ / 3;
+    // Each mode's column and row with the frame, three to a point.
+    for (int j = 0; j < F; ++j) {
+      const FrameView column = view(at, j);
+      const Seeds s = seeds(at, to, column, to.force);
+      for (int i = 0; i < F; ++i) {
+        const FrameView row = view(at, i);
+        Mat6 K = Mat6::Zero(), C = Mat6::Zero(), M = Mat6::Zero();
+        if (i == 0 && j == 0) {
+          const FloatingPartials d = frame_partials(c, x, t);
+          K = d.K, C = d.C, M = d.M;
+        } else if (i == 0) {
+          for (int b = 0; b < 3; ++b) {
+            const FloatingPartials::Columns d = column_partials(c, x, t, 3 * (j - 1) + b);
+            K.col(b) = d.K, C.col(b) = d.C, M.col(b) = d.M;
+          }
+        } else if (j == 0) {
+          for (int a = 0; a < 3; ++a) {
+            const FloatingPartials::Columns d = row_partials(c, x, t, 3 * (i - 1) + a);
+            K.row(a) = d.K.transpose(), C.row(a) = d.C.transpose(), M.row(a) = d.M.transpose();
+          }
+        } else {
+          for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) {
+              const FloatingPartials::Numbers d = modal_partials(c, x, 3 * (i - 1) + a, 3 * (j - 1) + b);
+              K(a, b) = d.K, C(a, b) = d.C, M(a, b) = d.M;
+            }
+        }
+        Mat6 D;
+        if (i > 0 && j > 0) {
+          D.setZero();
+          D.topRows<3>().noalias() = K.topLeftCorner<3, 3>() * s.X.topRows<3>() +
+                                     C.topLeftCorner<3, 3>() * s.V.topRows<3>() +
+                                     M.topLeftCorner<3, 3>() * s.A.topRows<3>();
+        } else {
+          D.noalias() = K * s.X + C * s.V + M * s.A;
+        }
+        row.to_node_rows(D);
+        add_block(to.values, to.blocks[i * F + j], D, row.type(), column.type());
+      }
+    }
+  }
+
+  Energy energy(const Evaluation& at) const override {
+    return floating_energy(constants(at), motion(at), at.world.gravity);
+  }
+
+  Vec6 wrench_on(const Evaluation& at, int, int i) const override {
+    const FloatingMotion<double> x = motion(at);
+    Vec6 W;
+    Modal<double> W_eta;
+    floating_residual(constants(at), x, FloatingTerms<double>(constants(at), x, at.world.gravity), W, W_eta);
+    if (i == 0) return W;
+    Vec6 out = Vec6::Zero();
+    out.head<3>() = W_eta.segment<3>(3 * (i - 1));
+    return out;
+  }
+
+ private:
+  struct Output {
+    int sensor_entry;
+    Of of;
+  };
+  std::vector<Output> outputs_;
+
+  const double* output_numbers(const Evaluation& at, int index) const {
+    return at.numbers + first_number + ShapeIntegrals::size(modes_) + index * (3 + 6 * modes_);
+  }
+  ShapeIntegrals constants(const Evaluation& at) const {
+    return ShapeIntegrals(modes_, at.numbers + first_number);
+  }
+  void add_wrenches(const Evaluation& at, const FloatingMotion<double>& x,
+                    const FloatingTerms<double>& t) const {
+    Vec6 W;
+    Modal<double> W_eta;
+    floating_residual(constants(at), x, t, W, W_eta);
+    at.wrench[at.frames[frames[0]].node] += W;
+    for (int i = 0; i < modes_ / 3; ++i)
+      at.wrench[at.frames[frames[static_cast<std::size_t>(1 + i)]].node].head<3>() += W_eta.segment<3>(3 * i);
+  }
+};
+
+// Frames: that of the body, its modes, its own. Numbers: the place in the body, then Psi.
+class FlexibleInterface : public FlexibleBatch {
+ public:
+  Coupling coupling() const override {
+    return {.frames = 2 + modes_ / 3, .rows = 6, .diagonal = true, .across = true};
+  }
+  int numbers_per_element() const override { return 3 + 6 * modes_; }
+  void derive_numbers(const Inputs<double>& in, double* out) const override {
+    const Description& d = in.description();
+    const Entry& body = flexible_entry(d, source_->body());
+    const Pose<double> start = flexible_start(d, body, body, in.all_numbers()).pose;
+    Eigen::Map<Vec3>{out} = start.R.transpose() * (in.vector(kInterfaceAt) - start.p);
+    const auto made = source_->made(d, in.all_numbers());
+    if (!made->mistake.empty()) return;
+    const auto& psi = made->reduced.interfaces[static_cast<std::size_t>(source_->index_of(entries.front()))];
+    std::copy_n(psi.data(), psi.size(), out + 3);
+  }
+  void check(const Inputs<double>&, std::string&, std::string&) const override {
+  }  // the body says what is wrong
+  std::string row_name(int row) const override {
+    return fmt::format("{} {}", row < 3 ? "place" : "rotation", "xyz"[row % 3]);
+  }
+  Energy energy(const Evaluation&) const override { return {}; }
+
+  void residual(const Evaluation& at) const override { evaluate(at, nullptr); }
+  void jacobian(const Evaluation& at, const JacobianTarget& to) const override { evaluate(at, &to); }
+
+  void constraint_matrices(const Evaluation& at, double* out) const override {
+    const InterfaceDerivatives d = derivatives(at);
+    for (int i = 0; i < coupling().frames; ++i, out += 36)
+      Eigen::Map<Mat6>{out} = view(at, i).to_node_columns<6>(columns(at, d.B, i));
+  }
+
+  Vec6 wrench_on(const Evaluation& at, int, int i) const override {
+    return columns(at, derivatives(at).B, i).transpose() * lambda(at);
+  }
+
+ private:
+  Eigen::Map<const Vec6> lambda(const Evaluation& at) const {
+    return Eigen::Map<const Vec6>(at.lambda + first_row);
+  }
+  Eigen::Map<const Eigen::Matrix<double, 6, 3>> psi(const Evaluation& at, int point) const {
+    return Eigen::Map<const Eigen::Matrix<double, 6, 3>>(at.numbers + first_number + 3 + 18 * point);
+  }
+  // Index in InterfaceDerivatives of what the i-th frame moves.
+  int part(int i) const { return i == 0 ? 0 : i == coupling().frames - 1 ? 2 : 1; }
+  // Of a frame's own increments, from those of y = Psi eta for the modes.
+  Mat6 columns(const Evaluation& at, const Mat6* of, int i) const {
+    if (part(i) != 1) return of[part(i)];
+    Mat6 out = Mat6::Zero();
+    out.leftCols<3>() = of[1] * psi(at, i - 1);
+    return out;
+  }
+
+  InterfaceDerivatives derivatives(const Evaluation& at) const {
+    Vec6 y = Vec6::Zero(), y_rate = Vec6::Zero();
+    for (int i = 0; i < modes_ / 3; ++i) {
+      const Motion<double>& point = at.motions[at.frames[frames[static_cast<std::size_t>(1 + i)]].node];
+      y += psi(at, i) * point.p;
+      y_rate += psi(at, i) * point.V.head<3>();
+    }
+    const Motion<double>& frame = at.motions[at.frames[frames.front()].node];
+    const Motion<double>& own = at.motions[at.frames[frames.back()].node];
+    return interface_derivatives(frame, y, y_rate, own, Eigen::Map<const Vec3>(at.numbers + first_number),
+                                 lambda(at));
+  }
+
+  void evaluate(const Evaluation& at, const JacobianTarget* to) const {
+    const InterfaceDerivatives d = derivatives(at);
+    const int F = coupling().frames;
+    if (at.phi != nullptr) Eigen::Map<Vec6>{at.phi + first_row} = d.phi;
+    if (at.rate != nullptr || at.acceleration != nullptr) {
+      Vec6 rate = Vec6::Zero(), acceleration = d.bias;
+      for (int i = 0; i < F; ++i) {
+        const Mat6 B = columns(at, d.B, i);
+        rate += B * view(at, i).motion().V;
+        acceleration += B * view(at, i).motion().A;
+      }
+      if (at.rate != nullptr) Eigen::Map<Vec6>{at.rate + first_row} = rate;
+      if (at.acceleration != nullptr) Eigen::Map<Vec6>{at.acceleration + first_row} = acceleration;
+    }
+    for (int i = 0; i < F; ++i) at.wrench[view(at, i).node()] += columns(at, d.B, i).transpose() * lambda(at);
+    if (to == nullptr) return;
+
+    const BlockRef* refs = to->blocks;
+    for (int j = 0; j < F; ++j) {
+      const FrameView frame = view(at, j);
+      const int n = node_size(frame.type()).v;
+      const std::uint8_t* own = components(frame.type());
+      const Mat6 B_j = columns(at, d.B, j), Z_j = columns(at, d.Z, j);
+      const Mat6 B = frame.to_node_columns<6>(B_j);
+      Mat6 rows;
+      if (to->level == RowLevel::Position) {
+        rows = to->row.q * B;
+      } else {
+        const Seeds s = seeds(at, *to, frame, to->row);
+        rows = to->level == RowLevel::Velocity ? Mat6(B_j * s.V + Z_j * s.X) : Mat6(B_j * s.A);
+      }
+      const auto add = [&](const BlockRef& ref, const Mat6& values, bool transposed) {
+        for (int c = 0; c < n; ++c)
+          for (int r = 0; r < 6; ++r)
+            to->values[ref.offset + (transposed ? c + r * ref.stride : r + c * ref.stride)] +=
+                values(r, own[c]);
+      };
+      if (to->rate_blocks != nullptr) {
+        const Seeds s = seeds(at, *to, frame, to->rate);
+        add(to->rate_blocks[j], B_j * s.V + Z_j * s.X, false);
+      }
+      add(refs[F * F + j], rows, false);
+      add(refs[F * F + F + j], B, true);
+      if (to->force.q == 0) continue;
+      // d(B^T lambda)
+      for (int i = 0; i < F; ++i) {
+        if (part(i) == 1 && part(j) == 1) continue;
+        Mat6 G = d.G[part(i)][part(j)];
+        if (part(j) == 1) {
+          G.leftCols<3>() = (G * psi(at, j - 1)).eval();
+          G.rightCols<3>().setZero();
+        }
+        if (part(i) == 1) {
+          G.topRows<3>() = (psi(at, i - 1).transpose() * G).eval();
+          G.bottomRows<3>().setZero();
+        }
+        Mat6 D = frame.to_node_columns<6>(to->force.q * G);
+        const FrameView row = view(at, i);
+        row.to_node_rows(D);
+        add_block(to->values, refs[i * F + j], D, row.type(), frame.type());
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Batch> make_flexible_body(unsigned) { return std::make_unique<FlexibleBody>(); }
+std::unique_ptr<Batch> make_flexible_interface(unsigned) { return std::make_unique<FlexibleInterface>(); }
+
+}  // namespace liedyn

@@ -1,0 +1,534 @@
+// Floating frames: derivatives against dual numbers, power against energy, finite elements against closed forms, reductions against the full model.
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <numbers>
+
+#include "base/dual.h"
+#include "model/flexible/body.h"
+#include "model/flexible/files.h"
+#include "model/flexible/interface.h"
+#include "model/flexible/kinds.h"
+#include "model/flexible/list.h"
+#include "model/model.h"
+#include "model/testing.h"
+
+namespace liedyn {
+namespace {
+
+using D = Dual<double, 1>;
+using DD = Dual<D, 1>;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Material kSteel{2e11, 0.3, 7800};
+
+// A small body with modes of both reductions, far from symmetric.
+ReducedBody small_body(ReductionMethod method) {
+  SolidMesh mesh = brick_mesh({1, 0.4, 0.3}, {3, 2, 1});
+  Random random(5);
+  for (Eigen::Index i = 0; i < mesh.places.cols(); ++i)
+    mesh.places.col(i) += 0.02 * random.vector<3>() + Vec3(0.3, -0.2, 0.1);
+  const FiniteElements full = solid_elements(mesh, {10, 0.3, 2});
+  const std::vector<InterfaceNodes> interfaces = {{mesh.places.col(0), mesh.groups["x-"]},
+                                                  {mesh.places.col(3), mesh.groups["x+"]}};
+  return reduce(full, interfaces, method, 3);
+}
+
+FloatingMotion<double> random_motion(int n, Random& random) {
+  FloatingMotion<double> x;
+  x.frame = random.motion();
+  for (Modal<double>* part : {&x.eta, &x.rate, &x.acceleration}) {
+    part->resize(n);
+    for (int i = 0; i < n; ++i) (*part)[i] = random.between(-1, 1);
+  }
+  return x;
+}
+
+FloatingMotion<D> cast(const FloatingMotion<double>& x) {
+  FloatingMotion<D> out;
+  out.frame.R = x.frame.R.cast<D>(), out.frame.p = x.frame.p.cast<D>();
+  out.frame.V = x.frame.V.cast<D>(), out.frame.A = x.frame.A.cast<D>();
+  out.eta = x.eta.cast<D>(), out.rate = x.rate.cast<D>(), out.acceleration = x.acceleration.cast<D>();
+  return out;
+}
+
+// (W, W_eta)
+template <class S>
+Eigen::Matrix<S, Eigen::Dynamic, 1> residual(const ShapeIntegrals& c, const FloatingMotion<S>& x,
+                                             const Vec3& gravity) {
+  Vec6T<S> W;
+  Modal<S> W_eta;
+  floating_residual(c, x, FloatingTerms<S>(c, x, gravity.cast<S>()), W, W_eta);
+  Eigen::Matrix<S, Eigen::Dynamic, 1> out(6 + c.modes());
+  out << W, W_eta;
+  return out;
+}
+
+TEST(FloatingFrame, DerivativesEqualThoseOfDualNumbers) {
+  Random random(1);
+  for (const ReductionMethod method : {ReductionMethod::Free, ReductionMethod::HurtyCraigBampton}) {
+    const ReducedBody body = small_body(method);
+    const int n = static_cast<int>(body.frequencies.size()), size = 6 + n;
+    std::vector<double> numbers = body.integrals;
+    const ShapeIntegralsOf<double> integrals(n, numbers.data());
+    for (int l = 0; l < n; ++l) {
+      integrals.d(l) = random.between(0.5, 1);
+      // Modes that carry momentum: the equations hold for these as well.
+      integrals.A(l) += random.vector<6>(), integrals.s(l) += random.vector<3>();
+      integrals.N(l).topRightCorner<3, 3>() += Mat3::Constant(random.between(-1, 1));
+      integrals.N(l).bottomLeftCorner<3, 3>() = integrals.N(l).topRightCorner<3, 3>().transpose();
+    }
+    const ShapeIntegrals c(n, numbers.data());
+    for (int sample = 0; sample < 5; ++sample) {
+      const FloatingMotion<double> x = random_motion(n, random);
+      const Vec3 gravity = 5 * random.vector<3>();
+      const FloatingTerms<double> t(c, x, gravity);
+      MatrixXd K(size, size), C(size, size), M(size, size);
+      const FloatingPartials frame = frame_partials(c, x, t);
+      K.topLeftCorner<6, 6>() = frame.K, C.topLeftCorner<6, 6>() = frame.C, M.topLeftCorner<6, 6>() = frame.M;
+      for (int l = 0; l < n; ++l) {
+        const auto column = column_partials(c, x, t, l), row = row_partials(c, x, t, l);
+        K.block<6, 1>(0, 6 + l) = column.K, C.block<6, 1>(0, 6 + l) = column.C,
+                             M.block<6, 1>(0, 6 + l) = column.M;
+        K.block<1, 6>(6 + l, 0) = row.K.transpose(), C.block<1, 6>(6 + l, 0) = row.C.transpose(),
+                             M.block<1, 6>(6 + l, 0) = row.M.transpose();
+        for (int k = 0; k < n; ++k) {
+          const auto d = modal_partials(c, x, k, l);
+          K(6 + k, 6 + l) = d.K, C(6 + k, 6 + l) = d.C, M(6 + k, 6 + l) = d.M;
+        }
+      }
+      MatrixXd dual[3] = {MatrixXd(size, size), MatrixXd(size, size), MatrixXd(size, size)};
+      for (int i = 0; i < size; ++i)
+        for (int level = 0; level < 3; ++level) {
+          FloatingMotion<D> moved = cast(x);
+          Modal<D>& modal = level == 0 ? moved.eta : level == 1 ? moved.rate : moved.acceleration;
+          if (i >= 6) {
+            modal[i - 6].d[0] = 1;
+          } else if (level == 0) {
+            Vec6T<D> direction = Vec6T<D>::Zero();
+            direction[i].d[0] = 1;
+            static_cast<Pose<D>&>(moved.frame) = perturbed<D>(moved.frame, direction);
+          } else {
+            (level == 1 ? moved.frame.V : moved.frame.A)[i].d[0] = 1;
+          }
+          dual[level].col(i) = residual(c, moved, gravity).unaryExpr([](const D& y) { return y.d[0]; });
+        }
+      expect_at_most(relative_difference(K, dual[0]), 1e-12, "dW/dX");
+      expect_at_most(relative_difference(C, dual[1]), 1e-12, "dW/dV");
+      expect_at_most(relative_difference(M, dual[2]), 1e-12, "dW/dA");
+    }
+  }
+}
+
+// W.V + W_eta.eta' is what the energy gains, damping aside.
+TEST(FloatingFrame, PowerOfTheResidualIsTheRateOfTheEnergy) {
+  Random random(2);
+  const ReducedBody body = small_body(ReductionMethod::HurtyCraigBampton);
+  const ShapeIntegrals c(static_cast<int>(body.frequencies.size()), body.integrals.data());
+  for (int sample = 0; sample < 10; ++sample) {
+    const FloatingMotion<double> x = random_motion(c.modes(), random);
+    const Vec3 gravity = 5 * random.vector<3>();
+    const VectorXd W = residual(c, x, gravity);
+    const double power = W.head<6>().dot(x.frame.V) + W.tail(c.modes()).dot(x.rate);
+    const auto energy_at = [&](double dt) {
+      FloatingMotion<double> y = x;
+      const Vec6 step = dt * x.frame.V + 0.5 * dt * dt * x.frame.A;
+      const SO3<double> turn = SO3<double>::exp(step.tail<3>());
+      y.frame.p += x.frame.R * (dt * x.frame.V.head<3>());
+      y.frame.R = x.frame.R * turn.R();
+      y.frame.V += dt * x.frame.A;
+      y.eta += dt * x.rate;
+      y.rate += dt * x.acceleration;
+      const Energy e = floating_energy(c, y, gravity);
+      return e.kinetic + e.potential;
+    };
+    const double h = 1e-5, rate = (energy_at(h) - energy_at(-h)) / (2 * h);
+    EXPECT_NEAR(power, rate, 1e-7 * (std::abs(rate) + 1));
+  }
+}
+
+TEST(Interface, DerivativesEqualThoseOfDualNumbers) {
+  Random random(3);
+  for (int sample = 0; sample < 10; ++sample) {
+    const Motion<double> frame = random.motion(), own = random.motion();
+    const Vec6 y = 0.5 * random.vector<6>(), y_rate = random.vector<6>(), lambda = random.vector<6>();
+    const Vec3 place = random.vector<3>();
+    const InterfaceDerivatives hand = interface_derivatives(frame, y, y_rate, own, place, lambda);
+    const auto phi_along = [&](const std::array<Vec6, 3>& first, const std::array<Vec6, 3>& second) {
+      const auto moved = [&](const Motion<double>& m, std::size_t i) {
+        Vec6T<DD> one = Vec6T<DD>::Zero(), two = Vec6T<DD>::Zero();
+        for (int k = 0; k < 6; ++k) one[k].v.d[0] = first[i][k], two[k].d[0].v = second[i][k];
+        Pose<DD> pose{m.R.cast<DD>(), m.p.cast<DD>()};
+        return perturbed<DD>(perturbed<DD>(pose, one), two);
+      };
+      Vec6T<DD> z = y.cast<DD>();
+      for (int k = 0; k < 6; ++k) z[k].v.d[0] = first[1][k], z[k].d[0].v = second[1][k];
+      return interface_phi<DD>(moved(frame, 0), z, moved(own, 2), place.cast<DD>());
+    };
+    const auto first_of = [](const DD& x) { return x.v.d[0]; };
+    const auto mixed_of = [](const DD& x) { return x.d[0].d[0]; };
+    const std::array<Vec6, 3> none = {Vec6::Zero(), Vec6::Zero(), Vec6::Zero()},
+                              rates = {frame.V, y_rate, own.V};
+    expect_at_most(relative_difference(hand.bias, Vec6(phi_along(rates, rates).unaryExpr(mixed_of))), 1e-12,
+                   "bias");
+    for (std::size_t j = 0; j < 3; ++j) {
+      Mat6 B, Z, G[3];
+      for (int k = 0; k < 6; ++k) {
+        auto step = none;
+        step[j] = Vec6::Unit(k);
+        B.col(k) = phi_along(step, none).unaryExpr(first_of);
+        Z.col(k) = phi_along(step, rates).unaryExpr(mixed_of);
+        for (std::size_t i = 0; i < 3; ++i)
+          for (int r = 0; r < 6; ++r) {
+            auto other = none;
+            other[i] = Vec6::Unit(r);
+            G[i](r, k) = lambda.dot(Vec6(phi_along(step, other).unaryExpr(mixed_of)));
+          }
+      }
+      expect_at_most(relative_difference(hand.B[j], B), 1e-12, "B");
+      expect_at_most(relative_difference(hand.Z[j], Z), 1e-12, "Z");
+      for (std::size_t i = 0; i < 3; ++i) expect_at_most(relative_difference(hand.G[i][j], G[i]), 1e-12, "G");
+    }
+  }
+}
+
+// All eigenfrequencies of the full model, the rigid motions left out.
+VectorXd full_frequencies(const FiniteElements& full) {
+  const MatrixXd K = MatrixXd(full.K), M = MatrixXd(full.M);
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> solver(K, M, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues().tail(full.size() - 6).cwiseSqrt();
+}
+
+// Each hexahedron as six tetrahedra about its diagonal; with ten nodes those on the edges are added.
+SolidMesh tetrahedra(const SolidMesh& hexahedra, bool edges) {
+  constexpr int kTetrahedra[6][4] = {{0, 1, 2, 6}, {0, 2, 3, 6}, {0, 3, 7, 6},
+                                     {0, 7, 4, 6}, {0, 4, 5, 6}, {0, 5, 1, 6}};
+  constexpr int kEdges[6][2] = {{0, 1}, {1, 2}, {2, 0}, {3, 0}, {2, 3}, {1, 3}};
+  SolidMesh out;
+  std::vector<Vec3> places;
+  for (Eigen::Index i = 0; i < hexahedra.places.cols(); ++i) places.emplace_back(hexahedra.places.col(i));
+  std::map<std::pair<int, int>, int> middle;
+  for (const std::vector<int>& hexahedron : hexahedra.elements)
+    for (const auto& corners : kTetrahedra) {
+      std::vector<int> element;
+      for (const int corner : corners) element.push_back(hexahedron[static_cast<std::size_t>(corner)]);
+      for (const auto& edge : kEdges) {
+        if (!edges) break;
+        const int a = element[static_cast<std::size_t>(edge[0])],
+                  b = element[static_cast<std::size_t>(edge[1])];
+        const auto [found, is_new] = middle.emplace(std::minmax(a, b), static_cast<int>(places.size()));
+        if (is_new)
+          places.push_back(0.5 * (places[static_cast<std::size_t>(a)] + places[static_cast<std::size_t>(b)]));
+        element.push_back(found->second);
+      }
+      out.elements.push_back(std::move(element));
+    }
+  out.places.resize(3, static_cast<Eigen::Index>(places.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) out.places.col(static_cast<Eigen::Index>(i)) = places[i];
+  return out;
+}
+
+void expect_constant_strains(const SolidMesh& mesh, Random& random);
+
+TEST(SolidElements, RepresentConstantStrainsExactly) {
+  SolidMesh mesh = brick_mesh({1, 0.8, 0.6}, {3, 2, 2});
+  Random random(4);
+  for (Eigen::Index i = 0; i < mesh.places.cols(); ++i) {
+    const Vec3 x = mesh.places.col(i);
+    if (std::abs(x[0]) < 0.49 && std::abs(x[1]) < 0.39 && std::abs(x[2]) < 0.29)
+      mesh.places.col(i) += 0.05 * random.vector<3>();
+  }
+  expect_constant_strains(mesh, random);
+  expect_constant_strains(tetrahedra(mesh, false), random);
+  expect_constant_strains(tetrahedra(mesh, true), random);
+}
+
+void expect_constant_strains(const SolidMesh& mesh, Random& random) {
+  const FiniteElements full = solid_elements(mesh, kSteel);
+  const Mat3 gradient = 1e-3 * Mat3::NullaryExpr([&] { return random.between(-1, 1); });
+  VectorXd u(full.size());
+  for (int i = 0; i < full.nodes(); ++i) u.segment<3>(3 * i) = gradient * full.places.col(i);
+  Vec6 strain;
+  strain << gradient(0, 0), gradient(1, 1), gradient(2, 2), gradient(1, 2) + gradient(2, 1),
+      gradient(0, 2) + gradient(2, 0), gradient(0, 1) + gradient(1, 0);
+  const Vec6 stress = kSteel.stiffness() * strain;
+  // No forces inside; the energy of the volume; the stress anywhere.
+  const VectorXd force = full.K * u;
+  for (int i = 0; i < full.nodes(); ++i) {
+    const Vec3 x = full.places.col(i);
+    if (std::abs(x[0]) < 0.49 && std::abs(x[1]) < 0.39 && std::abs(x[2]) < 0.29)
+      expect_at_most(force.segment<3>(3 * i).norm(), 1e-10 * force.cwiseAbs().maxCoeff(), "force inside");
+  }
+  EXPECT_NEAR(u.dot(force), 0.48 * strain.dot(stress), 1e-11 * u.dot(force));
+  for (int sample = 0; sample < 5; ++sample) {
+    const StressRows rows = stress_rows(mesh, kSteel, 0.3 * random.vector<3>());
+    VectorXd own(rows.rows.cols());
+    for (Eigen::Index i = 0; i < own.size(); ++i) own[i] = u[rows.freedoms[static_cast<std::size_t>(i)]];
+    expect_at_most(relative_difference(Vec6(rows.rows * own), stress), 1e-10, "stress");
+  }
+}
+
+// The incompatible modes: one element across the height bends as a beam does, exactly in pure bending of bricks (for poisson = 0).
+TEST(SolidElements, OneLayerOfBricksBendsWithoutLocking) {
+  const double L = 1, h = 0.02, E = 1e9, density = 1000;
+  const SolidMesh mesh = brick_mesh({L, h, h}, {20, 1, 1});
+  const VectorXd frequencies = full_frequencies(solid_elements(mesh, {E, 0, density}));
+  // Free-free beam of Euler and Bernoulli: (4.730041)^2 sqrt(EI/(rho A L^4)); shear and rotary inertia take 0.2 %.
+  const double expected =
+      4.730040744862704 * 4.730040744862704 * std::sqrt(E * h * h / 12 / density) / (L * L);
+  EXPECT_NEAR(frequencies[0] / expected, 1, 0.01);
+  EXPECT_NEAR(frequencies[0] / frequencies[1], 1, 1e-9);  // two planes
+}
+
+TEST(SolidElements, TetrahedraWithTenNodesConvergeToTheSameFrequencies) {
+  const SolidMesh mesh = brick_mesh({1, 0.2, 0.1}, {10, 2, 1}), fine = brick_mesh({1, 0.2, 0.1}, {14, 3, 2});
+  const auto first = [](const SolidMesh& of) {
+    return reduce(solid_elements(of, kSteel), {}, ReductionMethod::Free, 3).frequencies;
+  };
+  const VectorXd bricks = first(fine), ten = first(tetrahedra(mesh, true)),
+                 four = first(tetrahedra(mesh, false));
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(ten[i] / bricks[i], 1, 0.02) << "mode " << i;
+  EXPECT_GT(four[0] / bricks[0], 1.2);  // constant strains do not bend
+}
+
+TEST(SolidElements, HaveTheInertiaOfTheRigidBody) {
+  const Vec3 size(1, 0.4, 0.3);
+  for (const bool hexahedra : {true, false}) {
+    const SolidMesh mesh = brick_mesh(size, {3, 2, 2});
+    const FiniteElements full = solid_elements(hexahedra ? mesh : tetrahedra(mesh, true), {1e9, 0.3, 1000});
+    const ReducedBody body = reduce(full, {}, ReductionMethod::Free, 6);
+    const ShapeIntegrals c(6, body.integrals.data());
+    const double m = 1000 * size.prod();
+    EXPECT_NEAR(c.mass(), m, 1e-10 * m);
+    const Vec3 squares = size.cwiseAbs2();
+    const Vec3 moments =
+        m / 12 * Vec3(squares[1] + squares[2], squares[0] + squares[2], squares[0] + squares[1]);
+    expect_at_most(relative_difference(Mat3(c.M().bottomRightCorner<3, 3>()), Mat3(moments.asDiagonal())),
+                   1e-10, "J");
+    for (int l = 0; l < 6; ++l) {
+      expect_at_most(c.A(l).norm(), 1e-9 * m, "momentum of a mode");
+      expect_at_most(c.N(l).topRightCorner<3, 3>().norm(), 1e-9 * m, "first moment of a mode");
+    }
+  }
+}
+
+// A mesh as Gmsh writes it, with the face x- as the physical surface "left".
+std::string gmsh(const SolidMesh& mesh, const std::string& version) {
+  const int type = mesh.elements.front().size() == 8 ? 5 : mesh.elements.front().size() == 10 ? 11 : 4;
+  const bool newer = version == "4.1";
+  std::string out = fmt::format(
+      "$MeshFormat\n{} 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 7 \"left\"\n3 1 \"all of it\"\n"
+      "$EndPhysicalNames\n",
+      version);
+  if (newer)
+    out += "$Entities\n1 0 1 1\n1 0 0 0 0\n3 0 0 0 1 1 1 1 7 0\n1 0 0 0 1 1 1 1 1 1 3\n$EndEntities\n";
+  const auto nodes = mesh.places.cols();
+  out += newer ? fmt::format("$Nodes\n1 {0} 1 {0}\n3 1 0 {0}\n", nodes) : fmt::format("$Nodes\n{}\n", nodes);
+  for (Eigen::Index i = 0; newer && i < nodes; ++i) out += fmt::format("{}\n", i + 11);
+  for (Eigen::Index i = 0; i < nodes; ++i) {
+    if (!newer) out += fmt::format("{} ", i + 11);
+    out += fmt::format("{:.17g} {:.17g} {:.17g}\n", mesh.places(0, i), mesh.places(1, i), mesh.places(2, i));
+  }
+  out += "$EndNodes\n$Elements\n";
+  // The face as points: any element of a group gives its nodes to it.
+  const std::vector<int>& left = mesh.groups.at("x-");
+  const std::size_t count = left.size() + mesh.elements.size();
+  out += newer ? fmt::format("2 {0} 1 {0}\n2 3 15 {1}\n", count, left.size()) : fmt::format("{}\n", count);
+  int tag = 1;
+  for (const int node : left) out += fmt::format("{}{} {}\n", tag++, newer ? "" : " 15 2 7 3", node + 11);
+  if (newer) out += fmt::format("3 1 {} {}\n", type, mesh.elements.size());
+  for (const auto& element : mesh.elements) {
+    out += newer ? fmt::format("{}", tag++) : fmt::format("{} {} 2 1 1", tag++, type);
+    for (const int node : element) out += fmt::format(" {}", node + 11);
+    out += "\n";
+  }
+  return out + "$EndElements\n$Periodic\n0\n$EndPeriodic\n";
+}
+
+TEST(Files, MeshesOfGmshAreReadInBothFormats) {
+  const SolidMesh brick = brick_mesh({1, 0.4, 0.3}, {3, 2, 1});
+  SolidMesh fine = tetrahedra(brick, true);
+  fine.groups = brick.groups;
+  for (const SolidMesh* mesh : {&brick, static_cast<const SolidMesh*>(&fine)})
+    for (const char* version : {"2.2", "4.1"}) {
+      const SolidMesh found = parse_gmsh(gmsh(*mesh, version));
+      ASSERT_EQ(found.elements.size(), mesh->elements.size());
+      for (std::size_t e = 0; e < found.elements.size(); ++e)
+        for (std::size_t i = 0; i < found.elements[e].size(); ++i)
+          EXPECT_EQ((found.places.col(found.elements[e][i]) - mesh->places.col(mesh->elements[e][i])).norm(),
+                    0);
+      // In the older format points have the dimension 0, for which the group has a number only.
+      const std::vector<int>& left = found.groups.at(std::string(version) == "4.1" ? "left" : "7");
+      EXPECT_EQ(left.size(), mesh->groups.at("x-").size());
+      for (const int node : left) EXPECT_EQ(found.places(0, node), -0.5);
+    }
+}
+
+TEST(Files, MistakesHaveTheirLine) {
+  const auto message = [](auto&& parse, const std::string& text) -> std::string {
+    try {
+      parse(text);
+    } catch (const std::invalid_argument& mistake) {
+      return mistake.what();
+    }
+    return "no mistake";
+  };
+  const auto has = [&](const std::string& found, const std::string& part) {
+    EXPECT_NE(found.find(part), std::string::npos) << found;
+  };
+  const std::string good = gmsh(brick_mesh({1, 1, 1}, {1, 1, 1}), "2.2");
+  has(message(parse_gmsh, "$MeshFormat\n4.0 0 8\n"), "line 2: expected the format 2.2 or 4.1, got 4.0");
+  has(message(parse_gmsh, "$MeshFormat\n2.2 1 8\n"), "the file is binary");
+  has(message(parse_gmsh, good.substr(0, good.size() / 2)), "ends too early");
+  has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n999999999999\n"),
+      "expected a count");
+  has(message(parse_gmsh, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"), "no solid elements");
+  has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate complex general\n"),
+      "expected real or integer");
+  has(message(parse_matrix_market, "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5.0\n"),
+      "there is no entry (3, 1)");
+  has(message(parse_matrix_market, "%%MatrixMarket matrix array real general\n2 2\n1 2 x 4\n"),
+      "line 3: expected a number, got 'x'");
+}
+
+TEST(Files, MatricesAreReadInBothForms) {
+  const SparseMatrix symmetric = parse_matrix_market(
+      "%%MatrixMarket matrix coordinate real symmetric\n% note\n2 2 3\n1 1 2\n2 1 -1e0\n2 2 3\n");
+  EXPECT_EQ(symmetric.coeff(0, 1), -1);
+  EXPECT_EQ(symmetric.coeff(1, 0), -1);
+  const SparseMatrix places =
+      parse_matrix_market("%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
+  EXPECT_EQ(places.coeff(1, 0), 2);
+  EXPECT_EQ(places.coeff(0, 2), 5);
+}
+
+TEST(Reduction, FreeModesHaveTheFrequenciesOfTheFullModel) {
+  // Small: dense; large: by iteration. A square section has double frequencies.
+  for (const auto& [size, divisions] :
+       {std::pair(Vec3(1, 0.3, 0.2), std::array{3, 2, 2}), std::pair(Vec3(1, 0.2, 0.2), std::array{8, 2, 2}),
+        std::pair(Vec3(1, 0.3, 0.2), std::array{10, 3, 2})}) {
+    const FiniteElements full = solid_elements(brick_mesh(size, divisions), kSteel);
+    const VectorXd expected = full_frequencies(full);
+    const ReducedBody body = reduce(full, {}, ReductionMethod::Free, 12);
+    ASSERT_EQ(body.frequencies.size(), 12);
+    for (int i = 0; i < 12; ++i)
+      EXPECT_NEAR(body.frequencies[i] / expected[i], 1, 1e-8)
+          << "mode " << i << " of " << full.size() << " freedoms";
+  }
+}
+
+TEST(Reduction, CraigBamptonIsWithinOnePercentUpToHalfTheCutOff) {
+  const SolidMesh mesh = brick_mesh({1, 0.1, 0.08}, {16, 2, 2});
+  const FiniteElements full = solid_elements(mesh, kSteel);
+  const std::vector<InterfaceNodes> interfaces = {{{-0.5, 0, 0}, mesh.groups.at("x-")},
+                                                  {{0.5, 0, 0}, mesh.groups.at("x+")}};
+  // The cut-off is the highest frequency with held interfaces among those taken.
+  const int modes = 12;
+  const ReducedBody reference = reduce(full, interfaces, ReductionMethod::Free, 30);
+  const ReducedBody body = reduce(full, interfaces, ReductionMethod::HurtyCraigBampton, modes);
+  std::vector<int> inside;
+  for (int i = 0; i < full.nodes(); ++i)
+    if (std::abs(std::abs(full.places(0, i)) - 0.5) > 1e-9)
+      for (int c = 0; c < 3; ++c) inside.push_back(3 * i + c);
+  const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> held(MatrixXd(MatrixXd(full.K)(inside, inside)),
+                                                                MatrixXd(MatrixXd(full.M)(inside, inside)),
+                                                                Eigen::EigenvaluesOnly);
+  const double cut_off = std::sqrt(held.eigenvalues()[modes - 1]);
+  int compared = 0;
+  for (Eigen::Index i = 0; i < reference.frequencies.size() && reference.frequencies[i] < 0.5 * cut_off;
+       ++i, ++compared) {
+    EXPECT_GE(body.frequencies[i], reference.frequencies[i] * (1 - 1e-9));  // Ritz: from above
+    EXPECT_NEAR(body.frequencies[i] / reference.frequencies[i], 1, 0.01) << "mode " << i;
+  }
+  EXPECT_GE(compared, 4);
+}
+
+// Static condensation: with no modes but the static ones, forces at the interfaces have the deflection of the full model.
+TEST(Reduction, StaticDeformationsAreExact) {
+  const SolidMesh mesh = brick_mesh({1, 0.1, 0.08}, {8, 1, 1});
+  const FiniteElements full = solid_elements(mesh, kSteel);
+  const std::vector<InterfaceNodes> interfaces = {{{-0.5, 0, 0}, mesh.groups.at("x-")},
+                                                  {{0.5, 0, 0}, mesh.groups.at("x+")}};
+  const ReducedBody guyan = reduce(full, interfaces, ReductionMethod::HurtyCraigBampton, 0),
+                    more = reduce(full, interfaces, ReductionMethod::HurtyCraigBampton, 9);
+  // Flexibility between the interfaces for forces in balance: sum of psi psi^T/k.
+  const auto relative = [](const ReducedBody& body) {
+    const ShapeIntegrals c(static_cast<int>(body.frequencies.size()), body.integrals.data());
+    Mat6 out = Mat6::Zero();
+    Mat6 rigid = Mat6::Identity();  // the second follows the first by the arm of 1 m along x
+    rigid.topRightCorner<3, 3>() = -skew(Vec3(1, 0, 0));
+    for (int l = 0; l < c.modes(); ++l) {
+      const Vec6 d = body.interfaces[1].col(l) - rigid * body.interfaces[0].col(l);
+      out += d * d.transpose() / c.k(l);
+    }
+    return out;
+  };
+  expect_at_most(relative_difference(relative(guyan), relative(more)), 1e-9, "flexibility");
+  // Tip of a cantilever of Timoshenko under an axial force: u = F L/(E A), up to the stiff ends.
+  EXPECT_NEAR(relative(guyan)(0, 0) * kSteel.young * 0.1 * 0.08, 1, 0.02);
+}
+
+std::vector<Diagnostic> findings_of(ModelBuilder& builder) {
+  try {
+    const auto d = builder.finish();
+    return check_numbers(*Model::compile(d), d->numbers.data());
+  } catch (const InputError& error) {
+    return error.diagnostics();
+  }
+}
+
+ModelBuilder& add_block(ModelBuilder& builder) {
+  return builder.begin(Section::Flexible, "block", "brick")
+      .set("size", {1, 0.2, 0.1})
+      .set("divisions", {4, 1, 1})
+      .set("young", {1e9})
+      .set("density", {1000});
+}
+ModelBuilder& add_interface(ModelBuilder& builder, const std::string& name) {
+  return builder.begin(Section::Flexible, name, "interface")
+      .set("of", std::string("block"))
+      .set("at", {-0.5, 0, 0});
+}
+
+TEST(FlexibleBodies, MistakesAreExplained) {
+  const auto expect = [](ModelBuilder& builder, const std::string& text) {
+    const auto findings = findings_of(builder);
+    ASSERT_FALSE(findings.empty()) << text;
+    EXPECT_NE(to_string(findings.front()).find(text), std::string::npos) << to_string(findings.front());
+  };
+  const auto with = [](auto&& fill) {
+    auto builder = std::make_unique<ModelBuilder>();
+    add_block(*builder);
+    fill(*builder);
+    return builder;
+  };
+  expect(*with([](ModelBuilder& b) { b.set("poisson", {0.5}); }), "poisson must be above -1 and below 0.5");
+  expect(*with([](ModelBuilder& b) { add_interface(b, "left"); }), "the nearest is 0.111803 m away");
+  expect(*with([](ModelBuilder& b) {
+    b.begin(Section::Flexible, "left", "interface").set("of", std::string("block"));
+    b.set("at", {-0.5, 0.1, 0}).set("radius", {0.06});
+  }),
+         "has 2 nodes at the interface 'left', expected at least three that are not on a line");
+  expect(*with([](ModelBuilder& b) { add_interface(b, "left").set("group", std::string("x")); }),
+         "no group 'x' for the interface 'left'; it has x+, x-");
+  expect(*with([](ModelBuilder& b) {
+    add_interface(b, "left").set("group", std::string("x-"));
+    add_interface(b, "same").set("group", std::string("y-"));
+  }),
+         "interfaces that share a node");
+  expect(*with([](ModelBuilder& b) { b.set("modes", {60}); }), "has only");
+  expect(*with([](ModelBuilder& b) { b.set("modes", {600}); }), "at most 120 modes");
+  expect(*with([](ModelBuilder& b) {
+    b.joint("pivot", "spherical").set("between", "ground", "block").set("at", {0, 0, 0});
+  }),
+         "not a place of the material");
+  expect(*with([](ModelBuilder& b) {
+    add_interface(b, "left").set("group", std::string("x-"));
+    b.begin(Section::Flexible, "of_left", "interface").set("of", std::string("left")).set("at", {0, 0, 0});
+  }),
+         "is an interface");
+}
+
+}  // namespace
+}  // namespace liedyn

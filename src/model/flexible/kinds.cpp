@@ -1,0 +1,357 @@
+#include "model/flexible/kinds.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <stdexcept>
+
+#include "model/beams/list.h"
+#include "model/flexible/body.h"
+#include "model/flexible/files.h"
+#include "model/flexible/linear_beam.h"
+#include "model/flexible/list.h"
+
+namespace liedyn {
+namespace {
+
+Field number(std::string name, std::string unit, std::string summary, Range range = Range::Positive) {
+  return {.name = std::move(name),
+          .type = FieldType::Number,
+          .unit = std::move(unit),
+          .summary = std::move(summary),
+          .required = true,
+          .range = range};
+}
+
+Field formulation_field(std::string summary) {
+  return {.name = "formulation",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary = std::move(summary),
+          .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"}};
+}
+
+std::vector<Field> reduction_fields() {
+  return {{.name = "method",
+           .type = FieldType::Choice,
+           .unit = "",
+           .summary =
+               "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
+               "(Hurty, Craig, Bampton), or modes of the free body.",
+           .choices = {"craig_bampton", "free"}},
+          {.name = "modes",
+           .type = FieldType::Integer,
+           .unit = "",
+           .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
+                      "come on top "
+                      "of the static deformations, or those of the free body; 6 if not given.",
+           .range = Range::NonNegative},
+          {.name = "damping_ratio",
+           .type = FieldType::Number,
+           .unit = "",
+           .summary = "Damping of all modes as a share of the critical one.",
+           .defaults = {0},
+           .range = Range::NonNegative}};
+}
+
+Field damping_time() {
+  return {.name = "damping",
+          .type = FieldType::Number,
+          .unit = "s",
+          .summary = "Internal damping: forces are those of the strains plus this time times their rates.",
+          .defaults = {0},
+          .range = Range::NonNegative};
+}
+
+ListedKind body_kind(std::string type, std::string summary, const std::vector<Field>& own) {
+  const auto start = [](std::string name, FieldType kind, std::string unit, std::string text) {
+    return Field{.name = std::move(name),
+                 .type = kind,
+                 .unit = std::move(unit),
+                 .summary = std::move(text),
+                 .defaults = {0, 0, 0},
+                 .may_be_consistent = true};
+  };
+  std::vector<Field> fields = {
+      start("position", FieldType::Vector, "m",
+            "Initial place of the origin of the body's axes, inertial axes."),
+      start("orientation", FieldType::Rotation, "rad", "Initial orientation, body to inertial axes."),
+      start("velocity", FieldType::Vector, "m/s",
+            "Initial velocity of the origin, inertial axes; the body begins as a rigid one."),
+      start("angular_velocity_inertial", FieldType::Vector, "rad/s",
+            "Initial angular velocity, inertial axes."),
+      formulation_field("Coordinates of the floating frame; the model's formulation if not given."),
+      damping_time()};
+  fields.insert(fields.end(), own.begin(), own.end());
+  for (Field& field : reduction_fields()) fields.push_back(std::move(field));
+  return {{std::move(type), std::move(summary), std::move(fields)}, &make_flexible_body, nullptr};
+}
+
+std::vector<Field> material_fields() {
+  return {number("young", "N/m^2", "Young's modulus."),
+          {.name = "poisson",
+           .type = FieldType::Number,
+           .unit = "",
+           .summary = "Poisson's ratio.",
+           .defaults = {0.3}},
+          number("density", "kg/m^3", "Density.")};
+}
+
+ListedKind brick() {
+  std::vector<Field> own = {
+      {.name = "size",
+       .type = FieldType::Vector,
+       .unit = "m",
+       .summary = "Lengths along the body's x, y and z axes, whose origin is in the middle.",
+       .required = true,
+       .range = Range::Positive},
+      {.name = "divisions",
+       .type = FieldType::Vector,
+       .unit = "",
+       .summary = "Number of elements along x, y and z.",
+       .required = true,
+       .range = Range::Positive}};
+  for (Field& field : material_fields()) own.push_back(std::move(field));
+  return body_kind(
+      "brick",
+      "Box of solid elements with eight nodes and incompatible modes. Groups of nodes: its faces x-, x+, "
+      "y-, y+, z- and z+.",
+      own);
+}
+
+Field file(std::string name, std::string summary) {
+  return {.name = std::move(name),
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = std::move(summary) + " Its path is relative to the model's file.",
+          .required = true};
+}
+
+ListedKind mesh() {
+  std::vector<Field> own = {
+      file("file",
+           "Mesh of hexahedra with 8 nodes or tetrahedra with 4 or 10, as Gmsh writes it in the "
+           "ASCII formats 2.2 and 4.1."),
+      {.name = "scale",
+       .type = FieldType::Number,
+       .unit = "",
+       .summary = "Metres per unit of the mesh.",
+       .defaults = {1},
+       .range = Range::Positive}};
+  for (Field& field : material_fields()) own.push_back(std::move(field));
+  return body_kind(
+      "mesh", "Body of solid elements from a mesh. Groups of nodes: the physical groups of the mesh.", own);
+}
+
+ListedKind matrices() {
+  return body_kind(
+      "matrices",
+      "Body given by the mass and stiffness matrices of a linear finite element model, three displacements "
+      "or "
+      "three displacements and three rotations for each node.",
+      {file("mass_matrix", "Mass matrix in the format MatrixMarket."),
+       file("stiffness_matrix", "Stiffness matrix in the format MatrixMarket."),
+       file("nodes",
+            "Places of the nodes, one in each row of a matrix in the format MatrixMarket, body axes.")});
+}
+
+ListedKind interface() {
+  return {{"interface",
+           "Place of a flexible body where joints and forces may act: a body without inertia that follows "
+           "the material.",
+           {{.name = "of",
+             .type = FieldType::Flexible,
+             .unit = "",
+             .summary = "The flexible body.",
+             .required = true},
+            {.name = "at",
+             .type = FieldType::Vector,
+             .unit = "m",
+             .summary = "Its place in the initial configuration, inertial axes.",
+             .required = true},
+            {.name = "radius",
+             .type = FieldType::Number,
+             .unit = "m",
+             .summary = "All nodes of the body within this distance move with the interface, as one rigid "
+                        "piece; the node "
+                        "at the place alone if neither this nor a group is given.",
+             .range = Range::Positive},
+            {.name = "group",
+             .type = FieldType::Text,
+             .unit = "",
+             .summary = "All nodes of this group move with the interface, as one rigid piece: a face of a "
+                        "brick, start or end "
+                        "of a beam."},
+            formulation_field("Coordinates of the interface; the model's formulation if not given.")}},
+          &make_flexible_interface,
+          nullptr};
+}
+
+Material material_of(const Inputs<double>& in) {
+  const Kind& kind = in.kind();
+  const Material out{in.number(kind.field("young")), in.number(kind.field("poisson")),
+                     in.number(kind.field("density"))};
+  if (!(out.poisson > -1 && out.poisson < 0.5))
+    throw std::invalid_argument(fmt::format("poisson must be above -1 and below 0.5, got {}", out.poisson));
+  return out;
+}
+
+Meshed of_solids(SolidMesh mesh, const Material& material) {
+  Meshed out;
+  out.elements = solid_elements(mesh, material);
+  out.solid = std::move(mesh);
+  out.material = material;
+  return out;
+}
+
+Meshed meshed_brick(const Inputs<double>& in) {
+  constexpr double kMostNodes = 50'000;
+  const Vec3 wanted = in.vector(in.kind().field("divisions"));
+  std::array<int, 3> divisions;
+  for (int i = 0; i < 3; ++i) {
+    if (!(wanted[i] >= 1) || wanted[i] != std::floor(wanted[i]))
+      throw std::invalid_argument(fmt::format("divisions must be whole numbers, got {}", wanted[i]));
+    if ((wanted.array() + 1).prod() > kMostNodes)
+      throw std::invalid_argument(fmt::format("divisions make more than {} nodes", kMostNodes));
+    divisions[static_cast<std::size_t>(i)] = static_cast<int>(wanted[i]);
+  }
+  return of_solids(brick_mesh(in.vector(in.kind().field("size")), divisions), material_of(in));
+}
+
+// The contents of the file that a field names.
+std::string text_of(const Inputs<double>& in, std::string_view field) {
+  const FieldValue& value = in.entry().fields[static_cast<std::size_t>(in.kind().field(field))];
+  return read_text(in.description().words[static_cast<std::size_t>(value.word)], in.description().file);
+}
+template <class Parse>
+auto parsed(const Inputs<double>& in, std::string_view field, const Parse& parse) {
+  const std::string text = text_of(in, field);
+  try {
+    return parse(text);
+  } catch (const std::invalid_argument& mistake) {
+    throw std::invalid_argument(fmt::format("{}: {}", field, mistake.what()));
+  }
+}
+
+Meshed meshed_file(const Inputs<double>& in) {
+  SolidMesh mesh = parsed(in, "file", parse_gmsh);
+  mesh.places *= in.number(in.kind().field("scale"));
+  return of_solids(std::move(mesh), material_of(in));
+}
+
+Meshed meshed_matrices(const Inputs<double>& in) {
+  Meshed out;
+  FiniteElements& full = out.elements;
+  full.K = parsed(in, "stiffness_matrix", parse_matrix_market);
+  full.M = parsed(in, "mass_matrix", parse_matrix_market);
+  const SparseMatrix places = parsed(in, "nodes", parse_matrix_market);
+  if (places.cols() != 3)
+    throw std::invalid_argument(fmt::format("nodes: expected 3 columns, got {}", places.cols()));
+  full.places = Eigen::MatrixXd(places).transpose();
+  const auto size = full.K.rows();
+  if (full.K.cols() != size || full.M.rows() != size || full.M.cols() != size)
+    throw std::invalid_argument(fmt::format(
+        "mass_matrix and stiffness_matrix must be square and of one size, got {} x {} and {} x {}",
+        full.M.rows(), full.M.cols(), full.K.rows(), full.K.cols()));
+  full.freedoms = size == 6 * full.nodes() ? 6 : 3;
+  if (size != full.size())
+    throw std::invalid_argument(
+        fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows", full.nodes(), size));
+  for (const SparseMatrix* matrix : {&full.K, &full.M}) {
+    const double largest = matrix->coeffs().cwiseAbs().maxCoeff();
+    if (!(SparseMatrix(*matrix - SparseMatrix(matrix->transpose())).coeffs().cwiseAbs().maxCoeff() <=
+          1e-8 * largest))
+      throw std::invalid_argument(
+          fmt::format("{} is not symmetric", matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
+  }
+  return out;
+}
+
+}  // namespace
+
+bool is_linear_beam(const Entry& body) { return body.kind->field("from") >= 0; }
+
+Meshed meshed(const Inputs<double>& in) {
+  const std::string& type = in.kind().type;
+  if (type == "brick") return meshed_brick(in);
+  if (type == "mesh") return meshed_file(in);
+  if (type == "matrices") return meshed_matrices(in);
+  Meshed out;
+  out.elements = linear_beam(in);
+  return out;
+}
+
+InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& body,
+                               const FiniteElements& elements) {
+  InterfaceNodes out;
+  const std::string& name = in.entry().name;
+  out.place = body.R.transpose() * (in.vector(kInterfaceAt) - body.p);
+  if (in.given(kInterfaceGroup)) {
+    const std::string& group =
+        in.description().words[static_cast<std::size_t>(in.entry().fields[kInterfaceGroup].word)];
+    const auto found = elements.groups.find(group);
+    if (found == elements.groups.end()) {
+      std::string known;
+      for (const auto& [other, nodes] : elements.groups) known += (known.empty() ? "" : ", ") + other;
+      throw std::invalid_argument(fmt::format("has no group '{}' for the interface '{}'; it has {}", group,
+                                              name, known.empty() ? "none" : known));
+    }
+    out.nodes = found->second;
+  }
+  const double least = in.given(kInterfaceRadius) ? in.number(kInterfaceRadius) : 1e-6 * elements.extent();
+  if (out.nodes.empty() || in.given(kInterfaceRadius)) {
+    double nearest = INFINITY;
+    for (int i = 0; i < elements.nodes(); ++i) {
+      const double distance = (elements.places.col(i) - out.place).norm();
+      nearest = std::min(nearest, distance);
+      if (distance <= least && std::find(out.nodes.begin(), out.nodes.end(), i) == out.nodes.end())
+        out.nodes.push_back(i);
+    }
+    if (out.nodes.empty())
+      throw std::invalid_argument(
+          fmt::format("has no node at the interface '{}': the nearest is {:.6g} m away", name, nearest));
+  }
+  if (elements.freedoms == 6) return out;
+  // Nodes without rotations hold an interface only if they are not on a line.
+  Mat3 spread = Mat3::Zero();
+  Vec3 middle = Vec3::Zero();
+  for (const int i : out.nodes) middle += elements.places.col(i) / static_cast<double>(out.nodes.size());
+  for (const int i : out.nodes) {
+    const Vec3 arm = elements.places.col(i) - middle;
+    spread += arm * arm.transpose();
+  }
+  const Vec3 axes = Eigen::SelfAdjointEigenSolver<Mat3>(spread, Eigen::EigenvaluesOnly).eigenvalues();
+  if (!(axes[1] > 1e-9 * axes[2]) || axes[2] == 0)
+    throw std::invalid_argument(
+        fmt::format("has {} node{} at the interface '{}', expected at least three that are not on a line: "
+                    "give a radius or a group",
+                    out.nodes.size(), out.nodes.size() == 1 ? "" : "s", name));
+  return out;
+}
+
+const std::vector<ListedKind>& flexible_kinds() {
+  static const std::vector<ListedKind> list = [] {
+    std::vector<ListedKind> out;
+    for (const ListedKind& beam : beam_kinds()) {
+      Kind kind = beam.kind;
+      kind.summary = "Linear " + std::string(1, static_cast<char>(std::tolower(kind.summary[0]))) +
+                     kind.summary.substr(1) + " Groups of nodes: start and end.";
+      for (Field& field : reduction_fields()) kind.fields.push_back(std::move(field));
+      out.push_back({std::move(kind), &make_flexible_body, nullptr});
+    }
+    out.push_back(brick());
+    out.push_back(mesh());
+    out.push_back(matrices());
+    out.push_back(interface());
+    // Every body and interface is a batch of its own.
+    for (ListedKind& listed : out)
+      listed.shape = [](const Description& d, const Entry& entry) {
+        return static_cast<unsigned>(&entry - d.entries(Section::Flexible).data());
+      };
+    return out;
+  }();
+  return list;
+}
+
+}  // namespace liedyn

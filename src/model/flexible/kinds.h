@@ -1,0 +1,36 @@
+// What users type for flexible bodies, and the finite elements that it stands for.
+#pragma once
+
+#include "model/element.h"
+#include "model/flexible/finite_elements.h"
+#include "model/flexible/reduction.h"
+
+namespace liedyn {
+
+// The fields that all bodies but beams have, first in their kinds; a beam has those of BeamField.
+enum SolidField {
+  kSolidPosition,
+  kSolidOrientation,
+  kSolidVelocity,
+  kSolidAngularVelocity,
+  kSolidFormulation,
+};
+enum InterfaceField { kInterfaceOf, kInterfaceAt, kInterfaceRadius, kInterfaceGroup, kInterfaceFormulation };
+
+inline constexpr int kDefaultModes = 6;
+
+bool is_linear_beam(const Entry& body);
+
+// The finite elements of a body; of one made of solids also what stresses are made of.
+struct Meshed {
+  FiniteElements elements;
+  SolidMesh solid;  // empty: there are no stresses
+  Material material;
+};
+// Throws std::invalid_argument with what is wrong.
+Meshed meshed(const Inputs<double>& body);
+// The nodes of an interface of a body that stands like this at the start; throws likewise.
+InterfaceNodes interface_nodes(const Inputs<double>& interface, const Pose<double>& body,
+                               const FiniteElements& elements);
+
+}  // namespace liedyn

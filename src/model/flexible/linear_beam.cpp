@@ -1,0 +1,127 @@
+#include "model/flexible/linear_beam.h"
+
+#include "model/beams/beam.h"
+#include "model/beams/three_node.h"
+#include "model/beams/two_node.h"
+
+namespace liedyn {
+namespace {
+
+using Triplets = std::vector<Eigen::Triplet<double>>;
+
+// A point of mass of an element: its displacement by those of the nodes of the element, in section axes: 3 x 6 for each node.
+struct MassPoint {
+  double mass;
+  Mat3 R;  // section to body axes
+  std::vector<Eigen::Matrix<double, 3, 6>> of;
+};
+
+// The centre of a section with inertia M = [m, -m c~; m c~, J] moves by u - c~ w.
+MassPoint mass_point(const Mat6& M, const Mat3& R, std::initializer_list<Mat6> section_by_nodes) {
+  MassPoint out{M(0, 0), R, {}};
+  Eigen::Matrix<double, 3, 6> center;
+  center << Mat3::Identity(), Mat3::Zero();
+  if (out.mass > 0) center.rightCols<3>() = -M.bottomLeftCorner<3, 3>() / out.mass;
+  for (const Mat6& Q : section_by_nodes) out.of.push_back(center * Q);
+  return out;
+}
+
+std::vector<MassPoint> mass_points(TwoNodeBeam, const std::array<Motion<double>, 2>& f, const double* p) {
+  const TwoNodeBeam::Parts<double> parts(p);
+  const RelativePose<double> relative(f[0], f[1]);
+  const Mat6 one = Mat6::Identity(), none = Mat6::Zero(), C = SE3<double>::ad(relative.half);
+  const Mat3 middle = f[0].R * SE3<double>::exp(0.5 * relative.twist).R();
+  return {mass_point(parts.M_A, f[0].R, {one, none}),
+          mass_point(parts.M_m, middle, {0.5 * (one - C), 0.5 * (one + C)}),
+          mass_point(parts.M_B, f[1].R, {none, one})};
+}
+
+std::vector<MassPoint> mass_points(ThreeNodeBeam, const std::array<Motion<double>, 3>& f, const double* p) {
+  const ThreeNodeBeam::Parts<double> parts{p};
+  const Mat6 one = Mat6::Identity(), none = Mat6::Zero();
+  return {mass_point(parts.M(0), f[0].R, {one, none, none}),
+          mass_point(parts.M(1), f[1].R, {none, one, none}),
+          mass_point(parts.M(2), f[2].R, {none, none, one})};
+}
+
+template <class E>
+FiniteElements elements(const Inputs<double>& in) {
+  constexpr int F = E::frames;
+  const BeamCurve<double> curve = beam_curve(in);
+  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
+  const Pose<double> origin = curve.start;
+  FiniteElements out;
+  out.freedoms = 6;
+  out.places.resize(3, mesh.nodes());
+  std::vector<Motion<double>> nodes(static_cast<std::size_t>(mesh.nodes()));
+  for (int i = 0; i < mesh.nodes(); ++i) {
+    const Pose<double> pose = curve.at(mesh.fraction(i));
+    Motion<double>& node = nodes[static_cast<std::size_t>(i)];
+    node.R = origin.R.transpose() * pose.R;
+    node.p = origin.R.transpose() * (pose.p - origin.p);
+    out.places.col(i) = node.p;
+  }
+  out.groups["start"] = {0};
+  out.groups["end"] = {mesh.nodes() - 1};
+
+  Triplets K, M, field, mass;
+  int row = 0;
+  for (int part = 0; part < mesh.elements; ++part) {
+    Inputs<double> own = in;
+    own.set_part(part);
+    std::array<double, E::numbers> p;
+    E::derive(own, p.data());
+    p[E::kDelay] = 0;
+    const int first = part * (F - 1);
+    std::array<Motion<double>, F> f;
+    for (int i = 0; i < F; ++i) f[static_cast<std::size_t>(i)] = nodes[static_cast<std::size_t>(first + i)];
+    ForcePartials<F> d;
+    E::partials({}, f, p.data(), d);
+    // From the axes of the nodes to those of the body.
+    const auto turn = [&](int i) {
+      Mat6 R = Mat6::Zero();
+      R.topLeftCorner<3, 3>() = R.bottomRightCorner<3, 3>() = f[static_cast<std::size_t>(i)].R;
+      return R;
+    };
+    for (int i = 0; i < F; ++i)
+      for (int j = 0; j < F; ++j) {
+        const Mat6 k = turn(i) * (0.5 * (d.K[i][j] + d.K[j][i].transpose())) * turn(j).transpose(),
+                   m = turn(i) * d.M[i][j] * turn(j).transpose();
+        for (int r = 0; r < 6; ++r)
+          for (int c = 0; c < 6; ++c) {
+            K.emplace_back(6 * (first + i) + r, 6 * (first + j) + c, k(r, c));
+            M.emplace_back(6 * (first + i) + r, 6 * (first + j) + c, m(r, c));
+          }
+      }
+    for (const MassPoint& point : mass_points(E(), f, p.data())) {
+      for (int i = 0; i < F; ++i) {
+        const Eigen::Matrix<double, 3, 6> rows =
+            point.R * point.of[static_cast<std::size_t>(i)] * turn(i).transpose();
+        for (int r = 0; r < 3; ++r)
+          for (int c = 0; c < 6; ++c)
+            if (rows(r, c) != 0) field.emplace_back(row + r, 6 * (first + i) + c, rows(r, c));
+      }
+      for (int r = 0; r < 3; ++r) mass.emplace_back(row + r, row + r, point.mass);
+      row += 3;
+    }
+  }
+  const int size = out.size();
+  const auto fill = [](SparseMatrix& matrix, int rows, int columns, const Triplets& entries) {
+    matrix.resize(rows, columns);
+    matrix.setFromTriplets(entries.begin(), entries.end());
+  };
+  fill(out.K, size, size, K);
+  fill(out.M, size, size, M);
+  fill(out.field, row, size, field);
+  fill(out.mass, row, row, mass);
+  return out;
+}
+
+}  // namespace
+
+FiniteElements linear_beam(const Inputs<double>& in) {
+  return beam_mesh(in.description(), in.entry()).order == 2 ? elements<ThreeNodeBeam>(in)
+                                                            : elements<TwoNodeBeam>(in);
+}
+
+}  // namespace liedyn

@@ -1,0 +1,13 @@
+// The linear finite elements of a beam: the geometrically exact elements of model/beams/, at rest in their relaxed shape. A flexible body made of them
+// therefore has the frequencies of the same beam under `beams`.
+#pragma once
+
+#include "model/element.h"
+#include "model/flexible/finite_elements.h"
+
+namespace liedyn {
+
+// Of an entry with the fields of a beam. The body's axes are those of the section at the start, and so is its origin; groups "start" and "end".
+FiniteElements linear_beam(const Inputs<double>& in);
+
+}  // namespace liedyn

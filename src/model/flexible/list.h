@@ -1,0 +1,13 @@
+// Every kind of flexible bodies, and their interfaces. Being listed is being in JSON, Python, help, schema, documentation and the
+// property tests.
+#pragma once
+
+#include <vector>
+
+#include "model/element.h"
+
+namespace liedyn {
+
+const std::vector<ListedKind>& flexible_kinds();
+
+}  // namespace liedyn

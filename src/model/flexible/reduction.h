@@ -1,0 +1,40 @@
+// From a linear finite element model to few modes of a floating frame.
+//
+// free: the lowest modes of the free body. Hurty, Craig and Bampton: the static deformations for a unit displacement or rotation of each interface, and the
+// lowest modes with all interfaces held; their Ritz modes with the free body's mass and stiffness are what remains.
+//
+// In both cases the six rigid motions L are taken out exactly: L^T M phi = 0 (the frame of Tisserand), so that modes carry neither momentum nor
+// moment of momentum to first order, and the body's centre of mass stays where it is in the frame.
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "model/flexible/finite_elements.h"
+
+namespace liedyn {
+
+enum class ReductionMethod { HurtyCraigBampton, Free };
+
+// Nodes that move as one rigid body with the interface.
+struct InterfaceNodes {
+  Vec3 place;  // body axes
+  std::vector<int> nodes;
+};
+
+struct ReducedBody {
+  Eigen::VectorXd frequencies;  // rad/s, of the free reduced body
+  Eigen::MatrixXd modes;        // displacements of the nodes of the finite element model; the largest is 1
+  // Displacement and rotation of each interface by the modal coordinates, body axes: 6 x modes.
+  std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> interfaces;
+  std::vector<double> integrals;  // ShapeIntegrals, without damping
+};
+
+// How many modes there will be: a multiple of three, since modal coordinates are nodes in R^3. `modes` is what the user asks for.
+int reduced_modes(ReductionMethod method, int modes, int interfaces);
+
+// Throws std::invalid_argument with what is wrong with the body.
+ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>& interfaces,
+                   ReductionMethod method, int modes);
+
+}  // namespace liedyn
