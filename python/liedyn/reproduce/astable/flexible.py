@@ -256,16 +256,20 @@ def buckling(page: Page, name: str, label: str) -> None:
     table, exact = runs(BUCKLING, BUCKLING_STEPS[0], page), reference(BUCKLING, 5e-4, page)
     draw(page, BUCKLING, table, name, label, 0)
     driven = 0.04 if page.quick else 0.4
-    off = {case: deviation(one, exact, name, 0, driven) for case, one in table.items()}
+    off = {
+        case: deviation(one, exact, name, 0, driven) if one.completed else float("nan") for case, one in table.items()
+    }
     free = driven if page.quick else 0.6
     size = {case: float(np.std(one.within(name, free))) if one.completed else float("nan") for case, one in table.items()}
     write(page, table, {"deviation_while_driven": list(off.values()), "late_amplitude": list(size.values())})
-    worst = dict(sorted(off.items(), key=lambda item: -item[1])[:4])
+    known = {case: value for case, value in off.items() if np.isfinite(value)}
+    worst = dict(sorted(known.items(), key=lambda item: -item[1])[:4])
     page.judge(
         "overlap",
         stated="almost overlap up to 0.4 s (here: within 10 % of the largest value of ESDIRK4(3)6L[2]SA₂ with h = 5e-4)",
-        measured="the largest differences: " + named(worst, ".1%"),
-        met=max(off.values()) < 0.1,
+        measured=f"{sum(value < 0.1 for value in known.values())} of {len(known)} that complete; the largest differences: "
+        + named(worst, ".1%"),
+        met=max(known.values()) < 0.1,
     )
     others = [value for case, value in size.items() if case not in DECAYING and np.isfinite(value)]
     usual = float(np.median(others)) if others else float("nan")
