@@ -56,6 +56,9 @@ std::vector<Case> list() {
   for (const int links : {10, 1000})  // the method of chain/by_hand, with its two linear solves per step
     add(fmt::format("chain/paper/{}", links), "chain", "r3so3", alpha + ",sigma=1,variant=paper", 1e-3, 0.2)
         .assignments = {{"links", static_cast<double>(links)}};
+  add("chain/two_threads/10000", "chain", "r3so3", alpha + ",sigma=1", 1e-3, 0.2).assignments = {
+      {"links", 10000}};
+  out.back().threads = 2;
   add_sizes("ring", {10, 1000, 10000}, {"links"}, ",sigma=1");
   add_sizes("net", {10, 30, 100}, {"rows", "columns"}, ",sigma=1");
   return out;
@@ -69,6 +72,7 @@ class EngineStepper : public Stepper {
         integrator_(make_integrator(system_, one.integrator)),
         work_(system_, one.solver, integrator_->form()),
         initial_(make_initial(system_, one.solver)) {
+    if (one.threads > 1) work_.use_threads(std::make_shared<ThreadPool>(one.threads));
     restart();
   }
 

@@ -20,6 +20,7 @@ struct Case {
   double end = 1;  // the run starts over here
   std::vector<Assignment> assignments = {};
   std::string solver = "auto";
+  int threads = 1;
 };
 
 const std::vector<Case>& cases();

@@ -129,6 +129,7 @@ class GeneralizedAlpha final : public Integrator {
         corrector_(system, corrector_from(options, sigma_)),
         text_(options.text()) {
     check_combination(options, system.model());
+    corrector_.expect_similar_solves();
     numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
     local_a_.resize(numbers_);
     for (const Node& node : system.model().nodes)
@@ -146,8 +147,8 @@ class GeneralizedAlpha final : public Integrator {
     }
     state.memory.assign(memory_size(), 0);
     past_.start(numbers_, state.lambda.size());
-    difference_.resize(numbers_);
-    state.eta.assign(form() == IndexForm::Stabilized ? state.lambda.size() : 0, 0);
+    if (sigma_ != 0) difference_.resize(numbers_);
+    state.eta = std::vector<double>(form() == IndexForm::Stabilized ? state.lambda.size() : 0, 0.0);
     const std::vector<double>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
     for_each_body_angles(state.memory, [&](const Node& node, double* b) {

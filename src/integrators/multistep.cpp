@@ -91,6 +91,7 @@ class Multistep final : public FirstOrderMethod {
       }
     }
     predict(from, known, h, before);
+    corrector.expect_similar_solves();
     to.t = from.t + h;
     to.lambda = from.lambda;
     Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
@@ -151,7 +152,7 @@ class Multistep final : public FirstOrderMethod {
     for (std::size_t k = 0; k < past_points(); ++k) {
       const PastPoint point = past(to, k);
       if (k == 0) {
-        std::fill_n(point.theta, numbers(), 0.0);
+        std::transform(moved_.begin(), moved_.end(), point.theta, [](double x) { return -x; });
         std::copy(last_.slope.begin(), last_.slope.end(), point.slope);
         std::copy(last_.u.begin(), last_.u.end(), point.u);
         std::copy(last_.udot.begin(), last_.udot.end(), point.udot);
@@ -159,8 +160,10 @@ class Multistep final : public FirstOrderMethod {
         std::copy_n(past(from, k - 1).theta, 4 * numbers(), point.theta);
       }
       for (const Node& node : system().model().nodes) {
-        refer_to_moved(node.type, chart(), moved_.data() + node.v, point.theta + node.v);
-        if (node.extra >= 0) point.theta[node.extra] -= moved_[static_cast<std::size_t>(node.extra)];
+        if (k > 0) {
+          refer_to_moved(node.type, chart(), moved_.data() + node.v, point.theta + node.v);
+          if (node.extra >= 0) point.theta[node.extra] -= moved_[static_cast<std::size_t>(node.extra)];
+        }
         if (!is_conventional(node.type))
           increment_rates(node.type, chart(), point.theta + node.v, point.u + node.v, point.slope + node.v);
       }

@@ -7,9 +7,12 @@ namespace liedyn {
 
 std::vector<IntegratorOption> newton_options() {
   return {{"newton",
-           "full",
-           "A new matrix in every iteration, or only when the contraction is worse than 0.5.",
-           {"full", "modified"}},
+           "auto",
+           "A new matrix in every iteration (full), only when the contraction is worse than 0.5 (modified), "
+           "or whichever "
+           "is estimated to cost less (auto): full, or kept until the additional iterations have cost as "
+           "much as a new one.",
+           {"auto", "full", "modified"}},
           {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
           {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
           {"newton_tol",
@@ -24,6 +27,7 @@ CorrectorOptions corrector_with(const IntegratorOptions& options) {
   CorrectorOptions out;
   out.relative = options.number("newton_tol");
   out.modified = options.word("newton") == "modified";
+  out.by_cost = options.word("newton") == "auto";
   out.simplified = options.word("jacobian") == "simplified";
   out.line_search = options.word("line_search") == "true";
   return out;
@@ -31,6 +35,7 @@ CorrectorOptions corrector_with(const IntegratorOptions& options) {
 
 CorrectorOptions careful(CorrectorOptions options) {
   options.modified = false;
+  options.by_cost = false;
   options.simplified = false;
   options.line_search = options.update == StageUpdate::Exact;
   options.max_iterations = 50;

@@ -9,8 +9,7 @@
 
 namespace liedyn {
 
-Params::Params(std::shared_ptr<const Description> description)
-    : description_(std::move(description)), values_(description_->numbers) {
+Params::Params(std::shared_ptr<const Description> description) : description_(std::move(description)) {
   if (description_->expressions.empty()) return;
   std::vector<std::string> variables = description_->parameter_names;
   variables.push_back("t");
@@ -21,6 +20,12 @@ Params::Params(std::shared_ptr<const Description> description)
   }
   // Parameters have the first numbers and use only those before them; the rest use only parameters.
   std::sort(bound_.begin(), bound_.end(), [](const Bound& a, const Bound& b) { return a.number < b.number; });
+}
+
+std::vector<double>& Params::own_values() {
+  if (!is_changed_) own_ = description_->numbers;
+  is_changed_ = true;
+  return own_;
 }
 
 int Params::find(std::string_view path) const { return find_number(*description_, path); }
@@ -38,14 +43,14 @@ void Params::set(int index, double value) {
                               std::any_of(timed_.begin(), timed_.end(), is_this);
   const bool others_follow = index < parameter_count() && !(bound_.empty() && timed_.empty());
   if (!was_expression && !others_follow) {
-    values_[static_cast<std::size_t>(index)] = value;
+    own_values()[static_cast<std::size_t>(index)] = value;
     return;
   }
 
   Params changed = *this;
   std::erase_if(changed.bound_, is_this);
   std::erase_if(changed.timed_, is_this);
-  changed.values_[static_cast<std::size_t>(index)] = value;
+  changed.own_values()[static_cast<std::size_t>(index)] = value;
   changed.follow(path(index));
   *this = std::move(changed);
 }
@@ -53,15 +58,16 @@ void Params::set(int index, double value) {
 // Evaluates the expressions anew; `changed_path` is what they follow.
 void Params::follow(const std::string& changed_path) {
   const auto parameters = static_cast<std::size_t>(parameter_count());
-  std::vector<double> variables(values_.begin(), values_.begin() + parameter_count());
+  std::vector<double>& own = own_values();
+  std::vector<double> variables(own.begin(), own.begin() + parameter_count());
   variables.push_back(description_->simulation.start);
   for (const std::vector<Bound>* list : {&bound_, &timed_}) {
     for (const Bound& bound : *list) {
       const auto number = static_cast<std::size_t>(bound.number);
-      values_[number] = bound.expression.evaluate<double>(variables);
-      if (number < parameters) variables[number] = values_[number];
+      own[number] = bound.expression.evaluate<double>(variables);
+      if (number < parameters) variables[number] = own[number];
       const std::string mistake =
-          value_mistake(locate_number(*description_, bound.number).kind_field(), values_[number]);
+          value_mistake(locate_number(*description_, bound.number).kind_field(), own[number]);
       if (!mistake.empty())
         throw InputError(path(bound.number),
                          fmt::format("{}, since it depends on {}", mistake, changed_path));

@@ -22,16 +22,16 @@ class Params {
   // Index of a number by its path; throws InputError (with a suggestion) if there is none.
   int find(std::string_view path) const;
   std::string path(int index) const;  // the inverse of find
-  int size() const { return static_cast<int>(values_.size()); }
+  int size() const { return static_cast<int>(values().size()); }
 
   // Sets a number; one given as an expression becomes this constant. Expressions that depend on it follow. Throws
   // InputError, and changes nothing, if the number or one that follows from it leaves its range.
   void set(std::string_view path, double value);
   void set(int index, double value);
-  double get(int index) const { return values_[static_cast<std::size_t>(index)]; }
+  double get(int index) const { return values()[static_cast<std::size_t>(index)]; }
 
   // All numbers, expressions evaluated (those of t at t = start).
-  const std::vector<double>& values() const { return values_; }
+  const std::vector<double>& values() const { return is_changed_ ? own_ : description_->numbers; }
 
   // A number that is an expression of (parameters..., t).
   struct Bound {
@@ -49,7 +49,10 @@ class Params {
   void follow(const std::string& changed_path);
 
   std::shared_ptr<const Description> description_;
-  std::vector<double> values_;
+  // Numbers of the description until the first change.
+  std::vector<double>& own_values();
+  bool is_changed_ = false;
+  std::vector<double> own_;
   std::vector<Bound> bound_;
   std::vector<Bound> timed_;
 };

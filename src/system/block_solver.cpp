@@ -518,6 +518,15 @@ class BlockSolver final : public LinearSolver {
 
   int singular_unknown() const override { return singular_; }
 
+  Cost cost() const override {
+    Cost sum{0, 0};
+    for (const Pivot& p : pivots_) {
+      const double s = p.size, h = p.height;
+      sum.factorize += 40 + 0.25 * s * (2.0 / 3 * s * s + 2 * h * (s + h));
+      sum.solve += 25 + 0.5 * s * (s + 2 * h);
+    }
+    return sum;
+  }
   // Hager's estimate needs products with the original matrix, which the factors have overwritten.
   double reciprocal_condition() override { return pivot_ratio(); }
   double pivot_ratio() const override {

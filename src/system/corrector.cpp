@@ -61,11 +61,41 @@ void Corrector::prepare(Work& work) {
   if (options_.form == IndexForm::Stabilized)
     stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
   const Model& model = system_->model();
+  seen_ = {};
+  const bool quadratic =
+      options_.update == StageUpdate::Exact && !options_.simplified && !options_.line_search;
+  is_smooth_ = quadratic && system_->params().timed().empty() &&
+               std::all_of(model.sections.begin(), model.sections.end(), [](Section s) {
+                 return s == Section::Bodies || s == Section::Joints || s == Section::Beams;
+               });
+  constexpr double kWorthKeeping = 2.5;
+  matrix_cost_ = options_.by_cost && quadratic && !stabilized_ && !model.tree ? cost_of_matrix(work) : 0;
+  if (matrix_cost_ < kWorthKeeping) matrix_cost_ = 0;
   held_.clear();
   if (options_.form == IndexForm::Stabilized && model.velocity_rows > 0) {
     held_.assign(at(unknown_count(model, options_.form)), false);
     for (int i = 0; i < model.rows; ++i) held_[at(model.nv + model.rows + i)] = model.is_velocity_row(i);
   }
+}
+
+// Assembling and factorising a matrix over an iteration without: residual, solution, update. By counts, with times that were measured once, so that runs
+// are the same everywhere.
+double Corrector::cost_of_matrix(const Work& work) const {
+  struct Times {
+    double residual, matrix;  // of an element, in nanoseconds; `matrix`: in addition
+  };
+  constexpr Times kBeam{500, 2500}, kOther{100, 200};
+  constexpr double kNode = 150;
+  const Model& model = system_->model();
+  const LinearSolver::Cost solver = work.solver->cost();
+  double iteration = solver.solve + kNode * static_cast<double>(model.nodes.size()),
+         matrix = solver.factorize;
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    const Times& times = model.sections[b] == Section::Beams ? kBeam : kOther;
+    iteration += times.residual * model.batches[b]->size();
+    matrix += times.matrix * model.batches[b]->size();
+  }
+  return matrix / iteration;
 }
 
 NodeStage Corrector::node_stage(const Node& node, const State& reference, State& to) const {
@@ -184,6 +214,11 @@ bool Corrector::small(const Stage& stage, const Measure& now, double acceleratio
   // Places and velocities are known to round-off only.
   const double size = size_, speed = speed_, spin = spin_;
   if (now.states > options_.relative) return false;
+  // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
+  const double places = system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
+  if (now.positions > std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) ||
+      now.velocities > std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed))
+    return false;
   if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) {
     // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so
     // in the forces.
@@ -193,10 +228,7 @@ bool Corrector::small(const Stage& stage, const Measure& now, double acceleratio
     const double made_of = std::max({acceleration, work.numbers->gravity.norm(), spin * spin});
     if (!(made_of > 0) || now.forces > work.force_scale / made_of * stage.rate() * uncertain) return false;
   }
-  // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
-  const double places = system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
-  return now.positions <= std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) &&
-         now.velocities <= std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed);
+  return true;
 }
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
@@ -215,6 +247,29 @@ bool Corrector::is_settled(const Stage& stage, double acceleration, const State&
   const double rounding = std::max(
       {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
   return increment <= std::max(rounding, tolerance * acceleration);
+}
+
+// Of the linear system just solved; what is not finite counts as infinite.
+Corrector::Iteration Corrector::increments(const Work& work) const {
+  const std::size_t nv = at(system_->model().nv), count = work.right.size();
+  const double sum =
+      Eigen::Map<const Eigen::ArrayXd>(work.right.data(), static_cast<Eigen::Index>(count)).sum();
+  if (!std::isfinite(sum)) return {std::numeric_limits<double>::infinity(), 0, 0};
+  return {largest_of(work.right.data(), nv), largest_of(work.right.data() + nv, count - nv), 0};
+}
+
+// Whether this iteration, made with a matrix of its own, is the last. With the exact matrix it leaves terms of second order in the increment x of q
+// and that y of the multipliers, a x^2 + b x y with a, b >= 0 (the equations are linear in the multipliers), down to round-off: not more than what
+// was left last time, times the larger of both ratios. Every eighth solve looks anyway.
+bool Corrector::is_surely_small(int number, const Iteration& made) const {
+  constexpr int kMostUnchecked = 7;
+  constexpr double kMargin = 4;
+  if (unchecked_ >= kMostUnchecked) return false;
+  const Iteration& seen = seen_[at(number)];
+  if (!(seen.increment > 0) || (made.multipliers > 0 && !(seen.multipliers > 0))) return false;
+  const double x = made.increment / seen.increment;
+  const double y = made.multipliers > 0 ? made.multipliers / seen.multipliers : 0;
+  return kMargin * std::max(seen.residual * x * std::max(x, y), last_residual_) <= options_.relative;
 }
 
 void Corrector::assemble(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -346,7 +401,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
     evaluate_stage_of_nodes(stage, h, reference, to, work);
-  if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) has_matrix_ = false;
+  if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) {
+    has_matrix_ = false;
+    seen_ = {};
+  }
 
   const auto note_regularity = [&] {
     if (!uses_parameters_) return;
@@ -368,8 +426,11 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
 
   double before = std::numeric_limits<double>::infinity();
   double stiffest = 0;  // force per displacement or rotation; known after some iterations only
-  bool refresh = !options_.modified || !has_matrix_;
+  const bool by_cost = matrix_cost_ > 0 && unchecked_ >= 0;
+  bool refresh = !(options_.modified || by_cost) || !has_matrix_;
   bool settled = false;
+  bool predicts = false;  // the last iteration tells what the same of the next solve will leave
+  Iteration made;
   for (;;) {
     // Residual and matrix together where the matrix is almost surely needed, the residual alone where it may be the last.
     bool assembled = refresh && out.iterations < expected_iterations_;
@@ -381,6 +442,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
+    if (predicts) {
+      made.residual = now.combined;
+      seen_[at(out.iterations - 1)] = made;
+    }
     // A predictor that is nearly good enough would leave its own errors in every step: it must be much better to count.
     Measure judged = now;
     if (out.iterations == 0) {
@@ -388,19 +453,34 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       for (double* residual : {&judged.forces, &judged.states, &judged.positions, &judged.velocities})
         *residual *= kBetter;
     }
+    // With a kept matrix residuals shrink by a factor instead of being squared: they must be smaller, while they still shrink, to leave as little.
+    if (by_cost && out.iterations > 0 && now.combined < 0.5 * before) {
+      constexpr double kBetter = 10;
+      for (double* residual : {&judged.forces, &judged.states, &judged.positions, &judged.velocities})
+        *residual *= kBetter;
+    }
     // Stiff elements turn the rounding of places into forces that no iteration can remove: those left may be as large as that.
-    if (now.forces <= 64 * kEpsilon * std::max(size_, largest_of_bodies(theta)) * stiffest) judged.forces = 0;
+    if (stiffest > 0 && now.forces <= 64 * kEpsilon * std::max(size_, largest_of_bodies(theta)) * stiffest)
+      judged.forces = 0;
     // Rows that hold turns are cosines, known to round-off of 1, which in a small model is more than that of its size.
     constexpr int kStagnant = 5;
     if (out.iterations >= kStagnant && now.positions <= 16 * kEpsilon * std::max(1.0, size_))
       judged.positions = 0;
     if (settled || small(stage, judged, now_scales.largest_acceleration, work)) {
       out.has_factors = has_matrix_ && !assembled;
+      last_residual_ = now.combined;
+      unchecked_ = std::min(unchecked_, 0);
       break;
     }
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
-    const bool slow = options_.modified && now.combined > kWorstContraction * before;
+    bool slow = options_.modified && now.combined > kWorstContraction * before;
+    if (by_cost && out.iterations > 0) {
+      // Iterations left with this contraction against those with a new matrix, about one, and its cost.
+      const double contraction = now.combined / before;
+      slow = !(contraction < 1) ||
+             std::log(options_.relative / now.combined) / std::log(contraction) > 1 + matrix_cost_;
+    }
     if ((refresh || slow) && !assembled) assemble(stage, reference, to, work), assembled = true;
     if (assembled) {
       if (out.iterations > 1) stiffest = stage.rate() * largest_on_diagonal(system_->model(), work);
@@ -409,11 +489,19 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       ++out.jacobians;
     }
     before = now.combined;
-    refresh = !options_.modified;
+    refresh = !options_.modified && !by_cost;
 
     set_right_side(stage, work);
     work.solver->solve(work.right.data());
     ++out.iterations;
+    predicts = assembled && is_smooth_ && unchecked_ >= 0 && at(out.iterations) <= seen_.size();
+    if (predicts) made = increments(work);
+    if (predicts && is_surely_small(out.iterations - 1, made)) {
+      apply(stage, h, reference, 1, to, work);
+      out.has_factors = true;
+      ++unchecked_;
+      break;
+    }
     settled = is_settled(stage, now_scales.largest_acceleration, to, work);
 
     if (!options_.line_search) {
@@ -438,6 +526,14 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   note_regularity();
   if (out.regularity < kLeastRegularity) return give_up(CorrectorFailure::SingularParameters);
   expected_iterations_ = std::max(1, out.iterations);
+  if (by_cost && out.jacobians > 0) {
+    iterations_of_new_ = out.iterations;
+    additional_iterations_ = 0;
+  } else if (by_cost) {
+    // A new matrix before the additional iterations have cost more than that.
+    additional_iterations_ += out.iterations - iterations_of_new_;
+    if (additional_iterations_ > matrix_cost_) has_matrix_ = false;
+  }
   return out;
 }
 

@@ -14,6 +14,8 @@
 // al.; Eqs. (57)-(60) of Arnold, Cardona, Brüls), since s M E tends to M.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +32,9 @@ struct CorrectorOptions {
   double relative = 1e-8;
   double absolute = 1e-10;
   int max_iterations = 20;
-  bool modified = false;     // keep the factorised matrix until the contraction is worse than 0.5
+  bool modified = false;  // keep the factorised matrix until the contraction is worse than 0.5
+  bool by_cost =
+      false;  // or as long as the additional iterations cost less than a new one, where matrices are expensive
   bool simplified = false;   // leave the tangent operators out of the matrix, where they matter least
   bool line_search = false;  // Armijo
   IndexForm form = IndexForm::Index3;
@@ -77,6 +81,8 @@ class Corrector {
   // is the state whose q is q_ref; h scales eta. With an update that is not exact, q, v, vdot of `to` are the predictor too.
   CorrectorOutcome solve(const Stage& stage, double h, const State& reference, State& to, Work& work);
 
+  // Each solve is like the one before, one step later: expensive matrices may be kept, and some solves may end without a look at the last residual.
+  void expect_similar_solves() { unchecked_ = std::max(unchecked_, 0); }
   // The factorised matrix no longer fits (the step size changed, a step was rejected).
   void forget_matrix() { has_matrix_ = false; }
   const CorrectorOptions& options() const { return options_; }
@@ -93,6 +99,9 @@ class Corrector {
     double velocities = 0;  // largest |B v + Phi_t|, if imposed
     double combined = 0;    // both relative to their scales: what should contract
     bool finite = true;
+  };
+  struct Iteration {
+    double increment = 0, multipliers = 0, residual = 0;
   };
   bool holds_positions() const { return options_.form != IndexForm::Index2; }
   bool holds_velocities() const { return options_.form != IndexForm::Index3; }
@@ -117,6 +126,9 @@ class Corrector {
   double state_scale(const Stage& stage, const State& to, int i) const;
   Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
   void note_extent(const Work& work);
+  double cost_of_matrix(const Work& work) const;
+  Iteration increments(const Work& work) const;
+  bool is_surely_small(int number, const Iteration& made) const;
   bool is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const;
   bool small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
@@ -135,6 +147,17 @@ class Corrector {
   const LinearSolver* prepared_for_ = nullptr;
   double size_ = 0, speed_ = 0,
          spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
+  // Keeping the matrix by cost: what a new one costs, in iterations (0: it is not kept), the iterations of the solve that made
+  // the last one, and those that solves with it needed in addition.
+  double matrix_cost_ = 0;
+  int iterations_of_new_ = 1;
+  double additional_iterations_ = 0;
+  // Increments of q and of the multipliers in iterations with a new matrix, as last looked at, and the residual (combined) that they left; and that at
+  // the end of a solve. Equations without kinks let them predict whether the next iteration is the last.
+  std::array<Iteration, 2> seen_;
+  double last_residual_ = 0;
+  int unchecked_ = -1;  // solves in a row that ended by prediction; -1: none is to
+  bool is_smooth_ = false;
   int expected_iterations_ = 2;  // of the last solve: until then residual and matrix are evaluated together
   std::vector<double> base_theta_, base_lambda_, base_eta_;  // where the line search starts
   std::unique_ptr<StabilizedColumns> stabilized_;            // in that form only

@@ -247,6 +247,15 @@ class FrontSolver final : public LinearSolver {
   }
 
   int singular_unknown() const override { return singular_; }
+  Cost cost() const override {
+    constexpr double kFront = 200, kNumber = 0.5;
+    Cost sum{0, 0};
+    for (const Front& f : fronts_) {
+      sum.factorize += front_cost(f.width, f.height);
+      sum.solve += kFront + kNumber * f.width * (f.width + 2.0 * f.height);
+    }
+    return sum;
+  }
   double reciprocal_condition() override { return pivot_ratio(); }
   double pivot_ratio() const override {
     double least = INFINITY, most = 0;

@@ -94,6 +94,10 @@ class DenseSolver final : public LinearSolver {
     return n_ == 0 ? 1 : least / most;
   }
 
+  Cost cost() const override {
+    const double n = n_;
+    return {0.2 * n * n * n, 0.5 * n * n};
+  }
   // Exact: the columns of the inverse one by one. Small systems only come here.
   double reciprocal_condition() override {
     double inverse_norm = 0;
@@ -207,6 +211,11 @@ class KluSolver final : public LinearSolver {
   void solve(double* right) override { klu_solve(symbolic_, numeric_, n_, 1, right, &common_); }
   int singular_unknown() const override { return common_.singular_col < n_ ? common_.singular_col : -1; }
   double pivot_ratio() const override { return common_.rcond; }
+  // The fill is not known before the first factorisation: a small one, as of mechanisms with few loops.
+  Cost cost() const override {
+    const auto entries = static_cast<double>(values_.size());
+    return {20 * entries, 3 * entries};
+  }
   double reciprocal_condition() override {
     klu_condest(columns_.data(), values_.data(), symbolic_, numeric_, &common_);
     return 1 / common_.condest;

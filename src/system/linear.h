@@ -1,6 +1,6 @@
 // The linear systems of the corrector: a block pattern fixed once, values written in place, factorised and solved many
 // times. Dense LU for small systems, a block solver made for mechanisms (system/block_solver.h) for large ones, and KLU
-// (sparse, full pivoting, symbolic analysis once) where that one does not fit, behind one interface.
+// (sparse, full pivoting, symbolic analysis once) where that one does not fit or finds no pivot, behind one interface.
 #pragma once
 
 #include <memory>
@@ -43,11 +43,16 @@ class LinearSolver {
   virtual double pivot_ratio() const = 0;
   // Reciprocal of the condition number in the 1-norm, estimated from the factors; for reports, not for the hot loop.
   virtual double reciprocal_condition() = 0;
+  // What the two take, in nanoseconds, by counts of operations: the same on every machine, since decisions depend on it.
+  struct Cost {
+    double factorize, solve;
+  };
+  virtual Cost cost() const = 0;
   // Threads to use from now on, where the solver can; null: none besides the caller's.
   virtual void use_threads(ThreadPool*) {}
 };
 
-// `choice`: "auto" by size and structure, "dense", "block" (KLU if the fill is too large for it) or "klu".
+// `choice`: "auto" by size and structure, "dense", "block" (KLU if that does not fit) or "klu".
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern,
                                                  std::string_view choice = "auto");
 
