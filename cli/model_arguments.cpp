@@ -31,10 +31,7 @@ void ModelArguments::add_to(CLI::App& command) {
 
 System ModelArguments::load() const { return std::move(load_in({formulation}).front()); }
 
-System ModelArguments::load_absolute() const {
-  System system = load();
-  return system.model().tree ? in_absolute_coordinates(system) : std::move(system);
-}
+System ModelArguments::load_absolute() const { return in_absolute_coordinates(load()); }
 
 std::vector<System> ModelArguments::load_in(const std::vector<std::string>& names) const {
   std::vector<Assignment> assignments;

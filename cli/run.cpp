@@ -20,7 +20,7 @@ struct RunArguments {
   std::optional<double> start, end, step;
   std::optional<long> output_every;
   std::string solver = "auto";
-  int threads = 1;
+  int threads = 0;
   std::string from, out;
   bool json = false;
 };

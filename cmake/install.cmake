@@ -11,7 +11,7 @@ install(EXPORT liedyn-targets NAMESPACE liedyn:: DESTINATION ${config_directory}
 configure_file(cmake/liedyn-config.cmake.in liedyn-config.cmake @ONLY)
 write_basic_package_version_file(liedyn-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/liedyn-config.cmake ${PROJECT_BINARY_DIR}/liedyn-config-version.cmake
-  cmake/FindSuiteSparse.cmake DESTINATION ${config_directory})
+  cmake/FindSuiteSparse.cmake cmake/FindMETIS.cmake DESTINATION ${config_directory})
 
 install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/liedyn)
 if(TARGET liedyn_cli)

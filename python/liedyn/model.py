@@ -198,9 +198,14 @@ def models() -> list[str]:
 
 
 def load(model: str | os.PathLike) -> dict[str, Any]:
-    """The content of a model file as a dict, to be changed and run."""
-    with open(_liedyn.find_model_file(os.fspath(model)), encoding="utf-8") as file:
-        return json.load(file)
+    """The content of a model file as a dict, to be changed and run. Robots (.urdf) have none: give their file to `run` or `Model`."""
+    name = _liedyn.find_model_file(os.fspath(model))
+    with open(name, encoding="utf-8") as file:
+        try:
+            return json.load(file)
+        except json.JSONDecodeError as error:
+            hint = "robots (.urdf) cannot be changed as a dict: give the file to `run` or `Model`" if name.endswith(".urdf") else ""
+            raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None
 
 
 def parameters(model: ModelSource, *, set: Mapping[str, float] | None = None) -> dict[str, float]:

@@ -4,6 +4,7 @@
 #include "analyses/kinematics.h"
 #include "analyses/simulate.h"
 #include "bind.h"
+#include "system/tree_state.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -53,7 +54,7 @@ std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& p
   const auto result = std::make_shared<Result>();
   run_freely([&](const auto& progress) {
     options.progress = progress;
-    const System system(model, params);
+    const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
     *result = driven ? kinematics(system, options) : simulate(system, options);
   });
   return result;

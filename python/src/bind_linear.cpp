@@ -10,6 +10,7 @@
 #include "io/write_modes.h"
 #include "io/write_state_space.h"
 #include "io/write_statics.h"
+#include "system/tree_state.h"
 
 #include <pybind11/complex.h>
 #include <pybind11/eigen.h>
@@ -30,14 +31,15 @@ struct FoundModes {
 
 FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at,
                       const SimulateOptions& options, const ModesOptions& wanted) {
-  const System system(model, params);
+  const System system = in_absolute_coordinates({model, params});
   const Modes found = modes(system, operating_point(system, at, options), wanted);
-  FoundModes out{modes_json(found, *model), Eigen::VectorXcd(static_cast<Eigen::Index>(found.modes.size())),
-                 Eigen::MatrixXcd(static_cast<Eigen::Index>(found.modes.size()), model->nv)};
+  FoundModes out{modes_json(found, system.model()),
+                 Eigen::VectorXcd(static_cast<Eigen::Index>(found.modes.size())),
+                 Eigen::MatrixXcd(static_cast<Eigen::Index>(found.modes.size()), system.model().nv)};
   for (std::size_t i = 0; i < found.modes.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
     out.eigenvalues[row] = found.modes[i].eigenvalue;
-    for (int k = 0; k < model->nv; ++k)
+    for (int k = 0; k < system.model().nv; ++k)
       out.shapes(row, k) = found.modes[i].shape[static_cast<std::size_t>(k)];
   }
   return out;
@@ -78,7 +80,7 @@ void bind_linear(py::module_& m) {
       [](const ModelPointer& model, const Params& params, const std::string& at,
          const SimulateOptions& options, const std::vector<std::string>& inputs,
          const std::vector<std::string>& outputs) {
-        const System system(model, params);
+        const System system = in_absolute_coordinates({model, params});
         return state_space(system, operating_point(system, at, options), {inputs, outputs});
       },
       Release());
@@ -87,7 +89,7 @@ void bind_linear(py::module_& m) {
       "static",
       [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time,
          int load_steps, double tolerance) {
-        const System system(model, params);
+        const System system = in_absolute_coordinates({model, params});
         return static_json(
             find_equilibrium(system, {time, load_steps, tolerance, options.initial, options.from}), system);
       },
@@ -96,7 +98,7 @@ void bind_linear(py::module_& m) {
       "assemble",
       [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time,
          const std::vector<std::string>& held, const std::vector<std::string>& free) {
-        const System system(model, params);
+        const System system = in_absolute_coordinates({model, params});
         return configuration_json(system, assemble(system, {time, held, free, options.from}).state);
       },
       Release());

@@ -125,3 +125,15 @@ def test_campbell_diagram_and_root_locus():
     for figure in (plots.campbell(speeds, found, parameter="speed", orders=[1]), plots.root_locus(speeds, found)):
         assert figure.axes[0].get_xlabel()
         plt.close(figure)
+
+
+def test_minimal_coordinates_give_what_absolute_ones_give():
+    absolute, minimal = ({"formulation": name} for name in ("r3so3", "minimal"))
+    np.testing.assert_allclose(ld.static(pendulum(), **minimal)["place"], ld.static(pendulum(), **absolute)["place"], atol=1e-12)
+    at_rest = pendulum(0.0)
+    assert ld.modes(at_rest, **minimal).frequencies[0] == pytest.approx(OMEGA / (2 * np.pi), rel=1e-10)
+    inputs = {"inputs": ["forces.motor.torque[2]"]}
+    np.testing.assert_allclose(
+        ld.linearize(at_rest, **inputs, **minimal).A, ld.linearize(at_rest, **inputs, **absolute).A, atol=1e-12
+    )
+    np.testing.assert_allclose(ld.assemble(pendulum(), **minimal)["place"], ld.assemble(pendulum(), **absolute)["place"], atol=1e-12)

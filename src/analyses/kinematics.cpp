@@ -38,7 +38,11 @@ void require_no_freedom(const System& system, const State& state) {
     findings.push_back(
         {model.description().file, 0, "",
          "no constraint prescribes this motion: " + describe_motion(model, free.col(i)),
-         i == 0 ? "prescribe it by a joint that follows the time, or simulate the model with `run`" : ""});
+         i > 0 ? ""
+         : model.velocity_rows > 0
+             ? "prescribe a position: a joint at velocity level says how fast, not where; or simulate the "
+               "model with `run`"
+             : "prescribe it by a joint that follows the time, or simulate the model with `run`"});
   throw InputError(findings);
 }
 

@@ -116,11 +116,15 @@ double own_pace(const Linearization& l) {
 }  // namespace
 
 bool Linearization::is_plain() const {
-  return states() == 0 && std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
+  return states() == 0 && !drift && std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
          SparseMatrix(L - SparseMatrix(B.transpose())).norm() <= 1e-14 * B.norm();
 }
 
-Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
+namespace {
+
+// With the derivative of the rates by y of all rows, where asked for.
+Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, SparseMatrix* B_rate,
+                        Work& work) {
   require_absolute_coordinates(system, "linearisation");
   const Model& model = system.model();
   MatrixRequest request;
@@ -164,9 +168,46 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   out.B = B * out.Q;  // V1 = Q
   out.L = Qt * L;
   out.B_y = B * out.V0 + rate_by_q * out.Q;
+  if (B_rate != nullptr) *B_rate = out.B_y;
   out.B_y.prune([&](Eigen::Index row, Eigen::Index, double) {
     return out.velocity_row[static_cast<std::size_t>(row)];
   });
+  return out;
+}
+
+}  // namespace
+
+Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
+  return linearize(system, state, axes_rate, nullptr, work);
+}
+
+Linearization linearize_unsteady(const System& system, const State& state, Work& work) {
+  constexpr double kPart = 1e-3;  // of a radian
+  Linearization::Drift drift;
+  Linearization out = linearize(system, state, Vec3::Zero(), &drift.B_rate, work);
+  double rate = pace(system.model(), work);
+  if (rate == 0) rate = own_pace(out);
+  if (system.model().rows == 0 || !(rate > 0) || !std::isfinite(rate)) return out;
+  // The states beside are exact up to terms of third order, odd ones that central differences over two distances remove: the error is of the order dt^4.
+  const auto differences = [&](double dt, SparseMatrix& B_t, SparseMatrix& B_rate_t) {
+    State beside;
+    std::vector<double> theta;
+    SparseMatrix later, earlier;
+    if (!shifted_state(system, state, dt, beside, theta, work)) return false;
+    const SparseMatrix B_later = linearize(system, beside, Vec3::Zero(), &later, work).B;
+    if (!shifted_state(system, state, -dt, beside, theta, work)) return false;
+    const SparseMatrix B_earlier = linearize(system, beside, Vec3::Zero(), &earlier, work).B;
+    B_t = (B_later - B_earlier) / (2 * dt);
+    B_rate_t = (later - earlier) / (2 * dt);
+    return true;
+  };
+  SparseMatrix far_B, far_rate, near_B, near_rate;
+  const double dt = kPart / rate;
+  if (!differences(dt, far_B, far_rate) || !differences(dt / 2, near_B, near_rate))
+    throw NumericalError(state.t, "the equations of motion do not determine the accelerations beside the state");
+  drift.B_t = (4 * near_B - far_B) / 3;
+  drift.B_rate_t = (4 * near_rate - far_rate) / 3;
+  out.drift = std::move(drift);
   return out;
 }
 
@@ -180,6 +221,9 @@ Linearization without_states(const Linearization& l) {
   out.B = l.B.leftCols(n);
   out.L = SparseMatrix(l.L.transpose()).leftCols(n).transpose();
   out.B_y = l.B_y.leftCols(n);
+  if (l.drift)
+    out.drift = Linearization::Drift{l.drift->B_rate.leftCols(n), l.drift->B_t.leftCols(n),
+                                     l.drift->B_rate_t.leftCols(n)};
   out.velocity_row = l.velocity_row;
   out.Q = square(l.Q);
   out.V0 = square(l.V0);
@@ -330,21 +374,39 @@ MinimalEquations minimal_equations(const Linearization& l, bool named) {
   out.V.conservativeResizeLike(MatrixXd::Zero(bodies + states, out.V.cols() + states));
   out.V.bottomRightCorner(states, states).setIdentity();
   const Eigen::Index np = out.P.cols(), nr = out.V.cols();
-  // B Y = -B_y P, least norm
-  out.Y = MatrixXd::Zero(l.M.rows(), np);
-  if (l.B_y.nonZeros() > 0) out.Y = -MatrixXd(l.B).completeOrthogonalDecomposition().solve(l.B_y * out.P);
-  // xi' = P^+ (V zeta + Y xi);  zeta' from the equations along directions that no multiplier reaches:
-  //   W^T (M (V zeta' + Y xi') + C (V zeta + Y xi) + K P xi + f) = 0,   W^T L = 0
-  const MatrixXd W = admissible_motions(SparseMatrix(l.L.transpose()));
-  const Eigen::PartialPivLU<MatrixXd> mass(W.transpose() * (l.M * out.V));
+  // xi and zeta as parts of y and y': transposed bases where they are orthonormal, chosen numbers where they are named.
+  const auto coordinates_of = [&](const MatrixXd& y) -> MatrixXd {
+    return named ? MatrixXd(y(out.coordinates, Eigen::all)) : out.P.transpose() * y;
+  };
+  const auto rates_of = [&](const MatrixXd& rate) -> MatrixXd {
+    return named ? MatrixXd(rate(out.rates, Eigen::all)) : out.V.transpose() * rate;
+  };
+  // B X = -right, without a part that zeta stands for.
+  const MatrixXd B(l.B);
+  const auto follow = [&](const MatrixXd& right) -> MatrixXd {
+    if (right.rows() == 0 || right.isZero(0)) return MatrixXd::Zero(l.M.rows(), right.cols());
+    const MatrixXd X = -B.completeOrthogonalDecomposition().solve(right);
+    return X - out.V * rates_of(X);
+  };
+  // B y' + B' y = 0 and B y'' + (B' + B_t) y' + B'_t y = 0
+  const SparseMatrix& B_rate = l.drift ? l.drift->B_rate : l.B_y;
+  out.Y = follow(B_rate * out.P);
   MatrixXd rates(l.M.rows(), np + nr);
   rates << out.Y, out.V;
-  const MatrixXd xi_rate = MatrixXd(out.P.transpose() * out.P).llt().solve(out.P.transpose() * rates);
-  MatrixXd forces(l.M.rows(), np + nr);
-  forces << l.C * out.Y + l.K * out.P, l.C * out.V;
-  forces += l.M * (out.Y * xi_rate);
+  MatrixXd turning = B_rate * rates;
+  if (l.drift) {
+    turning += l.drift->B_t * rates;
+    turning.leftCols(np) += l.drift->B_rate_t * out.P;
+  }
+  out.Z = follow(turning);
+  // xi' are those of y';  zeta' from the equations along directions that no multiplier reaches:
+  //   W^T (M (V zeta' + Z x) + C (V zeta + Y xi) + K P xi + f) = 0,   W^T L = 0
+  const MatrixXd W = admissible_motions(SparseMatrix(l.L.transpose()));
+  const Eigen::PartialPivLU<MatrixXd> mass(W.transpose() * (l.M * out.V));
+  MatrixXd forces = l.C * rates + l.M * out.Z;
+  forces.leftCols(np) += l.K * out.P;
   out.A.resize(np + nr, np + nr);
-  out.A << xi_rate, -mass.solve(W.transpose() * forces);
+  out.A << coordinates_of(rates), -mass.solve(W.transpose() * forces);
   out.F = -mass.solve(MatrixXd(W.transpose()));
   return out;
 }

@@ -9,6 +9,7 @@
 // that is steady in those axes (a spinning top, a rotor), the matrices are constant and eigenvalues mean what they say.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ struct Linearization {
   std::vector<bool> velocity_row;
   // How the state follows y:   dq = Q y,   dv = V0 y + V1 y',   dvdot = A0 y + A1 y' + A2 y''
   SparseMatrix Q, V0, V1, A0, A1, A2;
+  // Of motions that are not steady: all rows hold B y' + B' y = 0 for their rates and B y'' + (B' + B_t) y' + B'_t y = 0 for their accelerations, where _t is the
+  // derivative along the motion. Empty otherwise: B' is zero but for B_y, and nothing changes.
+  struct Drift {
+    SparseMatrix B_rate, B_t, B_rate_t;
+  };
+  std::optional<Drift> drift;
   Vec3 axes_rate = Vec3::Zero();  // angular velocity of the axes of y
   int first_state = 0;            // the numbers of y from here on belong to states
 
@@ -35,6 +42,8 @@ struct Linearization {
 
 // At a state that meets the equations of motion.
 Linearization linearize(const System& system, const State& state, const Vec3& axes_rate, Work& work);
+// In inertial axes, with the change of the constraints along the motion.
+Linearization linearize_unsteady(const System& system, const State& state, Work& work);
 
 // The equations of the bodies with the states held at their values.
 Linearization without_states(const Linearization& l);
@@ -68,12 +77,12 @@ std::vector<int> dependent_rows(const SparseMatrix& B);
 
 // The equations in minimal coordinates, x = (xi, zeta):
 //
-//   y = P xi,    y' = V zeta + Y xi,    x' = A x + (0; F) f    with forces f added to the equations of y
+//   y = P xi,    y' = V zeta + Y xi,    y'' = V zeta' + Z x,    x' = A x + (0; F) f    with forces f added to the equations of y
 //
-// The last zeta are the first-order states, which have no xi. Without states and rows at velocity level V = P and Y = 0. P and V are orthonormal, or such that the numbers of y named by `coordinates` and of y' named by
-// `rates` are xi and zeta themselves.
+// The last zeta are the first-order states, which have no xi. Without states and rows at velocity level V = P; about a steady motion Y and Z are zero too. P and V are orthonormal, or such that the
+// numbers of y named by `coordinates` and of y' named by `rates` are xi and zeta themselves.
 struct MinimalEquations {
-  Eigen::MatrixXd P, V, Y, A, F;
+  Eigen::MatrixXd P, V, Y, Z, A, F;
   std::vector<int> coordinates, rates;
 };
 MinimalEquations minimal_equations(const Linearization& l, bool named);

@@ -326,26 +326,6 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work)};
   else
     out.axes = steady_axes(system, state, work);
-  if (out.axes.change > kSteady)
-    out.warnings.push_back(
-        fmt::format("the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} "
-                    "per radian): the "
-                    "eigenvalues are those of the equations frozen at t = {:.6g} s",
-                    out.axes.change, state.t));
-
-  Linearization l = linearize(system, state, out.axes.rate, work);
-  out.states = static_cast<int>(l.states());
-  if (options.undamped) {
-    if (out.states > 0) {
-      l = without_states(l);
-      out.states = 0;
-      out.warnings.emplace_back(
-          "first-order states dissipate: without damping they are held at their values, and eigenvalues are "
-          "those of the bodies alone");
-    }
-    l.C = antisymmetric_part(l.C);
-    l.K = symmetric_part(l.K);
-  }
   // Krylov's method needs as many directions as it has vectors: with fewer motions the rest of them would be round-off.
   const int count = options.count > 0 ? options.count : kSparseCount;
   const int freedoms = model.first_state() - model.rows + static_cast<int>(state.redundant.size());
@@ -359,6 +339,30 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
             count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
   const bool dense =
       options.solver == "dense" || few || (options.solver == "auto" && model.nv <= kLargestDense);
+  // Only dense matrices follow the constraints along the motion.
+  const bool unsteady = out.axes.change > kSteady, follows = unsteady && dense && !options.axes_given;
+  if (unsteady)
+    out.warnings.push_back(fmt::format(
+        "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): the "
+        "eigenvalues are those of t = {:.6g} s{}",
+        out.axes.change, state.t,
+        follows ? ", and depend on the coordinates" : ", with constraints that stay as they are there"));
+
+  if (follows) out.axes.rate = Vec3::Zero();
+  Linearization l =
+      follows ? linearize_unsteady(system, state, work) : linearize(system, state, out.axes.rate, work);
+  out.states = static_cast<int>(l.states());
+  if (options.undamped) {
+    if (out.states > 0) {
+      l = without_states(l);
+      out.states = 0;
+      out.warnings.emplace_back(
+          "first-order states dissipate: without damping they are held at their values, and eigenvalues are "
+          "those of the bodies alone");
+    }
+    l.C = antisymmetric_part(l.C);
+    l.K = symmetric_part(l.K);
+  }
   out.solver = dense ? "dense" : "sparse";
   std::vector<Pair> pairs;
   if (dense) {
@@ -374,6 +378,10 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   } else {
     out.degrees_of_freedom = freedoms;
     pairs = sparse_pairs(model, l, count, state.t);
+    if (std::any_of(pairs.begin(), pairs.end(), [](const Pair& pair) { return pair.rigid; }))
+      out.warnings.emplace_back(
+          "there are motions that nothing resists: of such a multiple eigenvalue the sparse solver shows some "
+          "only, and others of the slowest modes beside them");
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const Pair& a, const Pair& b) { return std::abs(a.s) < std::abs(b.s); });

@@ -53,7 +53,7 @@ std::string redundancy_warning(const System& system, const State& state) {
   const std::size_t count = state.redundant.size();
   return fmt::format(
       "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
-      "(torques divided by {:.3g} m, the model's "
+      "(torques divided by {:.9g} m, the model's "
       "length)",
       count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
       row_names(system.model(), state.redundant),

@@ -27,11 +27,14 @@ struct Input {
   double value;
 };
 
-bool is_load(const Field& field) { return field.unit == "N" || field.unit == "N m" || field.unit == "N/m"; }
+bool is_load(const Field& field) {
+  return field.unit == "N" || field.unit == "N m" || field.unit == "N/m" || field.unit == "N m or N";
+}
 
-void add_loads(const System& system, const Entry& force, std::vector<std::string>& out) {
+// Of a force that is named also other functions of time: the target of a motor.
+void add_loads(const System& system, const Entry& force, bool named, std::vector<std::string>& out) {
   for (std::size_t f = 0; f < force.fields.size(); ++f) {
-    if (!is_load(force.kind->fields[f]) || !force.kind->fields[f].may_depend_on_time) continue;
+    if (!force.kind->fields[f].may_depend_on_time || (!named && !is_load(force.kind->fields[f]))) continue;
     for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i)
       out.push_back(system.params().path(force.fields[f].first + i));
   }
@@ -41,13 +44,17 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
   const auto& forces = system.model().description().entries(Section::Forces);
   std::vector<std::string> paths;
   if (asked.empty())
-    for (const Entry& force : forces) add_loads(system, force, paths);
+    for (const Entry& force : forces) add_loads(system, force, false, paths);
   for (const std::string& path : asked) {
     const auto force = std::find_if(forces.begin(), forces.end(),
                                     [&](const Entry& entry) { return path == "forces." + entry.name; });
     const std::size_t before = paths.size();
-    if (force != forces.end()) add_loads(system, *force, paths);
-    if (paths.size() == before) paths.push_back(path);
+    if (force != forces.end()) add_loads(system, *force, true, paths);
+    if (paths.size() != before) continue;
+    if (force != forces.end())
+      throw InputError("inputs", fmt::format("'{}' has no load of its own that could be an input", excerpt(path)),
+                       "name one of its numbers, or a parameter that its expressions use");
+    paths.push_back(path);
   }
   const Params& params = system.params();
   std::vector<double> variables(params.values().begin(), params.values().begin() + params.parameter_count());
@@ -160,7 +167,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   if (out.axes.change > kSteady)
     out.warnings.push_back(fmt::format(
         "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
-        "they are those of t = {:.6g} s",
+        "A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
         out.axes.change, state.t));
   else if (!out.axes.rate.isZero())
     out.warnings.push_back(
@@ -168,7 +175,10 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
                     "those of t = {:.6g} s",
                     out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
 
-  const Linearization l = linearize(system, state, out.axes.rate, work);
+  const bool steady = out.axes.change <= kSteady;
+  if (!steady) out.axes.rate = Vec3::Zero();
+  const Linearization l =
+      steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
   const MinimalEquations e = minimal_equations(l, true);
   const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,
                      ni = static_cast<Eigen::Index>(inputs.size());
@@ -210,11 +220,11 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.B = MatrixXd::Zero(n, ni);
   out.B.bottomRows(n - np) = e.F * projected_load;
 
-  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Y xi'
+  // How the whole state follows x and u, and the sensors follow it:  y'' = V zeta' + Z x
   MatrixXd y = MatrixXd::Zero(nv, n + ni), rate = y, acceleration = y;
   y.leftCols(np) = e.P;
   rate.leftCols(n) << e.Y, e.V;
-  acceleration << e.V * out.A.bottomRows(n - np) + e.Y * out.A.topRows(np), e.V * out.B.bottomRows(n - np);
+  acceleration << e.V * out.A.bottomRows(n - np) + e.Z, e.V * out.B.bottomRows(n - np);
   MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
   forces.rightCols(ni) += projected_load;
   MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);

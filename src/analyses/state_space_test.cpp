@@ -178,6 +178,103 @@ TEST(StateSpace, DescribesTheDisturbedMotionOfASleepingTop) {
         fmt::format("{}: {:.4g} of {:.4g}", space.outputs[static_cast<std::size_t>(i)], y[i], 0.4 * tilt));
 }
 
+// About a motion that is not steady A is the derivative of the accelerations by the coordinate and its rate, here those of a slider-crank with one degree of
+// freedom: J(phi) phi'' + J'(phi) phi'^2 / 2 = 0.
+TEST(StateSpace, OfAMovingSliderCrankIsTheDerivativeOfItsAcceleration) {
+  static constexpr double r = 0.1, l = 0.25, m_crank = 0.4, J_crank = 2e-3, m_rod = 0.7, J_rod = 5e-3, m_slider = 1.3;
+  constexpr double phi0 = 0.7, omega = 9;
+  const auto derivative = [](const auto& f, double x) {
+    constexpr double h = 5e-3;
+    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h);
+  };
+  // Place of the slider and its derivative, that of the rod's angle.
+  const auto root = [](double phi) { return std::sqrt(l * l - r * r * std::sin(phi) * std::sin(phi)); };
+  const auto slider = [&](double phi) { return r * std::cos(phi) + root(phi); };
+  const auto inertia = [&](double phi) {
+    const double s = -r * std::sin(phi) * (1 + r * std::cos(phi) / root(phi));
+    const double beta = -r * std::cos(phi) / root(phi);
+    const double x = 0.5 * (s - r * std::sin(phi)), y = 0.5 * r * std::cos(phi);
+    return J_crank + m_crank * r * r / 4 + m_rod * (x * x + y * y) + J_rod * beta * beta + m_slider * s * s;
+  };
+  const auto slope = [&](double phi) { return derivative(inertia, phi); };
+  const auto acceleration = [&](double phi) { return -0.5 * slope(phi) * omega * omega / inertia(phi); };
+  const double by_angle = derivative(acceleration, phi0), by_rate = -slope(phi0) * omega / inertia(phi0);
+
+  for (const std::string& formulation : formulations()) {
+    if (formulation == "minimal") continue;
+    ModelBuilder builder({0, 0, 0});
+    const Vec3 pin(r * std::cos(phi0), r * std::sin(phi0), 0), end(slider(phi0), 0, 0);
+    const auto bar = [&](const char* name, double mass, double J, const Vec3& from, const Vec3& to) {
+      builder.body(name, "rigid")
+          .set("mass", {mass})
+          .set("inertia", {J, J, J})
+          .set("position", Vec3((from + to) / 2))
+          .set("orientation", {0, 0, std::atan2(to.y() - from.y(), to.x() - from.x())});
+      builder.consistent("velocity");
+    };
+    bar("crank", m_crank, J_crank, Vec3::Zero(), pin);
+    builder.set("angular_velocity", {0, 0, omega});
+    bar("rod", m_rod, J_rod, pin, end);
+    builder.consistent("angular_velocity");
+    builder.body("slider", "rigid").set("mass", {m_slider}).set("inertia", {1, 1, 1}).set("position", end);
+    builder.consistent("velocity");
+    builder.joint("bearing", "revolute").set("between", "ground", "crank").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    builder.joint("pin", "revolute").set("between", "crank", "rod").set("at", pin).set("axis", {0, 0, 1});
+    builder.joint("end", "spherical").set("between", "rod", "slider").set("at", end);
+    builder.joint("rail", "prismatic").set("between", "ground", "slider").set("at", end).set("axis", {1, 0, 0});
+    const System system = make_system(builder.finish(), formulation);
+    const StateSpace space = state_space(system, start_of(system));
+    ASSERT_EQ(space.A.rows(), 2);
+    ASSERT_EQ(space.states[0], "crank: rotation z");
+    expect_at_most(std::abs(space.A(1, 0) / by_angle - 1), 1e-8, formulation + ": derivative by the angle");
+    EXPECT_EQ(space.A(0, 0), 0);
+    EXPECT_EQ(space.A(0, 1), 1);
+    expect_at_most(std::abs(space.A(1, 1) / by_rate - 1), 1e-8, formulation + ": derivative by the rate");
+  }
+}
+
+// Two point masses on rods: the derivatives of the textbook's equations for the absolute angles, moving and at rest in a place that is no equilibrium.
+TEST(StateSpace, OfAMovingDoublePendulumIsTheDerivativeOfItsAccelerations) {
+  static constexpr double l1 = 0.9, l2 = 0.6, m1 = 1.4, m2 = 0.8;
+  const auto accelerations = [](const Eigen::Vector4d& x) {
+    const double d = x[0] - x[1], c = std::cos(d), s = std::sin(d);
+    Eigen::Matrix2d M;
+    M << (m1 + m2) * l1, m2 * l2 * c, l1 * c, l2;
+    const Eigen::Vector2d right(-m2 * l2 * x[3] * x[3] * s - (m1 + m2) * kGravity * std::sin(x[0]),
+                                l1 * x[2] * x[2] * s - kGravity * std::sin(x[1]));
+    return Eigen::Vector2d(M.inverse() * right);
+  };
+  for (const double speed : {0.0, 1.0}) {
+    const Eigen::Vector4d x(0.8, -0.4, 2 * speed, 3 * speed);
+    Eigen::Matrix<double, 2, 4> expected;
+    for (int k = 0; k < 4; ++k) {
+      constexpr double h = 1e-3;
+      const auto moved = [&](double by) { return accelerations(x + by * Eigen::Vector4d::Unit(k)); };
+      expected.col(k) = (8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h);
+    }
+    ModelBuilder builder({0, -kGravity, 0});
+    const Vec3 first(l1 * std::sin(x[0]), -l1 * std::cos(x[0]), 0),
+        second = first + Vec3(l2 * std::sin(x[1]), -l2 * std::cos(x[1]), 0);
+    // Rods of no inertia about the hinge's axis; across it any.
+    const auto mass = [&](const char* name, double m, const Vec3& place, double omega) {
+      builder.body(name, "rigid").set("mass", {m}).set("inertia", {1, 1, 1e-12}).set("position", place);
+      builder.consistent("velocity").set("angular_velocity", {0, 0, omega});
+    };
+    mass("upper", m1, first, x[2]);
+    mass("lower", m2, second, x[3]);
+    builder.joint("top", "revolute").set("between", "ground", "upper").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    builder.joint("middle", "revolute").set("between", "upper", "lower").set("at", first).set("axis", {0, 0, 1});
+    const System system = make_system(builder.finish());
+    const StateSpace space = state_space(system, start_of(system));
+    ASSERT_EQ(space.A.rows(), 4);
+    ASSERT_EQ(space.states[0], "upper: rotation z");
+    ASSERT_EQ(space.states[1], "lower: rotation z");
+    EXPECT_THAT(space.warnings.at(0), HasSubstr("neither an equilibrium nor a steady motion"));
+    expect_at_most((space.A.bottomRows(2) - expected).cwiseAbs().maxCoeff() / expected.norm(), 1e-8,
+                   fmt::format("speed {}: A - derivatives of the accelerations", speed));
+  }
+}
+
 TEST(StateSpace, ItsEigenvaluesAreThoseOfTheModes) {
   const CartPendulum model;
   const System system = make_system(model.model());

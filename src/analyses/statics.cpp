@@ -195,6 +195,12 @@ class Equilibrium {
     return out;
   }
 
+  // Steps are less than a turn: angles are counted on from one to the next.
+  void go_to(Place then, Place& now) {
+    system_->follow_angles(then.state, *work_);
+    now = std::move(then);
+  }
+
   State moved(const State& state, const VectorXd& d) const {
     State out = state;
     for (const Node& node : system_->model().nodes)
@@ -256,7 +262,7 @@ class Equilibrium {
         }
         // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
         accepted = then.force.dot(y) < -0.9 * slope;
-        if (accepted) now = std::move(then);
+        if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
         evaluate(now.state);
@@ -338,7 +344,7 @@ class Equilibrium {
         }
         const VectorXd next = inverse.solve(b.right(now, then.force));
         accepted = then.excess <= 1 || next.norm() <= (1 - length / 4) * solution.norm();
-        if (accepted) now = std::move(then);
+        if (accepted) go_to(std::move(then), now);
       }
       if (close) break;
     }
@@ -368,7 +374,7 @@ class Equilibrium {
         continue;
       }
       mu *= std::clamp(then.excess / now.excess, 0.1, 1.5) * 0.7;
-      now = std::move(then);
+      go_to(std::move(then), now);
     }
     state = std::move(now.state);
     if (!(evaluate(state) <= 1)) return false;
@@ -416,6 +422,7 @@ class Equilibrium {
       const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
       mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least);
       state = std::move(trial);
+      system_->follow_angles(state, *work_);
       now = then;
       energy = energy_then;
     }
@@ -505,6 +512,7 @@ class Equilibrium {
         then = evaluate(trial);
       }
       state = std::move(trial);
+      system_->follow_angles(state, *work_);
       now = then;
     }
     return false;
@@ -533,11 +541,11 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   const Eigen::JacobiSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
   const double scale = std::max(svd.singularValues()[0], 1e-300);
   Eigen::Index rank = 0;
-  while (rank < K.cols() && svd.singularValues()[rank] > kNothing * std::max(scale, l.K.norm() * 1e-3))
-    ++rank;
+  const double nothing = kNothing * std::max(scale, l.K.norm() * 1e-3);
+  while (rank < K.cols() && svd.singularValues()[rank] > nothing) ++rank;
   if (rank < K.cols()) out.indifferent = separated(N * svd.matrixV().rightCols(K.cols() - rank));
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (K + K.transpose()), Eigen::EigenvaluesOnly);
-  for (const double value : eigen.eigenvalues()) out.negative += value < -kNothing * scale ? 1 : 0;
+  for (const double value : eigen.eigenvalues()) out.negative += value < -nothing ? 1 : 0;
   return out;
 }
 
@@ -577,6 +585,18 @@ std::vector<std::string> stubborn_states(const System& system, const State& stat
     if (reached[i] == 0 && work.r[at(i)] != 0)
       out.push_back(
           fmt::format("states.{} ({:.4g} per second)", system.model().body_of(i).name, -work.r[at(i)]));
+  return out;
+}
+
+// States that no equation contains, their own included.
+std::vector<std::string> states_without_effect(const System& system, const State& state, Work& work) {
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  std::vector<std::string> out;
+  for (int j = l.first_state; j < l.C.cols(); ++j) {
+    double effect = 0;
+    for (SparseMatrix::InnerIterator it(l.C, j); it; ++it) effect += std::abs(it.value());
+    if (effect == 0) out.push_back("states." + system.model().body_of(j).name);
+  }
   return out;
 }
 
@@ -640,6 +660,10 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   State state = consistent_positions(
       system, options.time, {.policy = initial_policy(options.initial), .given = options.from.get()}, *work);
   std::fill(state.v.begin(), state.v.begin() + model.first_state(), 0.0);
+  if (const std::string culprit = system.not_finite(state, *work); !culprit.empty())
+    throw InputError({{model.description().file, 0, culprit,
+                       "what it adds to the equations at the start is infinite or not a number",
+                       "look for divisions by zero, and roots and logarithms of negative numbers"}});
   constexpr double kRegular = 1e-13, kDependent = 1e-7;
   if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
     // Rows that repeat others are not imposed.
@@ -675,8 +699,15 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
         const std::vector<std::string> names = stubborn_states(raised, state, other);
         if (!names.empty())
           out.failure += fmt::format(
-              "; the rates of these states cannot vanish, whatever the bodies and the other states do: {}",
+              "; where it starts nothing changes the rates of these states, which do not vanish (a limiter may be "
+              "at its end: try other initial values): {}",
               fmt::join(names, ", "));
+        else if (const std::vector<std::string> loose = states_without_effect(raised, state, other);
+                 !loose.empty())
+          out.failure += fmt::format(
+              "; nothing depends on these states, whose rates must vanish too: without them the rest may have "
+              "an equilibrium: {}",
+              fmt::join(loose, ", "));
         else
           out.failure +=
               "; with states it is found from a start close to it: --from, or initial values of the states";

@@ -83,7 +83,7 @@ TEST(AStableMethods, KeepSecondOrderWithStepsAtRandom) {
 TEST(AStableMethods, GiveTheAccuracyThatIsAskedFor) {
   fmt::print("  {:<10} {:<16} {:>7} {:>9} {:>10} {:>12}\n", "method", "formulation", "steps", "rejected",
              "tolerance", "error at end");
-  for (const std::string method : {"esdirk3-4", "esdirk3-5", "esdirk4-6"})
+  for (const std::string method : {"lms2", "esdirk3-4", "esdirk3-5", "esdirk4-6"})
     for (const std::string formulation : {"r3so3", "se3"}) {
       const System system = make_system(heavy_top::description(), formulation);
       std::vector<double> errors;

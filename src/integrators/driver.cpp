@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/allocation_counter.h"
+#include "model/nodes/stage.h"
 #include "system/redundancy.h"
 
 namespace liedyn {
@@ -24,6 +25,25 @@ std::string numbers_not_finite(const System& system, double t, double h) {
     for (const Params::Bound& timed : params.timed())
       if (const double value = timed.expression.evaluate<double>(variables); !std::isfinite(value))
         return fmt::format("; '{}' is {} at t = {:.6g}", params.path(timed.number), value, variables.back());
+  }
+  return {};
+}
+
+// "; 'forces.motor' is not finite at t = 0.5": what the step from the state may have met.
+std::string entry_not_finite(const System& system, const State& state, double h, Work& work) {
+  State probe = state;
+  std::vector<double> theta(state.v.size());
+  for (const double part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    probe.t = state.t + part * h;
+    probe.q = state.q;
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+      theta[i] = part * h * state.v[i];
+      probe.v[i] = state.v[i] + part * h * state.vdot[i];
+    }
+    for (const Node& node : system.model().nodes)
+      increment_position(node.type, theta.data() + node.v, probe.q.data() + node.q);
+    if (const std::string culprit = system.not_finite(probe, work); !culprit.empty())
+      return fmt::format("; what '{}' adds is infinite or not a number at t = {:.6g}", culprit, probe.t);
   }
   return {};
 }
@@ -62,10 +82,15 @@ class Run {
   void give_output();
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
-    const bool finite = attempt.corrector.failure != CorrectorFailure::NotFinite;
-    report_.failure =
-        fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_),
-                    finite ? watch_->singularity_near(state_, h) : numbers_not_finite(system_, state_.t, h));
+    std::string cause;
+    if (attempt.corrector.failure == CorrectorFailure::NotFinite) {
+      cause = numbers_not_finite(system_, state_.t, h);
+      if (cause.empty()) cause = entry_not_finite(system_, state_, h, work_);
+    } else {
+      cause = watch_->singularity_near(state_, h);
+    }
+    report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h,
+                                  integrator_.failure(attempt, system_), cause);
   }
 
   Integrator& integrator_;
@@ -163,6 +188,7 @@ void Run::give_output() {
     between_.redundant = state_.redundant;
     integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
     between_.t = t;
+    watch_->shorten(between_);
     options_.output(between_);
   }
 }

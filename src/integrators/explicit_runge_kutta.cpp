@@ -90,6 +90,7 @@ class ExplicitRungeKutta final : public Integrator {
     }
     end_theta_ = theta_;
     end_u_ = u_;
+    out.corrector.has_factors = system_->model().rows > 0;
     return out;
   }
   Attempt step_carefully(const State& from, double h, State& to, Work& work) override {
@@ -111,6 +112,8 @@ class ExplicitRungeKutta final : public Integrator {
     out.t = from.t + s * h;
     evaluate(from, out);
     restore(from, out);
+    for (const int row : out.redundant)
+      out.lambda[at(row)] = (1 - s) * from.lambda[at(row)] + s * to.lambda[at(row)];
     CorrectorOutcome ignored;
     // Accelerations and multipliers are functions of q and v; between them where these have none.
     if (!accelerations_.solve(out, work, ignored)) {
@@ -236,9 +239,11 @@ class ExplicitRungeKutta final : public Integrator {
       double before = std::numeric_limits<double>::infinity();
       for (int i = 0;; ++i) {
         system_->residual(to, work, rows);
+        work.clear_residuals(to.redundant);  // they follow from the others
         const double now = largest(residual);
         // At round-off it no longer falls.
-        if (now <= kRoundoff * scale() || (now <= kTolerance * scale() && now > 0.5 * before)) return true;
+        if (now <= kRoundoff * scale() || (now <= kTolerance * scale() && (now > 0.5 * before || i == kMost)))
+          return true;
         if (i == kMost || !std::isfinite(now) || now > 2 * before) {
           const auto worst = std::max_element(residual.begin(), residual.end(),
                                               [](double a, double b) { return std::abs(a) < std::abs(b); });

@@ -9,6 +9,7 @@
 #include "integrators/first_order.h"
 #include "integrators/linear_properties.h"
 #include "model/nodes/increments.h"
+#include "model/nodes/parameter_stage.h"
 
 namespace liedyn {
 namespace {
@@ -21,22 +22,30 @@ class Multistep final : public FirstOrderMethod {
         formula_(damped_multistep(steps, rho_)),
         last_(numbers()),
         next_(numbers()),
-        moved_(numbers()) {}
+        moved_(numbers()),
+        defect_(numbers()),
+        error_(static_cast<std::size_t>(system.model().nv)) {
+    if (steps == 2) tolerances_ = Tolerances(options);
+  }
 
   void start(State& state, double h, Work& work) override {
     begin(state, work);
     state.memory.assign(kPoints + past_points() * 4 * numbers(), 0.0);
     state.memory[kStep] = h;
   }
+  StepControl control() const override { return {tolerances_.adaptive, 2}; }
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }
 
  private:
-  // State::memory: how many points before the last are known, the step between them, whether it has ever changed, then for each point
+  // State::memory: how many points before the last are known, the last step and the one before it, whether it has ever changed, then for each point
   // theta, theta', u, u' relative to the last configuration, the latest first.
-  enum Memory : std::size_t { kKnown, kStep, kChanged, kPoints };
-  std::size_t past_points() const { return static_cast<std::size_t>(formula_.steps) - 1; }
+  enum Memory : std::size_t { kKnown, kStep, kStepBefore, kChanged, kPoints };
+  // The estimate of the error needs one more.
+  std::size_t past_points() const {
+    return static_cast<std::size_t>(formula_.steps) - (tolerances_.adaptive ? 0 : 1);
+  }
 
   struct PastPoint {
     double *theta, *slope, *u, *udot;
@@ -61,7 +70,7 @@ class Multistep final : public FirstOrderMethod {
     const bool changed = !same_step || from.memory[kChanged] != 0;
     // The trapezoidal rule starts. Later, where the step changes, two points are always there: LMS2, which has a formula for unequal steps,
     // takes over until enough points are equally spaced again.
-    const MultistepFormula formula = same_step && known >= past_points() ? formula_
+    const MultistepFormula formula = same_step && known + 1 >= static_cast<std::size_t>(formula_.steps) ? formula_
                                      : changed && known > 0
                                          ? damped_two_step(rho_, same_step ? 1 : h / before)
                                          : trapezoidal_rule();
@@ -86,9 +95,40 @@ class Multistep final : public FirstOrderMethod {
     to.lambda = from.lambda;
     Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
     if (!out.converged()) return out;
-    remember(corrector, from, same_step ? known : 0, h, to);
+    if (tolerances_.adaptive) out.error = estimate(corrector, from, formula, known, h, before, to, work);
+    // Two-step formulas and estimates know the distances of their points; the others need equal ones.
+    remember(corrector, from, same_step || tolerances_.adaptive ? known : 0, h, to);
+    to.memory[kStepBefore] = before;
     to.memory[kChanged] = changed ? 1 : 0;
     return out;
+  }
+
+  // The local error C h^3 theta''' per unit of time,
+  //   C = (1 - alpha_2 s^3)/6 - (beta_0 + beta_2 s^2)/2,   s = (t_{k-2} - t_{k-1})/h,
+  // with the third derivative from places only: across constraints of index 3 rates have errors of their own, left from steps of other sizes. The first steps
+  // have the rate at the start, where it is exact; the very first one has two points, and h theta''' is taken to be as large as theta''.
+  double estimate(const Corrector& corrector, const State& from, const MultistepFormula& formula,
+                  std::size_t known, double h, double before, const State& to, const Work& work) {
+    const bool two = formula.steps > 1;
+    const double s = -before / h, alpha = two ? formula.alpha[2] : 0, beta = two ? formula.beta[2] : 0;
+    const double C = (1 - alpha * s * s * s) / 6 - (formula.beta[0] + beta * s * s) / 2;
+    const double earlier = from.memory[kStepBefore];
+    for (std::size_t i = 0; i < numbers(); ++i) {
+      // Divided differences over (t_k, t_{k-1}, t_{k-2}, t_{k-3}), from the latest back; theta_{k-1} = 0.
+      const double last = corrector.theta[i] / h;
+      if (known == 0) {
+        defect_[i] = 2 * C * (last - last_.slope[i]);
+        continue;
+      }
+      const ConstPastPoint point = past(from, 0);
+      const double middle = -point.theta[i] / before, first = (last - middle) / (h + before);
+      const double oldest = known > 1 ? (point.theta[i] - past(from, 1).theta[i]) / earlier : point.slope[i];
+      const double gap = known > 1 ? earlier : 0, second = (middle - oldest) / (before + gap);
+      defect_[i] = 6 * C * h * h * (first - second) / (h + before + gap);
+    }
+    for (const Node& node : system().model().nodes)
+      velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
+    return tolerances_.worst(system(), error_, work);
   }
 
   // Eq. (12), or a constant as long as there is one point only.
@@ -130,15 +170,19 @@ class Multistep final : public FirstOrderMethod {
   double rho_;
   MultistepFormula formula_;
   PointDerivatives last_, next_;
-  std::vector<double> moved_;
+  std::vector<double> moved_, defect_, error_;
+  Tolerances tolerances_;
 };
 
 template <int steps>
 ListedIntegrator multistep(const char* name, const char* count) {
   std::vector<IntegratorOption> options = {rho_option()};
   for (IntegratorOption& o : first_order_options()) options.push_back(std::move(o));
+  if (steps == 2)  // the formula for unequal steps
+    for (IntegratorOption& o : step_control_options()) options.push_back(std::move(o));
   return {name,
-          fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start.", count),
+          fmt::format("Linear {}-step method: second order, damping by rho; trapezoidal start{}.", count,
+                      steps == 2 ? "; error estimate" : ""),
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)",
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {

@@ -73,7 +73,11 @@ const std::vector<std::string> kMethods = {"generalized-alpha,index=3",
                                            "msstc3,index=2",
                                            "mssth3",
                                            "esdirk3-4",
-                                           "esdirk4-6,index=2"};
+                                           "esdirk4-6,index=2",
+                                           "rk44",
+                                           "ode23,adaptive=true,rtol=1e-9,atol=1e-9",
+                                           "dopri5,adaptive=true,rtol=1e-9,atol=1e-9",
+                                           "rk67"};
 
 TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
   for (const std::string& method : kMethods)
@@ -104,7 +108,7 @@ TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
 TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
   // Gravity across the plane of the mechanism loads the hinges along and about axes in the plane.
   for (const std::string method :
-       {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2"}) {
+       {"generalized-alpha,index=3", "generalized-alpha,index=stabilized", "lms2", "rk44"}) {
     ModelBuilder builder({1, -9.81, 4});
     for (const char* name : {"left", "right", "beam"})
       builder.body(name, "rigid")
@@ -140,11 +144,39 @@ TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
   }
 }
 
+TEST(Door, HangsOnBothHingesAlikeInEveryFormulation) {
+  // The weight of a door on two hinges along one vertical line, half on each, and a couple of forces that keeps it from tilting.
+  for (const std::string& formulation : formulations()) {
+    ModelBuilder builder({0, 0, -9.81});
+    builder.body("door", "rigid").set("mass", {10}).set("inertia", {1, 2, 3}).set("position", {0.4, 0, 1});
+    const auto hinge = [&](const char* name, double height) {
+      builder.joint(name, "revolute").set("between", "ground", "door").set("at", {0, 0, height}).set("axis", kZ);
+      builder.sensor(std::string("force_") + name, "reaction_force").set("of", std::string(name));
+      builder.sensor(std::string("torque_") + name, "reaction_torque").set("of", std::string(name));
+    };
+    hinge("low", 0.2);
+    hinge("high", 1.8);
+    const System system = make_system(builder.finish(), formulation);
+    const Simulation run(system, "generalized-alpha", 0.1, 1e-2);
+    const Eigen::VectorXd s = as_vector(run.sensors);
+    // Forces F and torques T of each hinge: 2 T + 1.6 F = 10 g 0.4 about y with the least F^2 + (T/L)^2, so that F = 1.6 T / (2 L^2).
+    Work work(system);
+    State start = consistent_state(system, 0, InitialPolicy::Check, work);
+    const double L = constraint_scales(system, start, work).length;
+    const double T = 10 * 9.81 * 0.4 / (2 + 1.6 * 0.8 / (L * L)), F = 0.8 * T / (L * L);
+    Eigen::VectorXd expected = Eigen::VectorXd::Zero(12);
+    expected[2] = expected[8] = 10 * 9.81 / 2;
+    expected[0] = F, expected[6] = -F;
+    expected[4] = expected[10] = -T;
+    expect_at_most((s - expected).cwiseAbs().maxCoeff(), 1e-7, formulation + ": reactions of the hinges");
+  }
+}
+
 TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
   const FourBar f{.C = {0.24, 0.12, 0}};
   const System system = make_system(four_bar(f));
   for (const std::string method : {"generalized-alpha,index=3", "generalized-alpha,index=2",
-                                   "generalized-alpha,index=stabilized", "esdirk3-4"}) {
+                                   "generalized-alpha,index=stabilized", "esdirk3-4", "rk44", "rk67"}) {
     double unequal = 0;
     std::vector<double> times, angles;
     const auto observe = [&](const State& state, Work& work) {

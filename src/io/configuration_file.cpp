@@ -12,6 +12,7 @@
 #include "io/json.h"
 #include "io/text_output.h"
 #include "system/node_components.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -75,13 +76,13 @@ class Reader {
     for (const JsonValue item : value) {
       const std::string key(item.key()), place = path + "." + key;
       if (key == "position")
-        numbers(item, place, 3, out.position.data());
+        out.gives.position = numbers(item, place, 3, out.position.data());
       else if (key == "velocity")
-        numbers(item, place, 3, out.velocity.data());
+        out.gives.velocity = numbers(item, place, 3, out.velocity.data());
       else if (key == "angular_velocity")
-        numbers(item, place, 3, out.angular_velocity.data());
+        out.gives.angular_velocity = numbers(item, place, 3, out.angular_velocity.data());
       else if (key == "orientation")
-        orientation(item, place, out.orientation);
+        orientation(item, place, out.orientation), out.gives.orientation = true;
       else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
@@ -169,16 +170,19 @@ Configuration read_configuration_text(const std::string& text, const std::string
   const JsonDocument document = JsonDocument::parse(text, file);
   Reader reader(file);
   reader.findings = document.duplicates();
-  State state = system.empty_state();
-  const Initial initial = initial_values(model, system.params().values().data());
+  // What the file leaves out is as typed in the model, which minimal coordinates do not keep.
+  const System absolute = in_absolute_coordinates(system);
+  State state = absolute.empty_state();
+  const Initial initial = initial_values(absolute.model(), absolute.params().values().data());
   state.q = initial.q;
   state.v = initial.v;
-  Configuration out = configuration_of(system, state);
-  const JsonValue bodies =
-      document.root().is(JsonType::Object) ? document.root().find("bodies") : JsonValue();
-  if (!bodies || !bodies.is(JsonType::Object)) {
+  Configuration out = configuration_of(absolute, state);
+  const bool object = document.root().is(JsonType::Object);
+  const JsonValue bodies = object ? document.root().find("bodies") : JsonValue();
+  const JsonValue states = object ? document.root().find("states") : JsonValue();
+  if (bodies ? !bodies.is(JsonType::Object) : !states) {
     reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
-  } else {
+  } else if (bodies) {
     const auto& entries = model.description().entries(Section::Bodies);
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
@@ -192,9 +196,7 @@ Configuration read_configuration_text(const std::string& text, const std::string
         reader.body(value, "bodies." + name, out.bodies[static_cast<std::size_t>(found - names.begin())]);
     }
   }
-  if (const JsonValue states =
-          document.root().is(JsonType::Object) ? document.root().find("states") : JsonValue())
-    reader.states(states, model, out.states);
+  if (states) reader.states(states, model, out.states);
   if (!reader.findings.empty()) throw InputError(reader.findings);
   return out;
 }

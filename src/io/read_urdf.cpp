@@ -126,6 +126,11 @@ class UrdfReader {
   }
 
   void unknown_joint(const std::string& name) {
+    if (const auto found = robot_.joints_.find(name); found != robot_.joints_.end())
+      return builder_.finding("initial." + excerpt(name),
+                              found->second->mimic ? "this joint follows another one"
+                                                   : "this joint has no coordinate of its own",
+                              "only revolute, continuous and prismatic joints that mimic none have one");
     Suggestion suggestion(name);
     for (const auto& [joint, pointer] : robot_.joints_) suggestion.consider(joint);
     builder_.finding("initial." + excerpt(name), "the robot has no movable joint of this name",
@@ -245,10 +250,17 @@ class UrdfReader {
     if (!joint.mimic) return;
     const auto leader = robot_.joints_.find(joint.mimic->joint_name);
     const std::string name = clean(joint.name);
-    if (leader == robot_.joints_.end() || !has_coordinate(*leader->second) || !has_coordinate(joint))
-      return builder_.finding(
-          "joints." + name,
-          fmt::format("mimics '{}', which is no joint with a coordinate", excerpt(joint.mimic->joint_name)));
+    const std::string& other = joint.mimic->joint_name;
+    if (!has_coordinate(joint))
+      return builder_.finding("joints." + name, "mimics another joint, but has no coordinate of its own",
+                              "only revolute, continuous and prismatic joints can");
+    if (leader == robot_.joints_.end())
+      return builder_.finding("joints." + name,
+                              fmt::format("mimics '{}', which is no joint of this robot", excerpt(other)));
+    if (!has_coordinate(*leader->second))
+      return builder_.finding("joints." + name,
+                              fmt::format("mimics '{}', which has no coordinate", excerpt(other)),
+                              "only revolute, continuous and prismatic joints have one");
     builder_.begin(Section::Joints, clean(joint.name + "_mimic"), "gear");
     builder_.words("joints", name, clean(joint.mimic->joint_name));
     builder_.numbers("ratio", std::array{joint.mimic->multiplier});
@@ -257,6 +269,10 @@ class UrdfReader {
 
   void add_motor(const urdf::Joint& joint) {
     if (!has_coordinate(joint)) return;
+    if (joint.dynamics && !(joint.dynamics->friction >= 0 && joint.dynamics->damping >= 0))
+      return builder_.finding("joints." + clean(joint.name),
+                              fmt::format("expected friction and damping of 0 or more, got {} and {}",
+                                          joint.dynamics->friction, joint.dynamics->damping));
     if (joint.dynamics && joint.dynamics->damping > 0) {
       builder_.begin(Section::Forces, clean(joint.name + "_damper"), "joint_spring");
       builder_.word("joint", clean(joint.name));

@@ -227,9 +227,11 @@ const Field* DescriptionBuilder::field(std::string_view name, int line) {
   if (index < 0) {
     const auto known = entry_->kind->fields |
                        std::views::transform([](const Field& f) -> std::string_view { return f.name; });
+    std::string hint = did_you_mean(name, known);
+    if (hint.empty()) hint = fmt::format("it has {}", fmt::join(known, ", "));
     finding(field_path(name),
             fmt::format("unknown key '{}' for the type {}", excerpt(name), entry_->kind->type),
-            did_you_mean(name, known), line);
+            std::move(hint), line);
     return nullptr;
   }
   const FieldValue& value = entry_->fields[static_cast<std::size_t>(index)];

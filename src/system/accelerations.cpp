@@ -141,7 +141,15 @@ bool Accelerations::solve(State& state, Work& work, CorrectorOutcome& outcome) {
   const int most = model.forces_use_multipliers ? 8 : 1;
   for (int i = 0; i < most; ++i) {
     system_->jacobian(state, work, rows, request);
+    work.clear_residuals(state.redundant);
+    work.hold(state.redundant);
     ++outcome.jacobians;
+    const auto bad = std::find_if(work.r.begin(), work.r.end(), [](double x) { return !std::isfinite(x); });
+    if (bad != work.r.end()) {
+      outcome.failure = CorrectorFailure::NotFinite;
+      outcome.worst = static_cast<int>(bad - work.r.begin());
+      return false;
+    }
     if (!work.solver->factorize()) {
       outcome.failure = CorrectorFailure::Singular;
       outcome.worst = work.solver->singular_unknown();

@@ -20,7 +20,8 @@ class Accelerations {
   // Finds out what M is like, at the state and near it. Before the first solve, and after a change of parameters.
   void prepare(const State& state, Work& work);
 
-  // vdot and lambda of the state; as it enters they are guesses. Counts into `outcome`, which says why where it returns false.
+  // vdot and lambda of the state; as it enters they are guesses, those of redundant rows stay. Counts into `outcome`, which says why where it returns
+  // false.
   bool solve(State& state, Work& work, CorrectorOutcome& outcome);
 
   // The increment d of least d^T M d with B d = -residual, into work.right, where the residual is Work::phi or Work::rate. M and B are those of

@@ -11,26 +11,13 @@
 #include <type_traits>
 
 #include "base/matrix.h"
+#include "system/block_graph.h"
+#include "system/front_solver.h"
 
 namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-// Neighbours of every block, without itself.
-std::vector<std::vector<int>> neighbours_of(const BlockPattern& pattern) {
-  std::vector<std::vector<int>> out(at(pattern.blocks()));
-  for (const auto& [column, row] : pattern.pairs) {
-    if (row == column) continue;
-    out[at(column)].push_back(row);
-    out[at(row)].push_back(column);
-  }
-  for (auto& list : out) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
-  return out;
-}
 
 // The body that each joint holds, -1 for joints that close a loop: a search from the ground outwards finds it.
 std::vector<int> held_bodies(const std::vector<std::vector<int>>& neighbours,
@@ -789,35 +776,16 @@ class BlockSolver final : public LinearSolver {
 }  // namespace
 
 std::unique_ptr<LinearSolver> make_block_solver(const BlockPattern& pattern) {
+  for (int i = 0; i < pattern.blocks(); ++i)
+    if (pattern.start[at(i) + 1] - pattern.start[at(i)] > kLargestBlock) return nullptr;
   const auto neighbours = neighbours_of(pattern);
   std::vector<bool> zero_diagonal = pattern.zero_diagonal;
   zero_diagonal.resize(neighbours.size(), false);
   const std::vector<int> order = elimination_order(neighbours, zero_diagonal);
-  const int blocks = pattern.blocks();
-  std::vector<int> position(at(blocks));
-  for (int k = 0; k < blocks; ++k) position[at(order[at(k)])] = k;
-
-  // Structure of the factors: what a pivot reaches is what its block touches later, and what the pivots that it is the first
-  // to follow reached.
+  // More products than this are the business of dense matrices.
   constexpr std::size_t kProductsPerBlock = 30;
-  for (int i = 0; i < pattern.blocks(); ++i)
-    if (pattern.start[at(i) + 1] - pattern.start[at(i)] > kLargestBlock) return nullptr;
-  std::vector<std::vector<int>> structure(at(blocks));
-  std::vector<std::vector<int>> children(at(blocks));
-  std::size_t products = 0;
-  for (int k = 0; k < blocks; ++k) {
-    std::vector<int>& reach = structure[at(k)];
-    for (const int i : neighbours[at(order[at(k)])])
-      if (position[at(i)] > k) reach.push_back(position[at(i)]);
-    for (const int child : children[at(k)])
-      for (const int i : structure[at(child)])
-        if (i != k) reach.push_back(i);
-    std::sort(reach.begin(), reach.end());
-    reach.erase(std::unique(reach.begin(), reach.end()), reach.end());
-    if (!reach.empty()) children[at(reach.front())].push_back(k);
-    products += reach.size() * reach.size();
-    if (products > kProductsPerBlock * at(blocks) + 1000) return nullptr;
-  }
+  const auto structure = structure_of_factors(neighbours, order, kProductsPerBlock * order.size() + 1000);
+  if (structure.empty()) return make_front_solver(pattern, neighbours);
   return std::make_unique<BlockSolver>(pattern, order, structure);
 }
 

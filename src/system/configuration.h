@@ -14,6 +14,10 @@ struct BodyConfiguration {
   SO3<double> orientation;               // body to inertial axes
   Vec3 velocity = Vec3::Zero();          // of the reference point, inertial axes
   Vec3 angular_velocity = Vec3::Zero();  // body axes
+  // What stays although the model calls it "consistent".
+  struct Gives {
+    bool position = false, orientation = false, velocity = false, angular_velocity = false;
+  } gives;
 };
 struct Configuration {
   std::vector<BodyConfiguration> bodies;  // one per body

@@ -7,6 +7,7 @@
 
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
+#include "system/node_components.h"
 #include "system/redundancy.h"
 #include "system/tree_state.h"
 
@@ -129,10 +130,14 @@ void require_accelerations(const System& system, State& state, Work& work) {
   if (solve_accelerations(system, state, work)) return;
   const Model& model = system.model();
   const std::string& file = model.description().file;
+  if (const std::string culprit = system.not_finite(state, work); !culprit.empty())
+    throw InputError({{file, 0, culprit, "what it adds to the equations of motion at the start is infinite or not a number",
+                       "look for divisions by zero, and roots and logarithms of negative numbers"}});
   const int suspect = work.solver->singular_unknown();
   if (suspect < 0)
     throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations",
-                       "`liedyn check` names redundant constraints"}});
+                       "`liedyn check` names redundant constraints; an expression may have an infinite derivative "
+                       "here"}});
   const std::string name = system.unknown_name(suspect);
   if (suspect < model.nv)
     throw InputError({{file, model.body_of(suspect).line, name,
@@ -172,8 +177,32 @@ void require_assembled(const System& system, const Work& work) {
                      "start nearer to the configuration meant, or let more bodies move"}});
 }
 
+// The typed values, and what is free to be found: not what a configuration gives.
+Initial typed_values(const System& system, const Configuration* given) {
+  const Model& model = system.model();
+  Initial out = initial_values(model, system.params().values().data());
+  if (given == nullptr) return out;
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
+    const Node& node = model.nodes[i];
+    const BodyConfiguration::Gives& gives = given->bodies[i].gives;
+    for (int k = 0; k < node_size(node.type).v; ++k) {
+      const bool place = is_displacement(node.type, k);
+      if (place ? gives.position : gives.orientation) out.free_position[at(node.v + k)] = false;
+      if (place ? gives.velocity : gives.angular_velocity) out.free_velocity[at(node.v + k)] = false;
+    }
+  }
+  return out;
+}
+
 bool any(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
+// Flags that are set in both; the second may be null: all of them.
+std::vector<bool> both(std::vector<bool> flags, const std::vector<bool>* others) {
+  if (others != nullptr)
+    for (std::size_t i = 0; i < flags.size(); ++i) flags[i] = flags[i] && (*others)[i];
+  return flags;
 }
 
 // One step towards Phi = 0 without the rows `left_out`.
@@ -393,7 +422,7 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
 
-  const Initial initial = initial_values(model, system.params().values().data());
+  const Initial initial = typed_values(system, options.given);
   State state = system.empty_state();
   state.t = t;
   state.q = initial.q;
@@ -402,9 +431,17 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   const bool project = options.policy == InitialPolicy::Project;
   const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
-  system.residual(state, work, {});
-  if (largest(work.phi) > position_tolerance(work) && (project || any(initial.free_position)))
-    project_positions(system, state, project ? movable : &initial.free_position, work);
+  const auto violation = [&] {
+    system.residual(state, work, {});
+    return largest(work.phi);
+  };
+  // What is marked "consistent" moves first: given values stay where that suffices, and move by what is left otherwise.
+  if (const double before = violation(); before > position_tolerance(work) && any(initial.free_position)) {
+    const State given = state;
+    const std::vector<bool> free = both(initial.free_position, movable);
+    if (!project_positions(system, state, &free, work) && project && !(violation() < before)) state = given;
+  }
+  if (project && violation() > position_tolerance(work)) project_positions(system, state, movable, work);
   system.follow_angles(state, work);
   system.residual(state, work, {});
   if (project) {
@@ -431,14 +468,21 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
     return state;
   }
   State state = consistent_positions(system, t, options, work);
-  const Initial initial = initial_values(system.model(), system.params().values().data());
+  const Initial initial = typed_values(system, options.given);
   const bool project = options.policy == InitialPolicy::Project;
   const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
   choose_redundant_rows(system, state, work);
-  system.residual(state, work, {true, true, false});
-  if (largest(work.rate) > 0 && (project || any(initial.free_velocity)))
-    project_velocities(system, state, project ? movable : &initial.free_velocity, work);
+  const auto rate = [&] {
+    system.residual(state, work, {true, true, false});
+    return largest(work.rate);
+  };
+  if (const double before = rate(); before > 0 && any(initial.free_velocity)) {
+    const State given = state;
+    const std::vector<bool> free = both(initial.free_velocity, movable);
+    if (!project_velocities(system, state, &free, work) && project && !(rate() < before)) state = given;
+  }
+  if (project && rate() > 0) project_velocities(system, state, movable, work);
   system.residual(state, work, {true, true, false});
   const std::vector<Diagnostic> findings =
       violations(system, state, work.rate, velocity_tolerance(system, state), "velocities",
@@ -464,7 +508,8 @@ void shorten_multipliers(const System& system, State& state, Work& work) {
   if (state.redundant.empty() || !factorize_accelerations(system, state, work)) return;
   Dependences dependences(system);
   dependences.evaluate(state, work);
-  dependences.shorten(constraint_scales(system, state, work), state.lambda);
+  const ConstraintScales scales = constraint_scales(system, state, work);
+  dependences.shorten(scales, state, work);
 }
 
 }  // namespace liedyn

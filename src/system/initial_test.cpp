@@ -115,6 +115,15 @@ TEST(InitialValues, ProjectionMovesAlongTheConstraintsGradient) {
                  "velocity - its tangential part");
 }
 
+TEST(InitialValues, ProjectionKeepsWhatIsGivenWhereOthersAreMarkedConsistent) {
+  ModelBuilder builder;
+  add_heavy_top(builder);  // velocity "consistent"
+  const auto description = builder.finish();
+  const Start checked(description, InitialPolicy::Check), projected(description, InitialPolicy::Project);
+  expect_at_most((as_vector(checked.state.v) - as_vector(projected.state.v)).norm(), 1e-12,
+                 "velocities: projected - checked");
+}
+
 // Two masses on a rod, one nine times the other: the least change in the norm of M moves the light one nine times as far.
 TEST(InitialValues, ProjectionWeighsWithTheMass) {
   ModelBuilder builder({0, 0, 0});

@@ -38,24 +38,26 @@ std::vector<double> constraint_blocks(const System& system, const State& state, 
   return blocks;
 }
 
-double model_length(const System& system, const State& state, Work& work) {
+// Twice the largest distance from the mean of all bodies and joints as they are drawn: whatever the axes, and wherever a run starts.
+double model_length(const System& system, Work& work) {
   const Model& model = system.model();
-  system.residual(state, work, {false, false, false});  // poses and numbers
-  Vec3 least = Vec3::Constant(INFINITY), most = -least;
-  const auto include = [&](const Vec3& p) {
-    least = least.cwiseMin(p);
-    most = most.cwiseMax(p);
-  };
-  for (const Motion<double>& m : work.motions) include(m.p);
+  State drawn = system.empty_state();
+  drawn.q = initial_values(model, system.params().values().data()).q;
+  system.residual(drawn, work, {false, false, false});  // poses and numbers
+  std::vector<Vec3> points;
+  for (const Motion<double>& m : work.motions) points.push_back(m.p);
   for (const auto& batch : model.batches)
-    if (batch->coupling().rows > 0)
+    if (batch->coupling().rows > 0 || dynamic_cast<const TreeJoints*>(batch.get()) != nullptr)
       for (const std::int32_t frame : batch->frames)
-        include(FrameView(model.frames[at(frame)], work.numbers->data.data(), model.bodies().data(),
-                          work.motions.data())
-                    .motion()
-                    .p);
-  const double length = (most - least).norm();
-  return std::isfinite(length) && length > 0 ? length : 1;
+        points.push_back(FrameView(model.frames[at(frame)], work.numbers->data.data(), model.bodies().data(),
+                                   work.motions.data())
+                             .motion()
+                             .p);
+  Vec3 mean = Vec3::Zero();
+  for (const Vec3& point : points) mean += point / static_cast<double>(points.size());
+  double farthest = 0;
+  for (const Vec3& point : points) farthest = std::max(farthest, (point - mean).norm());
+  return std::isfinite(farthest) && farthest > 0 ? 2 * farthest : 1;
 }
 
 // Whether joints close loops: where they do not, each holds a body of its own, and constraints are independent.
@@ -80,6 +82,32 @@ bool has_loops(const Model& model) {
   return false;
 }
 
+// What the joints of a tree transmit, at their places: force, and torque divided by the length.
+void tree_reactions(const System& system, const State& state, double length, Work& work, Eigen::VectorXd& out) {
+  const Model& model = system.model();
+  system.residual(state, work, {});
+  work.tree->transmitted(work.wrench.data());
+  Eigen::Index count = 0;
+  for (const int link : model.tree->of_joint) count += link >= 0 ? 6 : 0;
+  out.resize(count);
+  Eigen::Index next = 0;
+  for (const auto& batch : model.batches) {
+    if (dynamic_cast<const TreeJoints*>(batch.get()) == nullptr) continue;
+    for (int e = 0; e < batch->size(); ++e, next += 6) {
+      const int body = model.tree->links[at(model.tree->of_joint[at(batch->entries[at(e)])])].body;
+      const Motion<double>& behind = work.motions[at(body)];
+      const Vec3 place = FrameView(model.frames[at(batch->frames[at(batch->coupling().frames * e)])],
+                                   work.numbers->data.data(), model.bodies().data(), work.motions.data())
+                             .motion()
+                             .p;
+      const Vec6& f = work.wrench[at(body)];
+      out.segment<3>(next) = f.head<3>();
+      out.segment<3>(next + 3) =
+          (f.tail<3>() + (behind.R.transpose() * (behind.p - place)).cross(f.head<3>())) / length;
+    }
+  }
+}
+
 constexpr int kLargestDense = 300;
 
 }  // namespace
@@ -87,7 +115,7 @@ constexpr int kLargestDense = 300;
 ConstraintScales constraint_scales(const System& system, const State& state, Work& work) {
   const Model& model = system.model();
   ConstraintScales out;
-  out.length = model_length(system, state, work);
+  out.length = model_length(system, work);
   // A row that no translation of a body moves holds an angle.
   out.row.assign(at(model.rows), out.length);
   std::vector<double> blocks;
@@ -182,7 +210,6 @@ void Dependences::evaluate(const State& state, Work& work) {
   const Model& model = system_->model();
   const auto count = static_cast<Eigen::Index>(state.redundant.size());
   solutions_.setZero(model.nv + model.rows, count);
-  weighted_.resize(model.rows, count);
   system_->constraint_matrices(state, work, blocks_);
   for_each_entry(model, blocks_, [&](int row, int velocity, double value) {
     const auto found = std::lower_bound(state.redundant.begin(), state.redundant.end(), row);
@@ -195,20 +222,34 @@ void Dependences::evaluate(const State& state, Work& work) {
   }
 }
 
-void Dependences::shorten(const ConstraintScales& scales, std::vector<double>& lambda) {
-  // min |D^-1 (lambda - N c)|
-  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(),
-                                              static_cast<Eigen::Index>(scales.row.size()));
-  Eigen::Map<Eigen::VectorXd> all(lambda.data(), row.size());
-  for (Eigen::Index i = 0; i < weighted_.cols(); ++i) weighted_.col(i) = vectors().col(i).cwiseQuotient(row);
+void Dependences::shorten(const ConstraintScales& scales, State& state, Work& work) {
+  // min |D^-1 (lambda - N c)|, with what the joints of the tree transmit below it
+  const auto rows = static_cast<Eigen::Index>(scales.row.size());
+  const Eigen::Map<const Eigen::VectorXd> row(scales.row.data(), rows);
+  Eigen::Map<Eigen::VectorXd> lambda(state.lambda.data(), rows);
+  const bool tree = system_->model().tree.has_value();
+  if (tree) tree_reactions(*system_, state, scales.length, work, reactions_);
+  weighted_.resize(rows + reactions_.size(), solutions_.cols());
+  for (Eigen::Index i = 0; i < weighted_.cols(); ++i) {
+    const auto n = solutions_.col(i).tail(rows);
+    weighted_.col(i).head(rows) = n.cwiseQuotient(row);
+    if (!tree) continue;
+    lambda += n;
+    tree_reactions(*system_, state, scales.length, work, others_);
+    lambda -= n;
+    weighted_.col(i).tail(others_.size()) = others_ - reactions_;
+  }
   normal_.noalias() = weighted_.transpose() * weighted_;
   factors_.compute(normal_);
   // Twice: the second removes the rounding of the first.
+  scaled_.resize(weighted_.rows());
   for (int i = 0; i < 2; ++i) {
-    scaled_ = all.cwiseQuotient(row);
+    if (tree && i > 0) tree_reactions(*system_, state, scales.length, work, reactions_);
+    scaled_.head(rows) = lambda.cwiseQuotient(row);
+    scaled_.tail(reactions_.size()) = reactions_;
     part_.noalias() = weighted_.transpose() * scaled_;
     factors_.solveInPlace(part_);
-    all.noalias() -= vectors() * part_;
+    lambda.noalias() -= vectors() * part_;
   }
 }
 
@@ -265,7 +306,7 @@ bool ConstraintWatch::settle(State& state) {
     state.redundant[out] = in;
     std::sort(state.redundant.begin(), state.redundant.end());
   }
-  dependences_->shorten(scales_, state.lambda);
+  dependences_->shorten(scales_, state, *work_);
 
   // Rows that are not imposed are met as well as the others; if not, they never followed from them.
   system_->residual(state, *work_, {true, false, false});
@@ -378,6 +419,12 @@ bool ConstraintWatch::after_step(State& state, double h, Work* work) {
                   "one of several, and multipliers are large",
                   when, row_names(system_->model(), near.rows)));
   return true;
+}
+
+void ConstraintWatch::shorten(State& state) {
+  if (state.redundant.empty() || !factorize_accelerations(*system_, state, *work_)) return;
+  dependences_->evaluate(state, *work_);
+  dependences_->shorten(scales_, state, *work_);
 }
 
 std::string ConstraintWatch::singularity_near(const State& state, double h) {

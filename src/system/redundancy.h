@@ -19,7 +19,7 @@ namespace liedyn {
 
 // What makes forces and torques, velocities and angular velocities comparable.
 struct ConstraintScales {
-  double length = 1;           // of the model: the diagonal of the box around its joints and bodies
+  double length = 1;           // of the model: the diameter of the ball around its joints and bodies as drawn
   std::vector<double> row;     // the length where the multiplier is a torque, 1 where it is a force
   std::vector<double> column;  // the length where the velocity is an angular one, 1 otherwise
 };
@@ -43,9 +43,10 @@ class Dependences {
  public:
   explicit Dependences(const System& system);
   void evaluate(const State& at, Work& work);
-  auto vectors() const { return solutions_.bottomRows(weighted_.rows()); }
-  // lambda without its part along the columns, in the norm of the scaled rows: the shortest with the same B^T lambda.
-  void shorten(const ConstraintScales& scales, std::vector<double>& lambda);
+  auto vectors() const { return solutions_.bottomRows(system_->model().rows); }
+  // lambda without its part along the columns, in the norm of the scaled rows: the shortest with the same B^T lambda. In minimal coordinates the reactions of
+  // the joints of the tree, which follow from lambda, count as well.
+  void shorten(const ConstraintScales& scales, State& state, Work& work);
 
  private:
   const System* system_;
@@ -54,6 +55,7 @@ class Dependences {
   Eigen::MatrixXd weighted_, normal_;
   Eigen::LDLT<Eigen::MatrixXd> factors_;
   Eigen::VectorXd scaled_, part_;
+  Eigen::VectorXd reactions_, others_;  // of the joints of the tree
 };
 
 // "joints.a: place x, joints.b: place x"
@@ -68,6 +70,8 @@ class ConstraintWatch {
   // After an accepted step of length h. May choose other redundant rows and other multipliers. `work` holds the last factorised matrix of the step, null: there is
   // none. False: a constraint that was left out as redundant is violated; failure() says which.
   bool after_step(State& state, double h, Work* work);
+  // Of a state between steps: the shortest multipliers.
+  void shorten(State& state);
   const std::string& failure() const { return failure_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   // For the message of a step that failed: what is singular near the state, or nothing.

@@ -408,6 +408,39 @@ void System::sense(const State& state, Work& work, std::vector<double>& variable
   }
 }
 
+std::string System::not_finite(const State& state, Work& work) const {
+  const Evaluation e = prepare(state, work, {true, true, false});
+  std::fill(work.r.begin(), work.r.end(), 0.0);
+  const auto finite = [&](int node) {
+    const Node& n = model_->nodes[at(node)];
+    // In minimal coordinates r belongs to joints: bodies have wrenches only.
+    if (!work.tree)
+      for (int i = 0; i < node_size(n.type).v; ++i)
+        if (!std::isfinite(work.r[at(n.v + i)])) return false;
+    return work.wrench[at(node)].allFinite();
+  };
+  for (std::size_t b = 0; b < model_->batches.size(); ++b) {
+    const Batch& batch = *model_->batches[b];
+    batch.residual(e);
+    const Coupling coupling = batch.coupling();
+    for (int k = 0; k < batch.size(); ++k) {
+      bool good = true;
+      for (int i = 0; i < coupling.frames && good; ++i) {
+        const int node = model_->frames[at(batch.frames[at(k * coupling.frames + i)])].node;
+        good = node < 0 || finite(node);
+      }
+      for (int i = 0; i < coupling.rows && good; ++i)
+        good = std::isfinite(work.phi[at(batch.first_row + k * coupling.rows + i)]) &&
+               std::isfinite(work.rate[at(batch.first_row + k * coupling.rows + i)]);
+      if (good) continue;
+      const Section section = model_->sections[b];
+      return fmt::format("{}.{}", section_name(section),
+                         model_->description().entries(section)[at(batch.entries[at(k)])].name);
+    }
+  }
+  return {};
+}
+
 std::string System::unknown_name(int unknown) const {
   if (unknown < model_->nv) return model_->equation_name(unknown);
   const int row = unknown - model_->nv;

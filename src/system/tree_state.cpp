@@ -7,6 +7,7 @@
 namespace liedyn {
 
 System in_absolute_coordinates(const System& system) {
+  if (!system.model().tree) return system;
   return {Model::compile(system.model().shared_description(), formulations().front()), system.params()};
 }
 

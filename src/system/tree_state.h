@@ -6,7 +6,7 @@
 
 namespace liedyn {
 
-// The same model in absolute coordinates.
+// The same model in absolute coordinates; itself if it is.
 System in_absolute_coordinates(const System& system);
 
 // Throws InputError in minimal coordinates, for what knows absolute ones only.

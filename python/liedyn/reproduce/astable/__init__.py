@@ -1,4 +1,4 @@
 """Zhang, Zhang, Zanoni, Masarati: Performance of implicit A-stable time integration methods."""
 
-SUBJECTS = ("linear", "squeezer")
+SUBJECTS = ("linear", "squeezer", "flexible")
 """The modules with figures, in the order of the listing."""
