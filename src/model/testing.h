@@ -372,6 +372,7 @@ inline void add_flexible_bodies(ModelBuilder& builder, Random& random) {
   builder.joint("block_ground", "revolute").set("between", "ground", "block_right");
   builder.set("at", random.vector<3>()).set("axis", random.vector<3>());
   builder.force("strip_spring", "bushing")
+      .set("at", random.vector<3>())
       .set("between", "strip_start", "block_right")
       .set("stiffness", {1, 2, 3});
 }

@@ -91,24 +91,26 @@ Eigenpairs lowest(const SparseMatrix& K, const SparseMatrix& M, int count, doubl
   return {before, X.leftCols(count)};
 }
 
-// How large the lowest eigenvalue of the free body may be: that of fields x_j^2 e_i, which bend and stretch it.
+// How large the lowest eigenvalue of the free body may be: that of fields x_j^2 e_i, which bend it, and x_i e_i, which stretch it.
 double lowest_estimate(const FiniteElements& full) {
   const Vec3 middle = full.places.rowwise().mean();
-  MatrixXd U = MatrixXd::Zero(full.size(), 9);
+  MatrixXd U = MatrixXd::Zero(full.size(), 12);
   for (int n = 0; n < full.nodes(); ++n) {
     const Vec3 x = full.places.col(n) - middle;
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
+      U(full.freedoms * n + i, 9 + i) = x[i];
       for (int j = 0; j < 3; ++j) {
         U(full.freedoms * n + i, 3 * i + j) = x[j] * x[j];
         if (full.freedoms == 6)
           U.block<3, 1>(6 * n + 3, 3 * i + j) = x[j] * Vec3::Unit(j).cross(Vec3::Unit(i));
       }
+    }
   }
   Orthogonal(full.M, full.rigid_motions()).apply(U);
   double least = INFINITY;
-  for (int i = 0; i < 9; ++i) {
+  for (Eigen::Index i = 0; i < U.cols(); ++i) {
     const double mass = U.col(i).dot(full.M * U.col(i)), stiffness = U.col(i).dot(full.K * U.col(i));
-    if (mass > 1e-20 * full.M.diagonal().sum() * std::pow(full.extent(), 4) && stiffness > 0)
+    if (mass > 1e-12 * full.M.diagonal().sum() * std::pow(full.extent(), i < 9 ? 4 : 2) && stiffness > 0)
       least = std::min(least, stiffness / mass);
   }
   if (!std::isfinite(least)) throw std::invalid_argument("has no mass or no stiffness");
