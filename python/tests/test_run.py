@@ -115,7 +115,7 @@ def test_lists_say_what_there_is():
     rho = ld.integrators()["generalized-alpha"].options["rho"]
     assert rho.default == "0.9" and rho.range == (0, 1)
     elements = ld.elements()
-    assert list(elements) == ["bodies", "beams", "joints", "forces", "states", "sensors"]
+    assert list(elements) == ["bodies", "beams", "flexible", "joints", "forces", "states", "sensors"]
     assert elements["bodies"]["rigid"].fields["mass"].unit == "kg"
     assert "spherical" in repr(elements["joints"]["spherical"])
     assert ld.formulations()[0] == "r3so3"
