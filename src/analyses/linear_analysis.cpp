@@ -114,9 +114,8 @@ LinearAnalysis analyze_integrator(const std::string& specification, const std::v
          out.order_defects[static_cast<std::size_t>(out.order)] < kConditionMet)
     ++out.order;
   out.is_explicit = method.is_explicit;
-  out.radius_at_infinity =
-      method.is_explicit ? std::numeric_limits<double>::infinity()
-                         : gathered(roots(method, {0, kInfinity})).cwiseAbs().maxCoeff();
+  out.radius_at_infinity = method.is_explicit ? std::numeric_limits<double>::infinity()
+                                              : gathered(roots(method, {0, kInfinity})).cwiseAbs().maxCoeff();
   out.real_limit = stable_as_far_as(method, -1);
   out.imaginary_limit = stable_as_far_as(method, {0, 1});
   if (region_points > 1) out.region = stability_region(method, region_points);

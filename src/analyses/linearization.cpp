@@ -116,7 +116,8 @@ double own_pace(const Linearization& l) {
 }  // namespace
 
 bool Linearization::is_plain() const {
-  return states() == 0 && !drift && std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
+  return states() == 0 && !drift &&
+         std::find(velocity_row.begin(), velocity_row.end(), true) == velocity_row.end() &&
          SparseMatrix(L - SparseMatrix(B.transpose())).norm() <= 1e-14 * B.norm();
 }
 
@@ -204,7 +205,8 @@ Linearization linearize_unsteady(const System& system, const State& state, Work&
   SparseMatrix far_B, far_rate, near_B, near_rate;
   const double dt = kPart / rate;
   if (!differences(dt, far_B, far_rate) || !differences(dt / 2, near_B, near_rate))
-    throw NumericalError(state.t, "the equations of motion do not determine the accelerations beside the state");
+    throw NumericalError(state.t,
+                         "the equations of motion do not determine the accelerations beside the state");
   drift.B_t = (4 * near_B - far_B) / 3;
   drift.B_rate_t = (4 * near_rate - far_rate) / 3;
   out.drift = std::move(drift);

@@ -343,7 +343,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   const bool unsteady = out.axes.change > kSteady, follows = unsteady && dense && !options.axes_given;
   if (unsteady)
     out.warnings.push_back(fmt::format(
-        "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): the "
+        "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
+        "the "
         "eigenvalues are those of t = {:.6g} s{}",
         out.axes.change, state.t,
         follows ? ", and depend on the coordinates" : ", with constraints that stay as they are there"));
@@ -380,7 +381,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     pairs = sparse_pairs(model, l, count, state.t);
     if (std::any_of(pairs.begin(), pairs.end(), [](const Pair& pair) { return pair.rigid; }))
       out.warnings.emplace_back(
-          "there are motions that nothing resists: of such a multiple eigenvalue the sparse solver shows some "
+          "there are motions that nothing resists: of such a multiple eigenvalue the sparse solver shows "
+          "some "
           "only, and others of the slowest modes beside them");
   }
   std::stable_sort(pairs.begin(), pairs.end(),

@@ -52,7 +52,8 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
     if (force != forces.end()) add_loads(system, *force, true, paths);
     if (paths.size() != before) continue;
     if (force != forces.end())
-      throw InputError("inputs", fmt::format("'{}' has no load of its own that could be an input", excerpt(path)),
+      throw InputError("inputs",
+                       fmt::format("'{}' has no load of its own that could be an input", excerpt(path)),
                        "name one of its numbers, or a parameter that its expressions use");
     paths.push_back(path);
   }

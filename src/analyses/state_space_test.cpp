@@ -181,7 +181,8 @@ TEST(StateSpace, DescribesTheDisturbedMotionOfASleepingTop) {
 // About a motion that is not steady A is the derivative of the accelerations by the coordinate and its rate, here those of a slider-crank with one degree of
 // freedom: J(phi) phi'' + J'(phi) phi'^2 / 2 = 0.
 TEST(StateSpace, OfAMovingSliderCrankIsTheDerivativeOfItsAcceleration) {
-  static constexpr double r = 0.1, l = 0.25, m_crank = 0.4, J_crank = 2e-3, m_rod = 0.7, J_rod = 5e-3, m_slider = 1.3;
+  static constexpr double r = 0.1, l = 0.25, m_crank = 0.4, J_crank = 2e-3, m_rod = 0.7, J_rod = 5e-3,
+                          m_slider = 1.3;
   constexpr double phi0 = 0.7, omega = 9;
   const auto derivative = [](const auto& f, double x) {
     constexpr double h = 5e-3;
@@ -218,10 +219,16 @@ TEST(StateSpace, OfAMovingSliderCrankIsTheDerivativeOfItsAcceleration) {
     builder.consistent("angular_velocity");
     builder.body("slider", "rigid").set("mass", {m_slider}).set("inertia", {1, 1, 1}).set("position", end);
     builder.consistent("velocity");
-    builder.joint("bearing", "revolute").set("between", "ground", "crank").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    builder.joint("bearing", "revolute")
+        .set("between", "ground", "crank")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
     builder.joint("pin", "revolute").set("between", "crank", "rod").set("at", pin).set("axis", {0, 0, 1});
     builder.joint("end", "spherical").set("between", "rod", "slider").set("at", end);
-    builder.joint("rail", "prismatic").set("between", "ground", "slider").set("at", end).set("axis", {1, 0, 0});
+    builder.joint("rail", "prismatic")
+        .set("between", "ground", "slider")
+        .set("at", end)
+        .set("axis", {1, 0, 0});
     const System system = make_system(builder.finish(), formulation);
     const StateSpace space = state_space(system, start_of(system));
     ASSERT_EQ(space.A.rows(), 2);
@@ -262,8 +269,14 @@ TEST(StateSpace, OfAMovingDoublePendulumIsTheDerivativeOfItsAccelerations) {
     };
     mass("upper", m1, first, x[2]);
     mass("lower", m2, second, x[3]);
-    builder.joint("top", "revolute").set("between", "ground", "upper").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
-    builder.joint("middle", "revolute").set("between", "upper", "lower").set("at", first).set("axis", {0, 0, 1});
+    builder.joint("top", "revolute")
+        .set("between", "ground", "upper")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
+    builder.joint("middle", "revolute")
+        .set("between", "upper", "lower")
+        .set("at", first)
+        .set("axis", {0, 0, 1});
     const System system = make_system(builder.finish());
     const StateSpace space = state_space(system, start_of(system));
     ASSERT_EQ(space.A.rows(), 4);

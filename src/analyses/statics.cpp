@@ -699,13 +699,15 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
         const std::vector<std::string> names = stubborn_states(raised, state, other);
         if (!names.empty())
           out.failure += fmt::format(
-              "; where it starts nothing changes the rates of these states, which do not vanish (a limiter may be "
+              "; where it starts nothing changes the rates of these states, which do not vanish (a limiter "
+              "may be "
               "at its end: try other initial values): {}",
               fmt::join(names, ", "));
         else if (const std::vector<std::string> loose = states_without_effect(raised, state, other);
                  !loose.empty())
           out.failure += fmt::format(
-              "; nothing depends on these states, whose rates must vanish too: without them the rest may have "
+              "; nothing depends on these states, whose rates must vanish too: without them the rest may "
+              "have "
               "an equilibrium: {}",
               fmt::join(loose, ", "));
         else

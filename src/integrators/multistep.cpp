@@ -70,10 +70,10 @@ class Multistep final : public FirstOrderMethod {
     const bool changed = !same_step || from.memory[kChanged] != 0;
     // The trapezoidal rule starts. Later, where the step changes, two points are always there: LMS2, which has a formula for unequal steps,
     // takes over until enough points are equally spaced again.
-    const MultistepFormula formula = same_step && known + 1 >= static_cast<std::size_t>(formula_.steps) ? formula_
-                                     : changed && known > 0
-                                         ? damped_two_step(rho_, same_step ? 1 : h / before)
-                                         : trapezoidal_rule();
+    const MultistepFormula formula =
+        same_step && known + 1 >= static_cast<std::size_t>(formula_.steps) ? formula_
+        : changed && known > 0 ? damped_two_step(rho_, same_step ? 1 : h / before)
+                               : trapezoidal_rule();
 
     read(from, last_);
     // Theta = sum_j alpha_j theta_{k-j} + h sum_j beta_j theta'_{k-j},  V the same with u, u';  j >= 1, theta_{k-1} = 0

@@ -150,7 +150,10 @@ TEST(Door, HangsOnBothHingesAlikeInEveryFormulation) {
     ModelBuilder builder({0, 0, -9.81});
     builder.body("door", "rigid").set("mass", {10}).set("inertia", {1, 2, 3}).set("position", {0.4, 0, 1});
     const auto hinge = [&](const char* name, double height) {
-      builder.joint(name, "revolute").set("between", "ground", "door").set("at", {0, 0, height}).set("axis", kZ);
+      builder.joint(name, "revolute")
+          .set("between", "ground", "door")
+          .set("at", {0, 0, height})
+          .set("axis", kZ);
       builder.sensor(std::string("force_") + name, "reaction_force").set("of", std::string(name));
       builder.sensor(std::string("torque_") + name, "reaction_torque").set("of", std::string(name));
     };

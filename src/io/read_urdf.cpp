@@ -127,10 +127,10 @@ class UrdfReader {
 
   void unknown_joint(const std::string& name) {
     if (const auto found = robot_.joints_.find(name); found != robot_.joints_.end())
-      return builder_.finding("initial." + excerpt(name),
-                              found->second->mimic ? "this joint follows another one"
-                                                   : "this joint has no coordinate of its own",
-                              "only revolute, continuous and prismatic joints that mimic none have one");
+      return builder_.finding(
+          "initial." + excerpt(name),
+          found->second->mimic ? "this joint follows another one" : "this joint has no coordinate of its own",
+          "only revolute, continuous and prismatic joints that mimic none have one");
     Suggestion suggestion(name);
     for (const auto& [joint, pointer] : robot_.joints_) suggestion.consider(joint);
     builder_.finding("initial." + excerpt(name), "the robot has no movable joint of this name",

@@ -314,7 +314,8 @@ TEST(Builder, ReportsEveryMistakeInTheOrderOfLines) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
                  "model.json:4: bodies.ball.mass: expected a number >= 0, got -1\n"
-                 "model.json:5: bodies.ball.colour: unknown key 'colour' for the type point (hint: it has mass, position, velocity)\n"
+                 "model.json:5: bodies.ball.colour: unknown key 'colour' for the type point (hint: it has "
+                 "mass, position, velocity)\n"
                  "model.json:9: joints.pivot.at: missing: Place of the joint in the initial configuration, "
                  "inertial axes.\n"
                  "model.json:9: joints.pivot.between: there is no body 'top'");

@@ -131,13 +131,15 @@ void require_accelerations(const System& system, State& state, Work& work) {
   const Model& model = system.model();
   const std::string& file = model.description().file;
   if (const std::string culprit = system.not_finite(state, work); !culprit.empty())
-    throw InputError({{file, 0, culprit, "what it adds to the equations of motion at the start is infinite or not a number",
+    throw InputError({{file, 0, culprit,
+                       "what it adds to the equations of motion at the start is infinite or not a number",
                        "look for divisions by zero, and roots and logarithms of negative numbers"}});
   const int suspect = work.solver->singular_unknown();
   if (suspect < 0)
-    throw InputError({{file, 0, "", "the equations of motion do not determine the accelerations",
-                       "`liedyn check` names redundant constraints; an expression may have an infinite derivative "
-                       "here"}});
+    throw InputError(
+        {{file, 0, "", "the equations of motion do not determine the accelerations",
+          "`liedyn check` names redundant constraints; an expression may have an infinite derivative "
+          "here"}});
   const std::string name = system.unknown_name(suspect);
   if (suspect < model.nv)
     throw InputError({{file, model.body_of(suspect).line, name,

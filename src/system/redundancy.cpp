@@ -83,7 +83,8 @@ bool has_loops(const Model& model) {
 }
 
 // What the joints of a tree transmit, at their places: force, and torque divided by the length.
-void tree_reactions(const System& system, const State& state, double length, Work& work, Eigen::VectorXd& out) {
+void tree_reactions(const System& system, const State& state, double length, Work& work,
+                    Eigen::VectorXd& out) {
   const Model& model = system.model();
   system.residual(state, work, {});
   work.tree->transmitted(work.wrench.data());
