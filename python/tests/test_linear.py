@@ -137,3 +137,18 @@ def test_minimal_coordinates_give_what_absolute_ones_give():
         ld.linearize(at_rest, **inputs, **minimal).A, ld.linearize(at_rest, **inputs, **absolute).A, atol=1e-12
     )
     np.testing.assert_allclose(ld.assemble(pendulum(), **minimal)["place"], ld.assemble(pendulum(), **absolute)["place"], atol=1e-12)
+
+
+@pytest.mark.parametrize("formulation", ["r3so3", "se3", "minimal"])
+def test_a_start_gives_what_it_says_and_the_model_the_rest(formulation):
+    model = pendulum(0.0)
+    model["sensors"]["rate"] = {"type": "joint_angle_rate", "of": "hinge"}
+    bob = model["bodies"]["bob"]
+    bob["angular_velocity"] = [0, 0, 3]
+    bob["velocity"] = [2.1, 0, 0]
+    place = {"bodies": {"bob": {"position": [0, -0.7, 0]}}}
+    assert ld.run(model, start=place, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)
+    # Left to be found by the model, given by the start.
+    bob["angular_velocity"] = bob["velocity"] = "consistent"
+    spin = {"bodies": {"bob": {"angular_velocity": [0, 0, 3]}}}
+    assert ld.run(model, start=spin, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)
