@@ -544,8 +544,9 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   const double nothing = kNothing * std::max(scale, l.K.norm() * 1e-3);
   while (rank < K.cols() && svd.singularValues()[rank] > nothing) ++rank;
   if (rank < K.cols()) out.indifferent = separated(N * svd.matrixV().rightCols(K.cols() - rank));
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (K + K.transpose()), Eigen::EigenvaluesOnly);
-  for (const double value : eigen.eigenvalues()) out.negative += value < -nothing ? 1 : 0;
+  // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
+  const Eigen::EigenSolver<MatrixXd> eigen(K, false);
+  for (const auto& value : eigen.eigenvalues()) out.negative += value.real() < -nothing ? 1 : 0;
   return out;
 }
 
