@@ -73,10 +73,10 @@ def test_figure_writes_data_plot_and_verdict(name, tmp_path):
         # Conventional coordinates and the residual form may fail at large steps; what is not there is nan.
         fragile = ("euler-parameters", "cardan", "EP.", "Rxyz.", "residual.")
         words = ("method", "completed")
-        lax = [name.startswith(fragile) for name in header]
+        lax = [column.startswith(fragile) for column in header]
         for row in body:
-            for cell, name, may_fail in zip(row, header, lax):
-                assert cell if name in words else np.isfinite(float(cell)) or may_fail, name
+            for cell, column, may_fail in zip(row, header, lax):
+                assert cell if column in words else np.isfinite(float(cell)) or may_fail, column
     content = json.loads((tmp_path / f"{name}.json").read_text())
     entry = reproduce.FIGURES[name]
     assert [claim["claim"] for claim in content["claims"]] == [*entry.claims.values(), *entry.checks.values()]
