@@ -45,6 +45,10 @@ class SingleStep final : public FirstOrderMethod {
 
  private:
   using Complex = std::complex<double>;
+  // Without the care for infinite parts that the operator takes, which costs more than the product.
+  static Complex product(const Complex& a, const Complex& b) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  }
 
   // State::memory: the last step, then the auxiliary derivatives of theta and of u, each r-1 times the real and the imaginary part.
   enum Quantity : std::size_t { kSlope, kAcceleration };
@@ -71,8 +75,8 @@ class SingleStep final : public FirstOrderMethod {
       const Weights& weight = weights_[j];
       // w^j - y' is proportional to the step: it is carried over to one of another size.
       const Complex last = derivative + ratio * (get(from, of, j, i) - derivative);
-      const Complex known =
-          weight.of_below * below + weight.of_known_below * known_below - weight.of_last * last;
+      const Complex known = product(weight.of_below, below) + product(weight.of_known_below, known_below) -
+                            product(weight.of_last, last);
       set(to, of, j, i, known);
       below = last;
       known_below = known;
@@ -90,6 +94,7 @@ class SingleStep final : public FirstOrderMethod {
       corrector.V[i] = last_.u[i] + h * known_part(from, to, kAcceleration, i, last_.udot[i], ratio);
       next_.udot[i] = last_.udot[i];  // Eq. (15)
     }
+    corrector.expect_similar_solves();
     to.t = from.t + h;
     to.lambda = from.lambda;
     const double c = h * formula_.even * gains_.back().real();  // the product of all gamma is real
