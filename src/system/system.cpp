@@ -412,12 +412,12 @@ std::string System::not_finite(const State& state, Work& work) const {
   const Evaluation e = prepare(state, work, {true, true, false});
   std::fill(work.r.begin(), work.r.end(), 0.0);
   const auto finite = [&](int node) {
+    if (!work.wrench[at(node)].allFinite()) return false;
+    if (work.tree) return true;  // r belongs to joints: bodies, whose frames these are, have wrenches only
     const Node& n = model_->nodes[at(node)];
-    // In minimal coordinates r belongs to joints: bodies have wrenches only.
-    if (!work.tree)
-      for (int i = 0; i < node_size(n.type).v; ++i)
-        if (!std::isfinite(work.r[at(n.v + i)])) return false;
-    return work.wrench[at(node)].allFinite();
+    for (int i = 0; i < node_size(n.type).v; ++i)
+      if (!std::isfinite(work.r[at(n.v + i)])) return false;
+    return true;
   };
   for (std::size_t b = 0; b < model_->batches.size(); ++b) {
     const Batch& batch = *model_->batches[b];
