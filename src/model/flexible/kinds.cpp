@@ -11,6 +11,7 @@
 #include "model/flexible/files.h"
 #include "model/flexible/linear_beam.h"
 #include "model/flexible/list.h"
+#include "model/flexible/numpy_files.h"
 
 namespace liedyn {
 namespace {
@@ -150,10 +151,15 @@ ListedKind matrices() {
       "Body given by the mass and stiffness matrices of a linear finite element model, three displacements "
       "or "
       "three displacements and three rotations for each node.",
-      {file("mass_matrix", "Mass matrix in the format MatrixMarket."),
-       file("stiffness_matrix", "Stiffness matrix in the format MatrixMarket."),
+      {file("mass_matrix",
+            "Mass matrix: MatrixMarket, or .npz of scipy.sparse.save_npz (csr, csc, coo) or of np.savez, "
+            "there the "
+            "array M or the one that is named after a colon, body.npz:mass."),
+       file("stiffness_matrix", "Stiffness matrix in a file of the same kinds; of np.savez the array K."),
        file("nodes",
-            "Places of the nodes, one in each row of a matrix in the format MatrixMarket, body axes.")});
+            "Places of the nodes, one in each row of a matrix in a file of the same kinds, body axes; of "
+            "np.savez "
+            "the array nodes.")});
 }
 
 ListedKind interface() {
@@ -219,14 +225,14 @@ Meshed meshed_brick(const Inputs<double>& in) {
   return of_solids(brick_mesh(in.vector(in.kind().field("size")), divisions), material_of(in));
 }
 
-// The contents of the file that a field names.
-std::string text_of(const Inputs<double>& in, std::string_view field) {
+// The file that a field names.
+const std::string& path_of(const Inputs<double>& in, std::string_view field) {
   const FieldValue& value = in.entry().fields[static_cast<std::size_t>(in.kind().field(field))];
-  return read_text(in.description().words[static_cast<std::size_t>(value.word)], in.description().file);
+  return in.description().words[static_cast<std::size_t>(value.word)];
 }
 template <class Parse>
-auto parsed(const Inputs<double>& in, std::string_view field, const Parse& parse) {
-  const std::string text = text_of(in, field);
+auto parsed(const Inputs<double>& in, std::string_view field, const std::string& path, const Parse& parse) {
+  const std::string text = read_text(path, in.description().file);
   try {
     return parse(text);
   } catch (const std::invalid_argument& mistake) {
@@ -234,8 +240,21 @@ auto parsed(const Inputs<double>& in, std::string_view field, const Parse& parse
   }
 }
 
+// A matrix in any of the formats. `usual` is the name of its array in a file with several; FILE.npz:NAME names another.
+SparseMatrix matrix_of(const Inputs<double>& in, std::string_view field, std::string_view usual) {
+  std::string path = path_of(in, field);
+  std::string name;
+  if (const std::size_t colon = path.rfind(".npz:"); colon != std::string::npos) {
+    name = path.substr(colon + 5);
+    path.resize(colon + 4);
+  }
+  return parsed(in, field, path, [&](const std::string& bytes) {
+    return is_numpy(bytes) ? parse_numpy(bytes, name, usual) : parse_matrix_market(bytes);
+  });
+}
+
 Meshed meshed_file(const Inputs<double>& in) {
-  SolidMesh mesh = parsed(in, "file", parse_gmsh);
+  SolidMesh mesh = parsed(in, "file", path_of(in, "file"), parse_gmsh);
   mesh.places *= in.number(in.kind().field("scale"));
   return of_solids(std::move(mesh), material_of(in));
 }
@@ -243,9 +262,9 @@ Meshed meshed_file(const Inputs<double>& in) {
 Meshed meshed_matrices(const Inputs<double>& in) {
   Meshed out;
   FiniteElements& full = out.elements;
-  full.K = parsed(in, "stiffness_matrix", parse_matrix_market);
-  full.M = parsed(in, "mass_matrix", parse_matrix_market);
-  const SparseMatrix places = parsed(in, "nodes", parse_matrix_market);
+  full.K = matrix_of(in, "stiffness_matrix", "K");
+  full.M = matrix_of(in, "mass_matrix", "M");
+  const SparseMatrix places = matrix_of(in, "nodes", "nodes");
   if (places.cols() != 3)
     throw std::invalid_argument(fmt::format("nodes: expected 3 columns, got {}", places.cols()));
   full.places = Eigen::MatrixXd(places).transpose();
@@ -259,6 +278,9 @@ Meshed meshed_matrices(const Inputs<double>& in) {
     throw std::invalid_argument(
         fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows", full.nodes(), size));
   for (const SparseMatrix* matrix : {&full.K, &full.M}) {
+    if (matrix->nonZeros() == 0)
+      throw std::invalid_argument(
+          fmt::format("{} has no entries", matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
     const double largest = matrix->coeffs().cwiseAbs().maxCoeff();
     if (!(SparseMatrix(*matrix - SparseMatrix(matrix->transpose())).coeffs().cwiseAbs().maxCoeff() <=
           1e-8 * largest))
