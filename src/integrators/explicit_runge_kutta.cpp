@@ -130,16 +130,15 @@ class ExplicitRungeKutta final : public Integrator {
     const std::string name = c.worst >= 0 ? system.unknown_name(c.worst) : "unknown";
     switch (c.failure) {
       case CorrectorFailure::Singular:
-        return fmt::format("nothing determines the acceleration at '{}': a mass matrix is singular", name);
+        // A mass matrix without mass is found at the start already: here its numbers have lost their sense.
+        return fmt::format("nothing determines the acceleration at '{}': a mass matrix is singular; {}", name,
+                           kStability);
       case CorrectorFailure::NotFinite:
-        return fmt::format(
-            "the accelerations are not finite, first in '{}'; an explicit method needs steps that its "
-            "stability "
-            "allows{}",
-            name, regularity_note(c, system));
+        return fmt::format("the accelerations are not finite, first in '{}'; {}{}", name, kStability,
+                           regularity_note(c, system));
       case CorrectorFailure::TooManyIterations:
-        return fmt::format("the projection onto the constraints did not converge; {:.3g} is left of '{}'",
-                           c.residual, name);
+        return fmt::format("the projection onto the constraints did not converge; {:.3g} is left of '{}'; {}",
+                           c.residual, name, kStability);
       default: return Integrator::failure(attempt, system);
     }
   }
@@ -151,6 +150,7 @@ class ExplicitRungeKutta final : public Integrator {
   }
 
  private:
+  static constexpr const char* kStability = "an explicit method needs steps that its stability allows";
   struct Slopes {
     std::vector<double> theta, u;  // theta', u'
   };
@@ -245,8 +245,10 @@ class ExplicitRungeKutta final : public Integrator {
         if (now <= kRoundoff * scale() || (now <= kTolerance * scale() && (now > 0.5 * before || i == kMost)))
           return true;
         if (i == kMost || !std::isfinite(now) || now > 2 * before) {
-          const auto worst = std::max_element(residual.begin(), residual.end(),
-                                              [](double a, double b) { return std::abs(a) < std::abs(b); });
+          // What is not a number is the largest.
+          const auto worst = std::max_element(residual.begin(), residual.end(), [](double a, double b) {
+            return std::abs(a) < std::abs(b) || (std::isnan(b) && !std::isnan(a));
+          });
           outcome.failure = CorrectorFailure::TooManyIterations;
           outcome.worst = system_->model().nv + static_cast<int>(worst - residual.begin());
           outcome.residual = *worst;

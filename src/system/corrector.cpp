@@ -548,7 +548,10 @@ std::string describe_failure(const CorrectorOutcome& outcome, const System& syst
           "Newton's method did not converge in {} iterations; the largest residual, {:.3g}, is in '{}'",
           outcome.iterations, outcome.residual, name);
     case CorrectorFailure::Singular:
-      return fmt::format("the matrix of Newton's method is singular at '{}'", name);
+      // Where numbers have overflown there is no place that could be named.
+      return outcome.worst < 0
+                 ? std::string("the matrix of Newton's method is singular, or its numbers are too large")
+                 : fmt::format("the matrix of Newton's method is singular at '{}'", name);
     case CorrectorFailure::NotFinite:
       return fmt::format("the residual is not finite after {} iterations, first in '{}'", outcome.iterations,
                          name);
