@@ -150,6 +150,72 @@ TEST(FlexibleStatics, StressesAndDisplacementsOfABarAreThoseOfTheClosedForm) {
   expect_at_most((s.segment<3>(12) - Vec3(stretch / 2, 0, 0)).norm(), 1e-10, "displacement in the frame");
 }
 
+// A cantilever with force and torque at its tip: N = F_x, Q = F, and moments M = m + (L - x) e_x x F in every section, whatever the stiffness.
+TEST(FlexibleStatics, SectionForcesOfALinearBeamAreThoseOfTheClosedForm) {
+  const Vec3 force(3e-4, 2e-4, -1e-4), torque(1e-4, -2e-4, 3e-4);
+  for (const std::string element : {"two_node", "three_node"})
+    for (const double x : {0.1, 0.5, 0.83}) {
+      ModelBuilder b({0, 0, 0});
+      add_strip(b, Section::Flexible, "strip", Vec3::Zero(), Vec3::UnitX(), 6)
+          .set("height_end", {0.03})
+          .set("element", element)
+          .set("modes", {0});
+      add_interface(b, "root", "strip", Vec3::Zero());
+      add_interface(b, "tip", "strip", Vec3::UnitX());
+      b.joint("clamp", "fixed").set("between", "ground", "root").set("at", {0, 0, 0});
+      b.force("load", "force").set("on", std::string("tip")).set("force", force);
+      b.force("turn", "torque").set("on", std::string("tip")).set("torque", torque);
+      const std::string place = fmt::format("strip[{}]", x);
+      b.sensor("force", "section_force").set("of", place);
+      b.sensor("moment", "section_moment").set("of", place);
+      const StaticResult found = find_equilibrium(make_system(b.finish()), {});
+      ASSERT_TRUE(found.converged) << found.failure;
+      const Eigen::VectorXd s = as_vector(found.steps.back().sensors);
+      const Vec3 moment = torque + (1 - x) * Vec3::UnitX().cross(force);
+      const std::string where = fmt::format("{}, x = {}", element, x);
+      // The shape is that of the relaxed body up to 1e-4: the tip turns by so much.
+      expect_at_most((s.segment<3>(0) - force).norm() / force.norm(), 1e-3, where + ": force");
+      expect_at_most((s.segment<3>(3) - moment).norm() / moment.norm(), 1e-3, where + ": moment");
+    }
+}
+
+// A curved, twisted, tapered and damped cantilever under a small load at its tip, as an exact beam or as a flexible body; its sensors are force, moment, strain and curvature of a section.
+std::shared_ptr<const Description> bent_strip(bool exact, const std::string& element, int modes) {
+  ModelBuilder b({0, 0, 0});
+  add_strip(b, exact ? Section::Beams : Section::Flexible, "strip", Vec3(0.1, 0.2, 0.3), Vec3(0.8, 0.4, 0.5),
+            6);
+  b.set("through", {0.5, 0.35, 0.3}).set("element", element).set("twist", {0.4}).set("width_end", {0.03});
+  b.set("damping", {0.01});
+  std::string root = "strip.start", tip = "strip.end";
+  if (!exact) {
+    b.set("modes", {static_cast<double>(modes)});
+    add_interface(b, root = "root", "strip", Vec3(0.1, 0.2, 0.3));
+    add_interface(b, tip = "tip", "strip", Vec3(0.8, 0.4, 0.5));
+  }
+  b.joint("clamp", "fixed").set("between", "ground", root).set("at", {0.1, 0.2, 0.3});
+  b.force("load", "force").set("on", tip).set("force", {3e-6, 2e-6, -1e-6});
+  for (const std::string kind : {"force", "moment", "strain", "curvature"})
+    b.sensor(kind, "section_" + kind).set("of", std::string("strip[0.37]"));
+  return b.finish();
+}
+Eigen::VectorXd sections_at_rest(bool exact, const std::string& element) {
+  const StaticResult found = find_equilibrium(make_system(bent_strip(exact, element, 0)), {});
+  EXPECT_TRUE(found.converged) << found.failure;
+  return as_vector(found.steps.back().sensors);
+}
+
+// On a curved and twisted beam, under a load so small that the exact beam is linear too.
+TEST(FlexibleStatics, SectionsOfALinearBeamAreThoseOfTheExactBeam) {
+  for (const std::string element : {"two_node", "three_node"}) {
+    const Eigen::VectorXd expected = sections_at_rest(true, element),
+                          found = sections_at_rest(false, element);
+    for (int i = 0; i < 4; ++i)
+      expect_at_most(
+          (found.segment<3>(3 * i) - expected.segment<3>(3 * i)).norm() / expected.segment<3>(3 * i).norm(),
+          1e-4, fmt::format("{}: part {}", element, i));
+  }
+}
+
 Result run(const std::shared_ptr<const Description>& d, double end, double step,
            const std::string& integrator, const std::string& formulation = "r3so3") {
   SimulateOptions options;
@@ -159,6 +225,19 @@ Result run(const std::shared_ptr<const Description>& d, double end, double step,
   const Result result = simulate(make_system(d, formulation), options);
   EXPECT_TRUE(result.summary.completed) << formulation << " " << integrator;
   return result;
+}
+
+// While the strip swings, with what damping adds to the forces.
+TEST(FlexibleMotion, SectionsOfALinearBeamAreThoseOfTheExactBeam) {
+  const auto moments = [&](bool exact) {
+    const Result result = run(bent_strip(exact, "three_node", 12), 0.04, 1e-3, "generalized-alpha,rho=0.6");
+    Eigen::MatrixXd out(3, static_cast<Eigen::Index>(result.trajectory.rows()));
+    for (Eigen::Index i = 0; i < out.cols(); ++i)
+      for (int k = 0; k < 3; ++k) out(k, i) = result.trajectory.at(static_cast<std::size_t>(i), 4 + k);
+    return out;
+  };
+  const Eigen::MatrixXd expected = moments(true), found = moments(false);
+  expect_at_most((found - expected).norm() / expected.norm(), 0.01, "moments");
 }
 
 // Spun up about one end to `spin`: the deflection of the tip behind a rigid strip, largest while the speed changes.

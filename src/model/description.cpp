@@ -544,12 +544,19 @@ bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field
             std::move(hint), entry.line);
     return true;
   };
-  const std::vector<Entry>& beams = description_.entries(Section::Beams);
-  const auto beam =
-      std::find_if(beams.begin(), beams.end(), [&](const Entry& e) { return e.name == place.beam; });
-  if (beam == beams.end()) {
-    Suggestion suggestion(place.beam);
-    for (const Entry& candidate : beams) suggestion.consider(candidate.name);
+  // Sensors may look at sections of linear beams as at those of exact ones.
+  const bool linear_too = !body && section_ == Section::Sensors;
+  const Entry* beam = nullptr;
+  Suggestion suggestion(place.beam);
+  const auto look = [&](const Entry& candidate) {
+    suggestion.consider(candidate.name);
+    if (candidate.name == place.beam) beam = &candidate;
+  };
+  for (const Entry& candidate : description_.entries(Section::Beams)) look(candidate);
+  if (linear_too)
+    for (const Entry& candidate : description_.entries(Section::Flexible))
+      if (is_linear_beam(candidate)) look(candidate);
+  if (beam == nullptr) {
     return say(fmt::format("there is no beam '{}'", excerpt(place.beam)), did_you_mean(suggestion.name()));
   }
   if (!place.valid)

@@ -474,16 +474,22 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                    : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
       } else if (field.type == FieldType::Beam) {
         const BeamPlace place = parse_beam_place(word(d, entry, index));
-        const int beam = beam_names.at(place.beam);
+        const auto exact = beam_names.find(place.beam);
+        const Section section = exact != beam_names.end() ? Section::Beams : Section::Flexible;
+        const int beam = exact != beam_names.end() ? exact->second : flexible_names.at(place.beam);
+        const BeamMesh mesh = beam_mesh(d, d.entries(section)[static_cast<std::size_t>(beam)]);
         sensor.fraction = place.fraction;
-        sensor.elements = beam_mesh(d, d.entries(Section::Beams)[static_cast<std::size_t>(beam)]).elements;
+        sensor.elements = mesh.elements;
         for (std::size_t b = 0; b < m.batches.size(); ++b) {
           const std::vector<std::int32_t>& list = m.batches[b]->entries;
           const auto found = std::find(list.begin(), list.end(), beam);
-          if (m.sections[b] != Section::Beams || found == list.end()) continue;
+          if (m.sections[b] != section || found == list.end()) continue;
           sensor.batch = static_cast<int>(b);
           sensor.element = static_cast<int>(found - list.begin());
         }
+        if (section == Section::Flexible)
+          dynamic_cast<FlexibleOutput&>(*m.batches[static_cast<std::size_t>(sensor.batch)])
+              .show_sections(mesh);
       } else if (field.type == FieldType::Flexible) {
         const int body = flexible_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b)

@@ -8,6 +8,7 @@
 #include "model/beams/beam.h"
 #include "model/beams/section.h"
 #include "model/flexible/interface.h"
+#include "model/flexible/linear_beam.h"
 #include "model/typed_rotation.h"
 
 namespace liedyn {
@@ -170,14 +171,15 @@ FloatingMotion<double> FlexibleBatch::motion(const Evaluation& at) const {
 
 namespace {
 
-class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
+class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSections {
  public:
   Coupling coupling() const override {
     return {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
   }
-  // The integrals; then for each sensor the place of a node and 6 x modes numbers.
+  // The integrals; then for each sensor the place of a node and 6 x modes numbers; then, if sensors look at sections, the delay of their forces and
+  // 12 x modes numbers for each of them.
   int numbers_per_element() const override {
-    return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * (3 + 6 * modes_);
+    return first_section() + (sections_ > 0 ? 1 + 12 * sections_ * modes_ : 0);
   }
   void derive_numbers(const Inputs<double>& in, double* out) const override {
     const auto made = source_->made(in.description(), in.all_numbers());
@@ -205,6 +207,9 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
       }
       out += 3 + 6 * modes_;
     }
+    if (sections_ == 0) return;
+    *out++ = in.number(kBeamDamping);
+    Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, modes_} = linear_beam_sections(in, made->reduced.modes);
   }
   std::string row_name(int) const override { return {}; }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
@@ -213,7 +218,11 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
     hint = made->hint;
     for (const Output& output : outputs_)
       if (message.empty() && output.of == Of::Stress && made->mesh.solid.elements.empty())
-        message = "has no stresses for a sensor: expected a brick or a mesh of solid elements";
+        message = "has no stresses for a sensor: expected a brick or a mesh of solid elements",
+        hint = is_linear_beam(in.entry())
+                   ? fmt::format("a linear beam has section_force and section_moment of {}[0.5]",
+                                 in.entry().name)
+                   : "";
   }
   void constraint_matrices(const Evaluation&, double*) const override {}
 
@@ -233,6 +242,20 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
     return Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(output_numbers(at, index) + 3, 6,
                                                                       modes_) *
            coordinates(at);
+  }
+
+  void show_sections(const BeamMesh& mesh) override {
+    points_ = mesh.order;  // one in elements with two nodes, two in those with three
+    sections_ = points_ * mesh.elements;
+  }
+  int points() const override { return points_; }
+  void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
+    const double* numbers = at.numbers + first_number + first_section();
+    const Eigen::Map<const Eigen::MatrixXd> rows(numbers + 1, 12 * sections_, modes_);
+    const FloatingMotion<double> x = motion(at);
+    const int row = 12 * (points_ * element + point);
+    strain = rows.middleRows<6>(row) * x.eta;
+    force = rows.middleRows<6>(row + 6) * (x.eta + numbers[0] * x.rate);
   }
 
   void residual(const Evaluation& at) const override {
@@ -309,7 +332,11 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput {
     Of of;
   };
   std::vector<Output> outputs_;
+  int points_ = 0, sections_ = 0;
 
+  int first_section() const {
+    return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * (3 + 6 * modes_);
+  }
   const double* output_numbers(const Evaluation& at, int index) const {
     return at.numbers + first_number + ShapeIntegrals::size(modes_) + index * (3 + 6 * modes_);
   }

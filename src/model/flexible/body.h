@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 
+#include "model/beams/beam.h"
 #include "model/element.h"
 #include "model/flexible/floating_frame.h"
 #include "model/flexible/kinds.h"
@@ -101,6 +102,8 @@ class FlexibleOutput {
   virtual Vec3 place(const Evaluation& at, int index) const = 0;
   virtual Vec3 displacement(const Evaluation& at, int index) const = 0;
   virtual Vec6 stress(const Evaluation& at, int index) const = 0;  // xx, yy, zz, yz, xz, xy
+  // Before the model's numbers are laid out: a sensor looks at sections of this linear beam, which then has those of BeamSections.
+  virtual void show_sections(const BeamMesh& mesh) = 0;
 };
 
 std::unique_ptr<Batch> make_flexible_body(unsigned shape);

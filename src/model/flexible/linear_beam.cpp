@@ -44,23 +44,29 @@ std::vector<MassPoint> mass_points(ThreeNodeBeam, const std::array<Motion<double
           mass_point(parts.M(2), f[2].R, {none, none, one})};
 }
 
+// The nodes at rest, in the axes of the body.
+std::vector<Motion<double>> nodes_of(const Inputs<double>& in, const BeamMesh& mesh) {
+  const BeamCurve<double> curve = beam_curve(in);
+  const Pose<double> origin = curve.start;
+  std::vector<Motion<double>> out(static_cast<std::size_t>(mesh.nodes()));
+  for (int i = 0; i < mesh.nodes(); ++i) {
+    const Pose<double> pose = curve.at(mesh.fraction(i));
+    Motion<double>& node = out[static_cast<std::size_t>(i)];
+    node.R = origin.R.transpose() * pose.R;
+    node.p = origin.R.transpose() * (pose.p - origin.p);
+  }
+  return out;
+}
+
 template <class E>
 FiniteElements elements(const Inputs<double>& in) {
   constexpr int F = E::frames;
-  const BeamCurve<double> curve = beam_curve(in);
   const BeamMesh mesh = beam_mesh(in.description(), in.entry());
-  const Pose<double> origin = curve.start;
   FiniteElements out;
   out.freedoms = 6;
   out.places.resize(3, mesh.nodes());
-  std::vector<Motion<double>> nodes(static_cast<std::size_t>(mesh.nodes()));
-  for (int i = 0; i < mesh.nodes(); ++i) {
-    const Pose<double> pose = curve.at(mesh.fraction(i));
-    Motion<double>& node = nodes[static_cast<std::size_t>(i)];
-    node.R = origin.R.transpose() * pose.R;
-    node.p = origin.R.transpose() * (pose.p - origin.p);
-    out.places.col(i) = node.p;
-  }
+  const std::vector<Motion<double>> nodes = nodes_of(in, mesh);
+  for (int i = 0; i < mesh.nodes(); ++i) out.places.col(i) = nodes[static_cast<std::size_t>(i)].p;
   out.groups["start"] = {0};
   out.groups["end"] = {mesh.nodes() - 1};
 
@@ -117,7 +123,56 @@ FiniteElements elements(const Inputs<double>& in) {
   return out;
 }
 
+// Numbers of an element whose section has the stiffness 1: its forces are strains.
+void make_stiffness_one(TwoNodeBeam, double* p) {
+  Eigen::Map<Mat6>{p + TwoNodeBeam::kStiffness} = Mat6::Identity() / p[TwoNodeBeam::kLength];
+}
+void make_stiffness_one(ThreeNodeBeam, double* p) {
+  for (int k = 0; k < ThreeNodeBeam::points; ++k)
+    Eigen::Map<Mat6>{p + ThreeNodeBeam::kStiffness + 36 * k}.setIdentity();
+}
+
+template <class E>
+Eigen::MatrixXd sections(const Inputs<double>& in, const Eigen::MatrixXd& U) {
+  constexpr int F = E::frames;
+  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
+  const std::vector<Motion<double>> nodes = nodes_of(in, mesh);
+  Eigen::MatrixXd out(12 * E::points * mesh.elements, U.cols());
+  for (int part = 0; part < mesh.elements; ++part) {
+    Inputs<double> own = in;
+    own.set_part(part);
+    std::array<double, E::numbers> stiff, unit;
+    E::derive(own, stiff.data());
+    // With a delay of 1 the force of the element at rest is K times the strain rate: displacements are given as velocities.
+    stiff[E::kDelay] = 1;
+    unit = stiff;
+    make_stiffness_one(E(), unit.data());
+    std::array<Motion<double>, F> f;
+    for (Eigen::Index c = 0; c < U.cols(); ++c) {
+      for (int i = 0; i < F; ++i) {
+        const int node = part * (F - 1) + i;
+        Motion<double>& m = f[static_cast<std::size_t>(i)] = nodes[static_cast<std::size_t>(node)];
+        m.V << m.R.transpose() * U.block<3, 1>(6 * node, c), m.R.transpose() * U.block<3, 1>(6 * node + 3, c);
+      }
+      for (int point = 0; point < E::points; ++point) {
+        const int row = 12 * (E::points * part + point);
+        Vec6 none, strain, force;
+        E::section(f, unit.data(), point, none, strain);
+        E::section(f, stiff.data(), point, none, force);
+        out.block<6, 1>(row, c) = strain;
+        out.block<6, 1>(row + 6, c) = force;
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+Eigen::MatrixXd linear_beam_sections(const Inputs<double>& in, const Eigen::MatrixXd& U) {
+  return beam_mesh(in.description(), in.entry()).order == 2 ? sections<ThreeNodeBeam>(in, U)
+                                                            : sections<TwoNodeBeam>(in, U);
+}
 
 FiniteElements linear_beam(const Inputs<double>& in) {
   return beam_mesh(in.description(), in.entry()).order == 2 ? elements<ThreeNodeBeam>(in)

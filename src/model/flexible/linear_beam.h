@@ -10,4 +10,8 @@ namespace liedyn {
 // Of an entry with the fields of a beam. The body's axes are those of the section at the start, and so is its origin; groups "start" and "end".
 FiniteElements linear_beam(const Inputs<double>& in);
 
+// Strain and force (each translation and rotation, section axes) by displacements of the nodes, which are the columns of U: twelve rows for each place in each element
+// where exact beams evaluate them.
+Eigen::MatrixXd linear_beam_sections(const Inputs<double>& in, const Eigen::MatrixXd& U);
+
 }  // namespace liedyn

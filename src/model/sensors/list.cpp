@@ -48,7 +48,7 @@ Field of_beam() {
   return {.name = "of",
           .type = FieldType::Beam,
           .unit = "",
-          .summary = "The place on a beam, as a fraction of its length: \"wing[0.25]\".",
+          .summary = "The place on a beam, exact or linear, as a fraction of its length: \"wing[0.25]\".",
           .required = true};
 }
 // Strain or force of a section, translational or rotational part.
