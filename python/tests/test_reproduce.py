@@ -19,6 +19,7 @@ from liedyn.reproduce.__main__ import main, tally
 from liedyn.reproduce.astable import squeezer
 from liedyn.reproduce.evaluation import runs as evaluation
 from liedyn.reproduce.study import explicit as study_explicit
+from liedyn.reproduce.study import flexible as study_flexible
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]
@@ -27,7 +28,7 @@ EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)]
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(15, 18), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
 EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), *range(14, 17), *range(18, 21), *range(22, 29))]
-EXPECTED += ["astable-fig28-flexible"]
+EXPECTED += ["astable-fig28-flexible", "study-flexible-integrators"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -144,6 +145,25 @@ def test_reference_of_the_slider_crank_is_the_known_answer():
 def test_energy_of_the_squeezer_is_gained_kept_or_lost_as_the_paper_says(method, rho, expected):
     run = squeezer.run(squeezer.Case(method, rho), squeezer.LARGE, 0.05)
     assert squeezer.behaviour(run, work=1.12) == expected, f"mean of the balance at the end: {squeezer.late(run):.2e} J"
+
+
+@pytest.mark.filterwarnings("ignore::liedyn.NumericalWarning")
+def test_integrators_on_flexible_models():
+    listed = {method.name for method in study_flexible.METHODS}
+    assert listed == set(ld.integrators()), "every integrator is in the table"
+    crank = next(example for example in study_flexible.EXAMPLES if example.model == "slider_crank_flexible")
+    good = study_flexible.simulate(crank, study_flexible.Method("esdirk3-4"), 0.005, 3 * crank.step)
+    assert good.completed and good.error < 0.02 and good.message == "" and good.steps == 34
+    spaghetti = next(example for example in study_flexible.EXAMPLES if example.model == "flying_spaghetti")
+    lost = study_flexible.simulate(spaghetti, study_flexible.Method("rk44"), 0.5, spaghetti.step)
+    assert not lost.completed and lost.reached < 0.2 and "its stability allows" in lost.message
+    assert study_flexible.need(spaghetti, study_flexible.Method("rk44")).step == pytest.approx(spaghetti.step / 4)
+
+
+def test_reference_is_interpolated_between_its_steps():
+    times = np.linspace(0, 1, 11)
+    found = study_flexible.interpolated(times, (times**3)[:, None], np.array([0.0, 0.03, 0.55, 0.97, 1.0]))
+    assert found[:, 0] == pytest.approx(np.array([0.0, 0.03, 0.55, 0.97, 1.0]) ** 3, abs=1e-14)
 
 
 def test_steps_of_the_squeezer_are_counted_per_solution_of_a_stage():
