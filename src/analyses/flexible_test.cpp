@@ -27,12 +27,14 @@ void add_interface(ModelBuilder& b, const std::string& name, const std::string& 
 }
 
 // The same strip as `count` flexible bodies, one behind the other. Their ends are strip0_a, strip0_b, strip1_a, ...
-void add_substructures(ModelBuilder& b, int count, int elements, int modes, const Vec3& spin = Vec3::Zero()) {
+void add_substructures(ModelBuilder& b, int count, int elements, int modes, const Vec3& spin = Vec3::Zero(),
+                       const std::string& geometric_stiffness = "off") {
   const auto end = [&](int i) { return Vec3(static_cast<double>(i) / count, 0, 0); };
   for (int i = 0; i < count; ++i) {
     const std::string name = fmt::format("strip{}", i);
     add_strip(b, Section::Flexible, name, end(i), end(i + 1), elements / count)
         .set("modes", {static_cast<double>(modes)})
+        .set("geometric_stiffness", geometric_stiffness)
         .set("velocity", Vec3(spin.cross(end(i))))
         .set("angular_velocity_inertial", spin);
     add_interface(b, name + "_a", name, end(i));
@@ -241,13 +243,13 @@ TEST(FlexibleMotion, SectionsOfALinearBeamAreThoseOfTheExactBeam) {
 }
 
 // Spun up about one end to `spin`: the deflection of the tip behind a rigid strip, largest while the speed changes.
-double largest_deflection(int count, double spin) {
+double largest_deflection(int count, double spin, const std::string& geometric_stiffness = "off") {
   ModelBuilder b({0, 0, 0});
   std::string root = "strip.start", tip = "strip.end";
   if (count == 0) {
     add_strip(b, Section::Beams, "strip", Vec3::Zero(), Vec3::UnitX(), 12);
   } else {
-    add_substructures(b, count, 12, 3);
+    add_substructures(b, count, 12, 3, Vec3::Zero(), geometric_stiffness);
     root = "strip0_a", tip = fmt::format("strip{}_b", count - 1);
   }
   b.joint("hub", "revolute").set("between", "ground", root).set("at", {0, 0, 0}).set("axis", {0, 0, 1});
@@ -275,6 +277,194 @@ TEST(FlexibleMotion, ASpinningStripAgreesWithTheExactBeam) {
   EXPECT_GT(std::abs(largest_deflection(1, fast) / exact_fast - 1), 0.1);
   expect_at_most(std::abs(largest_deflection(6, fast) / exact_fast - 1), 0.02,
                  "six bodies, fast: deflection");
+  // So has one with geometric stiffness.
+  expect_at_most(std::abs(largest_deflection(1, fast, "on") / exact_fast - 1), 0.02,
+                 "one body with geometric stiffness, fast: deflection");
+}
+
+// A tip force F bends a cantilever by w' = F (L x - x^2/2)/(E I): its tip comes nearer by the integral of w'^2/2, F^2 L^5/(15 (E I)^2).
+TEST(GeometricStiffness, ABentBodyBecomesShorter) {
+  const double EI = 7e7 * std::pow(0.02, 4) / 12, force = 0.05 * EI, expected = -0.05 * 0.05 / 15;
+  const auto shortening = [&](ModelBuilder& b) {
+    b.joint("clamp", "fixed").set("between", "ground", "strip0_a").set("at", {0, 0, 0});
+    b.force("load", "force").set("on", std::string("strip0_b")).set("force", {0, 0, force});
+    b.sensor("tip", "position").set("of", std::string("strip0_b"));
+    b.sensor("same", "material_position").set("of", std::string("strip0")).set("at", {1, 0, 0});
+    const StaticResult found = find_equilibrium(make_system(b.finish()), {});
+    EXPECT_TRUE(found.converged) << found.failure;
+    const std::vector<double>& s = found.steps.back().sensors;
+    EXPECT_NEAR(s[2], 0.05 / 3, 2e-3 * 0.05 / 3);
+    return std::pair(s[0] - 1, s[3] - 1);
+  };
+  ModelBuilder linear({0, 0, 0}), beam({0, 0, 0}), solid({0, 0, 0});
+  add_substructures(linear, 1, 12, 0);
+  add_substructures(beam, 1, 12, 0, Vec3::Zero(), "on");
+  solid.begin(Section::Flexible, "strip0", "brick").set("size", {1, 0.02, 0.02}).set("divisions", {24, 2, 2});
+  solid.set("young", {7e7})
+      .set("poisson", {0})
+      .set("density", {8})
+      .set("modes", {0})
+      .set("position", {0.5, 0, 0});
+  solid.set("geometric_stiffness", std::string("on"));
+  add_interface(solid, "strip0_a", "strip0", Vec3::Zero());
+  solid.set("group", std::string("x-"));
+  add_interface(solid, "strip0_b", "strip0", Vec3::UnitX());
+  solid.set("group", std::string("x+"));
+  EXPECT_GT(std::abs(shortening(linear).first / expected - 1), 0.1) << "linear displacements do not have it";
+  for (const bool is_beam : {true, false}) {
+    const auto [interface, material] = shortening(is_beam ? beam : solid);
+    const std::string name = is_beam ? "beam" : "bricks";
+    expect_at_most(std::abs(interface / expected - 1), 0.01, name + ": shortening, relative");
+    expect_at_most(std::abs(material - interface), 1e-9, name + ": node of the material at the interface");
+  }
+}
+
+// Euler's column: compressed by P, a cantilever swings slower, and at P = pi^2 E I/(4 L^2) not at all.
+TEST(GeometricStiffness, AnAxialForceBucklesAColumn) {
+  const double critical = std::pow(std::numbers::pi / 2, 2) * 7e7 * std::pow(0.02, 4) / 12;
+  const auto lowest = [&](bool exact, double part) {
+    ModelBuilder b({0, 0, 0});
+    if (exact)
+      add_strip(b, Section::Beams, "strip", Vec3::Zero(), Vec3::UnitX(), 12);
+    else
+      add_substructures(b, 1, 12, 6, Vec3::Zero(), "on");
+    b.joint("clamp", "fixed")
+        .set("between", "ground", exact ? "strip.start" : "strip0_a")
+        .set("at", {0, 0, 0});
+    b.force("load", "force")
+        .set("on", std::string(exact ? "strip.end" : "strip0_b"))
+        .set("force", {-part * critical, 0, 0});
+    const System system = make_system(b.finish());
+    const StaticResult rest = find_equilibrium(system, {});
+    EXPECT_TRUE(rest.converged) << rest.failure;
+    double out = INFINITY;
+    for (const Mode& mode : modes(system, rest.state).modes)
+      out = std::min(out, (mode.eigenvalue * mode.eigenvalue).real() < 0 ? std::abs(mode.eigenvalue)
+                                                                         : -std::abs(mode.eigenvalue));
+    return out;  // negative: it grows
+  };
+  for (const double part : {-2.0, 0.5, 0.9})
+    expect_at_most(std::abs(lowest(false, part) / lowest(true, part) - 1), 1e-3,
+                   fmt::format("P = {} of the critical one: lowest frequency", part));
+  EXPECT_LT(lowest(false, 1.05), 0) << "beyond the critical force";
+}
+
+// Matrices and rows of all levels against differences, at a random state, between nodes of several formulations.
+TEST(GeometricStiffness, MatricesAreTheDerivatives) {
+  Random random(6);
+  ModelBuilder b({1, -2, 3});
+  add_strip(b, Section::Flexible, "strip", Vec3(0.1, 0.2, 0.3), Vec3(0.8, 0.4, 0.5), 3);
+  b.set("through", {0.5, 0.35, 0.3}).set("modes", {3});
+  b.set("geometric_stiffness", std::string("on"))
+      .set("damping_ratio", {0.1})
+      .set("formulation", std::string("se3"));
+  add_interface(b, "root", "strip", Vec3(0.1, 0.2, 0.3));
+  b.set("formulation", std::string("euler-parameters"));
+  add_interface(b, "tip", "strip", Vec3(0.8, 0.4, 0.5));
+  b.joint("hub", "revolute")
+      .set("between", "ground", "root")
+      .set("at", {0.1, 0.2, 0.3})
+      .set("axis", {0, 0, 1});
+  const System system = make_system(b.finish());
+  Work work(system);
+  const State state = random_state(system, random);
+  const int nv = system.model().nv, rows = system.model().rows;
+  const auto values = [&](const State& at, std::vector<double> Work::*part) -> Eigen::VectorXd {
+    system.residual(at, work, {true, true, true});
+    return as_vector(work.*part);
+  };
+  const auto with = [&](std::vector<double> State::*part, const Eigen::VectorXd& d) {
+    State out = state;
+    for (std::size_t i = 0; i < (out.*part).size(); ++i) (out.*part)[i] += d[static_cast<Eigen::Index>(i)];
+    return out;
+  };
+  const auto along = [&](std::vector<double> State::*unknown, std::vector<double> Work::*part, int count) {
+    return differences(
+        [&](const Eigen::VectorXd& d) {
+          return values(unknown == nullptr ? moved(system, state, d) : with(unknown, d), part);
+        },
+        count);
+  };
+  const auto matrix = [&](const Seeding& force, const Seeding& row, RowLevel level) {
+    MatrixRequest request;
+    request.force = force;
+    request.row = row;
+    request.level = level;
+    system.jacobian(state, work, {true, true, true}, request);
+    return dense_matrix(block_pattern(system.model(), IndexForm::Index3), *work.solver);
+  };
+  const Eigen::MatrixXd K = along(nullptr, &Work::r, nv), C = along(&State::v, &Work::r, nv),
+                        M = along(&State::vdot, &Work::r, nv), B = along(&State::v, &Work::rate, nv);
+  const Eigen::MatrixXd found = matrix({2, 3, 5}, {1, 0, 0}, RowLevel::Position);
+  expect_at_most(row_difference(found.topLeftCorner(nv, nv), 2 * K + 3 * C + 5 * M), 1e-7, "2 K + 3 C + 5 M");
+  expect_at_most(row_difference(found.topRightCorner(nv, rows), along(&State::lambda, &Work::r, rows)), 1e-7,
+                 "forces by multipliers");
+  expect_at_most(row_difference(found.bottomLeftCorner(rows, nv), B), 1e-7, "B");
+  expect_at_most(row_difference(along(nullptr, &Work::phi, nv), B), 1e-7, "dPhi/dq");
+  const Eigen::MatrixXd velocity = matrix({}, {2, 3, 0}, RowLevel::Velocity).bottomLeftCorner(rows, nv);
+  expect_at_most(row_difference(velocity, 2 * along(nullptr, &Work::rate, nv) + 3 * B), 1e-7,
+                 "velocity rows");
+  // d(rate)/dt along the motion
+  const Eigen::VectorXd v = as_vector(state.v), vdot = as_vector(state.vdot);
+  const Eigen::VectorXd rate = differences(
+      [&](const Eigen::VectorXd& dt) {
+        return values(moved(system, with(&State::v, dt[0] * vdot), dt[0] * v + 0.5 * dt[0] * dt[0] * vdot),
+                      &Work::rate);
+      },
+      1);
+  expect_at_most(relative_difference(values(state, &Work::acceleration), rate), 1e-8, "acceleration rows");
+}
+
+// As BeamModes.CentrifugalForcesStiffenARotatingBeam, with one flexible body: Wright, Smith, Thresher, Wang (1982).
+TEST(GeometricStiffness, CentrifugalForcesStiffenARotatingBody) {
+  const std::pair<double, double> cases[] = {{0, 3.5160}, {2, 4.1373}, {5, 6.4495}};
+  for (const auto& [speed, flap] : cases) {
+    const auto blade = [&, speed = speed](double damping) {
+      ModelBuilder b({0, 0, 0});
+      b.begin(Section::Flexible, "blade", "stiffness").set("from", {0, 0, 0}).set("to", {1, 0, 0});
+      b.set("elements", {10}).set("element", std::string("three_node"));
+      b.set("axial_stiffness", {1e6}).set("shear_stiffness_y", {1e5}).set("shear_stiffness_z", {1e5});
+      b.set("torsional_stiffness", {10}).set("bending_stiffness_y", {1}).set("bending_stiffness_z", {1});
+      b.set("mass_per_length", {1}).set("inertia_per_length", {2e-7, 1e-7, 1e-7});
+      b.set("modes", {6}).set("geometric_stiffness", std::string("on")).set("damping_ratio", {damping});
+      b.set("angular_velocity_inertial", {0, 0, speed});
+      add_interface(b, "root", "blade", Vec3::Zero());
+      add_interface(b, "tip", "blade", Vec3::UnitX());
+      b.joint("hub", "revolute").set("between", "ground", "root").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+      b.joint("motor", "prescribed_motion").set("joint", std::string("hub")).set("motion", {0.0});
+      b.expression("motion", 0, fmt::format("{}*t", speed));
+      return b.finish();
+    };
+    // Stretched by the centrifugal force: where a damped one comes to rest. After whole turns, so that t = 0 fits.
+    const System damped = make_system(blade(1));
+    SimulateOptions until;
+    until.end = speed > 0 ? 8 * std::numbers::pi / speed : 1;
+    until.step = until.end / 2000;
+    until.integrator = "generalized-alpha,rho=0";
+    const Result settled = simulate(damped, until);
+    ASSERT_TRUE(settled.summary.completed);
+    Configuration stretched = configuration_of(damped, settled.state);
+    const System system = make_system(blade(0));
+    Work work(system);
+    InitialOptions initial;
+    initial.given = &stretched;
+    initial.policy = InitialPolicy::Project;  // index 3 leaves small errors in the velocities
+    const State state = consistent_state(system, 0, initial, work);
+    ModesOptions options;
+    options.axes_given = true;
+    options.axes_rate = Vec3(0, 0, speed);
+    std::vector<double> found;
+    for (const Mode& mode : modes(system, state, options).modes)
+      if (mode.eigenvalue.imag() > 0) found.push_back(mode.eigenvalue.imag());
+    const double lag = std::sqrt(flap * flap - speed * speed);
+    for (const double expected : {flap, lag}) {
+      double nearest = INFINITY;
+      for (const double w : found)
+        if (std::abs(w - expected) < std::abs(nearest - expected)) nearest = w;
+      expect_at_most(std::abs(nearest - expected) / expected, 2e-3,
+                     fmt::format("Omega = {}: frequency {:.4f}, relative", speed, expected));
+    }
+  }
 }
 
 // Momentum and moment of momentum about the origin, inertial axes.
@@ -343,6 +533,71 @@ TEST(FlexibleMotion, AFreeBodyKeepsEnergyAndMomentum) {
   };
   const Vec6 rate = (later(dt) - later(-dt)) / (2 * dt);
   expect_at_most(rate.norm() / momentum(system, held).norm(), 1e-7, "rate of the momentum, relative");
+}
+
+// Momentum and moment of momentum of everything, inertial axes: kinetic energy is quadratic in the velocities, so that p.x = (T(v + x) - T(v - x))/2 for a rigid
+// motion x. On SE3, where velocities are body twists.
+Vec6 momentum_by_energy(const System& system, const State& state) {
+  Work work(system);
+  const auto kinetic = [&](const Vec6& rigid) {
+    State at = state;
+    system.residual(at, work, {});
+    const std::vector<Motion<double>> motions(work.motions.begin(), work.motions.end());
+    const auto& nodes = system.model().nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].type != NodeType::SE3) continue;  // modal coordinates do not feel rigid motions
+      const Vec3 a = rigid.head<3>(), w = rigid.tail<3>();
+      const Vec3 velocity = motions[i].R.transpose() * (a + w.cross(motions[i].p)),
+                 turn = motions[i].R.transpose() * w;
+      for (int c = 0; c < 3; ++c) {
+        at.v[static_cast<std::size_t>(nodes[i].v + c)] += velocity[c];
+        at.v[static_cast<std::size_t>(nodes[i].v + 3 + c)] += turn[c];
+      }
+    }
+    return system.energy(at, work).kinetic;
+  };
+  Vec6 out;
+  for (int c = 0; c < 6; ++c) out[c] = 0.5 * (kinetic(Vec6::Unit(c)) - kinetic(-Vec6::Unit(c)));
+  return out;
+}
+
+// Thrown and spun, beams and bodies keep both; integration keeps them up to its error, which falls with the step.
+TEST(FreeFlight, KeepsMomentumAndMomentOfMomentum) {
+  for (const std::string kind : {"two_node", "three_node", "body", "body with geometric stiffness"}) {
+    const bool beam = kind.ends_with("node");
+    ModelBuilder b({0, 0, 0});
+    add_strip(b, beam ? Section::Beams : Section::Flexible, "strip", Vec3(0.1, 0.2, 0.3), Vec3(0.8, 0.4, 0.5),
+              6);
+    b.set("through", {0.5, 0.35, 0.3})
+        .set("velocity", {0.3, 0.1, -0.2})
+        .set("angular_velocity_inertial", {9, 6, 15});
+    if (beam)
+      b.set("element", kind);
+    else
+      b.set("method", std::string("free"))
+          .set("modes", {6})
+          .set("geometric_stiffness", std::string(kind == "body" ? "off" : "on"));
+    const System system = make_system(b.finish(), "se3");
+    Work work(system);
+    const Vec6 before = momentum_by_energy(system, consistent_state(system, 0, {}, work));
+    const auto change = [&](double step) {
+      SimulateOptions options;
+      options.end = 0.1;
+      options.step = step;
+      options.integrator = "esdirk4-6";
+      const Result result = simulate(system, options);
+      EXPECT_TRUE(result.summary.completed) << kind;
+      return Vec6(momentum_by_energy(system, result.state) - before);
+    };
+    const Vec6 coarse = change(2e-3), fine = change(1e-3);
+    expect_at_most(fine.head<3>().norm() / before.head<3>().norm(), 1e-6,
+                   kind + ": change of the momentum, relative");
+    expect_at_most(fine.tail<3>().norm() / before.tail<3>().norm(), 1e-6,
+                   kind + ": change of its moment, relative");
+    // Axial vibrations of beams are far faster than these steps, which costs methods a part of their order.
+    expect_at_most(fine.norm() / std::max(coarse.norm(), 1e-10 * before.norm()), 0.5,
+                   kind + ": the same with half the step, relative to before");
+  }
 }
 
 }  // namespace

@@ -144,7 +144,7 @@ void connect_flexible(Model& m, const std::vector<int>& frames, const std::vecto
   };
   for (std::size_t i = 0; i < entries.size(); ++i) {
     std::shared_ptr<FlexibleSource>& source = sources[owner(i)];
-    if (source == nullptr) source = std::make_shared<FlexibleSource>(static_cast<int>(owner(i)));
+    if (source == nullptr) source = std::make_shared<FlexibleSource>(d, static_cast<int>(owner(i)));
     if (is_interface(entries[i])) source->add_interface(static_cast<int>(i));
   }
   for (std::size_t b = 0; b < m.batches.size(); ++b) {

@@ -87,6 +87,11 @@ FlexibleStart flexible_start(const Description& d, const Entry& entry, const Ent
   return out;
 }
 
+FlexibleSource::FlexibleSource(const Description& d, int body)
+    : body_(body),
+      second_order_(Inputs<double>(d, flexible_entry(d, body), nullptr, nullptr)
+                        .choice(flexible_entry(d, body).kind->field("geometric_stiffness")) == 1) {}
+
 int FlexibleSource::index_of(int interface_entry) const {
   return static_cast<int>(std::find(interfaces_.begin(), interfaces_.end(), interface_entry) -
                           interfaces_.begin());
@@ -128,7 +133,19 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
       const Entry& entry = flexible_entry(d, i);
       interfaces.push_back(interface_nodes(Inputs<double>(d, entry, params, nullptr), start, elements));
     }
-    out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(d, body));
+    SecondDerivatives second;
+    if (second_order_) {
+      if (is_linear_beam(body))
+        second = [&](const Eigen::MatrixXd& U) { return linear_beam_second_derivatives(in, U); };
+      else if (!out->mesh.solid.elements.empty())
+        second = [&](const Eigen::MatrixXd& U) {
+          return solid_second_derivatives(out->mesh.solid, out->mesh.material, U);
+        };
+      else
+        throw std::invalid_argument(
+            "has no geometric stiffness: matrices say nothing of it, expected a beam, a brick or a mesh");
+    }
+    out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(d, body), second);
   } catch (const std::invalid_argument& mistake) {
     out->mistake = mistake.what();
     return out;
@@ -176,7 +193,7 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   Coupling coupling() const override {
     return {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
   }
-  // The integrals; then for each sensor the place of a node and 6 x modes numbers; then, if sensors look at sections, the delay of their forces and
+  // The integrals; then for each sensor the place of a node, 6 x modes and 3 x pairs numbers; then, if sensors look at sections, the delay of their forces and
   // 12 x modes numbers for each of them.
   int numbers_per_element() const override {
     return first_section() + (sections_ > 0 ? 1 + 12 * sections_ * modes_ : 0);
@@ -204,8 +221,10 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
         (elements.places.colwise() - place).colwise().squaredNorm().minCoeff(&nearest);
         Eigen::Map<Vec3>{out} = elements.places.col(nearest);
         rows.topRows<3>() = made->reduced.modes.middleRows<3>(elements.freedoms * nearest);
+        Eigen::Map<Eigen::Matrix3Xd> second(out + 3 + 6 * modes_, 3, pairs());
+        if (pairs() > 0) second = made->reduced.pairs.middleRows<3>(elements.freedoms * nearest);
       }
-      out += 3 + 6 * modes_;
+      out += output_size();
     }
     if (sections_ == 0) return;
     *out++ = in.number(kBeamDamping);
@@ -237,7 +256,15 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   Vec3 place(const Evaluation& at, int index) const override {
     return Eigen::Map<const Vec3>(output_numbers(at, index));
   }
-  Vec3 displacement(const Evaluation& at, int index) const override { return stress(at, index).head<3>(); }
+  Vec3 displacement(const Evaluation& at, int index) const override {
+    Vec3 out = stress(at, index).head<3>();
+    if (pairs() == 0) return out;
+    const Eigen::Map<const Eigen::Matrix3Xd> second(output_numbers(at, index) + 3 + 6 * modes_, 3, pairs());
+    const Modal<double> eta = coordinates(at);
+    for (int l = 0; l < modes_; ++l)
+      for (int k = 0; k <= l; ++k) out += (k == l ? 0.5 : 1) * eta[k] * eta[l] * second.col(pair_index(k, l));
+    return out;
+  }
   Vec6 stress(const Evaluation& at, int index) const override {
     return Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(output_numbers(at, index) + 3, 6,
                                                                       modes_) *
@@ -334,11 +361,12 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   std::vector<Output> outputs_;
   int points_ = 0, sections_ = 0;
 
+  int output_size() const { return 3 + 6 * modes_ + 3 * pairs(); }
   int first_section() const {
-    return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * (3 + 6 * modes_);
+    return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * output_size();
   }
   const double* output_numbers(const Evaluation& at, int index) const {
-    return at.numbers + first_number + ShapeIntegrals::size(modes_) + index * (3 + 6 * modes_);
+    return at.numbers + first_number + ShapeIntegrals::size(modes_) + index * output_size();
   }
   ShapeIntegrals constants(const Evaluation& at) const {
     return ShapeIntegrals(modes_, at.numbers + first_number);
@@ -354,13 +382,13 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   }
 };
 
-// Frames: that of the body, its modes, its own. Numbers: the place in the body, then Psi.
+// Frames: that of the body, its modes, its own. Numbers: the place in the body, then Psi, then its second derivatives by pairs of modes.
 class FlexibleInterface : public FlexibleBatch {
  public:
   Coupling coupling() const override {
     return {.frames = 2 + modes_ / 3, .rows = 6, .diagonal = true, .across = true};
   }
-  int numbers_per_element() const override { return 3 + 6 * modes_; }
+  int numbers_per_element() const override { return 3 + 6 * modes_ + 6 * pairs(); }
   void derive_numbers(const Inputs<double>& in, double* out) const override {
     const Description& d = in.description();
     const Entry& body = flexible_entry(d, source_->body());
@@ -368,8 +396,12 @@ class FlexibleInterface : public FlexibleBatch {
     Eigen::Map<Vec3>{out} = start.R.transpose() * (in.vector(kInterfaceAt) - start.p);
     const auto made = source_->made(d, in.all_numbers());
     if (!made->mistake.empty()) return;
-    const auto& psi = made->reduced.interfaces[static_cast<std::size_t>(source_->index_of(entries.front()))];
-    std::copy_n(psi.data(), psi.size(), out + 3);
+    const auto index = static_cast<std::size_t>(source_->index_of(entries.front()));
+    const auto& psi = made->reduced.interfaces[index];
+    out = std::copy_n(psi.data(), psi.size(), out + 3);
+    if (pairs() == 0) return;
+    const auto& second = made->reduced.interface_pairs[index];
+    std::copy_n(second.data(), second.size(), out);
   }
   void check(const Inputs<double>&, std::string&, std::string&) const override {
   }  // the body says what is wrong
@@ -382,60 +414,99 @@ class FlexibleInterface : public FlexibleBatch {
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { evaluate(at, &to); }
 
   void constraint_matrices(const Evaluation& at, double* out) const override {
-    const InterfaceDerivatives d = derivatives(at);
+    const Material material(*this, at);
+    const InterfaceDerivatives d = derivatives(at, material);
     for (int i = 0; i < coupling().frames; ++i, out += 36)
-      Eigen::Map<Mat6>{out} = view(at, i).to_node_columns<6>(columns(at, d.B, i));
+      Eigen::Map<Mat6>{out} = view(at, i).to_node_columns<6>(columns(material, d.B, i));
   }
 
   Vec6 wrench_on(const Evaluation& at, int, int i) const override {
-    return columns(at, derivatives(at).B, i).transpose() * lambda(at);
+    const Material material(*this, at);
+    return columns(material, derivatives(at, material).B, i).transpose() * lambda(at);
   }
 
  private:
+  using Rows = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, kMostModes>;
+
+  // Displacement and rotation y of the material there, by the modes:  y = Psi eta + 1/2 sum Psi_kl eta_k eta_l
+  struct Material {
+    Rows slope;       // dy/deta
+    Rows slope_rate;  // and its rate
+    Vec6 y, rate;
+    Vec6 convective;  // what y'' has beside slope eta''
+
+    Material(const FlexibleInterface& of, const Evaluation& at)
+        : slope(Eigen::Map<const Rows>(of.numbers(at), 6, of.modes_)), slope_rate(Rows::Zero(6, of.modes_)) {
+      Modal<double> eta(of.modes_), eta_rate(of.modes_);
+      for (int i = 0; i < of.modes_ / 3; ++i) {
+        const Motion<double>& point = at.motions[at.frames[of.frames[static_cast<std::size_t>(1 + i)]].node];
+        eta.segment<3>(3 * i) = point.p;
+        eta_rate.segment<3>(3 * i) = point.V.head<3>();
+      }
+      y.noalias() = slope * eta;
+      if (of.pairs() > 0) {
+        for (int l = 0; l < of.modes_; ++l)
+          for (int k = 0; k < of.modes_; ++k) {
+            const auto second = of.second(at, k, l);
+            slope.col(k) += eta[l] * second;
+            slope_rate.col(k) += eta_rate[l] * second;
+          }
+        y = (0.5 * (y + slope * eta)).eval();
+      }
+      rate.noalias() = slope * eta_rate;
+      convective.noalias() = slope_rate * eta_rate;
+    }
+  };
+
+  const double* numbers(const Evaluation& at) const { return at.numbers + first_number + 3; }
+  Eigen::Map<const Vec6> second(const Evaluation& at, int k, int l) const {
+    return Eigen::Map<const Vec6>(numbers(at) + 6 * modes_ + 6 * pair_index(k, l));
+  }
   Eigen::Map<const Vec6> lambda(const Evaluation& at) const {
     return Eigen::Map<const Vec6>(at.lambda + first_row);
   }
-  Eigen::Map<const Eigen::Matrix<double, 6, 3>> psi(const Evaluation& at, int point) const {
-    return Eigen::Map<const Eigen::Matrix<double, 6, 3>>(at.numbers + first_number + 3 + 18 * point);
-  }
   // Index in InterfaceDerivatives of what the i-th frame moves.
   int part(int i) const { return i == 0 ? 0 : i == coupling().frames - 1 ? 2 : 1; }
-  // Of a frame's own increments, from those of y = Psi eta for the modes.
-  Mat6 columns(const Evaluation& at, const Mat6* of, int i) const {
+  // Of a frame's own increments, from those of y for the modes.
+  Mat6 columns(const Material& material, const Mat6* of, int i) const {
     if (part(i) != 1) return of[part(i)];
     Mat6 out = Mat6::Zero();
-    out.leftCols<3>() = of[1] * psi(at, i - 1);
+    out.leftCols<3>() = of[1] * material.slope.middleCols<3>(3 * (i - 1));
+    return out;
+  }
+  // The same of the rates B v.
+  Mat6 rate_columns(const Material& material, const InterfaceDerivatives& d, int i) const {
+    Mat6 out = columns(material, d.Z, i);
+    if (part(i) == 1) out.leftCols<3>() += d.B[1] * material.slope_rate.middleCols<3>(3 * (i - 1));
     return out;
   }
 
-  InterfaceDerivatives derivatives(const Evaluation& at) const {
-    Vec6 y = Vec6::Zero(), y_rate = Vec6::Zero();
-    for (int i = 0; i < modes_ / 3; ++i) {
-      const Motion<double>& point = at.motions[at.frames[frames[static_cast<std::size_t>(1 + i)]].node];
-      y += psi(at, i) * point.p;
-      y_rate += psi(at, i) * point.V.head<3>();
-    }
+  InterfaceDerivatives derivatives(const Evaluation& at, const Material& material) const {
     const Motion<double>& frame = at.motions[at.frames[frames.front()].node];
     const Motion<double>& own = at.motions[at.frames[frames.back()].node];
-    return interface_derivatives(frame, y, y_rate, own, Eigen::Map<const Vec3>(at.numbers + first_number),
-                                 lambda(at));
+    InterfaceDerivatives d = interface_derivatives(
+        frame, material.y, material.rate, own, Eigen::Map<const Vec3>(at.numbers + first_number), lambda(at));
+    d.bias += d.B[1] * material.convective;
+    return d;
   }
 
   void evaluate(const Evaluation& at, const JacobianTarget* to) const {
-    const InterfaceDerivatives d = derivatives(at);
+    const Material material(*this, at);
+    const InterfaceDerivatives d = derivatives(at, material);
     const int F = coupling().frames;
     if (at.phi != nullptr) Eigen::Map<Vec6>{at.phi + first_row} = d.phi;
     if (at.rate != nullptr || at.acceleration != nullptr) {
       Vec6 rate = Vec6::Zero(), acceleration = d.bias;
       for (int i = 0; i < F; ++i) {
-        const Mat6 B = columns(at, d.B, i);
+        const Mat6 B = columns(material, d.B, i);
         rate += B * view(at, i).motion().V;
         acceleration += B * view(at, i).motion().A;
       }
       if (at.rate != nullptr) Eigen::Map<Vec6>{at.rate + first_row} = rate;
       if (at.acceleration != nullptr) Eigen::Map<Vec6>{at.acceleration + first_row} = acceleration;
     }
-    for (int i = 0; i < F; ++i) at.wrench[view(at, i).node()] += columns(at, d.B, i).transpose() * lambda(at);
+    for (int i = 0; i < F; ++i)
+      at.wrench[view(at, i).node()] += columns(material, d.B, i).transpose() * lambda(at);
     if (to == nullptr) return;
 
     const BlockRef* refs = to->blocks;
@@ -443,7 +514,7 @@ class FlexibleInterface : public FlexibleBatch {
       const FrameView frame = view(at, j);
       const int n = node_size(frame.type()).v;
       const std::uint8_t* own = components(frame.type());
-      const Mat6 B_j = columns(at, d.B, j), Z_j = columns(at, d.Z, j);
+      const Mat6 B_j = columns(material, d.B, j), Z_j = rate_columns(material, d, j);
       const Mat6 B = frame.to_node_columns<6>(B_j);
       Mat6 rows;
       if (to->level == RowLevel::Position) {
@@ -466,16 +537,23 @@ class FlexibleInterface : public FlexibleBatch {
       add(refs[F * F + F + j], B, true);
       if (to->force.q == 0) continue;
       // d(B^T lambda)
+      const Vec6 on_y = d.B[1].transpose() * lambda(at);
       for (int i = 0; i < F; ++i) {
-        if (part(i) == 1 && part(j) == 1) continue;
-        Mat6 G = d.G[part(i)][part(j)];
-        if (part(j) == 1) {
-          G.leftCols<3>() = (G * psi(at, j - 1)).eval();
-          G.rightCols<3>().setZero();
-        }
-        if (part(i) == 1) {
-          G.topRows<3>() = (psi(at, i - 1).transpose() * G).eval();
-          G.bottomRows<3>().setZero();
+        Mat6 G = Mat6::Zero();
+        if (part(i) == 1 && part(j) == 1) {
+          if (pairs() == 0) continue;
+          for (int a = 0; a < 3; ++a)
+            for (int b = 0; b < 3; ++b) G(a, b) = on_y.dot(second(at, 3 * (i - 1) + a, 3 * (j - 1) + b));
+        } else {
+          G = d.G[part(i)][part(j)];
+          if (part(j) == 1) {
+            G.leftCols<3>() = (G * material.slope.middleCols<3>(3 * (j - 1))).eval();
+            G.rightCols<3>().setZero();
+          }
+          if (part(i) == 1) {
+            G.topRows<3>() = (material.slope.middleCols<3>(3 * (i - 1)).transpose() * G).eval();
+            G.bottomRows<3>().setZero();
+          }
         }
         Mat6 D = frame.to_node_columns<6>(to->force.q * G);
         const FrameView row = view(at, i);

@@ -5,7 +5,7 @@
 //
 //   0 = p_I - p - R (X + Psi_u eta),      0 = log(R^T R_I) - Psi_r eta
 //
-// and is a body like any other to joints, forces and sensors.
+// (with geometric stiffness quadratic in eta, theory/15), and is a body like any other to joints, forces and sensors.
 #pragma once
 
 #include <memory>
@@ -41,8 +41,9 @@ FlexibleStart flexible_start(const Description& description, const Entry& entry,
 // A body's finite elements and their reduction, made when they are first asked for and kept while the numbers of the body stay the same.
 class FlexibleSource {
  public:
-  explicit FlexibleSource(int body) : body_(body) {}
-  int body() const { return body_; }  // index of its entry
+  FlexibleSource(const Description& description, int body);
+  int body() const { return body_; }                   // index of its entry
+  bool second_order() const { return second_order_; }  // displacements are quadratic in the modal coordinates
   void add_interface(int entry) { interfaces_.push_back(entry); }
 
   struct Made {
@@ -58,6 +59,7 @@ class FlexibleSource {
   std::shared_ptr<const Made> make(const Description& description, const double* params) const;
 
   int body_;
+  bool second_order_;
   std::vector<int> interfaces_;
   mutable std::mutex mutex_;
   mutable std::vector<double> numbers_;
@@ -84,6 +86,8 @@ class FlexibleBatch : public Batch {
   static Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
                      const Seeding& s);
   FloatingMotion<double> motion(const Evaluation& at) const;
+  // Pairs of modes that displacements have numbers for.
+  int pairs() const { return source_->second_order() ? pair_count(modes_) : 0; }
 
   std::shared_ptr<const FlexibleSource> source_;
   int modes_ = 0;

@@ -154,19 +154,68 @@ class SolidElement {
     return B.leftCols(n) + B.rightCols(9) * eliminated_;
   }
 
+  // What pairs of columns of U (3 nodes x ...) add to solid_second_derivatives. With the gradients H_k of the displacements, incompatible modes included, and their
+  // stresses S_k the third-order part of the energy is the integral of S : H^T H/2 and its derivative that of P : dH,
+  //
+  //   P = H_l S_k + H_k S_l + S(sym(H_k^T H_l))
+  //
+  // The incompatible modes may follow linearly: the energy is stationary in them.
+  MatrixXd second_derivatives(const MatrixXd& U, const Mat6& D) const {
+    const Eigen::Index modes = U.cols();
+    MatrixXd all = U;
+    if (nodes_ == 8) {
+      all.conservativeResize(U.rows() + 9, modes);
+      all.bottomRows(9) = eliminated_ * U;
+    }
+    const Eigen::Index functions = all.rows() / 3;
+    MatrixXd forces = MatrixXd::Zero(all.rows(), pair_count(static_cast<int>(modes)));
+    std::vector<Mat3> H(static_cast<std::size_t>(modes)), S(static_cast<std::size_t>(modes));
+    for (const Point& point : quadrature(nodes_)) {
+      const MatrixXd gradients = full_gradients(point.x);
+      const double weight = point.weight * determinant(point.x);
+      for (Eigen::Index k = 0; k < modes; ++k) {
+        const auto i = static_cast<std::size_t>(k);
+        H[i] = Eigen::Map<const Eigen::Matrix3Xd>(all.col(k).data(), 3, functions) * gradients;
+        S[i] = stress_tensor(D, H[i]);
+      }
+      for (Eigen::Index l = 0; l < modes; ++l)
+        for (Eigen::Index k = 0; k <= l; ++k) {
+          const auto a = static_cast<std::size_t>(k), b = static_cast<std::size_t>(l);
+          const Mat3 P = H[b] * S[a] + H[a] * S[b] + stress_tensor(D, H[a].transpose() * H[b]);
+          Eigen::Map<Eigen::Matrix3Xd>(
+              forces.col(pair_index(static_cast<int>(k), static_cast<int>(l))).data(), 3, functions) +=
+              weight * (P * gradients.transpose());
+        }
+    }
+    if (nodes_ != 8) return forces;
+    return forces.topRows(U.rows()) + eliminated_.transpose() * forces.bottomRows(9);
+  }
+
  private:
   double determinant(const Vec3& x) const { return (X_ * shape_of(nodes_, x).slope).determinant(); }
-  MatrixXd full_strain(const Vec3& x) const {
+  // Of the stress by the symmetric part of a gradient.
+  static Mat3 stress_tensor(const Mat6& D, const Mat3& gradient) {
+    Vec6 strain;
+    strain << gradient.diagonal(), gradient(1, 2) + gradient(2, 1), gradient(0, 2) + gradient(2, 0),
+        gradient(0, 1) + gradient(1, 0);
+    const Vec6 s = D * strain;
+    Mat3 out;
+    out << s[0], s[5], s[4], s[5], s[1], s[3], s[4], s[3], s[2];
+    return out;
+  }
+  // Gradients of the shape functions and of the incompatible ones, one per row.
+  MatrixXd full_gradients(const Vec3& x) const {
     const Shape shape = shape_of(nodes_, x);
     const Mat3 J = X_ * shape.slope;  // dX/dx
     const MatrixXd gradient = shape.slope * J.inverse();
-    if (nodes_ != 8) return strain_matrix(gradient);
+    if (nodes_ != 8) return gradient;
     MatrixXd all(11, 3);
     all.topRows(8) = gradient;
     const double scale = center_det_ / J.determinant();
     for (int k = 0; k < 3; ++k) all.row(8 + k) = scale * (-2 * x[k]) * center_inverse_.row(k);
-    return strain_matrix(all);
+    return all;
   }
+  MatrixXd full_strain(const Vec3& x) const { return strain_matrix(full_gradients(x)); }
 
   Eigen::Matrix3Xd X_;
   std::size_t nodes_;
@@ -276,6 +325,21 @@ FiniteElements solid_elements(const SolidMesh& mesh, const Material& material) {
   out.M.resize(out.size(), out.size());
   out.K.setFromTriplets(K.begin(), K.end());
   out.M.setFromTriplets(M.begin(), M.end());
+  return out;
+}
+
+MatrixXd solid_second_derivatives(const SolidMesh& mesh, const Material& material, const MatrixXd& U) {
+  const Mat6 D = material.stiffness();
+  MatrixXd out = MatrixXd::Zero(U.rows(), pair_count(static_cast<int>(U.cols())));
+  for (const std::vector<int>& element : mesh.elements) {
+    const auto n = static_cast<Eigen::Index>(element.size());
+    MatrixXd own(3 * n, U.cols());
+    for (Eigen::Index i = 0; i < n; ++i)
+      own.middleRows<3>(3 * i) = U.middleRows<3>(3 * element[static_cast<std::size_t>(i)]);
+    const MatrixXd forces = SolidElement(corners(mesh, element), D).second_derivatives(own, D);
+    for (Eigen::Index i = 0; i < n; ++i)
+      out.middleRows<3>(3 * element[static_cast<std::size_t>(i)]) += forces.middleRows<3>(3 * i);
+  }
   return out;
 }
 

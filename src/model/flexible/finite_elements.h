@@ -50,6 +50,15 @@ SolidMesh brick_mesh(const Vec3& size, const std::array<int, 3>& divisions);
 // Throws std::invalid_argument if an element is turned inside out.
 FiniteElements solid_elements(const SolidMesh& mesh, const Material& material);
 
+// Second derivatives of the internal forces of the relaxed body, along the displacements that are columns k and l of U: one column for each k <= l, in the order of `pair_index`.
+// The material is that of Saint-Venant and Kirchhoff: stresses are linear in Green's strains.
+Eigen::MatrixXd solid_second_derivatives(const SolidMesh& mesh, const Material& material,
+                                         const Eigen::MatrixXd& U);
+
+// Index of k, l among the pairs of n, whichever of the two is larger.
+inline int pair_index(int k, int l) { return k <= l ? l * (l + 1) / 2 + k : k * (k + 1) / 2 + l; }
+inline int pair_count(int n) { return n * (n + 1) / 2; }
+
 // Stress (xx, yy, zz, yz, xz, xy, body axes) at a place by the displacements of the nodes: columns `freedoms` (indices) of 6 x ... rows. The element is the one
 // with the place inside or else the nearest.
 struct StressRows {

@@ -9,6 +9,7 @@
 #include "model/flexible/files.h"
 #include "model/flexible/interface.h"
 #include "model/flexible/kinds.h"
+#include "model/flexible/linear_beam.h"
 #include "model/flexible/list.h"
 #include "model/model.h"
 #include "model/testing.h"
@@ -489,6 +490,62 @@ ModelBuilder& add_interface(ModelBuilder& builder, const std::string& name) {
   return builder.begin(Section::Flexible, name, "interface")
       .set("of", std::string("block"))
       .set("at", {-0.5, 0, 0});
+}
+
+// phi_a.g_bc are the third derivatives of an energy: the same whatever the order of the three.
+void expect_symmetric(const MatrixXd& U, const MatrixXd& second, const std::string& name) {
+  const MatrixXd third = U.transpose() * second;
+  double worst = 0;
+  for (int a = 0; a < U.cols(); ++a)
+    for (int b = 0; b < U.cols(); ++b)
+      for (int c = 0; c < U.cols(); ++c)
+        worst = std::max(worst, std::abs(third(a, pair_index(b, c)) - third(b, pair_index(a, c))));
+  expect_at_most(worst / third.cwiseAbs().maxCoeff(), 1e-11, name + ": third derivatives");
+}
+
+TEST(SecondDerivatives, AreThoseOfAnEnergy) {
+  Random random(4);
+  const auto displacements = [&](int size) {
+    MatrixXd U(size, 4);
+    for (Eigen::Index i = 0; i < U.size(); ++i) U.data()[i] = random.between(-1, 1);
+    return U;
+  };
+  for (const std::string element : {"two_node", "three_node"}) {
+    ModelBuilder b;
+    b.begin(Section::Flexible, "strip", "rectangle").set("from", {0.1, 0.2, 0.3}).set("to", {1, 0.4, 0.5});
+    b.set("through", {0.5, 0.6, 0.3}).set("elements", {3}).set("element", element).set("twist", {0.4});
+    b.set("width", {0.2}).set("height", {0.3}).set("young", {10}).set("density", {1});
+    const auto d = b.finish();
+    const Inputs<double> in(*d, d->entries(Section::Flexible)[0], d->numbers.data(), nullptr);
+    const MatrixXd U = displacements(linear_beam(in).size());
+    expect_symmetric(U, linear_beam_second_derivatives(in, U), element);
+    // A rigid rotation exp(t axis) makes no forces: to second order g_aa + K a'' = 0, with the second derivative a'' of the displacements.
+    const FiniteElements full = linear_beam(in);
+    const Vec3 axis = random.vector<3>();
+    VectorXd turn = full.rigid_motions().rightCols<3>() * axis, again = VectorXd::Zero(full.size());
+    for (int i = 0; i < full.nodes(); ++i)
+      again.segment<3>(6 * i) = axis.cross(axis.cross(Vec3(full.places.col(i))));
+    const VectorXd force = linear_beam_second_derivatives(in, turn).col(0) + full.K * again;
+    expect_at_most(force.cwiseAbs().maxCoeff() / (full.K * again).cwiseAbs().maxCoeff(), 1e-10,
+                   element + ": forces by a rigid rotation");
+  }
+  for (const bool bricks : {true, false}) {
+    SolidMesh mesh = brick_mesh({1, 0.4, 0.3}, {2, 1, 1});
+    for (Eigen::Index i = 0; i < mesh.places.cols(); ++i) mesh.places.col(i) += 0.02 * random.vector<3>();
+    if (!bricks) mesh = tetrahedra(mesh, true);
+    const Material material{10, 0.3, 2};
+    const std::string name = bricks ? "bricks" : "tetrahedra";
+    const FiniteElements full = solid_elements(mesh, material);
+    const MatrixXd U = displacements(full.size());
+    expect_symmetric(U, solid_second_derivatives(mesh, material, U), name);
+    const Vec3 axis = random.vector<3>();
+    VectorXd turn = full.rigid_motions().rightCols<3>() * axis, again = VectorXd::Zero(full.size());
+    for (int i = 0; i < full.nodes(); ++i)
+      again.segment<3>(3 * i) = axis.cross(axis.cross(Vec3(full.places.col(i))));
+    const VectorXd force = solid_second_derivatives(mesh, material, turn).col(0) + full.K * again;
+    expect_at_most(force.cwiseAbs().maxCoeff() / (full.K * again).cwiseAbs().maxCoeff(), 1e-10,
+                   name + ": forces by a rigid rotation");
+  }
 }
 
 TEST(FlexibleBodies, MistakesAreExplained) {

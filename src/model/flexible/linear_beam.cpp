@@ -1,5 +1,6 @@
 #include "model/flexible/linear_beam.h"
 
+#include "base/dual.h"
 #include "model/beams/beam.h"
 #include "model/beams/three_node.h"
 #include "model/beams/two_node.h"
@@ -167,7 +168,62 @@ Eigen::MatrixXd sections(const Inputs<double>& in, const Eigen::MatrixXd& U) {
   return out;
 }
 
+template <class E>
+Eigen::MatrixXd second_derivatives(const Inputs<double>& in, const Eigen::MatrixXd& U) {
+  using D = Dual<double, 1>;
+  using DD = Dual<D, 1>;
+  constexpr int F = E::frames;
+  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
+  const std::vector<Motion<double>> nodes = nodes_of(in, mesh);
+  const int modes = static_cast<int>(U.cols());
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(U.rows(), pair_count(modes));
+  for (int part = 0; part < mesh.elements; ++part) {
+    Inputs<double> own = in;
+    own.set_part(part);
+    std::array<double, E::numbers> p;
+    E::derive(own, p.data());
+    p[E::kDelay] = 0;
+    std::array<DD, E::numbers> numbers;
+    std::copy(p.begin(), p.end(), numbers.begin());
+    for (int l = 0; l < modes; ++l)
+      for (int k = 0; k <= l; ++k) {
+        std::array<Motion<DD>, F> f;
+        std::array<Vec3T<DD>, F> turns;
+        for (int i = 0; i < F; ++i) {
+          const int row = 6 * (part * (F - 1) + i);
+          Vec6T<DD> q = Vec6T<DD>::Zero();
+          for (int c = 0; c < 6; ++c) q[c].v.d[0] = U(row + c, k), q[c].d[0].v = U(row + c, l);
+          const Motion<double>& rest = nodes[static_cast<std::size_t>(part * (F - 1) + i)];
+          const auto at = static_cast<std::size_t>(i);
+          turns[at] = q.tail<3>();
+          f[at].p = rest.p.cast<DD>() + q.head<3>();
+          f[at].R = SO3<DD>::exp(turns[at]).R() * rest.R.cast<DD>();
+        }
+        std::array<Vec6T<DD>, F> W;
+        E::template wrench<DD>({}, f, numbers.data(), W);
+        for (int i = 0; i < F; ++i) {
+          // exp(theta + dtheta) R_0 = R exp(R_0^T T(theta) dtheta)
+          const auto at = static_cast<std::size_t>(i);
+          const Mat3T<DD> rest = nodes[static_cast<std::size_t>(part * (F - 1) + i)].R.template cast<DD>();
+          const Vec3T<DD> force = f[at].R * W[at].template head<3>();
+          const Vec3T<DD> torque = SO3<DD>::T(turns[at]).transpose() * (rest * W[at].template tail<3>());
+          const int row = 6 * (part * (F - 1) + i);
+          for (int c = 0; c < 3; ++c) {
+            out(row + c, pair_index(k, l)) += force[c].d[0].d[0];
+            out(row + 3 + c, pair_index(k, l)) += torque[c].d[0].d[0];
+          }
+        }
+      }
+  }
+  return out;
+}
+
 }  // namespace
+
+Eigen::MatrixXd linear_beam_second_derivatives(const Inputs<double>& in, const Eigen::MatrixXd& U) {
+  return beam_mesh(in.description(), in.entry()).order == 2 ? second_derivatives<ThreeNodeBeam>(in, U)
+                                                            : second_derivatives<TwoNodeBeam>(in, U);
+}
 
 Eigen::MatrixXd linear_beam_sections(const Inputs<double>& in, const Eigen::MatrixXd& U) {
   return beam_mesh(in.description(), in.entry()).order == 2 ? sections<ThreeNodeBeam>(in, U)

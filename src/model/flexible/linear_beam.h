@@ -14,4 +14,7 @@ FiniteElements linear_beam(const Inputs<double>& in);
 // where exact beams evaluate them.
 Eigen::MatrixXd linear_beam_sections(const Inputs<double>& in, const Eigen::MatrixXd& U);
 
+// As solid_second_derivatives, of the exact beam: nodes are displaced by u and turned by the rotation vector theta, body axes, and forces are what works on these.
+Eigen::MatrixXd linear_beam_second_derivatives(const Inputs<double>& in, const Eigen::MatrixXd& U);
+
 }  // namespace liedyn

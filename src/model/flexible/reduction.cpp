@@ -176,6 +176,22 @@ Eigenpairs craig_bampton(const SparseMatrix& K, const SparseMatrix& M, int bound
   return out;
 }
 
+// Displacements of the points of mass by those of the nodes, and their mass matrix.
+struct MassPoints {
+  SparseMatrix field, mass;
+};
+MassPoints mass_points(const FiniteElements& full) {
+  MassPoints out{full.field, full.mass};
+  if (out.field.rows() > 0) return out;
+  Triplets pick;
+  for (int i = 0; i < full.nodes(); ++i)
+    for (int c = 0; c < 3; ++c) pick.emplace_back(3 * i + c, full.freedoms * i + c, 1);
+  out.field.resize(3 * full.nodes(), full.size());
+  out.field.setFromTriplets(pick.begin(), pick.end());
+  out.mass = out.field * full.M * SparseMatrix(out.field.transpose());
+  return out;
+}
+
 void write_integrals(const FiniteElements& full, const MatrixXd& modes, const VectorXd& squares,
                      std::vector<double>& numbers) {
   const int n = static_cast<int>(modes.cols());
@@ -194,15 +210,7 @@ void write_integrals(const FiniteElements& full, const MatrixXd& modes, const Ve
   }
 
   // Displacements of the points of mass, of the modes (F) and of the rigid motions (Y); b_k w = w x phi_k at each of them.
-  SparseMatrix field = full.field, mass = full.mass;
-  if (field.rows() == 0) {
-    Triplets pick;
-    for (int i = 0; i < full.nodes(); ++i)
-      for (int c = 0; c < 3; ++c) pick.emplace_back(3 * i + c, full.freedoms * i + c, 1);
-    field.resize(3 * full.nodes(), full.size());
-    field.setFromTriplets(pick.begin(), pick.end());
-    mass = field * full.M * SparseMatrix(field.transpose());
-  }
+  const auto [field, mass] = mass_points(full);
   const MatrixXd F = field * modes, Y = field * L;
   MatrixXd b(F.rows(), 3 * n);
   for (int k = 0; k < n; ++k)
@@ -220,6 +228,96 @@ void write_integrals(const FiniteElements& full, const MatrixXd& modes, const Ve
   }
 }
 
+// ---- second order
+
+// x with K x = f for the free body, by iteration with K + shift M: f has neither force nor torque, x is orthogonal to the rigid motions.
+MatrixXd free_solution(const SparseMatrix& K, const SparseMatrix& M, double shift, const MatrixXd& L,
+                       const MatrixXd& f) {
+  constexpr int kMostIterations = 200;
+  const Cholesky factor(SparseMatrix(K + shift * M));
+  if (factor.info() != Eigen::Success)
+    throw std::invalid_argument("has a stiffness that is not positive definite");
+  const Orthogonal orthogonal(M, L);
+  MatrixXd x = MatrixXd::Zero(f.rows(), f.cols());
+  for (int i = 0; i < kMostIterations; ++i) {
+    MatrixXd step = factor.solve(MatrixXd(f - K * x));
+    orthogonal.apply(step);
+    x += step;
+    // The shift is a tenth of the lowest eigenvalue: each iteration leaves a tenth.
+    if (step.norm() <= 1e-13 * x.norm()) break;
+  }
+  return x;
+}
+
+// What the pairs of modes add: to `out`, and to the integrals G. `V` are the modes in the coordinates of `tied`, T and L those of reduce().
+void add_second_order(const FiniteElements& full, const std::vector<InterfaceNodes>& interfaces,
+                      const SparseMatrix& T, const MatrixXd& L, const MatrixXd& V, double shift,
+                      const SecondDerivatives& second, ReducedBody& out) {
+  const int n = static_cast<int>(out.modes.cols()), pairs = pair_count(n);
+  const MatrixXd& Phi = out.modes;
+  const MatrixXd g = second(Phi), L_full = full.rigid_motions(), ML = full.M * L_full, KPhi = full.K * Phi;
+  const ShapeIntegralsOf<double> integrals(n, out.integrals.data());
+
+  // Nodes that are tied to an interface turn with it, to second order too: theta x (theta x arm)/2.
+  MatrixXd turned = MatrixXd::Zero(full.size(), pairs);
+  for (std::size_t i = 0; i < interfaces.size(); ++i)
+    for (const int node : interfaces[i].nodes) {
+      const Vec3 arm = full.places.col(node) - interfaces[i].place;
+      for (int l = 0; l < n; ++l)
+        for (int k = 0; k <= l; ++k) {
+          const Vec3 a = out.interfaces[i].col(k).tail<3>(), b = out.interfaces[i].col(l).tail<3>();
+          turned.block<3, 1>(full.freedoms * node, pair_index(k, l)) =
+              0.5 * (a.cross(b.cross(arm)) + b.cross(a.cross(arm)));
+        }
+    }
+
+  // K s = -g, as far as forces are not those of rigid accelerations.
+  MatrixXd f = -(g + full.K * turned);
+  const Eigen::LDLT<MatrixXd> rigid_mass(L_full.transpose() * ML);
+  f -= ML * rigid_mass.solve(MatrixXd(L_full.transpose() * f));
+  const SparseMatrix Tt = T.transpose();
+  MatrixXd x = free_solution(Tt * full.K * T, Tt * full.M * T, shift, L, Tt * f);
+  MatrixXd s = T * x + turned;
+
+  // Nothing that modes can do: Phi^T K s = 0. Then the third-order part of the energy is that of the modes,
+  //   U_3 = 1/6 sum T_abc eta_a eta_b eta_c,   T_abc = phi_a.g_bc,
+  // and displacements c_c(eta) along the stiffest mode c of each product take it away, k_c eta_c c_c = -U_3: elastic forces stay linear in eta.
+  MatrixXd along = MatrixXd(KPhi.transpose() * s);
+  const MatrixXd cubic = Phi.transpose() * g;
+  for (int c = 0; c < n; ++c) {
+    along.row(c) /= -integrals.k(c);
+    for (int b = 0; b <= c; ++b)
+      for (int a = 0; a <= b; ++a) {
+        const double share = a == c ? 1.0 / 3 : b == c ? 0.5 : 1;
+        along(c, pair_index(a, b)) -= share * cubic(c, pair_index(a, b)) / integrals.k(c);
+      }
+  }
+  s += Phi * along;
+  x += V * along;
+  // The frame of Tisserand, to second order.
+  const MatrixXd rigid = rigid_mass.solve(MatrixXd(ML.transpose() * s));
+  s -= L_full * rigid;
+  x -= L * rigid;
+
+  for (std::size_t i = 0; i < interfaces.size(); ++i)
+    out.interface_pairs.emplace_back(
+        x.middleRows<6>(x.rows() - 6 * static_cast<Eigen::Index>(interfaces.size() - i)));
+  out.pairs = s;
+
+  // M(eta) has 1/2 sum N(s_kl) eta_k eta_l, of which the Tisserand frame leaves the rotational part.
+  const auto [field, mass] = mass_points(full);
+  const MatrixXd F = field * s, mY = mass * MatrixXd(field * L_full.rightCols<3>());
+  for (int l = 0; l < n; ++l)
+    for (int k = 0; k <= l; ++k) {
+      Mat3 D = Mat3::Zero();  // sum over points of Y^T m (-s~)
+      for (Eigen::Index point = 0; point < F.rows(); point += 3)
+        D -= mY.middleRows<3>(point).transpose() * skew(Vec3(F.block<3, 1>(point, pair_index(k, l))));
+      const Mat3 half = 0.5 * (D + D.transpose());
+      integrals.G(k, l) += half;
+      if (k != l) integrals.G(l, k) += half;
+    }
+}
+
 }  // namespace
 
 int reduced_modes(ReductionMethod method, int modes, int interfaces) {
@@ -229,7 +327,7 @@ int reduced_modes(ReductionMethod method, int modes, int interfaces) {
 }
 
 ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>& interfaces,
-                   ReductionMethod method, int modes) {
+                   ReductionMethod method, int modes, const SecondDerivatives& second) {
   const SparseMatrix T = tied(full, interfaces);
   const SparseMatrix Tt = T.transpose();
   const SparseMatrix K = Tt * full.K * T, M = Tt * full.M * T;
@@ -258,8 +356,8 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
 
   ReducedBody out;
   Eigenpairs found{VectorXd(0), MatrixXd(size, 0)};
+  const double shift = count > 0 ? 0.1 * lowest_estimate(full) : 0;
   if (count > 0) {
-    const double shift = 0.1 * lowest_estimate(full);
     const bool free = method == ReductionMethod::Free || interfaces.empty();
     found =
         free ? lowest(K, M, count, shift, L) : craig_bampton(K, M, boundary, count - boundary + 6, shift, L);
@@ -283,6 +381,7 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
     out.interfaces.emplace_back(
         found.vectors.middleRows<6>(size - boundary + 6 * static_cast<Eigen::Index>(k)));
   write_integrals(full, out.modes, found.values, out.integrals);
+  if (second && count > 0) add_second_order(full, interfaces, T, L, found.vectors, shift, second, out);
   return out;
 }
 

@@ -5,9 +5,17 @@
 //
 // In both cases the six rigid motions L are taken out exactly: L^T M phi = 0 (the frame of Tisserand), so that modes carry neither momentum nor
 // moment of momentum to first order, and the body's centre of mass stays where it is in the frame.
+//
+// With second derivatives g_kl of the internal forces displacements are quadratic in the modal coordinates,
+//
+//   u = sum_k phi_k eta_k + 1/2 sum_kl s_kl eta_k eta_l,        K s_kl = -g_kl
+//
+// but for rigid motions and what the modes themselves can do: bent parts become shorter. Centrifugal forces, and forces at interfaces, work on this
+// shortening, which is what geometric stiffness is (theory/15).
 #pragma once
 
 #include <Eigen/Core>
+#include <functional>
 #include <vector>
 
 #include "model/flexible/finite_elements.h"
@@ -27,14 +35,20 @@ struct ReducedBody {
   Eigen::MatrixXd modes;        // displacements of the nodes of the finite element model; the largest is 1
   // Displacement and rotation of each interface by the modal coordinates, body axes: 6 x modes.
   std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> interfaces;
+  // Second derivatives of the same, 6 x pairs, and of the displacements of the nodes; empty without them.
+  std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> interface_pairs;
+  Eigen::MatrixXd pairs;
   std::vector<double> integrals;  // ShapeIntegrals, without damping
 };
 
 // How many modes there will be: a multiple of three, since modal coordinates are nodes in R^3. `modes` is what the user asks for.
 int reduced_modes(ReductionMethod method, int modes, int interfaces);
 
+// Second derivatives of the internal forces along columns of displacements, as solid_second_derivatives has them.
+using SecondDerivatives = std::function<Eigen::MatrixXd(const Eigen::MatrixXd& U)>;
+
 // Throws std::invalid_argument with what is wrong with the body.
 ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>& interfaces,
-                   ReductionMethod method, int modes);
+                   ReductionMethod method, int modes, const SecondDerivatives& second = {});
 
 }  // namespace liedyn
