@@ -574,6 +574,11 @@ TEST(FlexibleBodies, MistakesAreExplained) {
     add_interface(b, "same").set("group", std::string("y-"));
   }),
          "interfaces that share a node");
+  expect(*with([](ModelBuilder& b) {
+    b.begin(Section::Flexible, "large", "brick").set("size", {1, 1, 1}).set("divisions", {12, 12, 12});
+    b.set("young", {1}).set("density", {1}).set("modes", {99}).set("geometric_stiffness", std::string("on"));
+  }),
+         "is too large for geometric_stiffness: 2197 nodes and 99 modes");
   expect(*with([](ModelBuilder& b) { b.set("modes", {60}); }), "has only");
   expect(*with([](ModelBuilder& b) { b.set("modes", {600}); }), "at most 120 modes");
   expect(*with([](ModelBuilder& b) {

@@ -339,6 +339,12 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   if (count > kMostModes)
     throw std::invalid_argument(fmt::format("would have {} modes, expected at most {}", count, kMostModes));
 
+  constexpr double kMostSecond = 3e7;  // numbers in a table of pairs: 240 MB, and there are a few of them
+  if (second && static_cast<double>(full.size()) * pair_count(count) > kMostSecond)
+    throw std::invalid_argument(
+        fmt::format("is too large for geometric_stiffness: {} nodes and {} modes, take fewer of one or the other",
+                    full.nodes(), count));
+
   // Rigid motions in the coordinates of T.
   MatrixXd L = MatrixXd::Zero(size, 6);
   const MatrixXd L_full = full.rigid_motions();
