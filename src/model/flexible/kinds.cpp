@@ -50,7 +50,7 @@ std::vector<Field> reduction_fields() {
           {.name = "damping_ratio",
            .type = FieldType::Number,
            .unit = "",
-           .summary = "Damping of all modes as a share of the critical one.",
+           .summary = "Damping of all modes of the free body as a share of the critical one.",
            .defaults = {0},
            .range = Range::NonNegative}};
 }
@@ -259,6 +259,10 @@ Meshed meshed_matrices(const Inputs<double>& in) {
     throw std::invalid_argument(
         fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows", full.nodes(), size));
   for (const SparseMatrix* matrix : {&full.K, &full.M}) {
+    if (matrix->nonZeros() == 0)
+      throw std::invalid_argument(fmt::format("has no {}: all numbers of {} are zero",
+                                              matrix == &full.K ? "stiffness" : "mass",
+                                              matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
     const double largest = matrix->coeffs().cwiseAbs().maxCoeff();
     if (!(SparseMatrix(*matrix - SparseMatrix(matrix->transpose())).coeffs().cwiseAbs().maxCoeff() <=
           1e-8 * largest))
