@@ -479,8 +479,8 @@ std::vector<Pair> sparse_pairs(const Model& model, const Linearization& l, const
     inverse.perform_op(admissible.data(), start.data());
     inverse.perform_op(start.data(), admissible.data());
     solver.init(admissible.data());
-    if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision);
-        found < wanted)
+    // With damping in proportion to the stiffness many eigenvalues are close to -1/damping, and cannot be told from each other: the slower ones are found.
+    if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision); found == 0)
       complain(found, wanted);
     const VectorXcd eigenvalues = solver.eigenvalues();
     const MatrixXcd shapes = solver.eigenvectors();
@@ -622,6 +622,10 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   } else {
     out.degrees_of_freedom = freedoms;
     pairs = sparse_pairs(model, l, scale, count, state.t);
+    if (pairs.size() < static_cast<std::size_t>(std::min(count, freedoms)))
+      out.warnings.push_back(
+          fmt::format("only {} of {} modes were found: eigenvalues further away are too close to each other",
+                      pairs.size(), count));
     if (std::any_of(pairs.begin(), pairs.end(), [](const Pair& pair) { return pair.rigid; }))
       out.warnings.emplace_back(
           "there are motions that nothing resists: of such a multiple eigenvalue the sparse solver shows "
