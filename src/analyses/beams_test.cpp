@@ -134,6 +134,29 @@ TEST(BeamStatics, ThePrincetonBeamBendsAsThePlaneCantileverDoes) {
   }
 }
 
+// Section forces of a cantilever with a force at its middle: constant up to it, zero beyond it; the moment falls off in a straight line.
+TEST(BeamStatics, SectionForcesJumpWhereForcesAct) {
+  for (const std::string& element : kElements) {
+    ModelBuilder b({0, 0, 0});
+    add_beam(b, "beam", Vec3(0, 0, 0), Vec3(1, 0, 0), 10, element, {1e6, 1e6, 1e4, 1e4, 1e4});
+    b.joint("clamp", "fixed").set("between", "ground", "beam.start").set("at", {0, 0, 0});
+    b.force("load", "force").set("on", std::string("beam[0.5]")).set("force", {0, 0, -1});
+    const double places[] = {0, 0.3, 0.42, 0.48, 0.5, 0.52, 0.6, 1};
+    for (const double x : places) {
+      b.sensor(fmt::format("force{:.0f}", 100 * x), "section_force").set("of", fmt::format("beam[{}]", x));
+      b.sensor(fmt::format("moment{:.0f}", 100 * x), "section_moment").set("of", fmt::format("beam[{}]", x));
+    }
+    const std::vector<double> s = rest(b.finish()).steps.back().sensors;
+    for (std::size_t i = 0; i < std::size(places); ++i) {
+      const double x = places[i];
+      expect_at_most(std::abs(s[6 * i + 2] + (x <= 0.5 ? 1 : 0)), 1e-4,
+                     fmt::format("{}: section force at {}", element, x));
+      expect_at_most(std::abs(s[6 * i + 4] - (x <= 0.5 ? 0.5 - x : 0)), 1e-4,
+                     fmt::format("{}: section moment at {}", element, x));
+    }
+  }
+}
+
 // Angular frequencies of the modes that oscillate.
 std::vector<double> frequencies(const std::shared_ptr<const Description>& d,
                                 const std::string& formulation = "r3so3") {
@@ -144,6 +167,104 @@ std::vector<double> frequencies(const std::shared_ptr<const Description>& d,
   for (const Mode& mode : found.modes)
     if (!mode.rigid && mode.eigenvalue.imag() > 0) out.push_back(mode.eigenvalue.imag());
   return out;
+}
+
+// A steel strip of 1 m, 10 h wide and h high, clamped at x = 0 unless it is free.
+std::shared_ptr<const Description> strip(double h, int elements, const std::string& element,
+                                         bool clamped = true, double damping = 0, double load = 0) {
+  ModelBuilder b({0, 0, 0});
+  b.beam("strip", "rectangle").set("from", {0, 0, 0}).set("to", {1, 0, 0});
+  b.set("elements", {static_cast<double>(elements)}).set("element", element);
+  b.set("width", {10 * h})
+      .set("height", {h})
+      .set("young", {2e11})
+      .set("density", {7800})
+      .set("damping", {damping});
+  if (clamped) b.joint("clamp", "fixed").set("between", "ground", "strip.start").set("at", {0, 0, 0});
+  b.force("load", "force").set("on", std::string("strip.end")).set("force", {0, 0, -load});
+  b.sensor("tip", "position").set("of", std::string("strip.end"));
+  return b.finish();
+}
+double bending_speed(double h) { return h * std::sqrt(2e11 / 12 / 7800); }  // sqrt(E I/(rho A))
+
+// The frequencies of shear are up to 1e9 times those of bending: round-off of the large ones must not hide the small ones.
+TEST(BeamModes, SlenderStripsHaveTheFrequenciesOfEulerAndBernoulli) {
+  const double clamped[] = {1.875104068711961, 4.694091132974175},
+               free[] = {4.730040744862704, 7.853204624095838};
+  for (const double h : {1e-2, 1e-3, 1e-4})
+    for (const std::string& element : kElements)
+      for (const std::string& solver : {std::string("dense"), std::string("sparse")})
+        for (const bool held : {true, false}) {
+          const int elements = element == "two_node" ? 40 : 12;
+          const System system = make_system(strip(h, elements, element, held));
+          Work work(system);
+          ModesOptions options;
+          options.solver = solver;
+          options.count = 10;
+          const Modes found = modes(system, consistent_state(system, 0, InitialPolicy::Check, work), options);
+          EXPECT_EQ(found.solver, solver);
+          const std::string what = fmt::format("1:{:.0f}, {} x {}, {}, {}", 1 / h, elements, element, solver,
+                                               held ? "clamped" : "free");
+          std::vector<double> elastic;
+          int rigid = 0;
+          for (const Mode& mode : found.modes) {
+            rigid += mode.rigid ? 1 : 0;
+            if (!mode.rigid) elastic.push_back(std::abs(mode.eigenvalue));
+          }
+          // Of a multiple eigenvalue the sparse solver shows some only.
+          if (held || solver == "dense") {
+            EXPECT_EQ(rigid, held ? 0 : 6) << what;
+          }
+          ASSERT_GE(elastic.size(), 2u) << what;
+          for (std::size_t i = 0; i < 2; ++i) {
+            const double beta = (held ? clamped : free)[i];
+            expect_at_most(std::abs(elastic[i] / (beta * beta * bending_speed(h)) - 1), 5e-3,
+                           fmt::format("{}: frequency {}", what, i + 1));
+          }
+        }
+}
+
+// Damping in proportion to the stiffness, ratio = damping omega/2, makes the fast modes decay within nanoseconds.
+TEST(BeamModes, DampedSlenderStripsKeepTheirSlowModes) {
+  for (const double h : {1e-2, 1e-3})
+    for (const std::string& element : kElements)
+      for (const std::string& solver : {std::string("dense"), std::string("sparse")}) {
+        const double omega = 1.875104068711961 * 1.875104068711961 * bending_speed(h), damping = 0.1 / omega;
+        const System system = make_system(strip(h, element == "two_node" ? 24 : 8, element, true, damping));
+        Work work(system);
+        ModesOptions options;
+        options.solver = solver;
+        options.count = 6;
+        const Modes found = modes(system, consistent_state(system, 0, InitialPolicy::Check, work), options);
+        const std::string what = fmt::format("1:{:.0f}, {}, {}: ", 1 / h, element, solver);
+        ASSERT_FALSE(found.modes.empty()) << what;
+        expect_at_most(std::abs(std::abs(found.modes[0].eigenvalue) / omega - 1), 5e-3, what + "frequency");
+        expect_at_most(std::abs(found.modes[0].damping_ratio() / 0.05 - 1), 5e-3, what + "damping ratio");
+      }
+}
+
+// Fine divisions and small loads: forces are round-off of stiffnesses that are far larger.
+TEST(BeamStatics, FineBeamsFindTheirEquilibrium) {
+  for (const std::string& element : kElements)
+    for (const int elements : {8, 20, 30, 100})
+      for (const double h : {0.02, 1e-3}) {
+        // The tip goes down by 0.1 mm or by 0.1 m.
+        const double EI = 2e11 * 10 * h * h * h * h / 12;
+        for (const double share : {1e-4, 0.1}) {
+          const StaticResult found = rest(strip(h, elements, element, true, 0, share * 3 * EI));
+          ASSERT_TRUE(found.converged) << found.failure;
+          const std::string what = fmt::format("1:{:.0f}, {} x {}, {}: ", 1 / h, elements, element, share);
+          int iterations = 0;
+          for (const LoadStep& step : found.steps) iterations += step.iterations;
+          // A thin strip that turns far is stretched by much larger forces on the way.
+          EXPECT_LE(iterations, h > 0.01 || share < 0.01 ? 25 : 200) << what;
+          EXPECT_EQ(found.unstable_directions, 0) << what;
+          EXPECT_TRUE(found.indifferent.empty()) << what;
+          // Large deflections are less by 1 %, shear adds 0.03 %, and 8 elements with two nodes are too stiff by 0.4 %.
+          expect_at_most(std::abs(-found.steps.back().sensors[2] / share - 1), share < 0.01 ? 6e-3 : 1.5e-2,
+                         what + "deflection of the tip, relative");
+        }
+      }
 }
 
 // A beam pinned at both ends: w^4 (rI m/GA) - w^2 (m + k^2 (rI + EI m/GA)) + EI k^4 = 0 with k = n pi/L, the lower root.

@@ -1,6 +1,7 @@
 #include "analyses/shifted_matrix.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace liedyn {
 namespace {
@@ -40,7 +41,9 @@ void ShiftedMatrix::solve(const double* forces, const double* rows, double* out,
   if (rows != nullptr) std::copy_n(rows, l_->B.rows(), right_.begin() + nv_);
   for (std::size_t i = 0; i < held_.size(); ++i)
     if (held_[i]) right_[i] = 0;
+  for (std::size_t i = 0; i < right_.size(); ++i) right_[i] *= row_unit_[i];
   solver_->solve(right_.data());
+  for (std::size_t i = 0; i < right_.size(); ++i) right_[i] *= column_unit_[i];
   std::copy_n(right_.begin(), n, out);
   if (mu != nullptr) std::copy_n(right_.begin() + nv_, l_->B.rows(), mu);
 }
@@ -65,7 +68,45 @@ bool ShiftedMatrix::filled_and_factorized(double s, double mass) {
   for_each_entry(l_->B_y, [&](int row, int column, double value) { entry(nv_ + row, column) += value; });
   for_each_entry(l_->L, [&](int row, int column, double value) { entry(row, nv_ + column) += value; });
   if (!held_.empty()) solver_->hold(held_);
+  equilibrate();
   return solver_->factorize() && solver_->reciprocal_condition() > kSingular;
+}
+
+// Rows and columns are brought to the size 1, by powers of 2: forces, torques and rows of constraints have different units, and a slender beam's stiffness against
+// shear is so much larger than that against bending that the condition number of the matrix as it is says nothing.
+void ShiftedMatrix::equilibrate() {
+  constexpr int kSweeps = 3;
+  row_unit_.assign(right_.size(), 1);
+  column_unit_.assign(right_.size(), 1);
+  std::vector<double> rows, columns;
+  const auto each = [&](auto&& visit) {
+    for (const auto& [cb, rb] : pattern_.pairs) {
+      const BlockRef ref = solver_->block(rb, cb);
+      for (int c = pattern_.start[at(cb)]; c < pattern_.start[at(cb) + 1]; ++c)
+        for (int r = pattern_.start[at(rb)]; r < pattern_.start[at(rb) + 1]; ++r)
+          visit(r, c,
+                solver_->values()[ref.offset + (r - pattern_.start[at(rb)]) +
+                                  (c - pattern_.start[at(cb)]) * ref.stride]);
+    }
+  };
+  const auto unit = [](double largest) {
+    return largest > 0 ? std::exp2(-std::round(0.5 * std::log2(largest))) : 1.0;
+  };
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    rows.assign(right_.size(), 0);
+    columns.assign(right_.size(), 0);
+    each([&](int r, int c, double value) {
+      rows[at(r)] = std::max(rows[at(r)], std::abs(value));
+      columns[at(c)] = std::max(columns[at(c)], std::abs(value));
+    });
+    for (std::size_t i = 0; i < right_.size(); ++i) {
+      rows[i] = unit(rows[i]);
+      columns[i] = unit(columns[i]);
+      row_unit_[i] *= rows[i];
+      column_unit_[i] *= columns[i];
+    }
+    each([&](int r, int c, double& value) { value *= rows[at(r)] * columns[at(c)]; });
+  }
 }
 
 double& ShiftedMatrix::entry(int row, int column) {

@@ -27,6 +27,7 @@ class ShiftedMatrix {
  private:
   bool filled_and_factorized(double s, double mass);
   double& entry(int row, int column);
+  void equilibrate();
 
   const Linearization* l_;
   int nv_;
@@ -34,6 +35,7 @@ class ShiftedMatrix {
   std::vector<int> block_of_;
   std::vector<bool> held_;  // multipliers of rows that repeat others
   std::unique_ptr<LinearSolver> solver_;
+  std::vector<double> row_unit_, column_unit_;  // what the matrix was multiplied with
   mutable std::vector<double> right_;
 };
 

@@ -14,8 +14,10 @@
 #include "analyses/modes.h"
 #include "analyses/motions.h"
 #include "analyses/shifted_matrix.h"
+#include "analyses/stiffness_scale.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
+#include "system/node_components.h"
 #include "system/redundancy.h"
 #include "system/tree_state.h"
 
@@ -104,6 +106,7 @@ class Equilibrium {
       : system_(&system), work_(&work), tolerance_(tolerance), applied_(applied) {}
 
   int iterations = 0;
+  bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
 
   // False: no convergence; the state is then as it was.
   bool solve(State& state) {
@@ -111,10 +114,14 @@ class Equilibrium {
     using Way = bool (Equilibrium::*)(State&);
     const int nv = system_->model().nv;
     std::vector<Way> ways = {&Equilibrium::descend_slowly, &Equilibrium::newton};
-    if (nv <= kLargestDescent) ways.insert(ways.begin(), &Equilibrium::descend);
+    if (nv <= kLargestDescent)
+      ways.insert(ways.begin(), &Equilibrium::descend);
+    else if (straight_first)
+      ways.insert(ways.begin(), &Equilibrium::go_straight);
     if (has_states())
       ways = nv <= kLargestDense ? std::vector<Way>{&Equilibrium::balance, &Equilibrium::settle}
                                  : std::vector<Way>{&Equilibrium::newton};
+    set_round_off(state);
     for (const Way way : ways) {
       State found = state;
       if (!(this->*way)(found)) continue;
@@ -149,12 +156,40 @@ class Equilibrium {
     system_->residual(state, *work_, {});
     carried_ = largest(state.lambda);
     const int first = system_->model().first_state();
-    double out =
-        std::max(largest({work_->r.begin(), work_->r.begin() + first}) / (tolerance_ * force_scale()),
-                 largest(work_->phi) / (1e-12 * size()));
+    const double tolerated = tolerance_ * force_scale();
+    double out = largest(work_->phi) / (1e-12 * size());
+    for (int i = 0; i < first; ++i) {
+      const double left =
+          std::abs(work_->r[at(i)]) / std::max(tolerated, at(i) < round_off_.size() ? round_off_[at(i)] : 0);
+      out = std::isfinite(left) ? std::max(out, left) : left;
+    }
     for (int i = first; i < system_->model().nv; ++i)
       out = std::max(out, std::abs(work_->r[at(i)]) / (tolerance_ * rate_scales_[at(i - first)]));
     return out;
+  }
+
+  // Positions are known to a few units of their last digit, and forces to what these are times the stiffness: of a stiff slender beam that is more than the
+  // tolerance of small loads.
+  void set_round_off(const State& state) {
+    constexpr double kDigit = 5e-15;
+    const Linearization l = linearize(*system_, state, Vec3::Zero(), *work_);
+    const double digit = kDigit * size();
+    round_off_.assign(at(l.first_state), 0);
+    for (int c = 0; c < l.first_state; ++c)
+      for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
+        if (it.row() < l.first_state)
+          round_off_[at(static_cast<int>(it.row()))] =
+              std::max(round_off_[at(static_cast<int>(it.row()))], digit * std::abs(it.value()));
+    // The axes of a node may be others.
+    for (const Node& node : system_->model().nodes) {
+      double most[2] = {0, 0};
+      const auto each = [&](auto&& visit) {
+        for (int k = 0; k < node_size(node.type).v && node.v + k < l.first_state; ++k)
+          visit(round_off_[at(node.v + k)], most[is_displacement(node.type, k) ? 0 : 1]);
+      };
+      each([](const double& own, double& all) { all = std::max(all, own); });
+      each([](double& own, const double& all) { own = all; });
+    }
   }
 
   // What the rates of states are made of: dx' = C dx + K dq, with changes of the size of x and of the model.
@@ -233,7 +268,7 @@ class Equilibrium {
   // Always downhill, so that what is found is stable unless the start is in balance already.
   bool descend(State& state) {
     constexpr int kIterations = 300;
-    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14;
+    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kLeft = 1e4;
     Place now = place(state);
     const double first_size = size();
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && size() < kRunaway * first_size; ++i) {
@@ -265,9 +300,8 @@ class Equilibrium {
         if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
-        evaluate(now.state);
         state = std::move(now.state);
-        return true;
+        return evaluate(state) <= (settled ? kLeft : 1);
       }
     }
     state = std::move(now.state);
@@ -452,12 +486,16 @@ class Equilibrium {
       if (work_->solver->name() != "block") return false;
       work_->use_solver(*system_, "klu");
     }
+    set_right(state);
+    work_->solver->solve(work_->right.data());
+    return std::isfinite(largest(work_->right));
+  }
+
+  void set_right(const State& state) {
     const int nv = system_->model().nv;
     for (int i = 0; i < nv; ++i) work_->right[at(i)] = -work_->r[at(i)];
     for (int i = 0; i < system_->model().rows; ++i) work_->right[at(nv + i)] = -work_->phi[at(i)];
     for (const int row : state.redundant) work_->right[at(nv + row)] = 0;
-    work_->solver->solve(work_->right.data());
-    return std::isfinite(largest(work_->right));
   }
 
   bool increment_with_states(const State& state) {
@@ -481,6 +519,52 @@ class Equilibrium {
     State out = moved(state, length * Eigen::Map<const VectorXd>(step.data(), nv));
     for (std::size_t i = 0; i < out.lambda.size(); ++i) out.lambda[i] += length * step[at(nv) + i];
     return out;
+  }
+
+  // The largest displacement, relative to the model, or rotation.
+  double length_of(const std::vector<double>& step) const {
+    double out = 0;
+    for (const Node& node : system_->model().nodes)
+      for (int k = 0; k < node_size(node.type).v; ++k)
+        out = std::max(out, std::abs(step[at(node.v + k)]) / (is_displacement(node.type, k) ? size() : 1));
+    return std::isfinite(largest(step)) ? out : INFINITY;
+  }
+
+  // Newton's method, for stable equilibria of models that resist. A step is good if the next one with the same matrix would be shorter (Deuflhard). Forces are
+  // no measure: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the next step, by forces that are far larger than those that turned it.
+  bool go_straight(State& state) {
+    constexpr int kIterations = 40;
+    constexpr double kShortest = 0.01;
+    double now = evaluate(state);
+    for (int i = 0; i < kIterations && std::isfinite(now); ++i) {
+      const bool close = now <= 1;
+      ++iterations;
+      if (!increment(state)) return false;
+      const std::vector<double> step = work_->right;
+      if (close) {
+        // One step more squares the error.
+        State trial = stepped(state, step, 1);
+        if (evaluate(trial) < now) state = std::move(trial);
+        evaluate(state);
+        return !unstable_direction(system_->model(), linearize(*system_, state, Vec3::Zero(), *work_));
+      }
+      const double first = length_of(step);
+      double length = rotation_limit(system_->model(), step.data()), then = INFINITY;
+      State trial;
+      for (bool good = false; !good; length /= 2) {
+        if (length < kShortest) return false;
+        trial = stepped(state, step, length);
+        then = evaluate(trial);
+        if (!std::isfinite(then)) continue;
+        set_right(trial);
+        work_->solver->solve(work_->right.data());
+        good = then <= 1 || length_of(work_->right) <= (1 - length / 4) * first;
+      }
+      state = std::move(trial);
+      system_->follow_angles(state, *work_);
+      now = then;
+    }
+    return false;
   }
 
   // Newton's method with a line search for the largest residual.
@@ -522,7 +606,7 @@ class Equilibrium {
   Work* work_;
   double tolerance_, applied_;
   double carried_ = 0;
-  std::vector<double> rate_scales_;
+  std::vector<double> rate_scales_, round_off_;
 };
 
 // Motions of zero stiffness, and the number of those with negative stiffness.
@@ -531,19 +615,20 @@ struct Stiffness {
   MatrixXd indifferent;  // columns: displacements and rotations
 };
 Stiffness stiffness_of(const System& system, const State& state, Work& work) {
-  constexpr double kNothing = 1e-10;
+  constexpr double kNothing = 1e-12;
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   const MatrixXd N = admissible_motions(l.B);
   Stiffness out;
   out.indifferent.resize(N.rows(), 0);
   if (N.cols() == 0) return out;
-  const MatrixXd K = N.transpose() * (l.K * N);
+  const VectorXd unit = equilibration(stiffness_scale(system, state, l, work), N);
+  const MatrixXd K = unit.asDiagonal() * (N.transpose() * (l.K * N)) * unit.asDiagonal();
   const Eigen::JacobiSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
-  const double scale = std::max(svd.singularValues()[0], 1e-300);
+  const double nothing = kNothing * std::max(svd.singularValues()[0], 1.0);
   Eigen::Index rank = 0;
-  const double nothing = kNothing * std::max(scale, l.K.norm() * 1e-3);
   while (rank < K.cols() && svd.singularValues()[rank] > nothing) ++rank;
-  if (rank < K.cols()) out.indifferent = separated(N * svd.matrixV().rightCols(K.cols() - rank));
+  if (rank < K.cols())
+    out.indifferent = separated(N * (unit.asDiagonal() * svd.matrixV().rightCols(K.cols() - rank)));
   // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
   const Eigen::EigenSolver<MatrixXd> eigen(K, false);
   for (const auto& value : eigen.eigenvalues()) out.negative += value.real() < -nothing ? 1 : 0;
@@ -633,6 +718,7 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, d
       std::optional<State> trial = pushed(system, state, l, *y, by, work);
       if (!trial) continue;
       Equilibrium equilibrium(system, work, tolerance, applied);
+      equilibrium.straight_first = false;
       const bool found = equilibrium.solve(*trial);
       step.iterations += equilibrium.iterations;
       if (!found || !(system.energy(*trial, work).potential < potential)) continue;

@@ -59,6 +59,28 @@ int node_named(const Description& d, const Lookup& bodies, const Entry& entry, i
   return name == "ground" ? -1 : bodies.at(name);
 }
 
+// A sensor of a beam's section looks at the part between nodes with forces or joints, where section forces jump; at such a node at the part before it.
+void look_between_loads(const Description& d, const Entry& beam, Sensor& sensor) {
+  std::unordered_set<std::string_view> loaded;
+  for (const Section section : {Section::Joints, Section::Forces})
+    for (const Entry& entry : d.entries(section))
+      for (std::size_t f = 0; f < entry.fields.size(); ++f) {
+        const FieldType type = entry.kind->fields[f].type;
+        const int words = type == FieldType::Body ? 1 : type == FieldType::Bodies ? 2 : 0;
+        for (int i = 0; i < words && entry.fields[f].word >= 0; ++i)
+          loaded.insert(word(d, entry, static_cast<int>(f), i));
+      }
+  const BeamMesh mesh = beam_mesh(d, beam);
+  const double wanted = sensor.fraction * mesh.elements;
+  int first = 0, last = mesh.elements;
+  for (int i = 1; i < mesh.elements && last == mesh.elements; ++i)
+    if (loaded.count(beam_node_name(beam.name, i * mesh.order, mesh)) > 0)
+      (i < wanted - 1e-9 ? first : last) = i;
+  sensor.fraction = (wanted - first) / (last - first);
+  sensor.element += first;
+  sensor.elements = last - first;
+}
+
 bool is_given(const Entry& entry, int field) {
   return field >= 0 && entry.fields[static_cast<std::size_t>(field)].given;
 }
@@ -487,9 +509,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.batch = static_cast<int>(b);
           sensor.element = static_cast<int>(found - list.begin());
         }
-        if (section == Section::Flexible)
-          dynamic_cast<FlexibleOutput&>(*m.batches[static_cast<std::size_t>(sensor.batch)])
-              .show_sections(mesh);
+        look_between_loads(d, d.entries(Section::Beams)[static_cast<std::size_t>(beam)], sensor);
       } else if (field.type == FieldType::Flexible) {
         const int body = flexible_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b)

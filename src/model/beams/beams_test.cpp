@@ -276,6 +276,31 @@ TEST(Beams, MistakesAreNamedAsTheUserTypedThem) {
     b.beam("bow", "circle").set("from", {0, 0, 0}).set("through", {1, 0, 0}).set("to", {2, 0, 0});
     b.set("elements", {2}).set("radius", {0.1}).set("young", {1}).set("density", {1});
   });
+  const auto turned = [](ModelBuilder& b, double twist, double elements, const std::string& element) {
+    b.beam("drill", "rectangle").set("from", {0, 0, 0}).set("to", {1, 0, 0}).set("twist", {twist});
+    b.set("elements", {elements}).set("element", element).set("width", {0.1}).set("height", {0.1});
+    b.set("young", {1e9}).set("density", {1000});
+  };
+  expect(
+      "beams.drill: turns by 5730 degrees from its start to its end: expected at least 32 elements, got 31",
+      [&](ModelBuilder& b) { turned(b, 100, 31, "two_node"); });
+  expect("expected at least 16 elements, got 15",
+         [&](ModelBuilder& b) { turned(b, -100, 15, "three_node"); });
+  expect("beams.bow: turns by 270 degrees from its start to its end: expected at least 2 elements, got 1",
+         [](ModelBuilder& b) {
+           const double a = 0.5 * std::sqrt(0.5);
+           b.beam("bow", "rectangle").set("from", {0, 0, 0}).set("through", {0.5 + a, a, 0});
+           b.set("to", {0.5, -0.5, 0}).set("elements", {1}).set("element", std::string("two_node"));
+           b.set("width", {0.1}).set("height", {0.1}).set("young", {1e9}).set("density", {1000});
+         });
+  expect("inertia_per_length must be positive semi-definite, got principal moments -0.002, 0.001, 0.001",
+         [](ModelBuilder& b) {
+           b.beam("odd", "matrix").set("from", {0, 0, 0}).set("to", {1, 0, 0}).set("elements", {2});
+           std::vector<double> diagonal(36, 0);
+           for (std::size_t i = 0; i < 6; ++i) diagonal[7 * i] = 10;
+           b.set("stiffness", diagonal).set("mass_per_length", {1});
+           b.set("inertia_per_length", {-0.002, 0.001, 0.001});
+         });
   expect("beams.pipe: thickness must be at most 0.1", [](ModelBuilder& b) {
     b.beam("pipe", "tube").set("from", {0, 0, 0}).set("to", {2, 0, 0}).set("elements", {2});
     b.set("radius", {0.1}).set("thickness", {0.2}).set("young", {1}).set("density", {1});

@@ -1,5 +1,8 @@
 #include "model/beams/curve.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <numbers>
 
 #include "model/beams/beam.h"
@@ -81,6 +84,16 @@ std::string beam_curve_mistake(const Inputs<double>& in, std::string& hint) {
   const Vec3 t = Arc<double>(in).tangent, y = section_y(in, t);
   if (t.cross(y).norm() <= 1e-9 * y.norm() || y.norm() == 0)
     return "y_axis is along the beam or zero, expected a direction across it";
+  // The motion from node to node is known up to whole turns only.
+  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
+  const BeamCurve<double> curve = beam_curve(in);
+  const double turn = std::hypot(curve.whole.tail<3>().norm(), curve.twist), half = std::numbers::pi;
+  if (turn >= half * mesh.elements * mesh.order * (1 - 1e-9)) {
+    hint = "the axes of two nodes that follow each other must differ by less than half a turn";
+    return fmt::format(
+        "turns by {:.4g} degrees from its start to its end: expected at least {} elements, got {}",
+        turn * 180 / half, static_cast<int>(turn / (half * mesh.order) * (1 + 1e-9)) + 1, mesh.elements);
+  }
   return {};
 }
 

@@ -301,6 +301,19 @@ std::string section_mistake(const Inputs<double>& in, std::string& hint) {
     if (moduli[0] <= 0)
       return fmt::format("stiffness{} must be positive definite, got the eigenvalue {:.6g}", where,
                          moduli[0]);
+    if (kind.type == "matrix") {
+      // About the centre of mass. Rotary inertia may be neglected, so that the sum of two moments may be below the third.
+      std::array<double, 6> J;
+      for (int i = 0; i < 6; ++i) J[static_cast<std::size_t>(i)] = v.number("inertia_per_length", i);
+      const Vec3 moments =
+          Eigen::SelfAdjointEigenSolver<Mat3>(RigidInertia::inertia_matrix(J.data()), Eigen::EigenvaluesOnly)
+              .eigenvalues();
+      if (moments[0] < -1e-12 * moments.cwiseAbs().maxCoeff())
+        return fmt::format(
+            "inertia_per_length{} must be positive semi-definite, got principal moments {:.6g}, {:.6g}, "
+            "{:.6g}",
+            where, moments[0], moments[1], moments[2]);
+    }
   }
   return {};
 }

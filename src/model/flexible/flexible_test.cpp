@@ -419,6 +419,124 @@ TEST(Reduction, FreeModesHaveTheFrequenciesOfTheFullModel) {
   }
 }
 
+// A bar of Euler and Bernoulli with 12 freedoms per element in closed form, E = rho = b = 1, of the height h and the length 1: what programs export.
+FiniteElements slender_bar(int elements, double h) {
+  FiniteElements out;
+  out.freedoms = 6;
+  out.places = Eigen::Matrix3Xd::Zero(3, elements + 1);
+  out.places.row(0).setLinSpaced(0, 1);
+  const double l = 1.0 / elements, A = h, Iy = h * h * h / 12, Iz = h / 12, Ip = Iy + Iz;
+  MatrixXd K = MatrixXd::Zero(out.size(), out.size()), M = K;
+  const MatrixXd two_k = (MatrixXd(2, 2) << 1, -1, -1, 1).finished() / l,
+                 two_m = (MatrixXd(2, 2) << 2, 1, 1, 2).finished() * l / 6;
+  const auto bending = [&](double sign) {
+    const double a = sign * l;
+    MatrixXd k(4, 4), m(4, 4);
+    k << 12, 6 * a, -12, 6 * a, 6 * a, 4 * l * l, -6 * a, 2 * l * l, -12, -6 * a, 12, -6 * a, 6 * a,
+        2 * l * l, -6 * a, 4 * l * l;
+    m << 156, 22 * a, 54, -13 * a, 22 * a, 4 * l * l, 13 * a, -3 * l * l, 54, 13 * a, 156, -22 * a, -13 * a,
+        -3 * l * l, -22 * a, 4 * l * l;
+    return std::pair(MatrixXd(k / (l * l * l)), MatrixXd(m * l / 420));
+  };
+  for (int e = 0; e < elements; ++e) {
+    const auto add = [&](std::vector<int> rows, const MatrixXd& k, const MatrixXd& m) {
+      for (int& row : rows) row += 6 * e;
+      K(rows, rows) += k;
+      M(rows, rows) += m;
+    };
+    add({0, 6}, A * two_k, A * two_m);
+    add({3, 9}, 0.4 * Ip * two_k, Ip * two_m);
+    const auto [k_y, m_y] = bending(1);
+    add({1, 5, 7, 11}, Iz * k_y, A * m_y);
+    const auto [k_z, m_z] = bending(-1);
+    add({2, 4, 8, 10}, Iy * k_z, A * m_z);
+  }
+  out.K = K.sparseView();
+  out.M = M.sparseView();
+  return out;
+}
+
+// Slender bodies have eigenvalues that are many orders of magnitude apart.
+TEST(Reduction, FindsTheModesOfSlenderBodies) {
+  for (const int elements : {8, 60, 200})
+    for (const double h : {0.1, 1e-3}) {
+      const FiniteElements full = slender_bar(elements, h);
+      const std::vector<InterfaceNodes> ends = {{{0, 0, 0}, {0}}, {{1, 0, 0}, {elements}}};
+      for (const ReductionMethod method : {ReductionMethod::Free, ReductionMethod::HurtyCraigBampton}) {
+        const VectorXd found = reduce(full, ends, method, 12).frequencies;
+        // Twelve modes with held ends are an approximation.
+        const double bound = elements == 8 ? 6e-3 : method == ReductionMethod::Free ? 1e-5 : 2e-3;
+        // Bending of a free bar: omega = beta^2 sqrt(E I/(rho A)), as long as it is below the first frequencies of the other plane.
+        const double beta[] = {4.730040744862704, 7.853204624095838, 10.99560783800167};
+        for (int i = 0; i < 3; ++i) {
+          const double expected = beta[i] * beta[i] * h / std::sqrt(12.0);
+          EXPECT_LE((found.array() / expected - 1).abs().minCoeff(), bound)
+              << elements << " elements, height " << h << ", mode " << i << ": " << found.transpose();
+        }
+        if (h == 1e-3) {
+          EXPECT_NEAR(found[0] / (beta[0] * beta[0] * h / std::sqrt(12.0)), 1, 6e-3);
+        }
+      }
+    }
+}
+
+TEST(Reduction, FindsTheModesOfSlenderSolids) {
+  for (const std::array<int, 3>& divisions :
+       {std::array{20, 2, 1}, std::array{40, 1, 1}, std::array{12, 2, 2}}) {
+    const SolidMesh mesh = brick_mesh({1, 0.05, 0.02}, divisions);
+    const FiniteElements full = solid_elements(mesh, kSteel);
+    const std::vector<InterfaceNodes> ends = {{{-0.5, 0, 0}, mesh.groups.at("x-")},
+                                              {{0.5, 0, 0}, mesh.groups.at("x+")}};
+    const VectorXd expected = full_frequencies(full),
+                   free = reduce(full, {}, ReductionMethod::Free, 6).frequencies;
+    for (int i = 0; i < 6; ++i) EXPECT_NEAR(free[i] / expected[i], 1, 1e-7) << "mode " << i;
+    // The ends are rigid here.
+    const VectorXd stiff = reduce(full, ends, ReductionMethod::Free, 6).frequencies,
+                   held = reduce(full, ends, ReductionMethod::HurtyCraigBampton, 6).frequencies;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_GE(stiff[i], expected[i] * (1 - 1e-9)) << "mode " << i;
+      EXPECT_GE(held[i], stiff[i] * (1 - 1e-9)) << "mode " << i;
+      EXPECT_NEAR(held[i] / stiff[i], 1, 0.01) << "mode " << i;
+    }
+  }
+}
+
+TEST(Reduction, AxesWithoutInertiaAreNamed) {
+  const auto mistake = [](const FiniteElements& full) -> std::string {
+    try {
+      reduce(full, {}, ReductionMethod::Free, 3);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  FiniteElements full = slender_bar(8, 0.1);
+  EXPECT_EQ(mistake(full), "none");
+  // Masses at the nodes alone, which lie on a line.
+  FiniteElements points = full;
+  points.M.prune([](Eigen::Index row, Eigen::Index column, double) { return row == column && row % 6 < 3; });
+  EXPECT_NE(mistake(points).find("no moment of inertia about the axis (1, 0, 0)"), std::string::npos)
+      << mistake(points);
+  full.M.setZero();
+  EXPECT_NE(mistake(full).find("has no mass"), std::string::npos) << mistake(full);
+}
+
+// Two boxes that do not touch.
+TEST(Reduction, ABodyInSeveralPiecesIsRefused) {
+  for (const int divisions : {2, 6}) {
+    SolidMesh mesh = brick_mesh({1, 0.2, 0.2}, {divisions, divisions, divisions}), other = mesh;
+    const int nodes = static_cast<int>(mesh.places.cols());
+    mesh.places.conservativeResize(3, 2 * nodes);
+    mesh.places.rightCols(nodes) = other.places.colwise() + Vec3(2, 0, 0);
+    for (std::vector<int> element : other.elements) {
+      for (int& node : element) node += nodes;
+      mesh.elements.push_back(element);
+    }
+    const FiniteElements full = solid_elements(mesh, kSteel);
+    EXPECT_THROW(reduce(full, {}, ReductionMethod::Free, 6), std::invalid_argument) << divisions;
+  }
+}
+
 TEST(Reduction, CraigBamptonIsWithinOnePercentUpToHalfTheCutOff) {
   const SolidMesh mesh = brick_mesh({1, 0.1, 0.08}, {16, 2, 2});
   const FiniteElements full = solid_elements(mesh, kSteel);

@@ -34,34 +34,26 @@ Field formulation_field(std::string summary) {
 }
 
 std::vector<Field> reduction_fields() {
-  return {
-      {.name = "method",
-       .type = FieldType::Choice,
-       .unit = "",
-       .summary =
-           "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
-           "(Hurty, Craig, Bampton), or modes of the free body.",
-       .choices = {"craig_bampton", "free"}},
-      {.name = "modes",
-       .type = FieldType::Integer,
-       .unit = "",
-       .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
-                  "come on top "
-                  "of the static deformations, or those of the free body; 6 if not given.",
-       .range = Range::NonNegative},
-      {.name = "damping_ratio",
-       .type = FieldType::Number,
-       .unit = "",
-       .summary = "Damping of all modes as a share of the critical one.",
-       .defaults = {0},
-       .range = Range::NonNegative},
-      {.name = "geometric_stiffness",
-       .type = FieldType::Choice,
-       .unit = "",
-       .summary =
-           "on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal "
-           "forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.",
-       .choices = {"off", "on"}}};
+  return {{.name = "method",
+           .type = FieldType::Choice,
+           .unit = "",
+           .summary =
+               "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
+               "(Hurty, Craig, Bampton), or modes of the free body.",
+           .choices = {"craig_bampton", "free"}},
+          {.name = "modes",
+           .type = FieldType::Integer,
+           .unit = "",
+           .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
+                      "come on top "
+                      "of the static deformations, or those of the free body; 6 if not given.",
+           .range = Range::NonNegative},
+          {.name = "damping_ratio",
+           .type = FieldType::Number,
+           .unit = "",
+           .summary = "Damping of all modes of the free body as a share of the critical one.",
+           .defaults = {0},
+           .range = Range::NonNegative}};
 }
 
 Field damping_time() {
@@ -287,8 +279,9 @@ Meshed meshed_matrices(const Inputs<double>& in) {
         fmt::format("{} nodes have 3 or 6 freedoms each, but the matrices have {} rows", full.nodes(), size));
   for (const SparseMatrix* matrix : {&full.K, &full.M}) {
     if (matrix->nonZeros() == 0)
-      throw std::invalid_argument(
-          fmt::format("{} has no entries", matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
+      throw std::invalid_argument(fmt::format("has no {}: all numbers of {} are zero",
+                                              matrix == &full.K ? "stiffness" : "mass",
+                                              matrix == &full.K ? "stiffness_matrix" : "mass_matrix"));
     const double largest = matrix->coeffs().cwiseAbs().maxCoeff();
     if (!(SparseMatrix(*matrix - SparseMatrix(matrix->transpose())).coeffs().cwiseAbs().maxCoeff() <=
           1e-8 * largest))

@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
+#include <iostream>  // MetisSupport writes its errors there
 #include <random>
 #include <stdexcept>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/MetisSupport>
+#include <Eigen/QR>
+#include <Eigen/SparseCholesky>
 
 #include "model/flexible/floating_frame.h"
 
@@ -17,25 +21,13 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Triplets = std::vector<Eigen::Triplet<double>>;
-using Cholesky = Eigen::SimplicialLDLT<SparseMatrix>;
 
 struct Eigenpairs {
   VectorXd values;  // ascending
   MatrixXd vectors;
 };
 
-// The lowest of K x = value M x within the span of Y, from K + shift M instead of K: M may be singular.
-Eigenpairs ritz(const MatrixXd& shifted, const MatrixXd& M, double shift) {
-  const auto symmetric = [](const MatrixXd& A) { return MatrixXd(0.5 * (A + A.transpose())); };
-  // M x = mu (K + shift M) x, mu = 1/(value + shift)
-  const Eigen::GeneralizedSelfAdjointEigenSolver<MatrixXd> solver(symmetric(M), symmetric(shifted));
-  if (solver.info() != Eigen::Success)
-    throw std::invalid_argument("has a stiffness that is not positive definite");
-  Eigenpairs out;
-  out.values = solver.eigenvalues().reverse().array().max(1e-300).inverse() - shift;
-  out.vectors = solver.eigenvectors().rowwise().reverse();
-  return out;
-}
+constexpr const char* kLoose = "is in several pieces, or can move in itself without resistance";
 
 // Takes the motions L out of the columns of X, with the mass matrix as inner product.
 class Orthogonal {
@@ -53,68 +45,231 @@ class Orthogonal {
   Eigen::LDLT<MatrixXd> solver_;
 };
 
-// The lowest eigenvectors beside the known ones L, whose eigenvalue is 0. Iteration of a whole subspace, since bodies with symmetric sections have double
-// eigenvalues and iterations of one vector may miss one of two.
-Eigenpairs lowest(const SparseMatrix& K, const SparseMatrix& M, int count, double shift, const MatrixXd& L) {
-  constexpr int kDense = 250, kMostIterations = 300;
-  const int size = static_cast<int>(K.rows()), known = static_cast<int>(L.cols());
-  const SparseMatrix shifted = K + shift * M;
-  const Orthogonal orthogonal(M, L);
-  Eigenpairs out;
-  if (size <= kDense || 3 * count > size) {
-    out = ritz(MatrixXd(shifted), MatrixXd(M), shift);
-    out = {VectorXd(out.values.segment(known, count)), MatrixXd(out.vectors.middleCols(known, count))};
-    orthogonal.apply(out.vectors);
-    return out;
-  }
-  Cholesky factor(shifted);
-  if (factor.info() != Eigen::Success)
-    throw std::invalid_argument("has a stiffness that is not positive definite");
-  const int columns = count + std::max(count, 8);
-  std::mt19937 random(1);
-  std::uniform_real_distribution<double> uniform(-1, 1);
-  MatrixXd X = MatrixXd::NullaryExpr(size, std::min(columns, size - known), [&] { return uniform(random); });
-  orthogonal.apply(X);
-  VectorXd before = VectorXd::Zero(count);
-  int calm = 0;
-  for (int i = 0; i < kMostIterations && calm < 3; ++i) {
-    const MatrixXd MX = M * X;
-    MatrixXd Y = factor.solve(MX);
-    orthogonal.apply(Y);
-    out = ritz(Y.transpose() * (shifted * Y), Y.transpose() * (M * Y), shift);
-    X = Y * out.vectors;
-    const VectorXd now = out.values.head(count);
-    calm = ((now - before).array().abs() <= 1e-13 * (now.array().abs() + shift)).all() ? calm + 1 : 0;
-    before = now;
-  }
-  if (calm < 3) throw std::invalid_argument("has modes that were not found; ask for fewer");
-  return {before, X.leftCols(count)};
+using Permutation = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int>;
+
+// An order of elimination with few fill-ins: by nested dissection, the best for solids, unless the matrix is small.
+Permutation elimination_order(const SparseMatrix& K) {
+  constexpr Eigen::Index kSmall = 1000;
+  Permutation back;
+  if (K.rows() < kSmall)
+    Eigen::AMDOrdering<int>()(K, back);
+  else
+    Eigen::MetisOrdering<int>()(K, back);
+  return back.inverse();
 }
 
-// How large the lowest eigenvalue of the free body may be: that of fields x_j^2 e_i, which bend it, and x_i e_i, which stretch it.
-double lowest_estimate(const FiniteElements& full) {
-  const Vec3 middle = full.places.rowwise().mean();
-  MatrixXd U = MatrixXd::Zero(full.size(), 12);
-  for (int n = 0; n < full.nodes(); ++n) {
-    const Vec3 x = full.places.col(n) - middle;
-    for (int i = 0; i < 3; ++i) {
-      U(full.freedoms * n + i, 9 + i) = x[i];
-      for (int j = 0; j < 3; ++j) {
-        U(full.freedoms * n + i, 3 * i + j) = x[j] * x[j];
-        if (full.freedoms == 6)
-          U.block<3, 1>(6 * n + 3, 3 * i + j) = x[j] * Vec3::Unit(j).cross(Vec3::Unit(i));
+// P K P^T = L D L^T.
+class Factor {
+ public:
+  explicit Factor(const SparseMatrix& K) : order_(elimination_order(K)) {
+    SparseMatrix ordered;
+    ordered = K.twistedBy(order_);
+    cholesky_.compute(ordered);
+    // A motion that nothing resists leaves a pivot of round-off of the entry it is the rest of.
+    constexpr double kRoundOff = 1e-14;
+    definite_ = cholesky_.info() == Eigen::Success;
+    if (!definite_) return;
+    definite_ = (cholesky_.vectorD().array() > kRoundOff * ordered.diagonal().array()).all();
+  }
+  bool is_definite() const { return definite_; }
+  // All right sides in one pass through L, which is far larger than they are.
+  MatrixXd solve(const MatrixXd& right) const {
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    Rows x = order_ * right;
+    const SparseMatrix& L = cholesky_.matrixL().nestedExpression();
+    const Eigen::Index columns = x.cols();
+    for (Eigen::Index j = 0; j < L.cols(); ++j)
+      for (SparseMatrix::InnerIterator it(L, j); it; ++it) {
+        const double* from = x.data() + j * columns;
+        double* to = x.data() + it.row() * columns;
+        for (Eigen::Index c = 0; c < columns; ++c) to[c] -= it.value() * from[c];
       }
+    x = cholesky_.vectorD().cwiseInverse().asDiagonal() * x;
+    for (Eigen::Index j = L.cols() - 1; j >= 0; --j)
+      for (SparseMatrix::InnerIterator it(L, j); it; ++it) {
+        const double* from = x.data() + it.row() * columns;
+        double* to = x.data() + j * columns;
+        for (Eigen::Index c = 0; c < columns; ++c) to[c] -= it.value() * from[c];
+      }
+    return order_.inverse() * x;
+  }
+  // R with R R^T = K^-1.
+  MatrixXd root() const {
+    MatrixXd out = cholesky_.vectorD().cwiseSqrt().cwiseInverse().asDiagonal();
+    cholesky_.matrixU().solveInPlace(out);
+    return order_.inverse() * out;
+  }
+
+ private:
+  Permutation order_;
+  Eigen::SimplicialLDLT<SparseMatrix, Eigen::Lower, Eigen::NaturalOrdering<int>> cholesky_;
+  bool definite_ = false;
+};
+
+// As many freedoms as there are rigid motions L, such that a body held there is held well: far apart.
+std::vector<int> supports(const MatrixXd& L, double extent) {
+  MatrixXd scaled = L.transpose();
+  if (scaled.rows() == 6) scaled.bottomRows<3>() /= extent;
+  const Eigen::ColPivHouseholderQR<MatrixXd> qr(scaled);
+  const auto& order = qr.colsPermutation().indices();
+  return {order.data(), order.data() + L.cols()};
+}
+
+// The inverse of K x = value M x: columns X go to Y with K Y = M X. A free body is held at as many freedoms as it has rigid motions L: loads M X in balance,
+// those of motions without momentum, leave nothing to carry there, and L is taken out of the displacements. So there is no shift, and the eigenvalues of the
+// inverse are 1/value however far apart its smallest and largest are.
+class Inverse {
+ public:
+  Inverse(const SparseMatrix& K, const SparseMatrix& M, const MatrixXd& L, double extent)
+      : orthogonal_(M, L),
+        rest_(without(K.rows(), supports(L, extent))),
+        factor_(rest_.transpose() * K * rest_) {}
+  bool exists() const { return factor_.is_definite(); }
+  MatrixXd apply(const MatrixXd& MX) const {
+    MatrixXd Y = rest_ * factor_.solve(rest_.transpose() * MX);
+    orthogonal_.apply(Y);
+    return Y;
+  }
+  // R with R R^T M X = Y.
+  MatrixXd root() const {
+    MatrixXd out = rest_ * factor_.root();
+    orthogonal_.apply(out);
+    return out;
+  }
+  const Orthogonal& orthogonal() const { return orthogonal_; }
+
+ private:
+  // Columns of the identity but for those of `held`.
+  static SparseMatrix without(Eigen::Index size, const std::vector<int>& held) {
+    Triplets entries;
+    int column = 0;
+    for (int row = 0; row < size; ++row)
+      if (std::find(held.begin(), held.end(), row) == held.end()) entries.emplace_back(row, column++, 1);
+    SparseMatrix out(size, column);
+    out.setFromTriplets(entries.begin(), entries.end());
+    return out;
+  }
+
+  Orthogonal orthogonal_;
+  SparseMatrix rest_;
+  Factor factor_;
+};
+
+// Lanczos' method by blocks, with all vectors orthogonal to each other in the mass matrix, restarted with the best of them. Blocks, since bodies with
+// symmetric sections have double eigenvalues and iterations of one vector may miss one of two.
+class Lanczos {
+ public:
+  Lanczos(const Inverse& inverse, const SparseMatrix& M, int count)
+      : inverse_(inverse), M_(M), count_(count), most_(2 * count + 6 * kBlock) {
+    Q_.resize(M.rows(), most_ + kBlock);
+    MQ_.resizeLike(Q_);
+    H_ = MatrixXd::Zero(most_ + kBlock, most_ + kBlock);
+  }
+
+  Eigenpairs run() {
+    constexpr int kMostBlocks = 2000;
+    constexpr double kConverged = 1e-12;
+    add_random();
+    for (int i = 0; i < kMostBlocks && known_ < size_; ++i) {
+      const int first = known_, last = size_;
+      // Of A Q = Q H + rest, the columns of the last block.
+      MatrixXd Z = inverse_.apply(MQ_.middleCols(first, last - first));
+      const MatrixXd part = MQ_.leftCols(last).transpose() * Z;
+      H_.block(0, first, last, last - first) = part;
+      H_.block(first, 0, last - first, last) = part.transpose();
+      const MatrixXd own = H_.block(first, first, last - first, last - first);
+      H_.block(first, first, last - first, last - first) = 0.5 * (own + own.transpose());
+      Z -= Q_.leftCols(last) * part;
+      known_ = last;
+      const MatrixXd rest = add(Z);
+      const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(H_.topLeftCorner(known_, known_));
+      const VectorXd mu = eigen.eigenvalues().reverse();
+      const MatrixXd S = eigen.eigenvectors().rowwise().reverse();
+      if (known_ >= count_) {
+        const VectorXd left = (rest * S.block(first, 0, last - first, count_)).colwise().norm();
+        if ((left.array() <= kConverged * mu.head(count_).array()).all())
+          return {mu.head(count_).cwiseInverse(), Q_.leftCols(known_) * S.leftCols(count_)};
+      }
+      if (size_ == known_) add_random();
+      if (size_ > most_) restart(mu, S);
     }
+    throw std::invalid_argument(known_ < count_
+                                    ? fmt::format("has mass for {} modes only, fewer than asked for", known_)
+                                    : "has modes that were not found; ask for fewer");
   }
-  Orthogonal(full.M, full.rigid_motions()).apply(U);
-  double least = INFINITY;
-  for (Eigen::Index i = 0; i < U.cols(); ++i) {
-    const double mass = U.col(i).dot(full.M * U.col(i)), stiffness = U.col(i).dot(full.K * U.col(i));
-    if (mass > 1e-12 * full.M.diagonal().sum() * std::pow(full.extent(), i < 9 ? 4 : 2) && stiffness > 0)
-      least = std::min(least, stiffness / mass);
+
+ private:
+  static constexpr int kBlock = 6;
+
+  // Appends what is new in the columns of X. Returns X in terms of it.
+  MatrixXd add(const MatrixXd& X) {
+    constexpr double kNothing = 1e-13;
+    const int before = size_;
+    MatrixXd out = MatrixXd::Zero(kBlock, X.cols());
+    const double scale = known_ > 0 ? H_.topLeftCorner(known_, known_).cwiseAbs().maxCoeff() : 0;
+    for (Eigen::Index i = 0; i < X.cols() && size_ < before + kBlock; ++i) {
+      MatrixXd x = X.col(i);
+      for (int pass = 0; pass < 3; ++pass) {
+        const VectorXd part = MQ_.leftCols(size_).transpose() * x;
+        x -= Q_.leftCols(size_) * part;
+        out.col(i).head(size_ - before) += part.tail(size_ - before);
+      }
+      inverse_.orthogonal().apply(x);
+      const VectorXd Mx = M_ * x.col(0);
+      const double length = std::sqrt(std::max(x.col(0).dot(Mx), 0.0));
+      if (!(length > kNothing * scale) || length < 1e-150) continue;
+      out(size_ - before, i) = length;
+      Q_.col(size_) = x / length;
+      MQ_.col(size_++) = Mx / length;
+    }
+    return out.topRows(size_ - before);
   }
-  if (!std::isfinite(least)) throw std::invalid_argument("has no mass or no stiffness");
-  return least;
+  void add_random() {
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    MatrixXd X = MatrixXd::NullaryExpr(M_.rows(), kBlock, [&] { return uniform(random_); });
+    // Rigid motions out, and with them loads that are not in balance.
+    inverse_.orthogonal().apply(X);
+    X = inverse_.apply(M_ * X);
+    const double scale = X.cwiseAbs().maxCoeff();
+    if (scale > 0) add(X / scale);
+  }
+  // Keeps the best vectors, and the block whose image is not known yet.
+  void restart(const VectorXd& mu, const MatrixXd& S) {
+    const int keep = std::min(count_ + 2 * kBlock, known_), next = size_ - known_;
+    const MatrixXd Q = Q_.leftCols(known_) * S.leftCols(keep), MQ = MQ_.leftCols(known_) * S.leftCols(keep);
+    const MatrixXd block = Q_.middleCols(known_, next), M_block = MQ_.middleCols(known_, next);
+    Q_.leftCols(keep) = Q;
+    MQ_.leftCols(keep) = MQ;
+    Q_.middleCols(keep, next) = block;
+    MQ_.middleCols(keep, next) = M_block;
+    H_.setZero();
+    H_.diagonal().head(keep) = mu.head(keep);
+    known_ = keep;
+    size_ = keep + next;
+  }
+
+  const Inverse& inverse_;
+  const SparseMatrix& M_;
+  int count_, most_;
+  MatrixXd Q_, MQ_, H_;
+  int known_ = 0, size_ = 0;  // vectors whose image is in H, and all
+  std::mt19937 random_{1};
+};
+
+// With a generalised inverse R R^T of K:   R^T M R z = z/value,   x = R z
+Eigenpairs spectrum(const MatrixXd& R, const SparseMatrix& M, int count) {
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(R.transpose() * (M * R));
+  const VectorXd mu = eigen.eigenvalues().reverse().head(count);
+  if (!(mu[count - 1] > 1e-16 * mu[0]))
+    throw std::invalid_argument("has mass for fewer modes than asked for");
+  const MatrixXd z = eigen.eigenvectors().rowwise().reverse().leftCols(count);
+  return {mu.cwiseInverse(), R * z * mu.cwiseSqrt().cwiseInverse().asDiagonal()};
+}
+
+Eigenpairs lowest(const Inverse& inverse, const SparseMatrix& M, int count) {
+  constexpr int kDense = 120;
+  if (M.rows() > kDense && M.rows() > 4 * count) return Lanczos(inverse, M, count).run();
+  return spectrum(inverse.root(), M, count);
 }
 
 // Full displacements by those of the nodes that are in no interface, followed by six coordinates of each interface.
@@ -151,29 +306,70 @@ SparseMatrix tied(const FiniteElements& full, const std::vector<InterfaceNodes>&
 }
 
 // The modes in coordinates of `tied`.
-Eigenpairs craig_bampton(const SparseMatrix& K, const SparseMatrix& M, int boundary, int modes, double shift,
-                         const MatrixXd& L) {
+Eigenpairs craig_bampton(const SparseMatrix& K, const SparseMatrix& M, int boundary, int modes,
+                         const MatrixXd& L, double extent) {
   const int size = static_cast<int>(K.rows()), inside = size - boundary;
-  MatrixXd V = MatrixXd::Zero(size, boundary + modes);
-  const SparseMatrix K_ii = K.topLeftCorner(inside, inside);
-  Cholesky factor(K_ii);
-  if (factor.info() != Eigen::Success || (factor.vectorD().array() <= 0).any())
-    throw std::invalid_argument("can still move freely with all interfaces held");
-  V.topLeftCorner(inside, boundary) = -factor.solve(MatrixXd(K.topRightCorner(inside, boundary)));
-  V.block(inside, 0, boundary, boundary).setIdentity();
-  if (modes > 0)
-    V.topRightCorner(inside, modes) =
-        lowest(K_ii, M.topLeftCorner(inside, inside), modes, 0, MatrixXd(inside, 0)).vectors;
-  for (Eigen::Index i = 0; i < V.cols(); ++i) {
-    const double size_of = std::sqrt(V.col(i).dot(M * V.col(i)));
-    if (size_of > 0) V.col(i) /= size_of;
+  const SparseMatrix K_ib = K.topRightCorner(inside, boundary), M_ii = M.topLeftCorner(inside, inside);
+  const Inverse inverse(K.topLeftCorner(inside, inside), M_ii, MatrixXd(inside, 0), extent);
+  if (!inverse.exists()) throw std::invalid_argument("can still move freely with all interfaces held");
+  MatrixXd constrained(size, boundary);
+  constrained << -inverse.apply(MatrixXd(K_ib)), MatrixXd::Identity(boundary, boundary);
+  // What the interfaces resist, S = K_bb - K_bi K_ii^-1 K_ib, for displacements Z of them without a rigid part: rotations as displacements at a distance.
+  MatrixXd S = MatrixXd(K.bottomRightCorner(boundary, boundary));
+  S += K_ib.transpose() * constrained.topRows(inside);
+  VectorXd units = VectorXd::Ones(boundary);
+  for (int i = 0; i < boundary; ++i)
+    if (i % 6 >= 3) units[i] = 1 / extent;
+  const Eigen::HouseholderQR<MatrixXd> rigid(units.cwiseInverse().asDiagonal() * L.bottomRows(boundary));
+  const int elastic = boundary - 6;
+  MatrixXd Z = MatrixXd::Zero(boundary, elastic);
+  Z.bottomRows(elastic).setIdentity();
+  Z = units.asDiagonal() * (rigid.householderQ() * Z);
+
+  // Modes with held interfaces do no work against those: K is S and their eigenvalues. Rigid motions do not change it, but take all momentum out.
+  MatrixXd V = MatrixXd::Zero(size, elastic + modes),
+           stiffness = MatrixXd::Zero(elastic + modes, elastic + modes);
+  V.leftCols(elastic) = constrained * Z;
+  stiffness.topLeftCorner(elastic, elastic) = Z.transpose() * S * Z;
+  if (modes > 0) {
+    const Eigenpairs held = lowest(inverse, M_ii, modes);
+    V.topRightCorner(inside, modes) = held.vectors;
+    stiffness.diagonal().tail(modes) = held.values;
   }
-  const MatrixXd MV = M * V;
-  Eigenpairs out = ritz(V.transpose() * (K * V) + shift * (V.transpose() * MV), V.transpose() * MV, shift);
-  const int elastic = boundary + modes - 6;
-  out = {VectorXd(out.values.segment(6, elastic)), MatrixXd(V * out.vectors.middleCols(6, elastic))};
-  Orthogonal(M, L).apply(out.vectors);
-  return out;
+  Orthogonal(M, L).apply(V);
+  // R R^T = K^-1,   R^T M R z = z/value
+  const VectorXd scale = stiffness.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+  const Eigen::LLT<MatrixXd> cholesky(scale.asDiagonal() * stiffness * scale.asDiagonal());
+  if (cholesky.info() != Eigen::Success || !(stiffness.diagonal().minCoeff() > 0) ||
+      MatrixXd(cholesky.matrixL()).diagonal().minCoeff() < 1e-7)
+    throw std::invalid_argument(kLoose);
+  const MatrixXd R = scale.asDiagonal() * cholesky.matrixU().solve(MatrixXd::Identity(V.cols(), V.cols()));
+  return spectrum(V * R, M, static_cast<int>(V.cols()));
+}
+
+// The equations of the floating frame need the whole inertia of the rigid body.
+void check_rigid_inertia(const FiniteElements& full, const MatrixXd& L) {
+  constexpr double kNothing = 1e-13;
+  const Mat6 M = L.transpose() * (full.M * L);
+  const double mass = M.topLeftCorner<3, 3>().trace() / 3;
+  if (!(mass > 0)) throw std::invalid_argument("has no mass: the sum of its mass matrix is not positive");
+  if (!(Eigen::SelfAdjointEigenSolver<Mat3>(M.topLeftCorner<3, 3>()).eigenvalues()[0] > kNothing * mass))
+    throw std::invalid_argument("has no mass in one direction");
+  // About the centre of mass.
+  const Vec3 centre = vee(M.bottomLeftCorner<3, 3>()) / mass;
+  const Mat3 J = M.bottomRightCorner<3, 3>() + mass * skew(centre) * skew(centre);
+  const Eigen::SelfAdjointEigenSolver<Mat3> moments(0.5 * (J + J.transpose()));
+  const double size = full.extent() + centre.norm();
+  if (moments.eigenvalues()[0] > kNothing * mass * size * size) return;
+  Vec3 axis = moments.eigenvectors().col(0);
+  Eigen::Index largest = 0;
+  axis.cwiseAbs().maxCoeff(&largest);
+  if (axis[largest] < 0) axis = -axis;
+  for (double& x : axis) x = std::abs(x) < 1e-9 ? 0 : x;
+  throw std::invalid_argument(fmt::format(
+      "has no moment of inertia about the axis ({:.3g}, {:.3g}, {:.3g}) of the body through its centre of "
+      "mass, so that no torque about it has an answer: add rotary inertia to its mass matrix",
+      axis[0], axis[1], axis[2]));
 }
 
 // Displacements of the points of mass by those of the nodes, and their mass matrix.
@@ -360,17 +556,21 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   if (!(force <= 1e-6 * scale))
     throw std::invalid_argument("resists rigid motions: its stiffness is not that of a free body");
 
+  check_rigid_inertia(full, L_full);
   ReducedBody out;
   Eigenpairs found{VectorXd(0), MatrixXd(size, 0)};
   const double shift = count > 0 ? 0.1 * lowest_estimate(full) : 0;
   if (count > 0) {
-    const bool free = method == ReductionMethod::Free || interfaces.empty();
-    found =
-        free ? lowest(K, M, count, shift, L) : craig_bampton(K, M, boundary, count - boundary + 6, shift, L);
-    if (!(found.values[0] > 1e-9 * shift))
-      throw std::invalid_argument("is in several pieces, or can move in itself without resistance");
+    const double extent = std::max(full.extent(), 1e-300);
+    if (method == ReductionMethod::Free || interfaces.empty()) {
+      const Inverse inverse(K, M, L, extent);
+      if (!inverse.exists()) throw std::invalid_argument(kLoose);
+      found = lowest(inverse, M, count);
+    } else {
+      found = craig_bampton(K, M, boundary, count - boundary + 6, L, extent);
+    }
   }
-  out.frequencies = found.values.cwiseMax(0).cwiseSqrt();
+  out.frequencies = found.values.cwiseSqrt();
   out.modes = T * found.vectors;
   for (int l = 0; l < count; ++l) {
     // The largest displacement is 1, that of a point a hundredth of the body away from a turning node included: coordinates are lengths.
