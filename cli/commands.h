@@ -33,6 +33,8 @@ void add_linearize(CLI::App& program, int& exit_code);
 void add_static(CLI::App& program, int& exit_code);
 void add_assemble(CLI::App& program, int& exit_code);
 void add_kinematics(CLI::App& program, int& exit_code);
+void add_sensitivity(CLI::App& program, int& exit_code);
+void add_optimize(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.
 struct ModelArguments {

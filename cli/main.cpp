@@ -82,6 +82,8 @@ int main(int argc, char** argv) {
   add_linearize(program, exit_code);
   add_assemble(program, exit_code);
   add_kinematics(program, exit_code);
+  add_sensitivity(program, exit_code);
+  add_optimize(program, exit_code);
 
   if (argc == 1) {
     fmt::print("{}", program.help());

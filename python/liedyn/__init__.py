@@ -28,6 +28,15 @@ Without time integration there are
 >>> ld.assemble("slider_crank", hold="crank")
 >>> ld.kinematics(driven_model)
 
+Derivatives with respect to parameters, exact for the steps as they are taken, are
+
+>>> ld.sensitivity("heavy_top", ["bodies.top.mass"], ["position[0]", "position[2]@max"], end=0.1).jacobian
+>>> ld.run("heavy_top", sensitivities=["bodies.top.mass"]).d("position", "bodies.top.mass")
+
+and searches that use them
+
+>>> ld.optimize({"model": "heavy_top", "variables": {...}, "outputs": {...}, "minimize": "..."}).variables
+
 What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
 Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
 or raise `NumericalError` if `strict=True`.
@@ -38,8 +47,10 @@ from liedyn.convergence import Convergence, converge
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
-from liedyn.model import Model, kinematics, load, models, parameters, run
+from liedyn.model import Model, kinematics, load, models, parameters, run, sensitivity
 from liedyn.result import Result
+from liedyn.derivatives import Sensitivity, gradient
+from liedyn.optimum import Optimum, optimize
 
 __all__ = [
     "Convergence",
@@ -51,20 +62,25 @@ __all__ = [
     "Modes",
     "NumericalError",
     "NumericalWarning",
+    "Optimum",
     "Result",
+    "Sensitivity",
     "StateSpace",
     "analyze_integrator",
     "assemble",
     "converge",
     "elements",
     "formulations",
+    "gradient",
     "integrators",
     "kinematics",
     "linearize",
     "load",
     "models",
     "modes",
+    "optimize",
     "parameters",
     "run",
+    "sensitivity",
     "static",
 ]

@@ -8,7 +8,7 @@ import numbers
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.result import Result
+from liedyn.derivatives import Sensitivity
 
 ModelSource = Union[str, os.PathLike, Mapping[str, Any]]
 """The name of a shipped model, the path of a JSON file, or a dict with the content of such a file."""
@@ -87,6 +88,7 @@ class Model:
         residuals: bool = False,
         strict: bool = False,
         start: Any = None,
+        sensitivities: Sequence[str] = (),
     ) -> Result:
         """Simulates the model. What is not given is as the model's `simulation` says.
 
@@ -103,11 +105,68 @@ class Model:
                     with `completed == False`, is complete up to that time.
         start:      begin from this configuration instead of the model's: a .json file that `liedyn static|assemble` wrote, a
                     dict of that form, or what `static` and `assemble` returned.
+        sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.
 
         Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt.
         """
         given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": _one_of(output_every, every)}
-        return self._simulate(given, residuals, set, start, strict, driven=False)
+        result = self._simulate(given, residuals, set, start, strict, driven=False)
+        if sensitivities:
+            result.sensitivity = self._sensitivity(given, list(sensitivities), [], set, start, "direct", False)
+        return result
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the model says about its simulation: start, end, step, integrator, initial."""
+        options = _liedyn.SimulateOptions(self._compiled)
+        return {name: getattr(options, name) for name in ("start", "end", "step", "integrator", "initial")}
+
+    def sensitivity(
+        self,
+        parameters: Sequence[str],
+        outputs: Sequence[str] = (),
+        *,
+        method: str = "direct",
+        check: bool = False,
+        integrator: str | None = None,
+        step: float | None = None,
+        end: float | None = None,
+        set: Mapping[str, float] | None = None,
+        initial: str | None = None,
+        every: int | None = None,
+        start: Any = None,
+    ) -> Sensitivity:
+        """Derivatives of outputs with respect to parameters, exact for the steps as they are taken.
+
+        parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`.
+        outputs:    "tip[0]" (a sensor at the end), "tip[0]@0.5" (at a time), "tip[0]@integral", "tip[0]@max", "tip[0]@min";
+                    all sensors at the end if none is given.
+        method:     "direct" (for few parameters), "adjoint" (for few outputs), or "difference": extrapolated differences of whole
+                    runs along the same steps.
+        check:      compare with such differences: `disagreement`.
+
+        The other options are those of `run`. Raises NumericalError if the run does not reach its end.
+        """
+        given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": every}
+        return self._sensitivity(given, list(parameters), list(outputs), set, start, method, check)
+
+    def _sensitivity(
+        self,
+        given: dict[str, Any],
+        parameters: list[str],
+        outputs: list[str],
+        set: Mapping[str, float] | None,
+        start: Any,
+        method: str,
+        check: bool,
+    ) -> Sensitivity:
+        options = _liedyn.SimulateOptions(self._compiled)
+        for name, value in given.items():
+            if value is not None:
+                setattr(options, name, value)
+        self._start_from(options, start)
+        params = _changed(self._params, _assignments(set))
+        return Sensitivity(_liedyn.sensitivity(self._compiled, params, options, parameters, outputs, method, check))
 
     def kinematics(
         self,
@@ -179,6 +238,19 @@ def run(
     >>> run("chain", set={"links": 100}, end=0.2, step=1e-3, formulation="se3")
     """
     return Model(model, set=set, formulation=formulation).run(**options)
+
+
+def sensitivity(
+    model: ModelSource,
+    parameters: Sequence[str],
+    outputs: Sequence[str] = (),
+    *,
+    formulation: str | None = None,
+    set: Mapping[str, float] | None = None,
+    **options: Any,
+) -> Sensitivity:
+    """Compiles a model and differentiates a run of it: `Model(model, ...).sensitivity(parameters, outputs, **options)`."""
+    return Model(model, set=set, formulation=formulation).sensitivity(parameters, outputs, **options)
 
 
 def kinematics(

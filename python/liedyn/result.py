@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.derivatives import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,8 @@ class Result(Mapping[str, np.ndarray]):
 
     def __init__(self, recorded: _liedyn.Result) -> None:
         self._recorded = recorded
+        self.sensitivity: Sensitivity | None = None
+        """Derivatives, where the run was asked for them."""
 
     @cached_property
     def time(self) -> np.ndarray:
@@ -55,6 +58,12 @@ class Result(Mapping[str, np.ndarray]):
 
     def __len__(self) -> int:
         return len(self.channels)
+
+    def d(self, sensor: str, parameter: str) -> np.ndarray:
+        """The derivative of a sensor with respect to a parameter over `sensitivity.time`: `time`, if all steps are equal."""
+        if self.sensitivity is None:
+            raise ValueError("this run has no derivatives; ask for them with run(..., sensitivities=[...])")
+        return self.sensitivity.d(sensor, parameter)
 
     @property
     def completed(self) -> bool:

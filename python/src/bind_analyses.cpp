@@ -1,5 +1,3 @@
-#include <chrono>
-
 #include "analyses/converge.h"
 #include "analyses/kinematics.h"
 #include "analyses/simulate.h"
@@ -25,28 +23,6 @@ py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t com
   py::array_t<double> array(shape, strides, t.data.data() + first, py::cast(result));
   array.attr("flags").attr("writeable") = false;
   return array;
-}
-
-// Calls analyse(progress) without the lock of the interpreter, so that other threads run. Its progress takes the lock back
-// every now and then to look for signals, so that Ctrl-C works; it is then raised as KeyboardInterrupt.
-template <class Analyse>
-void run_freely(const Analyse& analyse) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kPause = std::chrono::milliseconds(50);
-  bool interrupted = false;
-  auto next_look = Clock::now() + kPause;
-  const auto progress = [&](double) {
-    if (Clock::now() < next_look) return true;
-    const py::gil_scoped_acquire lock;
-    interrupted = PyErr_CheckSignals() != 0;
-    next_look = Clock::now() + kPause;
-    return !interrupted;
-  };
-  {
-    const py::gil_scoped_release free;
-    analyse(progress);
-  }
-  if (interrupted) throw py::error_already_set();
 }
 
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,

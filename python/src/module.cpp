@@ -7,5 +7,6 @@ PYBIND11_MODULE(_liedyn, m) {
   liedyn::python::bind_integrators(m);
   liedyn::python::bind_analyses(m);
   liedyn::python::bind_linear(m);
+  liedyn::python::bind_sensitivity(m);
   liedyn::python::bind_io(m);
 }

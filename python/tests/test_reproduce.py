@@ -24,7 +24,7 @@ from liedyn.reproduce.study import flexible as study_flexible
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]
 EXPECTED += ["sigma-newton", "sigma-newton-crank", "sigma-floating-frame"]
-EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)]
+EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)] + ["sensitivity-tables"]
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(15, 18), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
 EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), *range(14, 17), *range(18, 21), *range(22, 29))]

@@ -211,7 +211,8 @@ std::vector<Pair> general_pairs(const Linearization& l, const MinimalEquations& 
     return shape_of(l, e.P * x.head(e.P.cols()), e.V * x.tail(e.V.cols()) + e.Y * x.head(e.P.cols()));
   };
   const MatrixXd free = motions_at_rest(l, e, b, scale);
-  for (Eigen::Index i = 0; i < free.cols(); ++i) out.push_back({0, motion(free.col(i).cast<Complex>()), true});
+  for (Eigen::Index i = 0; i < free.cols(); ++i)
+    out.push_back({0, motion(free.col(i).cast<Complex>()), true});
   const auto near = [&](double shift) {
     const MatrixXd one = MatrixXd::Identity(b.A.rows(), b.A.rows());
     Spectrum found = spectrum_of(equilibrated_solve(b.A - shift * one, one), time);
@@ -480,7 +481,8 @@ std::vector<Pair> sparse_pairs(const Model& model, const Linearization& l, const
     inverse.perform_op(start.data(), admissible.data());
     solver.init(admissible.data());
     // With damping in proportion to the stiffness many eigenvalues are close to -1/damping, and cannot be told from each other: the slower ones are found.
-    if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision); found == 0)
+    if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision);
+        found == 0)
       complain(found, wanted);
     const VectorXcd eigenvalues = solver.eigenvalues();
     const MatrixXcd shapes = solver.eigenvectors();

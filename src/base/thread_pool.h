@@ -35,8 +35,8 @@ class ThreadPool {
   Call call_ = nullptr;
   const void* context_ = nullptr;
   int parts_ = 0;
-  std::atomic<int> next_{0};        // part to take
-  std::atomic<int> busy_{0};        // workers that have not finished the phase
+  std::atomic<int> next_{0};        // parts that nobody has taken yet
+  std::atomic<int> busy_{0};        // parts that are not finished
   std::atomic<unsigned> phase_{0};  // counts the phases; workers wait for it to change
   std::atomic<bool> stop_{false};
   std::vector<std::thread> workers_;

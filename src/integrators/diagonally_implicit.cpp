@@ -12,13 +12,17 @@
 namespace liedyn {
 namespace {
 
-class DiagonallyImplicit final : public FirstOrderMethod {
+template <class S>
+class DiagonallyImplicit final : public FirstOrderMethod<S> {
+  using Base = FirstOrderMethod<S>;
+  using Base::begin, Base::chart, Base::has_constraints, Base::numbers, Base::read, Base::solve;
+
  public:
-  DiagonallyImplicit(const System& system, const IntegratorOptions& options, Tableau tableau, double rho)
-      : FirstOrderMethod(system, options),
+  DiagonallyImplicit(const SystemOf<S>& system, const IntegratorOptions& options, Tableau tableau, double rho)
+      : Base(system, options),
         tableau_(std::move(tableau)),
         rho_(rho),
-        stages_(static_cast<std::size_t>(tableau_.stages()), PointDerivatives(numbers())) {
+        stages_(static_cast<std::size_t>(tableau_.stages()), PointDerivatives<S>(numbers())) {
     if (tableau_.embedded.size() > 0) {
       tolerances_ = Tolerances(options);
       defect_.resize(numbers());
@@ -27,7 +31,7 @@ class DiagonallyImplicit final : public FirstOrderMethod {
     choose_predictors();
   }
 
-  void start(State& state, double, Work& work) override {
+  void start(StateOf<S>& state, double, WorkOf<S>& work) override {
     begin(state, work);
     state.memory.clear();  // the first stage is the end of the last step: nothing else is remembered
   }
@@ -52,16 +56,17 @@ class DiagonallyImplicit final : public FirstOrderMethod {
     const PredictorWeights& w = predictors_[i];
     const auto stage = static_cast<Eigen::Index>(i);
     const double per_step = 1 / (h * (tableau_.c[stage] - tableau_.c[stage - 1]));
-    std::vector<double>& udot = stages_[i].udot;
-    std::fill(udot.begin(), udot.end(), 0.0);
+    std::vector<S>& udot = stages_[i].udot;
+    std::fill(udot.begin(), udot.end(), S(0));
     for (std::size_t j = 0; j < static_cast<std::size_t>(w.points); ++j) {
-      const PointDerivatives& point = stages_[i - 1 - j];
+      const PointDerivatives<S>& point = stages_[i - 1 - j];
       for (std::size_t k = 0; k < numbers(); ++k)
         udot[k] += w.m[j] * per_step * point.u[k] + w.n[j] * point.udot[k];
     }
   }
 
-  Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) override {
+  Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to,
+                  WorkOf<S>& work) override {
     Attempt out;
     read(from, stages_[0]);
     to.lambda = from.lambda;
@@ -69,7 +74,7 @@ class DiagonallyImplicit final : public FirstOrderMethod {
     for (std::size_t i = 1; i < stages_.size(); ++i) {
       const auto row = static_cast<Eigen::Index>(i);
       // Theta_i = h sum_j a_ij theta'_j,  V_i = u_n + h sum_j a_ij u'_j,  j < i
-      std::fill(corrector.Theta.begin(), corrector.Theta.end(), 0.0);
+      std::fill(corrector.Theta.begin(), corrector.Theta.end(), S(0));
       std::copy(stages_[0].u.begin(), stages_[0].u.end(), corrector.V.begin());
       for (std::size_t j = 0; j < i; ++j) {
         const double weight = h * tableau_.A(row, static_cast<Eigen::Index>(j));
@@ -88,12 +93,13 @@ class DiagonallyImplicit final : public FirstOrderMethod {
       if (!stage.converged()) return out;
     }
     to.t = from.t + h;
-    if (tolerances_.adaptive) out.error = estimate(to, work);
+    if constexpr (!is_varied<S>)
+      if (tolerances_.adaptive) out.error = estimate(to, work);
     return out;
   }
 
   // sum_j (b^_j - b_j) theta'_j: the difference to the embedded formula, per unit of time.
-  double estimate(const State& to, const Work& work) {
+  double estimate(const StateOf<S>& to, const WorkOf<S>& work) {
     std::fill(defect_.begin(), defect_.end(), 0.0);
     const Eigen::Index last = tableau_.c.size() - 1;
     for (std::size_t j = 0; j < stages_.size(); ++j) {
@@ -101,17 +107,17 @@ class DiagonallyImplicit final : public FirstOrderMethod {
       const double weight = tableau_.embedded[column] - tableau_.A(last, column);
       for (std::size_t k = 0; k < numbers(); ++k) defect_[k] += weight * stages_[j].slope[k];
     }
-    for (const Node& node : system().model().nodes)
+    for (const Node& node : this->system().model().nodes)
       velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
-    return tolerances_.worst(system(), error_, work);
+    return tolerances_.worst(this->system(), error_, work);
   }
 
   Tableau tableau_;
   double rho_;
   Tolerances tolerances_;
-  std::vector<PointDerivatives> stages_;
+  std::vector<PointDerivatives<S>> stages_;
   std::vector<PredictorWeights> predictors_;
-  std::vector<double> defect_, error_;
+  std::vector<S> defect_, error_;
 };
 
 using TableauOfRho = Tableau (*)(double rho);
@@ -126,7 +132,11 @@ ListedIntegrator damped(const std::string& name, const std::string& summary, con
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
             const double rho = o.number("rho");
-            return std::make_unique<DiagonallyImplicit>(system, o, tableau_of(rho), rho);
+            return std::make_unique<DiagonallyImplicit<double>>(system, o, tableau_of(rho), rho);
+          },
+          [](const VariedSystem& system, const IntegratorOptions& o) -> std::unique_ptr<VariedIntegrator> {
+            const double rho = o.number("rho");
+            return std::make_unique<DiagonallyImplicit<Varied>>(system, o, tableau_of(rho), rho);
           },
           [](const IntegratorOptions& o) { return runge_kutta_properties(tableau_of(o.number("rho"))); }};
 }
@@ -142,7 +152,10 @@ ListedIntegrator pair(const std::string& name, const std::string& summary) {
           "Kennedy, Carpenter (2019); Zhang, Zhang, Zanoni, Masarati, Sec. 2.3",
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
-            return std::make_unique<DiagonallyImplicit>(system, o, tableau(), 0.0);
+            return std::make_unique<DiagonallyImplicit<double>>(system, o, tableau(), 0.0);
+          },
+          [](const VariedSystem& system, const IntegratorOptions& o) -> std::unique_ptr<VariedIntegrator> {
+            return std::make_unique<DiagonallyImplicit<Varied>>(system, o, tableau(), 0.0);
           },
           [](const IntegratorOptions&) { return runge_kutta_properties(tableau()); }};
 }

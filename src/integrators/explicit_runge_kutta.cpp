@@ -19,22 +19,27 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-double largest(const std::vector<double>& values) {
+template <class S>
+double largest(const std::vector<S>& values) {
   double out = 0;
-  for (const double x : values) out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
+  for (const S& number : values) {
+    const double x = value(number);
+    out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
+  }
   return out;
 }
 
-class ExplicitRungeKutta final : public Integrator {
+template <class S>
+class ExplicitRungeKutta final : public IntegratorOf<S> {
  public:
-  ExplicitRungeKutta(const System& system, const IntegratorOptions& options, Tableau tableau)
+  ExplicitRungeKutta(const SystemOf<S>& system, const IntegratorOptions& options, Tableau tableau)
       : system_(&system),
         text_(options.text()),
         tableau_(std::move(tableau)),
         chart_(chart_from(options)),
         accelerations_(system),
-        stages_(at(tableau_.stages()), Slopes{std::vector<double>(at(system.model().stage_numbers)),
-                                              std::vector<double>(at(system.model().stage_numbers))}),
+        stages_(at(tableau_.stages()), Slopes{std::vector<S>(at(system.model().stage_numbers)),
+                                              std::vector<S>(at(system.model().stage_numbers))}),
         theta_(at(system.model().stage_numbers)),
         u_(theta_),
         begin_u_(theta_),
@@ -50,10 +55,10 @@ class ExplicitRungeKutta final : public Integrator {
     if (tableau_.embedded.size() > 0) tolerances_ = Tolerances(options);
   }
 
-  void start(State& state, double, Work& work) override {
+  void start(StateOf<S>& state, double, WorkOf<S>& work) override {
     state.memory.clear();  // the first stage is the end of the last step: nothing else is remembered
     if (system_->model().has_conventional_nodes()) {
-      for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(theta_.size(), 0);
+      for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(theta_.size(), S(0));
       for (const Node& node : system_->model().nodes)
         start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
                          state.ydot.data(), state.yddot.data());
@@ -61,7 +66,7 @@ class ExplicitRungeKutta final : public Integrator {
     accelerations_.prepare(state, work);
   }
 
-  Attempt step(const State& from, double h, State& to, Work& work) override {
+  Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
     Attempt out;
     begin(from, to);
     const std::size_t last = stages_.size() - 1;
@@ -83,7 +88,8 @@ class ExplicitRungeKutta final : public Integrator {
       }
       if (!solve(from, to, work, stages_[i], out.corrector)) return out;
     }
-    if (tolerances_.adaptive) out.error = estimate(from, h, to, work);
+    if constexpr (!is_varied<S>)
+      if (tolerances_.adaptive) out.error = estimate(from, h, to, work);
     if (projects() && out.error <= 1) {
       if (!project(from, to, work, out.corrector)) return out;
       if (!solve(from, to, work, stages_[last], out.corrector)) return out;
@@ -93,12 +99,12 @@ class ExplicitRungeKutta final : public Integrator {
     out.corrector.has_factors = system_->model().rows > 0;
     return out;
   }
-  Attempt step_carefully(const State& from, double h, State& to, Work& work) override {
+  Attempt step_carefully(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
     return step(from, h, to, work);
   }
 
-  void interpolate(const System&, const State& from, const State& to, double s, State& out,
-                   Work& work) override {
+  void interpolate(const SystemOf<S>&, const StateOf<S>& from, const StateOf<S>& to, double s,
+                   StateOf<S>& out, WorkOf<S>& work) override {
     // The interpolant between the ends as they are, projections included.
     const double h = to.t - from.t, ends = s * s * (3 - 2 * s);
     const Eigen::VectorXd weights = tableau_.weights_at(s) - ends * tableau_.b();
@@ -139,7 +145,7 @@ class ExplicitRungeKutta final : public Integrator {
       case CorrectorFailure::TooManyIterations:
         return fmt::format("the projection onto the constraints did not converge; {:.3g} is left of '{}'; {}",
                            c.residual, name, kStability);
-      default: return Integrator::failure(attempt, system);
+      default: return IntegratorOf<S>::failure(attempt, system);
     }
   }
   std::vector<std::string> warnings() const override {
@@ -152,27 +158,27 @@ class ExplicitRungeKutta final : public Integrator {
  private:
   static constexpr const char* kStability = "an explicit method needs steps that its stability allows";
   struct Slopes {
-    std::vector<double> theta, u;  // theta', u'
+    std::vector<S> theta, u;  // theta', u'
   };
   bool projects() const { return project_positions_ || project_velocities_; }
 
-  ExplicitStage stage(const State& from, State& to) {
+  ExplicitStage<S> stage(const StateOf<S>& from, StateOf<S>& to) {
     return {chart_,      from.q.data(),  from.y.data(), theta_.data(),  u_.data(),      to.q.data(),
             to.v.data(), to.vdot.data(), to.y.data(),   to.ydot.data(), to.yddot.data()};
   }
 
   // The first stage: theta = 0, and the derivatives that `from` has.
-  void begin(const State& from, State& to) {
+  void begin(const StateOf<S>& from, StateOf<S>& to) {
     std::copy(from.vdot.begin(), from.vdot.end(), to.vdot.begin());
     std::copy(from.lambda.begin(), from.lambda.end(), to.lambda.begin());
     std::copy(from.v.begin(), from.v.end(), to.v.begin());
     std::copy(from.y.begin(), from.y.end(), to.y.begin());
     std::copy(from.ydot.begin(), from.ydot.end(), to.ydot.begin());
-    std::fill(theta_.begin(), theta_.end(), 0.0);
-    const ExplicitStage s = stage(from, to);
+    std::fill(theta_.begin(), theta_.end(), S(0));
+    const ExplicitStage<S> s = stage(from, to);
     for (const Node& node : system_->model().nodes) {
       const bool rates = has_euler_parameters(node.type) || has_cardan_rates(node.type);
-      const std::vector<double>& u = rates ? from.ydot : from.v;
+      const std::vector<S>& u = rates ? from.ydot : from.v;
       std::copy_n(u.data() + node.v, node_size(node.type).v, u_.data() + node.v);
       if (node.extra >= 0) u_[at(node.extra)] = from.ydot[at(node.extra)];
       explicit_slopes(node, s, stages_[0].theta.data(), stages_[0].u.data());
@@ -182,7 +188,7 @@ class ExplicitRungeKutta final : public Integrator {
 
   template <class Weight>
   void advance(double h, const Weight& weight, std::size_t count) {
-    std::fill(theta_.begin(), theta_.end(), 0.0);
+    std::fill(theta_.begin(), theta_.end(), S(0));
     u_ = begin_u_;
     for (std::size_t j = 0; j < count; ++j) {
       const double w = h * weight(j);
@@ -195,27 +201,28 @@ class ExplicitRungeKutta final : public Integrator {
     }
   }
 
-  void evaluate(const State& from, State& to) {
-    const ExplicitStage s = stage(from, to);
+  void evaluate(const StateOf<S>& from, StateOf<S>& to) {
+    const ExplicitStage<S> s = stage(from, to);
     for (const Node& node : system_->model().nodes) evaluate_explicit(node, s);
   }
-  void restore(const State& from, State& to) {
+  void restore(const StateOf<S>& from, StateOf<S>& to) {
     if (from.y.empty()) return;
-    const ExplicitStage s = stage(from, to);
+    const ExplicitStage<S> s = stage(from, to);
     for (const Node& node : system_->model().nodes) restore_unit_length(node, s);
   }
 
   // The derivatives at the point that evaluate() has left.
-  bool solve(const State& from, State& to, Work& work, Slopes& slopes, CorrectorOutcome& outcome) {
+  bool solve(const StateOf<S>& from, StateOf<S>& to, WorkOf<S>& work, Slopes& slopes,
+             CorrectorOutcome& outcome) {
     if (!from.y.empty() && !is_regular(to, outcome)) return false;
     if (!accelerations_.solve(to, work, outcome)) return false;
-    const ExplicitStage s = stage(from, to);
+    const ExplicitStage<S> s = stage(from, to);
     for (const Node& node : system_->model().nodes)
       explicit_slopes(node, s, slopes.theta.data(), slopes.u.data());
     return true;
   }
 
-  bool is_regular(const State& to, CorrectorOutcome& outcome) const {
+  bool is_regular(const StateOf<S>& to, CorrectorOutcome& outcome) const {
     const auto& nodes = system_->model().nodes;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       const double least = regularity(nodes[i], to.y.data());
@@ -230,28 +237,31 @@ class ExplicitRungeKutta final : public Integrator {
 
   // Onto Phi = 0 and B v + Phi_t = 0, along M^-1 B^T, with the matrix of the last stage: its B differs so little that each iteration takes
   // most of what is left.
-  bool project(const State& from, State& to, Work& work, CorrectorOutcome& outcome) {
-    const ExplicitStage s = stage(from, to);
-    const auto iterate = [&](const std::vector<double>& residual, const RowRequest& rows, const auto& scale,
+  bool project(const StateOf<S>& from, StateOf<S>& to, WorkOf<S>& work, CorrectorOutcome& outcome) {
+    const ExplicitStage<S> s = stage(from, to);
+    const auto iterate = [&](const std::vector<S>& residual, const RowRequest& rows, const auto& scale,
                              const auto& apply) {
       constexpr int kMost = 20;
       constexpr double kRoundoff = 4 * std::numeric_limits<double>::epsilon(), kTolerance = 1e-8;
       double before = std::numeric_limits<double>::infinity();
+      int settled = 0;
       for (int i = 0;; ++i) {
         system_->residual(to, work, rows);
         work.clear_residuals(to.redundant);  // they follow from the others
         const double now = largest(residual);
-        // At round-off it no longer falls.
-        if (now <= kRoundoff * scale() || (now <= kTolerance * scale() && (now > 0.5 * before || i == kMost)))
-          return true;
-        if (i == kMost || !std::isfinite(now) || now > 2 * before) {
+        // At round-off it no longer falls. Derivatives contract as fast, but begin later.
+        const bool done = settled > 0 || now <= kRoundoff * scale() ||
+                          (now <= kTolerance * scale() && (now > 0.5 * before || i == kMost));
+        if (done && (!is_varied<S> || settled++ == 2)) return true;
+        if (!done && (i == kMost || !std::isfinite(now) || now > 2 * before)) {
           // What is not a number is the largest.
-          const auto worst = std::max_element(residual.begin(), residual.end(), [](double a, double b) {
+          const auto worst = std::max_element(residual.begin(), residual.end(), [](const S& x, const S& y) {
+            const double a = value(x), b = value(y);
             return std::abs(a) < std::abs(b) || (std::isnan(b) && !std::isnan(a));
           });
           outcome.failure = CorrectorFailure::TooManyIterations;
           outcome.worst = system_->model().nv + static_cast<int>(worst - residual.begin());
-          outcome.residual = *worst;
+          outcome.residual = value(*worst);
           return false;
         }
         before = now;
@@ -264,7 +274,8 @@ class ExplicitRungeKutta final : public Integrator {
     };
     const auto size = [&] {
       double out = 1e-3;
-      for (const Motion<double>& m : work.motions) out = std::max(out, m.p.cwiseAbs().maxCoeff());
+      for (const Motion<S>& m : work.motions)
+        for (int k = 0; k < 3; ++k) out = std::max(out, std::abs(value(m.p[k])));
       return out;
     };
     const auto speed = [&] { return std::max(1e-3, largest(to.v)); };
@@ -277,14 +288,14 @@ class ExplicitRungeKutta final : public Integrator {
   }
 
   // The difference to the embedded formula, h sum_j (b^_j - b_j) y'_j, relative to the tolerances.
-  double estimate(const State& from, double h, const State& to, const Work& work) {
+  double estimate(const StateOf<S>& from, double h, const StateOf<S>& to, const WorkOf<S>& work) {
     const Eigen::Index end = tableau_.c.size() - 1;
-    const auto difference = [&](std::vector<double> Slopes::*part, std::vector<double>& out) {
-      std::fill(defect_.begin(), defect_.end(), 0.0);
+    const auto difference = [&](std::vector<S> Slopes::*part, std::vector<S>& out) {
+      std::fill(defect_.begin(), defect_.end(), S(0));
       for (std::size_t j = 0; j < stages_.size(); ++j) {
         const auto column = static_cast<Eigen::Index>(j);
         const double weight = h * (tableau_.embedded[column] - tableau_.A(end, column));
-        const std::vector<double>& slope = stages_[j].*part;
+        const std::vector<S>& slope = stages_[j].*part;
         for (std::size_t k = 0; k < defect_.size(); ++k) defect_[k] += weight * slope[k];
       }
       for (const Node& node : system_->model().nodes)
@@ -296,16 +307,16 @@ class ExplicitRungeKutta final : public Integrator {
                     tolerances_.worst_velocity(*system_, velocity_error_, from, to));
   }
 
-  const System* system_;
+  const SystemOf<S>* system_;
   std::string text_;
   Tableau tableau_;
   Chart chart_;
-  Accelerations accelerations_;
+  AccelerationsOf<S> accelerations_;
   Tolerances tolerances_;
   bool project_positions_ = false, project_velocities_ = false;
   std::vector<Slopes> stages_;
-  std::vector<double> theta_, u_, begin_u_, end_theta_, end_u_, defect_;
-  std::vector<double> place_error_, velocity_error_;
+  std::vector<S> theta_, u_, begin_u_, end_theta_, end_u_, defect_;
+  std::vector<S> place_error_, velocity_error_;
 };
 
 using FixedTableau = Tableau (*)();
@@ -326,7 +337,10 @@ ListedIntegrator explicit_method(const std::string& name, const std::string& sum
           source,
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
-            return std::make_unique<ExplicitRungeKutta>(system, o, tableau());
+            return std::make_unique<ExplicitRungeKutta<double>>(system, o, tableau());
+          },
+          [](const VariedSystem& system, const IntegratorOptions& o) -> std::unique_ptr<VariedIntegrator> {
+            return std::make_unique<ExplicitRungeKutta<Varied>>(system, o, tableau());
           },
           [](const IntegratorOptions&) { return runge_kutta_properties(tableau()); }};
 }

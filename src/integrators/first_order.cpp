@@ -35,30 +35,34 @@ CorrectorOptions corrector_of(const IntegratorOptions& options) {
 
 }  // namespace
 
-FirstOrderMethod::FirstOrderMethod(const System& system, const IntegratorOptions& options)
+template <class S>
+FirstOrderMethod<S>::FirstOrderMethod(const SystemOf<S>& system, const IntegratorOptions& options)
     : system_(&system),
       corrector_(system, corrector_of(options)),
       careful_(system, careful(corrector_.options())),
       text_(options.text()),
       numbers_(at(system.model().stage_numbers)) {}
 
-bool FirstOrderMethod::has_constraints() const {
+template <class S>
+bool FirstOrderMethod<S>::has_constraints() const {
   const auto& nodes = system_->model().nodes;
   return system_->model().rows > 0 ||
          std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.extra >= 0; });
 }
 
-void FirstOrderMethod::begin(State& state, Work& work) {
+template <class S>
+void FirstOrderMethod<S>::begin(StateOf<S>& state, WorkOf<S>& work) {
   corrector_.prepare(work);
   careful_.prepare(work);
   if (!corrector_.uses_parameters()) return;
-  for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, 0);
+  for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, S(0));
   for (const Node& node : system_->model().nodes)
     start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
                      state.ydot.data(), state.yddot.data());
 }
 
-void FirstOrderMethod::read_motion(const State& state, PointDerivatives& point) const {
+template <class S>
+void FirstOrderMethod<S>::read_motion(const StateOf<S>& state, PointDerivatives<S>& point) const {
   if (!corrector_.uses_parameters()) {
     std::copy(state.v.begin(), state.v.end(), point.u.begin());
     std::copy(state.vdot.begin(), state.vdot.end(), point.udot.begin());
@@ -66,25 +70,28 @@ void FirstOrderMethod::read_motion(const State& state, PointDerivatives& point) 
   }
   for (const Node& node : system_->model().nodes) {
     const bool conventional = is_conventional(node.type);
-    const std::vector<double>&u = conventional ? state.ydot : state.v,
+    const std::vector<S>&u = conventional ? state.ydot : state.v,
           &udot = conventional ? state.yddot : state.vdot;
     for_each_number(node, [&](std::size_t i) { point.u[i] = u[i], point.udot[i] = udot[i]; });
   }
 }
 
-void FirstOrderMethod::read(const State& state, PointDerivatives& point) const {
+template <class S>
+void FirstOrderMethod<S>::read(const StateOf<S>& state, PointDerivatives<S>& point) const {
   read_motion(state, point);
   std::copy(point.u.begin(), point.u.end(), point.slope.begin());  // T = 1 at theta = 0
   if (!corrector_.uses_parameters()) return;
   for (const Node& node : system_->model().nodes)
     if (has_body_angles(node))
-      Eigen::Map<Vec3>{&point.slope[at(node.v + rotation_start(node.type))]} =
+      Eigen::Map<Vec3T<S>>{&point.slope[at(node.v + rotation_start(node.type))]} =
           angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).first;
 }
 
-CorrectorOutcome FirstOrderMethod::solve(Corrector& corrector, double c, double h, const State& from,
-                                         State& to, Work& work, PointDerivatives& point) const {
-  std::vector<double>&theta = corrector.theta, &slope = point.slope;
+template <class S>
+CorrectorOutcome FirstOrderMethod<S>::solve(CorrectorOf<S>& corrector, double c, double h,
+                                            const StateOf<S>& from, StateOf<S>& to, WorkOf<S>& work,
+                                            PointDerivatives<S>& point) const {
+  std::vector<S>&theta = corrector.theta, &slope = point.slope;
   // Prediction: u from the predicted u', theta' from u at a theta that is one order less precise than the result.
   for (std::size_t i = 0; i < numbers_; ++i) {
     point.u[i] = corrector.V[i] + c * point.udot[i];
@@ -95,7 +102,7 @@ CorrectorOutcome FirstOrderMethod::solve(Corrector& corrector, double c, double 
     if (has_body_angles(node)) {
       const int i = node.v + rotation_start(node.type);
       // The angles' rates at the reference: the angles at hand are not those of any state yet.
-      Eigen::Map<Vec3>{&slope[at(i)]} =
+      Eigen::Map<Vec3T<S>>{&slope[at(i)]} =
           angle_rates(node, from.y.data(), point.u.data(), point.udot.data()).first;
     } else if (!is_conventional(node.type)) {
       increment_rates(node.type, chart(), &theta[at(node.v)], &point.u[at(node.v)], &slope[at(node.v)]);
@@ -114,8 +121,9 @@ CorrectorOutcome FirstOrderMethod::solve(Corrector& corrector, double c, double 
   return out;
 }
 
-void FirstOrderMethod::moved_reference(const Corrector& corrector, const State& from, const State& to,
-                                       std::vector<double>& moved) const {
+template <class S>
+void FirstOrderMethod<S>::moved_reference(const CorrectorOf<S>& corrector, const StateOf<S>& from,
+                                          const StateOf<S>& to, std::vector<S>& moved) const {
   std::copy(corrector.theta.begin(), corrector.theta.end(), moved.begin());
   for (const Node& node : system_->model().nodes) {
     if (node.extra < 0) continue;
@@ -124,6 +132,9 @@ void FirstOrderMethod::moved_reference(const Corrector& corrector, const State& 
     moved[at(node.extra)] = to.y[at(node.extra)] - from.y[at(node.extra)];
   }
 }
+
+template class FirstOrderMethod<double>;
+template class FirstOrderMethod<Varied>;
 
 // Eq. (14)
 PredictorWeights two_point_predictor(double step, double before) {

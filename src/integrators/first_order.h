@@ -15,20 +15,23 @@
 namespace liedyn {
 
 // What a method keeps of one point: Model::stage_numbers numbers each.
+template <class S>
 struct PointDerivatives {
-  explicit PointDerivatives(std::size_t numbers) : slope(numbers), u(numbers), udot(numbers) {}
-  std::vector<double> slope;  // theta'
-  std::vector<double> u, udot;
+  explicit PointDerivatives(std::size_t numbers)
+      : slope(numbers, S(0)), u(numbers, S(0)), udot(numbers, S(0)) {}
+  std::vector<S> slope;  // theta'
+  std::vector<S> u, udot;
 };
 
-class FirstOrderMethod : public Integrator {
+template <class S>
+class FirstOrderMethod : public IntegratorOf<S> {
  public:
-  FirstOrderMethod(const System& system, const IntegratorOptions& options);
+  FirstOrderMethod(const SystemOf<S>& system, const IntegratorOptions& options);
 
-  Attempt step(const State& from, double h, State& to, Work& work) final {
+  Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) final {
     return attempt(corrector_, from, h, to, work);
   }
-  Attempt step_carefully(const State& from, double h, State& to, Work& work) final {
+  Attempt step_carefully(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) final {
     corrector_.forget_matrix();
     careful_.forget_matrix();
     return attempt(careful_, from, h, to, work);
@@ -37,31 +40,32 @@ class FirstOrderMethod : public Integrator {
   std::string describe() const final { return text_; }
 
  protected:
-  virtual Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) = 0;
+  virtual Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to,
+                          WorkOf<S>& work) = 0;
 
   // For start(): the correctors, and the rotation parameters of the state.
-  void begin(State& state, Work& work);
+  void begin(StateOf<S>& state, WorkOf<S>& work);
   // A state as the point where theta = 0.
-  void read(const State& state, PointDerivatives& point) const;
+  void read(const StateOf<S>& state, PointDerivatives<S>& point) const;
   // A stage with corrector.Theta and corrector.V filled, predicted by the u' that `point` enters with; it leaves with the solution. `h` is the
   // step, `to` has the time and the predicted multipliers.
-  CorrectorOutcome solve(Corrector& corrector, double c, double h, const State& from, State& to, Work& work,
-                         PointDerivatives& point) const;
+  CorrectorOutcome solve(CorrectorOf<S>& corrector, double c, double h, const StateOf<S>& from,
+                         StateOf<S>& to, WorkOf<S>& work, PointDerivatives<S>& point) const;
   // Of the last stage solved: the increments that lead from one reference to the next.
-  void moved_reference(const Corrector& corrector, const State& from, const State& to,
-                       std::vector<double>& moved) const;
+  void moved_reference(const CorrectorOf<S>& corrector, const StateOf<S>& from, const StateOf<S>& to,
+                       std::vector<S>& moved) const;
 
-  const System& system() const { return *system_; }
+  const SystemOf<S>& system() const { return *system_; }
   Chart chart() const { return corrector_.options().chart; }
   std::size_t numbers() const { return numbers_; }
   // Constraints on positions, whose multipliers a method without damping leaves to oscillate.
   bool has_constraints() const;
 
  private:
-  void read_motion(const State& state, PointDerivatives& point) const;
+  void read_motion(const StateOf<S>& state, PointDerivatives<S>& point) const;
 
-  const System* system_;
-  Corrector corrector_, careful_;
+  const SystemOf<S>* system_;
+  CorrectorOf<S> corrector_, careful_;
   std::string text_;
   std::size_t numbers_;
 };

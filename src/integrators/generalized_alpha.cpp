@@ -117,9 +117,10 @@ void check_combination(const IntegratorOptions& options, const Model& model) {
            "leave start out");
 }
 
-class GeneralizedAlpha final : public Integrator {
+template <class S>
+class GeneralizedAlpha final : public IntegratorOf<S> {
  public:
-  GeneralizedAlpha(const System& system, const IntegratorOptions& options)
+  GeneralizedAlpha(const SystemOf<S>& system, const IntegratorOptions& options)
       : system_(&system),
         parameters_(parameters_from(options)),
         sigma_(sigma_from(options, parameters_)),
@@ -136,37 +137,37 @@ class GeneralizedAlpha final : public Integrator {
       if (has_body_angles(node)) ++body_angles_;
   }
 
-  void start(State& state, double h, Work& work) override {
+  void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
     corrector_.prepare(work);
     careful_.reset();
     if (in_parameter_space()) {
-      for (std::vector<double>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, 0);
+      for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, S(0));
       for (const Node& node : system_->model().nodes)
         start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
                          state.ydot.data(), state.yddot.data());
     }
-    state.memory.assign(memory_size(), 0);
+    state.memory.assign(memory_size(), S(0));
     past_.start(numbers_, state.lambda.size());
     if (sigma_ != 0) difference_.resize(numbers_);
-    state.eta = std::vector<double>(form() == IndexForm::Stabilized ? state.lambda.size() : 0, 0.0);
-    const std::vector<double>& yddot = accelerations(state);
+    state.eta.assign(form() == IndexForm::Stabilized ? state.lambda.size() : 0, S(0));
+    const std::vector<S>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
-    for_each_body_angles(state.memory, [&](const Node& node, double* b) {
-      Eigen::Map<Vec3>{b} = angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).second;
+    for_each_body_angles(state.memory, [&](const Node& node, S* b) {
+      Eigen::Map<Vec3T<S>>{b} = angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).second;
     });
     if (form_ == Form::Residual) store_covector(state, work);
     if (corrected_start_) correct_start(state, h);
-    state.memory.back() = h;
+    state.memory.back() = S(h);
     if (tolerances_.adaptive || form_ == Form::Residual) changed_ = state;
   }
 
-  Attempt step(const State& from, double h, State& to, Work& work) override {
+  Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
     return attempt(corrector_, from, h, to, work);
   }
-  Attempt step_carefully(const State& from, double h, State& to, Work& work) override {
+  Attempt step_carefully(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
     // Made when it is first needed, which is seldom.
     if (!careful_) {
-      careful_ = std::make_unique<Corrector>(*system_, careful(corrector_.options()));
+      careful_ = std::make_unique<CorrectorOf<S>>(*system_, careful(corrector_.options()));
       careful_->prepare(work);
     }
     corrector_.forget_matrix();
@@ -190,7 +191,7 @@ class GeneralizedAlpha final : public Integrator {
   std::size_t memory_size() const {
     return numbers_ + 3 * body_angles_ + (form_ == Form::Residual ? numbers_ : 0) + 1;
   }
-  double* covector_of(State& state) const { return state.memory.data() + numbers_ + 3 * body_angles_; }
+  S* covector_of(StateOf<S>& state) const { return state.memory.data() + numbers_ + 3 * body_angles_; }
   static bool has_body_angles(const Node& node) {
     return has_cardan_angles(node.type) && !has_cardan_rates(node.type);
   }
@@ -203,10 +204,10 @@ class GeneralizedAlpha final : public Integrator {
   }
 
   bool in_parameter_space() const { return corrector_.uses_parameters(); }
-  const std::vector<double>& rates(const State& state) const {
+  const std::vector<S>& rates(const StateOf<S>& state) const {
     return in_parameter_space() ? state.ydot : state.v;
   }
-  const std::vector<double>& accelerations(const State& state) const {
+  const std::vector<S>& accelerations(const StateOf<S>& state) const {
     return in_parameter_space() ? state.yddot : state.vdot;
   }
   bool has_bracket(const Node& node) const { return form_ == Form::Geometric && !is_conventional(node.type); }
@@ -214,13 +215,13 @@ class GeneralizedAlpha final : public Integrator {
   // Tables 1 and 2 of Arnold, Cardona, Brüls: a_0 = vdot_0 + Delta_alpha h vddot_0, and in index 3
   //   v_0 += h^2 M^-1 B^T (B M^-1 B^T)^-1 B (C_q vddot_0 + kappa v^ vdot_0),
   // with the accelerations of the coordinates that the stage advances.
-  void correct_start(State& state, double h) const {
+  void correct_start(StateOf<S>& state, double h) const {
     constexpr double kShift = 0.1;
-    Work plain(*system_);
+    WorkOf<S> plain(*system_);
     const double delta = parameters_.alpha_m - parameters_.alpha_f;
-    std::vector<double> jerk(numbers_ + 3 * body_angles_, 0.0), theta;  // laid out as the memory
+    std::vector<S> jerk(numbers_ + 3 * body_angles_, S(0)), theta;  // laid out as the memory
     for (const double sign : {1.0, -1.0}) {
-      State shifted;
+      StateOf<S> shifted;
       if (!shifted_state(*system_, state, sign * kShift * h, shifted, theta, plain)) return;
       if (in_parameter_space()) {
         for (const Node& node : system_->model().nodes) {
@@ -233,17 +234,17 @@ class GeneralizedAlpha final : public Integrator {
         }
       }
       const double weight = sign / (2 * kShift * h);
-      const std::vector<double>& now = accelerations(shifted);
+      const std::vector<S>& now = accelerations(shifted);
       for (std::size_t i = 0; i < numbers_; ++i) jerk[i] += weight * now[i];
-      for_each_body_angles(jerk, [&](const Node& node, double* b) {
-        Eigen::Map<Vec3>{b} +=
+      for_each_body_angles(jerk, [&](const Node& node, S* b) {
+        Eigen::Map<Vec3T<S>>{b} +=
             weight * angle_rates(node, shifted.y.data(), shifted.v.data(), shifted.vdot.data()).second;
       });
     }
     for (std::size_t i = 0; i < jerk.size(); ++i) state.memory[i] += delta * h * jerk[i];
     if (form() != IndexForm::Index3) return;
 
-    std::vector<double> defect(state.v.size());
+    std::vector<S> defect(state.v.size(), S(0));
     for (const Node& node : system_->model().nodes) {
       velocity_of_rates(node, state.y.data(), jerk.data(), defect.data());
       for (int i = 0; i < node_size(node.type).v; ++i)
@@ -253,12 +254,12 @@ class GeneralizedAlpha final : public Integrator {
                     h * h * bracket_coefficient(), defect.data() + node.v);
       add_radial_rates(node, state.y.data(), jerk.data(), h * h * coefficient_of_jerk(), state.ydot.data());
     }
-    const std::vector<double> change = constrained_part(*system_, state, defect, plain);
+    const std::vector<S> change = constrained_part(*system_, state, defect, plain);
     if (!change.empty()) add_velocity(state, change.data());
   }
 
   // v += change, and the rates of the parameters with it.
-  void add_velocity(State& state, const double* change) const {
+  void add_velocity(StateOf<S>& state, const S* change) const {
     for (std::size_t i = 0; i < state.v.size(); ++i) state.v[i] += change[i];
     if (!in_parameter_space()) return;
     for (const Node& node : system_->model().nodes)
@@ -269,32 +270,43 @@ class GeneralizedAlpha final : public Integrator {
   //   B v_n + Phi_t = h^2 B (C_q vddot + kappa v^ vdot) + O(h^3):
   // both differences are carried over to the new h by their ratios, h+/h and (h+/h)^2. Nothing needs to be estimated, and what is
   // not smooth grows at most as the steps themselves.
-  const State& with_step(const State& from, double h) {
-    const double before = from.memory.back();
+  const StateOf<S>& with_step(const StateOf<S>& from, double h) {
+    const double before = value(from.memory.back());
     // The last step before an output time may differ by round-off only.
     if (std::abs(h - before) <= 1e-9 * before || form_ == Form::Residual) return from;
     changed_ = from;
     const double ratio = h / before;
-    const std::vector<double>& yddot = accelerations(from);
+    const std::vector<S>& yddot = accelerations(from);
     for (std::size_t i = 0; i < numbers_; ++i)
       changed_.memory[i] = yddot[i] + ratio * (from.memory[i] - yddot[i]);
-    for_each_body_angles(changed_.memory, [&](const Node& node, double* b) {
-      const Vec3 exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
-      Eigen::Map<Vec3>{b} = exact + ratio * (Eigen::Map<Vec3>(b) - exact);
+    for_each_body_angles(changed_.memory, [&](const Node& node, S* b) {
+      const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
+      Eigen::Map<Vec3T<S>>{b} = exact + ratio * (Eigen::Map<Vec3T<S>>(b) - exact);
     });
     if (form() == IndexForm::Index3) {
       const double growth = ratio * ratio - 1;
       for (const Node& node : system_->model().nodes)
         add_radial_rates(node, from.y.data(), from.ydot.data(), growth, changed_.ydot.data());
       if (system_->model().rows > 0) {
-        if (!plain_) plain_ = std::make_unique<Work>(*system_);
-        if (forbidden_velocity(*system_, from, *plain_)) {
-          for (std::size_t i = 0; i < from.v.size(); ++i) plain_->right[i] *= growth;
-          add_velocity(changed_, plain_->right.data());
+        if (!plain_) plain_ = std::make_unique<WorkOf<S>>(*system_);
+        if (find_forbidden_velocity(from)) {
+          for (S& x : forbidden_) x *= growth;
+          add_velocity(changed_, forbidden_.data());
         }
       }
     }
     return changed_;
+  }
+
+  bool find_forbidden_velocity(const StateOf<S>& state) {
+    if constexpr (is_varied<S>) {
+      return forbidden_velocity(*system_, state, *plain_, forbidden_);
+    } else {
+      if (!forbidden_velocity(*system_, state, *plain_)) return false;
+      forbidden_.assign(plain_->right.begin(),
+                        plain_->right.begin() + static_cast<std::ptrdiff_t>(state.v.size()));
+      return true;
+    }
   }
 
   double coefficient_of_jerk() const {
@@ -311,11 +323,12 @@ class GeneralizedAlpha final : public Integrator {
     return 1.0 / 12 - weight * (0.5 + (gamma - 0.5) * (gamma - 0.5) * (1 - alpha_f) / (4 * (1 - alpha_m)));
   }
 
-  Attempt attempt(Corrector& corrector, const State& last, double h, State& to, Work& work) {
-    const State& from = with_step(last, h);
+  Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& last, double h, StateOf<S>& to,
+                  WorkOf<S>& work) {
+    const StateOf<S>& from = with_step(last, h);
     const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
-    const std::vector<double>&v = rates(from), &vdot = accelerations(from);
-    const std::vector<double>& a = from.memory;
+    const std::vector<S>&v = rates(from), &vdot = accelerations(from);
+    const std::vector<S>& a = from.memory;
     // a_{n+1} = known + share vdot_{n+1}; v and theta follow. In the residual form a_{n+1} itself is what is solved for:
     // with vdot = a_{n+1}/share in its place, (1 - alpha_f) r is the weighted residual of Eq. (79) of Brüls and Eberhard.
     const double share = (1 - alpha_f) / (1 - alpha_m);
@@ -332,7 +345,7 @@ class GeneralizedAlpha final : public Integrator {
     const double past_of_q = h * h * (0.5 - beta), known_of_q = h * h * beta;
     parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        const double known = of_vdot * vdot[i] + of_a * a[i];
+        const S known = of_vdot * vdot[i] + of_a * a[i];
         corrector.V[i] = v[i] + past_of_v * a[i] + known_of_v * known;
         corrector.Theta[i] = h * v[i] + past_of_q * a[i] + known_of_q * known - part * corrector.V[i];
         // Predictor: a_{n+1} = a_n.
@@ -341,16 +354,16 @@ class GeneralizedAlpha final : public Integrator {
     });
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
-    for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
-      const Eigen::Map<const Vec3> b(b_n);
-      const Vec3 angles = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
+    for_each_body_angles(from.memory, [&](const Node& node, const S* b_n) {
+      const Eigen::Map<const Vec3T<S>> b(b_n);
+      const Vec3T<S> angles = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
       const int i = node.v + rotation_start(node.type);
-      Eigen::Map<Vec3>{&corrector.Theta[at(i)]} =
+      Eigen::Map<Vec3T<S>>{&corrector.Theta[at(i)]} =
           h * (1 - beta / gamma) * angles + h * h * (0.5 - beta / gamma) * b;
-      Eigen::Map<Vec3>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;
+      Eigen::Map<Vec3T<S>>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;
     });
     if (form_ == Form::Residual) {
-      const double* g = last.memory.data() + numbers_ + 3 * body_angles_;
+      const S* g = last.memory.data() + numbers_ + 3 * body_angles_;
       corrector.covector.resize(numbers_);
       for (std::size_t i = 0; i < numbers_; ++i) corrector.covector[i] = g[i] / (1 - alpha_f);
     }
@@ -360,24 +373,25 @@ class GeneralizedAlpha final : public Integrator {
       if (form_ == Form::Geometric && past_.reaches(last, vdot, h))
         extrapolate(corrector, stage, vdot, to.lambda);
     } else {
-      predict_as_printed(corrector, from, h, to);
+      if constexpr (!is_varied<S>) predict_as_printed(corrector, from, h, to);
     }
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
     if (exact && form_ == Form::Geometric) past_.keep(last, vdot, h, to.t);
     if (form_ == Form::Geometric) copy_group_rates(to);
-    if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
+    if constexpr (!is_varied<S>)
+      if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
-    const std::vector<double>& now = accelerations(to);
+    const std::vector<S>& now = accelerations(to);
     for (std::size_t i = 0; i < numbers_; ++i) local_a_[i] = of_vdot * vdot[i] + of_a * a[i] + share * now[i];
     finish(corrector, stage, from, h, to, work);
-    to.memory.back() = h;
+    to.memory.back() = S(h);
     return out;
   }
 
   // theta = Theta + c_1 vdot + T^-1(theta) c_2 v with vdot extrapolated, and theta on the right from T = 1. Parameters have T = 1.
-  void extrapolate(Corrector& corrector, const Stage& stage, const std::vector<double>& vdot,
-                   std::vector<double>& lambda) {
+  void extrapolate(CorrectorOf<S>& corrector, const Stage& stage, const std::vector<S>& vdot,
+                   std::vector<S>& lambda) {
     past_.extrapolate(lambda);
     for (std::size_t i = 0; i < numbers_; ++i) {
       const double next = past_.next_acceleration(vdot[i], i);
@@ -394,24 +408,25 @@ class GeneralizedAlpha final : public Integrator {
   }
 
   // a of the end of the step into the memory, and rates and accelerations that the next step starts with.
-  void finish(Corrector& corrector, const Stage& stage, const State& from, double h, State& to, Work& work) {
+  void finish(CorrectorOf<S>& corrector, const Stage& stage, const StateOf<S>& from, double h, StateOf<S>& to,
+              WorkOf<S>& work) {
     const double gamma = parameters_.gamma;
-    for_each_body_angles(from.memory, [&](const Node& node, const double* b_n) {
-      const Eigen::Map<const Vec3> b(b_n);
-      const Vec3 before = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
-      const Vec3 after = angle_rates(node, to.y.data(), to.v.data(), to.vdot.data()).first;
-      Eigen::Map<Vec3>{to.memory.data() + (b_n - from.memory.data())} =
+    for_each_body_angles(from.memory, [&](const Node& node, const S* b_n) {
+      const Eigen::Map<const Vec3T<S>> b(b_n);
+      const Vec3T<S> before = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).first;
+      const Vec3T<S> after = angle_rates(node, to.y.data(), to.v.data(), to.vdot.data()).first;
+      Eigen::Map<Vec3T<S>>{to.memory.data() + (b_n - from.memory.data())} =
           (after - before) / (h * gamma) - (1 - gamma) / gamma * b;
     });
     if (form_ == Form::Geometric) {
       std::copy(local_a_.begin(), local_a_.end(), to.memory.begin());
       return;
     }
-    const ParameterStage p = corrector.parameter_stage(stage, from, to);
+    const auto p = corrector.parameter_stage(stage, from, to);
     if (form_ == Form::Residual) {
       // What M multiplies besides a: T' y'.
-      std::vector<double>& rest = corrector.V;
-      std::fill(corrector.Theta.begin(), corrector.Theta.end(), 0.0);
+      std::vector<S>& rest = corrector.V;
+      std::fill(corrector.Theta.begin(), corrector.Theta.end(), S(0));
       for (const Node& node : system_->model().nodes)
         carry_over(node, p, corrector.Theta.data(), rest.data());
       for (const Node& node : system_->model().nodes) carry_over(node, p, local_a_.data(), to.memory.data());
@@ -429,26 +444,26 @@ class GeneralizedAlpha final : public Integrator {
   }
 
   // Lie nodes start the next step with local coordinates zero, whose rates are the velocities.
-  void copy_group_rates(State& to) const {
+  void copy_group_rates(StateOf<S>& to) const {
     if (!in_parameter_space()) return;
     for (const Node& node : system_->model().nodes) {
       if (is_conventional(node.type)) continue;
       const int count = node_size(node.type).v;
-      std::fill_n(to.y.begin() + node.v, count, 0.0);
+      std::fill_n(to.y.begin() + node.v, count, S(0));
       std::copy_n(to.v.begin() + node.v, count, to.ydot.begin() + node.v);
       std::copy_n(to.vdot.begin() + node.v, count, to.yddot.begin() + node.v);
     }
   }
-  static void copy_parameters(const Node& node, const std::vector<double>& from, std::vector<double>& to) {
+  static void copy_parameters(const Node& node, const std::vector<S>& from, std::vector<S>& to) {
     std::copy_n(from.begin() + node.v, node_size(node.type).v, to.begin() + node.v);
     if (node.extra >= 0) to[at(node.extra)] = from[at(node.extra)];
   }
 
   // g_alpha = alpha_m M a + alpha_f (M T' y' + g + B^T lambda), Eq. (84) of Brüls and Eberhard in the node's own axes.
-  void store_covector(State& state, const std::vector<double>& rest, Work& work) {
+  void store_covector(StateOf<S>& state, const std::vector<S>& rest, WorkOf<S>& work) {
     const RowRequest none{false, false, false};
     system_->residual(state, work, none);
-    double* g = covector_of(state);
+    S* g = covector_of(state);
     for (std::size_t i = 0; i < work.r.size(); ++i) g[i] = parameters_.alpha_m * work.r[i];
     changed_ = state;
     std::copy_n(rest.begin(), state.vdot.size(), changed_.vdot.begin());
@@ -456,14 +471,14 @@ class GeneralizedAlpha final : public Integrator {
     for (std::size_t i = 0; i < work.r.size(); ++i)
       g[i] += (parameters_.alpha_f - parameters_.alpha_m) * work.r[i];
   }
-  void store_covector(State& state, Work& work) {
-    store_covector(state, std::vector<double>(numbers_, 0.0), work);
+  void store_covector(StateOf<S>& state, WorkOf<S>& work) {
+    store_covector(state, std::vector<S>(numbers_, S(0)), work);
   }
 
   // The local error C_q h^3 vddot + kappa h^3 v^ vdot, per unit of time, relative to the tolerances: the sum over a run of
   // length T is then T times the tolerance.
-  double estimate(const State& from, const State& to, double h, const Work& work) {
-    const std::vector<double>&before = accelerations(from), &now = accelerations(to);
+  double estimate(const StateOf<S>& from, const StateOf<S>& to, double h, const WorkOf<S>& work) {
+    const std::vector<S>&before = accelerations(from), &now = accelerations(to);
     difference_.resize(numbers_);
     error_.resize(numbers_);
     for (std::size_t i = 0; i < numbers_; ++i)
@@ -478,7 +493,7 @@ class GeneralizedAlpha final : public Integrator {
   }
 
   // Lines 1 to 7 of Algorithms 1 to 3: vdot = 0, lambda = 0, theta = (1 - sigma h (beta/gamma) v^) theta.
-  void predict_as_printed(Corrector& corrector, const State& from, double h, State& to) const {
+  void predict_as_printed(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to) const {
     const double part = h * sigma_ * parameters_.beta / parameters_.gamma;
     std::fill(to.lambda.begin(), to.lambda.end(), 0.0);
     std::fill(to.eta.begin(), to.eta.end(), 0.0);
@@ -512,11 +527,11 @@ class GeneralizedAlpha final : public Integrator {
     void start(std::size_t numbers, std::size_t rows) {
       count_ = 0;
       is_pending_ = false;
-      for (auto& vdot : vdot_) vdot.assign(numbers, 0);
-      for (auto& lambda : lambda_) lambda.assign(rows, 0);
+      for (auto& vdot : vdot_) vdot.assign(numbers, 0.0);
+      for (auto& lambda : lambda_) lambda.assign(rows, 0.0);
     }
     // Whether there is a past of a step of h from this state.
-    bool reaches(const State& from, const std::vector<double>& vdot, double h) {
+    bool reaches(const StateOf<S>& from, const std::vector<S>& vdot, double h) {
       const auto same = [&](double a, double b) { return std::abs(a - b) <= 1e-6 * h; };
       if (is_pending_ && same(from.t, pending_t_)) {
         if (!same(h, h_) || !same(t_, pending_t_ - h_)) count_ = 0;
@@ -531,16 +546,17 @@ class GeneralizedAlpha final : public Integrator {
       return count_ > 0 && same(from.t, t_) && same(h, h_);
     }
     // The step from `from` to t was good.
-    void keep(const State& from, const std::vector<double>& vdot, double h, double t) {
-      std::copy(vdot.begin(), vdot.end(), vdot_[2].begin());
-      std::copy(from.lambda.begin(), from.lambda.end(), lambda_[2].begin());
+    void keep(const StateOf<S>& from, const std::vector<S>& vdot, double h, double t) {
+      const auto number = [](const S& x) { return value(x); };
+      std::transform(vdot.begin(), vdot.end(), vdot_[2].begin(), number);
+      std::transform(from.lambda.begin(), from.lambda.end(), lambda_[2].begin(), number);
       is_pending_ = true;
       pending_t_ = t;
       pending_h_ = h;
     }
-    double next_acceleration(double now, std::size_t i) const { return next(now, i, vdot_); }
-    void extrapolate(std::vector<double>& lambda) const {
-      for (std::size_t i = 0; i < lambda.size(); ++i) lambda[i] = next(lambda[i], i, lambda_);
+    double next_acceleration(const S& now, std::size_t i) const { return next(value(now), i, vdot_); }
+    void extrapolate(std::vector<S>& lambda) const {
+      for (std::size_t i = 0; i < lambda.size(); ++i) lambda[i] = S(next(value(lambda[i]), i, lambda_));
     }
 
    private:
@@ -549,16 +565,16 @@ class GeneralizedAlpha final : public Integrator {
       return order_ == 1 ? 2 * now - past[0][i] : 3 * (now - past[0][i]) + past[1][i];
     }
     // The order with which the accelerations `now` would have been foreseen best from those that are pending and those before.
-    int best_order(const std::vector<double>& now) const {
+    int best_order(const std::vector<S>& now) const {
       if (count_ == 0) return 1;
       const std::vector<double>& before = vdot_[2];
       double error[3] = {0, 0, 0};
       for (std::size_t i = 0; i < now.size(); ++i) {
-        const double change = now[i] - before[i], last = before[i] - vdot_[0][i];
+        const double change = value(now[i]) - before[i], last = before[i] - vdot_[0][i];
         error[0] += change * change;
         error[1] += (change - last) * (change - last);
         if (count_ < 2) continue;
-        const double second = change - 2 * last + vdot_[0][i] - vdot_[1][i];
+        const double second = change - 2 * last + (vdot_[0][i] - vdot_[1][i]);
         error[2] += second * second;
       }
       const int line = error[1] < error[0] ? 1 : 0;
@@ -571,21 +587,21 @@ class GeneralizedAlpha final : public Integrator {
     std::vector<double> vdot_[3], lambda_[3];  // one and two steps back; pending
   };
 
-  const System* system_;
+  const SystemOf<S>* system_;
   AlphaParameters parameters_;
   double sigma_;
   Form form_;
   Past past_;
   bool corrected_start_;
   Tolerances tolerances_;
-  Corrector corrector_;
-  std::unique_ptr<Corrector> careful_;
+  CorrectorOf<S> corrector_;
+  std::unique_ptr<CorrectorOf<S>> careful_;
   std::string text_;
   std::size_t numbers_ = 0;      // Model::stage_numbers
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities
-  std::vector<double> local_a_, difference_, error_;
-  State changed_;                // the last state, for a step of another size; scratch of the residual form
-  std::unique_ptr<Work> plain_;  // for the projections that go with it
+  std::vector<S> local_a_, difference_, error_, forbidden_;
+  StateOf<S> changed_;  // the last state, for a step of another size; scratch of the residual form
+  std::unique_ptr<WorkOf<S>> plain_;  // for the projections that go with it
 };
 
 // On a vector space sigma, the forms and the index make no difference.
@@ -667,7 +683,10 @@ ListedIntegrator generalized_alpha() {
       "(56), Tables 1 and 2; Brüls, Eberhard, Algorithms 2 and 3",
       known,
       [](const System& system, const IntegratorOptions& options) -> std::unique_ptr<Integrator> {
-        return std::make_unique<GeneralizedAlpha>(system, options);
+        return std::make_unique<GeneralizedAlpha<double>>(system, options);
+      },
+      [](const VariedSystem& system, const IntegratorOptions& options) -> std::unique_ptr<VariedIntegrator> {
+        return std::make_unique<GeneralizedAlpha<Varied>>(system, options);
       },
       properties};
 }

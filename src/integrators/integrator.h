@@ -13,6 +13,7 @@
 #include "system/corrector.h"
 #include "system/state.h"
 #include "system/system.h"
+#include "system/varied_system.h"
 
 namespace liedyn {
 
@@ -28,20 +29,22 @@ struct StepControl {
   int order = 1;  // Attempt::error is proportional to h^order
 };
 
-class Integrator {
+// S is double, or Varied where the state carries derivatives with respect to parameters: a method is written once for both.
+template <class S>
+class IntegratorOf {
  public:
-  virtual ~Integrator() = default;
+  virtual ~IntegratorOf() = default;
   // The state holds consistent q, v, vdot, lambda; the method adds what it remembers.
-  virtual void start(State& state, double h, Work& work) = 0;
-  virtual Attempt step(const State& from, double h, State& to, Work& work) = 0;
+  virtual void start(StateOf<S>& state, double h, WorkOf<S>& work) = 0;
+  virtual Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) = 0;
   // A careful second try at the same step: fresh matrices, damped iterations.
-  virtual Attempt step_carefully(const State& from, double h, State& to, Work& work) = 0;
+  virtual Attempt step_carefully(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) = 0;
   // The linear system it needs: Work must be made for it.
   virtual IndexForm form() const { return IndexForm::Index3; }
   virtual StepControl control() const { return {}; }
   // The state at the part s of the last step that was taken, 0 < s < 1: by default cubic Hermite on the group, multipliers linear.
-  virtual void interpolate(const System& system, const State& from, const State& to, double s, State& out,
-                           Work& work);
+  virtual void interpolate(const SystemOf<S>& system, const StateOf<S>& from, const StateOf<S>& to, double s,
+                           StateOf<S>& out, WorkOf<S>& work);
   // Why an attempt failed.
   virtual std::string failure(const Attempt& attempt, const System& system) const {
     return liedyn::describe(attempt.corrector, system);
@@ -50,6 +53,8 @@ class Integrator {
   virtual std::string describe() const = 0;
   virtual std::vector<std::string> warnings() const { return {}; }
 };
+using Integrator = IntegratorOf<double>;
+using VariedIntegrator = IntegratorOf<Varied>;
 
 // One option of a method: "rho" with its default, range or choices, and a sentence.
 struct IntegratorOption {
@@ -94,6 +99,7 @@ struct ListedIntegrator {
   std::string source;  // where the equations are
   std::vector<IntegratorOption> options;
   std::unique_ptr<Integrator> (*make)(const System&, const IntegratorOptions&);
+  std::unique_ptr<VariedIntegrator> (*make_varied)(const VariedSystem&, const IntegratorOptions&);
   LinearProperties (*properties)(const IntegratorOptions&);
 };
 
@@ -103,6 +109,7 @@ const std::vector<ListedIntegrator>& integrators();
 // "generalized-alpha,rho=0.8": the method by name, its options by key=value. All throw InputError.
 void check_integrator(std::string_view specification);
 std::unique_ptr<Integrator> make_integrator(const System& system, std::string_view specification);
+std::unique_ptr<VariedIntegrator> make_integrator(const VariedSystem& system, std::string_view specification);
 LinearProperties linear_properties(std::string_view specification);
 
 }  // namespace liedyn

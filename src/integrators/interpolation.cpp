@@ -13,15 +13,16 @@ NodeType group_of(NodeType type) {
   return only_turns(type) ? NodeType::SO3 : NodeType::R3xSO3;
 }
 
-void linear(const std::vector<double>& from, const std::vector<double>& to, double s,
-            std::vector<double>& out) {
+template <class S>
+void linear(const std::vector<S>& from, const std::vector<S>& to, double s, std::vector<S>& out) {
   for (std::size_t i = 0; i < from.size(); ++i) out[i] = (1 - s) * from[i] + s * to[i];
 }
 
 }  // namespace
 
-void Integrator::interpolate(const System& system, const State& from, const State& to, double s, State& out,
-                             Work&) {
+template <class S>
+void IntegratorOf<S>::interpolate(const SystemOf<S>& system, const StateOf<S>& from, const StateOf<S>& to,
+                                  double s, StateOf<S>& out, WorkOf<S>&) {
   const double h = to.t - from.t;
   // Values and slopes at the ends, and the derivatives of these polynomials.
   const double end = s * s * (3 - 2 * s), slope_begin = s * (1 - s) * (1 - s), slope_end = -s * s * (1 - s);
@@ -32,13 +33,13 @@ void Integrator::interpolate(const System& system, const State& from, const Stat
     const NodeType type = group_of(node.type);
     const int size = node_size(type).v;
     // theta = log(q^-1 q_to), theta' = T^-1 v
-    double theta[6], rates[6];
+    S theta[6], rates[6];
     increment_between(type, from.q.data() + node.q, to.q.data() + node.q, theta);
     increment_rates(type, Chart::Exponential, theta, to.v.data() + node.v, rates);
     for (int i = 0; i < size; ++i) {
       const auto k = static_cast<std::size_t>(node.v + i);
       theta[i] = end * theta[i] + h * (slope_begin * from.v[k] + slope_end * rates[i]);
-      const double change = to.v[k] - from.v[k];
+      const S change = to.v[k] - from.v[k];
       out.v[k] = from.v[k] + end * change + h * (slope_begin * from.vdot[k] + slope_end * to.vdot[k]);
       out.vdot[k] = d_end * change / h + d_slope_begin * from.vdot[k] + d_slope_end * to.vdot[k];
     }
@@ -47,5 +48,7 @@ void Integrator::interpolate(const System& system, const State& from, const Stat
   linear(from.lambda, to.lambda, s, out.lambda);
   linear(from.eta, to.eta, s, out.eta);
 }
+template class IntegratorOf<double>;
+template class IntegratorOf<Varied>;
 
 }  // namespace liedyn

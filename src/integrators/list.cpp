@@ -132,6 +132,12 @@ std::unique_ptr<Integrator> make_integrator(const System& system, std::string_vi
   return parsed.method->make(system, parsed.options);
 }
 
+std::unique_ptr<VariedIntegrator> make_integrator(const VariedSystem& system,
+                                                  std::string_view specification) {
+  const Specification parsed = parse(specification);
+  return parsed.method->make_varied(system, parsed.options);
+}
+
 LinearProperties linear_properties(std::string_view specification) {
   const Specification parsed = parse(specification);
   LinearProperties out = parsed.method->properties(parsed.options);

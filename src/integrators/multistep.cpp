@@ -14,10 +14,15 @@
 namespace liedyn {
 namespace {
 
-class Multistep final : public FirstOrderMethod {
+template <class S>
+class Multistep final : public FirstOrderMethod<S> {
+  using Base = FirstOrderMethod<S>;
+  using Base::begin, Base::chart, Base::has_constraints, Base::numbers, Base::read, Base::solve,
+      Base::moved_reference;
+
  public:
-  Multistep(const System& system, const IntegratorOptions& options, int steps)
-      : FirstOrderMethod(system, options),
+  Multistep(const SystemOf<S>& system, const IntegratorOptions& options, int steps)
+      : Base(system, options),
         rho_(options.number("rho")),
         formula_(damped_multistep(steps, rho_)),
         last_(numbers()),
@@ -28,10 +33,10 @@ class Multistep final : public FirstOrderMethod {
     if (steps == 2) tolerances_ = Tolerances(options);
   }
 
-  void start(State& state, double h, Work& work) override {
+  void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
     begin(state, work);
-    state.memory.assign(kPoints + past_points() * 4 * numbers(), 0.0);
-    state.memory[kStep] = h;
+    state.memory.assign(kPoints + past_points() * 4 * numbers(), S(0));
+    state.memory[kStep] = S(h);
   }
   StepControl control() const override { return {tolerances_.adaptive, 2}; }
   std::vector<std::string> warnings() const override {
@@ -48,26 +53,27 @@ class Multistep final : public FirstOrderMethod {
   }
 
   struct PastPoint {
-    double *theta, *slope, *u, *udot;
+    S *theta, *slope, *u, *udot;
   };
-  PastPoint past(State& state, std::size_t k) const {
-    double* first = state.memory.data() + kPoints + 4 * k * numbers();
+  PastPoint past(StateOf<S>& state, std::size_t k) const {
+    S* first = state.memory.data() + kPoints + 4 * k * numbers();
     return {first, first + numbers(), first + 2 * numbers(), first + 3 * numbers()};
   }
   struct ConstPastPoint {
-    const double *theta, *slope, *u, *udot;
+    const S *theta, *slope, *u, *udot;
   };
-  ConstPastPoint past(const State& state, std::size_t k) const {
-    const double* first = state.memory.data() + kPoints + 4 * k * numbers();
+  ConstPastPoint past(const StateOf<S>& state, std::size_t k) const {
+    const S* first = state.memory.data() + kPoints + 4 * k * numbers();
     return {first, first + numbers(), first + 2 * numbers(), first + 3 * numbers()};
   }
 
-  Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) override {
-    const double before = from.memory[kStep];
+  Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to,
+                  WorkOf<S>& work) override {
+    const double before = value(from.memory[kStep]);
     // The last step before an output time may differ by round-off only.
     const bool same_step = std::abs(h - before) <= 1e-9 * before;
-    const auto known = static_cast<std::size_t>(from.memory[kKnown]);
-    const bool changed = !same_step || from.memory[kChanged] != 0;
+    const auto known = static_cast<std::size_t>(value(from.memory[kKnown]));
+    const bool changed = !same_step || value(from.memory[kChanged]) != 0;
     // The trapezoidal rule starts. Later, where the step changes, two points are always there: LMS2, which has a formula for unequal steps,
     // takes over until enough points are equally spaced again.
     const MultistepFormula formula =
@@ -96,11 +102,12 @@ class Multistep final : public FirstOrderMethod {
     to.lambda = from.lambda;
     Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
     if (!out.converged()) return out;
-    if (tolerances_.adaptive) out.error = estimate(corrector, from, formula, known, h, before, to, work);
+    if constexpr (!is_varied<S>)
+      if (tolerances_.adaptive) out.error = estimate(corrector, from, formula, known, h, before, to, work);
     // Two-step formulas and estimates know the distances of their points; the others need equal ones.
     remember(corrector, from, same_step || tolerances_.adaptive ? known : 0, h, to);
-    to.memory[kStepBefore] = before;
-    to.memory[kChanged] = changed ? 1 : 0;
+    to.memory[kStepBefore] = S(before);
+    to.memory[kChanged] = S(changed ? 1 : 0);
     return out;
   }
 
@@ -108,8 +115,8 @@ class Multistep final : public FirstOrderMethod {
   //   C = (1 - alpha_2 s^3)/6 - (beta_0 + beta_2 s^2)/2,   s = (t_{k-2} - t_{k-1})/h,
   // with the third derivative from places only: across constraints of index 3 rates have errors of their own, left from steps of other sizes. The first steps
   // have the rate at the start, where it is exact; the very first one has two points, and h theta''' is taken to be as large as theta''.
-  double estimate(const Corrector& corrector, const State& from, const MultistepFormula& formula,
-                  std::size_t known, double h, double before, const State& to, const Work& work) {
+  double estimate(const CorrectorOf<S>& corrector, const StateOf<S>& from, const MultistepFormula& formula,
+                  std::size_t known, double h, double before, const StateOf<S>& to, const WorkOf<S>& work) {
     const bool two = formula.steps > 1;
     const double s = -before / h, alpha = two ? formula.alpha[2] : 0, beta = two ? formula.beta[2] : 0;
     const double C = (1 - alpha * s * s * s) / 6 - (formula.beta[0] + beta * s * s) / 2;
@@ -127,13 +134,13 @@ class Multistep final : public FirstOrderMethod {
       const double gap = known > 1 ? earlier : 0, second = (middle - oldest) / (before + gap);
       defect_[i] = 6 * C * h * h * (first - second) / (h + before + gap);
     }
-    for (const Node& node : system().model().nodes)
+    for (const Node& node : this->system().model().nodes)
       velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
-    return tolerances_.worst(system(), error_, work);
+    return tolerances_.worst(this->system(), error_, work);
   }
 
   // Eq. (12), or a constant as long as there is one point only.
-  void predict(const State& from, std::size_t known, double h, double before) {
+  void predict(const StateOf<S>& from, std::size_t known, double h, double before) {
     std::copy(last_.udot.begin(), last_.udot.end(), next_.udot.begin());
     if (known == 0) return;
     const PredictorWeights w = two_point_predictor(h, before);
@@ -144,22 +151,23 @@ class Multistep final : public FirstOrderMethod {
   }
 
   // The last point joins the past ones, and all of them are seen from the new configuration.
-  void remember(const Corrector& corrector, const State& from, std::size_t known, double h, State& to) {
+  void remember(const CorrectorOf<S>& corrector, const StateOf<S>& from, std::size_t known, double h,
+                StateOf<S>& to) {
     const std::size_t keep = std::min(known + 1, past_points());
-    to.memory[kKnown] = static_cast<double>(keep);
-    to.memory[kStep] = h;
+    to.memory[kKnown] = S(static_cast<double>(keep));
+    to.memory[kStep] = S(h);
     moved_reference(corrector, from, to, moved_);
     for (std::size_t k = 0; k < past_points(); ++k) {
       const PastPoint point = past(to, k);
       if (k == 0) {
-        std::transform(moved_.begin(), moved_.end(), point.theta, [](double x) { return -x; });
+        std::transform(moved_.begin(), moved_.end(), point.theta, [](const S& x) { return -x; });
         std::copy(last_.slope.begin(), last_.slope.end(), point.slope);
         std::copy(last_.u.begin(), last_.u.end(), point.u);
         std::copy(last_.udot.begin(), last_.udot.end(), point.udot);
       } else {
         std::copy_n(past(from, k - 1).theta, 4 * numbers(), point.theta);
       }
-      for (const Node& node : system().model().nodes) {
+      for (const Node& node : this->system().model().nodes) {
         if (k > 0) {
           refer_to_moved(node.type, chart(), moved_.data() + node.v, point.theta + node.v);
           if (node.extra >= 0) point.theta[node.extra] -= moved_[static_cast<std::size_t>(node.extra)];
@@ -172,8 +180,9 @@ class Multistep final : public FirstOrderMethod {
 
   double rho_;
   MultistepFormula formula_;
-  PointDerivatives last_, next_;
-  std::vector<double> moved_, defect_, error_;
+  PointDerivatives<S> last_, next_;
+  std::vector<S> moved_;
+  std::vector<double> defect_, error_;
   Tolerances tolerances_;
 };
 
@@ -189,7 +198,10 @@ ListedIntegrator multistep(const char* name, const char* count) {
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (2), (3), (12)",
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
-            return std::make_unique<Multistep>(system, o, steps);
+            return std::make_unique<Multistep<double>>(system, o, steps);
+          },
+          [](const VariedSystem& system, const IntegratorOptions& o) -> std::unique_ptr<VariedIntegrator> {
+            return std::make_unique<Multistep<Varied>>(system, o, steps);
           },
           [](const IntegratorOptions& o) { return multistep_properties(steps, o.number("rho")); }};
 }

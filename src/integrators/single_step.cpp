@@ -11,10 +11,14 @@
 namespace liedyn {
 namespace {
 
-class SingleStep final : public FirstOrderMethod {
+template <class S>
+class SingleStep final : public FirstOrderMethod<S> {
+  using Base = FirstOrderMethod<S>;
+  using Base::begin, Base::chart, Base::has_constraints, Base::numbers, Base::read, Base::solve;
+
  public:
-  SingleStep(const System& system, const IntegratorOptions& options, int r)
-      : FirstOrderMethod(system, options),
+  SingleStep(const SystemOf<S>& system, const IntegratorOptions& options, int r)
+      : Base(system, options),
         rho_(options.number("rho")),
         formula_(damped_single_step(r, rho_)),
         last_(numbers()),
@@ -28,15 +32,15 @@ class SingleStep final : public FirstOrderMethod {
   }
 
   // All auxiliary derivatives are the derivative itself at the beginning.
-  void start(State& state, double h, Work& work) override {
+  void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
     begin(state, work);
     read(state, last_);
-    state.memory.assign(1 + 4 * auxiliaries() * numbers(), 0.0);
-    state.memory[0] = h;
+    state.memory.assign(1 + 4 * auxiliaries() * numbers(), S(0));
+    state.memory[0] = S(h);
     for (std::size_t j = 0; j < auxiliaries(); ++j)
       for (std::size_t i = 0; i < numbers(); ++i) {
-        set(state, kSlope, j, i, last_.slope[i]);
-        set(state, kAcceleration, j, i, last_.udot[i]);
+        set(state, kSlope, j, i, real(last_.slope[i]));
+        set(state, kAcceleration, j, i, real(last_.udot[i]));
       }
   }
   std::vector<std::string> warnings() const override {
@@ -45,10 +49,17 @@ class SingleStep final : public FirstOrderMethod {
 
  private:
   using Complex = std::complex<double>;
-  // Without the care for infinite parts that the operator takes, which costs more than the product.
-  static Complex product(const Complex& a, const Complex& b) {
-    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
+  // A complex number whose parts may carry derivatives. Its product does without the care for infinite parts that the operator of the
+  // library takes, which costs more than the product.
+  struct Pair {
+    S real, imag;
+    friend Pair operator+(const Pair& a, const Pair& b) { return {a.real + b.real, a.imag + b.imag}; }
+    friend Pair operator-(const Pair& a, const Pair& b) { return {a.real - b.real, a.imag - b.imag}; }
+    friend Pair operator*(const Complex& c, const Pair& a) {
+      return {c.real() * a.real - c.imag() * a.imag, c.real() * a.imag + c.imag() * a.real};
+    }
+  };
+  static Pair real(const S& x) { return {x, S(0)}; }
 
   // State::memory: the last step, then the auxiliary derivatives of theta and of u, each r-1 times the real and the imaginary part.
   enum Quantity : std::size_t { kSlope, kAcceleration };
@@ -56,36 +67,37 @@ class SingleStep final : public FirstOrderMethod {
   std::size_t place(Quantity of, std::size_t j, std::size_t i) const {
     return 1 + 2 * ((of * auxiliaries() + j) * numbers() + i);
   }
-  Complex get(const State& state, Quantity of, std::size_t j, std::size_t i) const {
-    const double* pair = state.memory.data() + place(of, j, i);
+  Pair get(const StateOf<S>& state, Quantity of, std::size_t j, std::size_t i) const {
+    const S* pair = state.memory.data() + place(of, j, i);
     return {pair[0], pair[1]};
   }
-  void set(State& state, Quantity of, std::size_t j, std::size_t i, Complex value) const {
-    double* pair = state.memory.data() + place(of, j, i);
-    pair[0] = value.real(), pair[1] = value.imag();
+  void set(StateOf<S>& state, Quantity of, std::size_t j, std::size_t i, const Pair& value) const {
+    S* pair = state.memory.data() + place(of, j, i);
+    pair[0] = value.real, pair[1] = value.imag;
   }
 
   // Eqs. (4) upwards from (4e): each new auxiliary derivative w^j = gain_j y' + known_j, with w^0 = y'. The known parts are left in the memory of
   // `to`; what is known of (y_k - y_{k-1})/h is returned.
-  double known_part(const State& from, State& to, Quantity of, std::size_t i, double derivative,
-                    double ratio) const {
-    const double even = formula_.even;
-    Complex below = derivative, known_below = 0;
+  S known_part(const StateOf<S>& from, StateOf<S>& to, Quantity of, std::size_t i, const S& derivative,
+               double ratio) const {
+    const Complex even = formula_.even;
+    Pair below = real(derivative), known_below = real(S(0));
     for (std::size_t j = 0; j < auxiliaries(); ++j) {
       const Weights& weight = weights_[j];
       // w^j - y' is proportional to the step: it is carried over to one of another size.
-      const Complex last = derivative + ratio * (get(from, of, j, i) - derivative);
-      const Complex known = product(weight.of_below, below) + product(weight.of_known_below, known_below) -
-                            product(weight.of_last, last);
+      const Pair last = real(derivative) + Complex(ratio) * (get(from, of, j, i) - real(derivative));
+      const Pair known =
+          weight.of_below * below + weight.of_known_below * known_below - weight.of_last * last;
       set(to, of, j, i, known);
       below = last;
       known_below = known;
     }
-    return ((1 - even) * below + even * known_below).real();
+    return ((1.0 - even) * below + even * known_below).real;
   }
 
-  Attempt attempt(Corrector& corrector, const State& from, double h, State& to, Work& work) override {
-    const double before = from.memory[0];
+  Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to,
+                  WorkOf<S>& work) override {
+    const double before = value(from.memory[0]);
     // The last step before an output time may differ by round-off only.
     const double ratio = std::abs(h - before) <= 1e-9 * before ? 1 : h / before;
     read(from, last_);
@@ -106,10 +118,10 @@ class SingleStep final : public FirstOrderMethod {
     read(to, next_);
     for (std::size_t j = 0; j < auxiliaries(); ++j)
       for (std::size_t i = 0; i < numbers(); ++i) {
-        set(to, kSlope, j, i, get(to, kSlope, j, i) + gains_[j + 1] * next_.slope[i]);
-        set(to, kAcceleration, j, i, get(to, kAcceleration, j, i) + gains_[j + 1] * next_.udot[i]);
+        set(to, kSlope, j, i, get(to, kSlope, j, i) + gains_[j + 1] * real(next_.slope[i]));
+        set(to, kAcceleration, j, i, get(to, kAcceleration, j, i) + gains_[j + 1] * real(next_.udot[i]));
       }
-    to.memory[0] = h;
+    to.memory[0] = S(h);
     return out;
   }
 
@@ -122,7 +134,7 @@ class SingleStep final : public FirstOrderMethod {
   SingleStepFormula formula_;
   std::vector<Complex> gains_;
   std::vector<Weights> weights_;
-  PointDerivatives last_, next_;
+  PointDerivatives<S> last_, next_;
 };
 
 template <int r>
@@ -134,7 +146,10 @@ ListedIntegrator single_step(const char* name, const char* count) {
           "Zhang, Zhang, Zanoni, Masarati, Eqs. (4), (9)-(11), (15), (18)-(20)",
           options,
           [](const System& system, const IntegratorOptions& o) -> std::unique_ptr<Integrator> {
-            return std::make_unique<SingleStep>(system, o, r);
+            return std::make_unique<SingleStep<double>>(system, o, r);
+          },
+          [](const VariedSystem& system, const IntegratorOptions& o) -> std::unique_ptr<VariedIntegrator> {
+            return std::make_unique<SingleStep<Varied>>(system, o, r);
           },
           [](const IntegratorOptions& o) { return multistep_properties(r, o.number("rho")); }};
 }

@@ -103,8 +103,16 @@ class SO3 {
   friend SO3 operator*(const SO3& l, const SO3& r) {
     const S w = l.w_ * r.w_ - l.v_.dot(r.v_);
     const Tangent v = l.w_ * r.v_ + r.w_ * l.v_ + l.v_.cross(r.v_);
-    const S scale = S(0.5) * (S(3) - (w * w + v.squaredNorm()));
-    return {scale * w, scale * v};
+    if constexpr (is_varied<S>) {
+      // Derivatives of products of unit quaternions are tangent to the sphere already.
+      const double scale = 0.5 * (3 - (w.v * w.v + values(v).squaredNorm()));
+      return {Varied(scale * w.v, w.id),
+              {Varied(scale * v(0).v, v(0).id), Varied(scale * v(1).v, v(1).id),
+               Varied(scale * v(2).v, v(2).id)}};
+    } else {
+      const S scale = S(0.5) * (S(3) - (w * w + v.squaredNorm()));
+      return {scale * w, scale * v};
+    }
   }
 
   SO3 inverse() const { return {w_, -v_}; }
@@ -122,6 +130,8 @@ class SO3 {
   Tangent log() const {
     if constexpr (is_dual<S>) {
       return log_of_dual();
+    } else if constexpr (is_varied<S>) {
+      return log_of_varied();
     } else {
       const S length = v_.norm();
       const S factor = length > 0 ? 2 * std::atan2(length, std::abs(w_)) / length : S(2);
@@ -163,6 +173,19 @@ class SO3 {
       const Vec3T<Inner> dx = twice_Tinv * (w0 * dv - w_.d[i] * v0 - v0.cross(dv));
       for (int row = 0; row < 3; ++row) x(row).d[i] = dx(row);
     }
+    return x;
+  }
+
+  Tangent log_of_varied() const {
+    const double w0 = w_.v;
+    const liedyn::Vec3 v0 = values(v_), x0 = SO3<double>::from_coordinates({w0, v0(0), v0(1), v0(2)}).log();
+    // (w, v)' to dphi, then to the logarithm
+    Eigen::Matrix<double, 3, 4> slope;
+    slope << -v0, w0 * liedyn::Mat3::Identity() - skew(v0);
+    const Eigen::Matrix<double, 4, 3> rows = (2 * SO3<double>::Tinv(x0) * slope).transpose();
+    const S from[4] = {w_, v_(0), v_(1), v_(2)};
+    Tangent x;
+    for (int row = 0; row < 3; ++row) x(row) = linear_combination(x0(row), rows.col(row), from, 4);
     return x;
   }
 

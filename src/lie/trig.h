@@ -19,6 +19,7 @@
 #include <numbers>
 
 #include "base/dual.h"
+#include "base/varied.h"
 
 namespace liedyn {
 namespace trig_detail {
@@ -193,6 +194,10 @@ double stumpff(double t2) {
   if (t2 <= trig_detail::large_end) return P::large(t2 - trig_detail::large_centre);
   return trig_detail::stumpff_closed<k, j>(t2);
 }
+template <int k, int j = 0>
+Varied stumpff(const Varied& t2) {
+  return chain(stumpff<k, j>(t2.v), stumpff<k, j + 1>(t2.v), t2);
+}
 template <int k, int j = 0, class T, int N>
 Dual<T, N> stumpff(const Dual<T, N>& t2) {
   return chain(stumpff<k, j>(t2.v), stumpff<k, j + 1>(t2.v), t2);
@@ -207,6 +212,10 @@ double cot_quotient(double t2) {
   if (t2 <= trig_detail::middle_end) return P::middle(t2);
   if (t2 <= trig_detail::large_end) return P::large(t2) + trig_detail::cot_pole<j>(t2);
   return trig_detail::cot_quotient_closed<j>(t2);
+}
+template <int j = 0>
+Varied cot_quotient(const Varied& t2) {
+  return chain(cot_quotient<j>(t2.v), cot_quotient<j + 1>(t2.v), t2);
 }
 template <int j = 0, class T, int N>
 Dual<T, N> cot_quotient(const Dual<T, N>& t2) {

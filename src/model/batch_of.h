@@ -16,22 +16,22 @@
 //     static void partials(const World<double>&, const Motions&, const double* p, ForcePartials<frames>&);
 //     static constexpr int multipliers;    optional: it depends on those of the joint it names. wrench() and partials() then take
 //                                          them after p, and partials() a MultiplierPartials at the end
-//     static Energy energy(const World<double>&, const Motions&, const double* p);             optional
+//     template <class S> static EnergyOf<S> energy(const World<S>&, const Motions&, const S* p);             optional
 //
 //   a joint (rows > 0), Phi a function of the poses:
 //     static constexpr bool across;                                               d(B^T lambda) couples the two frames
 //     template <class S> static Eigen::Matrix<S, rows, 1> phi(const std::array<Pose<S>, frames>&, const S* p);
-//     static void derivatives(const Motions&, const double* p, const double* lambda, JointDerivatives<frames, rows>&);
+//     template <class S> static void derivatives(const Motions&, const S* p, const S* lambda, JointDerivatives<frames, rows, S>&);
 //     static std::string row_name(int row);
-//     static AxisMotion axis_motion(const Motions&, const double* p);             optional: coordinates about and along its axis
+//     template <class S> static AxisMotionOf<S> axis_motion(const Motions&, const S* p);   optional: coordinates about and along its axis
 //     static constexpr bool rheonomic = true;     optional: numbers depend on the time, derivatives() gives phi_t as well
 //     static constexpr int velocity_rows;  optional: the last rows are B(q) V + a(q, t) = 0, which no Phi(q, t) has as its rate. The
 //                                          element then has   template <class S> static Rows<S> rate(motions, p)   for all its
 //                                          rows, and derivatives() gives B, G, Z, bias, and a as phi_t
 //
 //   the short way of model/direct.h, optional and for speed only:
-//     template <bool WithMatrix> static void direct(const DirectNode&, const World<double>&, const double* p, const Seeding&, double* r,
-//                                                   DirectBlock);       an element with one frame at its node
+//     template <bool WithMatrix, class S> static void direct(const DirectNodeOf<S>&, const World<S>&, const S* p, const Seeding&, S* r,
+//                                                            DirectBlock);       an element with one frame at its node
 //     static constexpr int places;         a joint: its first rows are p_1 - p_2 in inertial axes (in the plane the first two), and the
 //                                          others, if any, depend on the orientations alone:
 //     static void turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda, TurnDerivatives<rows - places>&);
@@ -42,6 +42,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "model/direct.h"
 #include "model/element.h"
@@ -59,13 +60,13 @@ struct MultiplierPartials {
   Eigen::Matrix<double, 6, L> of[F];  // dW_i/dlambda
 };
 
-template <int F, int R>
+template <int F, int R, class S = double>
 struct JointDerivatives {
-  using Row = Eigen::Matrix<double, R, 6>;
-  using Rows = Eigen::Matrix<double, R, 1>;
+  using Row = Eigen::Matrix<S, R, 6>;
+  using Rows = Eigen::Matrix<S, R, 1>;
   Rows phi;
   Row B[F];      // dPhi/dX_i
-  Mat6 G[F][F];  // d(B_i^T lambda)/dX_j
+  Mat6 G[F][F];  // d(B_i^T lambda)/dX_j; for matrices only, not with S = Varied
   Row Z[F];      // d(sum_j B_j V_j)/dX_i
   Rows
       bias;  // Z(V, V) + 2 Phi_tq V + Phi_tt: second derivative of Phi along the motion of constant body twists
@@ -80,7 +81,9 @@ class BatchOf : public Batch {
  public:
   static constexpr int F = E::frames;
   static constexpr int R = E::rows;
-  using Motions = std::array<Motion<double>, F>;
+  template <class S>
+  using MotionsOf = std::array<Motion<S>, F>;
+  using Motions = MotionsOf<double>;
 
   explicit BatchOf(unsigned shape) : shape_(shape) {
     if constexpr (requires { E::attachments(shape); })
@@ -98,6 +101,7 @@ class BatchOf : public Batch {
   int numbers_per_element() const override { return E::numbers; }
   const std::vector<Attachment>& attachments() const override { return attachments_; }
   void derive_numbers(const Inputs<double>& in, double* out) const override { E::derive(in, out); }
+  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override { E::derive(in, out); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     if constexpr (requires { E::check(in, message, hint); }) E::check(in, message, hint);
   }
@@ -112,6 +116,7 @@ class BatchOf : public Batch {
 
   bool divisible() const override { return true; }
   void residual(const Evaluation& at) const override { loop<false>(at, {}); }
+  void residual(const VariedEvaluation& at) const override { loop<false>(at, {}); }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { loop<true>(at, to); }
 
   void constraint_matrices(const Evaluation& at, double* out) const override {
@@ -131,30 +136,14 @@ class BatchOf : public Batch {
     }
   }
 
-  Vec6 wrench_on(const Evaluation& at, int e, int i) const override {
-    const auto frame = views(at, e, std::make_index_sequence<F>());
-    Motions m;
-    for (int k = 0; k < F; ++k) m[index(k)] = frame[index(k)].motion();
-    const auto numbers = numbers_of(at, e);
-    if constexpr (R > 0) {
-      const double* lambda = at.lambda + first_row + e * R;
-      JointDerivatives<F, R> d;
-      E::derivatives(m, data(numbers), lambda, d);
-      return d.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, R, 1>>(lambda);
-    } else {
-      std::array<Vec6, F> W;
-      wrench(at, m, data(numbers), e, W);
-      return W[index(i)];
-    }
+  Vec6 wrench_on(const Evaluation& at, int e, int i) const override { return wrench_of(at, e, i); }
+  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override {
+    return wrench_of(at, e, i);
   }
 
-  AxisMotion axis_motion(const Evaluation& at, int e) const override {
-    if constexpr (requires(const Motions& m, const double* p) { E::axis_motion(m, p); }) {
-      const auto numbers = numbers_of(at, e);
-      return E::axis_motion(motions(at, e), data(numbers));
-    } else {
-      return {};
-    }
+  AxisMotion axis_motion(const Evaluation& at, int e) const override { return axis_motion_of(at, e); }
+  AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const override {
+    return axis_motion_of(at, e);
   }
 
   int angles_per_element() const override { return kAngles; }
@@ -165,18 +154,49 @@ class BatchOf : public Batch {
     }
   }
 
-  Energy energy(const Evaluation& at) const override {
-    Energy sum;
-    if constexpr (requires(const Motions& m, const double* p) { E::energy(at.world, m, p); }) {
+  Energy energy(const Evaluation& at) const override { return energy_of(at); }
+  EnergyOf<Varied> energy(const VariedEvaluation& at) const override { return energy_of(at); }
+
+ private:
+  template <class S>
+  EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {
+    EnergyOf<S> sum;
+    if constexpr (requires(const MotionsOf<S>& m, const S* p) { E::energy(at.world, m, p); }) {
       for (int e = 0; e < size(); ++e) {
         const auto numbers = numbers_of(at, e);
         sum += E::energy(at.world, motions(at, e), data(numbers));
       }
+    } else if constexpr (requires(const Motions& m, const double* p) { E::energy(World<double>(), m, p); }) {
+      // Written for double only: better no number than one without its derivatives.
+      sum.potential = S(std::numeric_limits<double>::quiet_NaN());
     }
     return sum;
   }
+  template <class S>
+  AxisMotionOf<S> axis_motion_of(const EvaluationOf<S>& at, int e) const {
+    if constexpr (requires(const MotionsOf<S>& m, const S* p) { E::axis_motion(m, p); }) {
+      const auto numbers = numbers_of(at, e);
+      return E::axis_motion(motions(at, e), data(numbers));
+    } else {
+      return {};
+    }
+  }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int e, int i) const {
+    const MotionsOf<S> m = motions(at, e);
+    const auto numbers = numbers_of(at, e);
+    if constexpr (R > 0) {
+      const S* lambda = at.lambda + first_row + e * R;
+      JointDerivatives<F, R, S> d;
+      E::derivatives(m, data(numbers), lambda, d);
+      return d.B[i].transpose() * Eigen::Map<const Eigen::Matrix<S, R, 1>>(lambda);
+    } else {
+      std::array<Vec6T<S>, F> W;
+      wrench(at, m, data(numbers), e, W);
+      return W[index(i)];
+    }
+  }
 
- private:
   static constexpr int kAngles = [] {
     if constexpr (requires { E::angles; })
       return E::angles;
@@ -205,40 +225,47 @@ class BatchOf : public Batch {
   }
   static constexpr std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-  FrameView view(const Evaluation& at, int e, int i) const {
-    return FrameView(at.frames[frames[index(e * F + i)]], at.numbers, at.nodes, at.motions);
+  template <class S>
+  FrameViewOf<S> view(const EvaluationOf<S>& at, int e, int i) const {
+    return FrameViewOf<S>(at.frames[frames[index(e * F + i)]], at.numbers, at.nodes, at.motions);
   }
-  Motions motions(const Evaluation& at, int e) const {
-    Motions m;
+  template <class S>
+  MotionsOf<S> motions(const EvaluationOf<S>& at, int e) const {
+    MotionsOf<S> m;
     for (int i = 0; i < F; ++i) m[index(i)] = view(at, e, i).motion();
     return m;
   }
   // A pointer, or a copy that ends with the angles of the last step; data() gives a pointer to either.
-  auto numbers_of(const Evaluation& at, int e) const {
-    const double* p = at.numbers + first_number + e * E::numbers;
+  template <class S>
+  auto numbers_of(const EvaluationOf<S>& at, int e) const {
+    const S* p = at.numbers + first_number + e * E::numbers;
     if constexpr (kAngles == 0) {
       return p;
     } else {
-      std::array<double, E::numbers> own;
+      std::array<S, E::numbers> own;
       std::copy_n(p, E::numbers - kAngles, own.begin());
       std::copy_n(at.angles + first_angle + e * kAngles, kAngles, own.end() - kAngles);
       return own;
     }
   }
-  static const double* data(const double* p) { return p; }
-  template <std::size_t N>
-  static const double* data(const std::array<double, N>& p) {
+  template <class S>
+  static const S* data(const S* p) {
+    return p;
+  }
+  template <class S, std::size_t N>
+  static const S* data(const std::array<S, N>& p) {
     return p.data();
   }
-  void wrench(const Evaluation& at, const Motions& m, const double* p, [[maybe_unused]] int e,
-              std::array<Vec6, F>& W) const {
+  template <class S>
+  void wrench(const EvaluationOf<S>& at, const MotionsOf<S>& m, const S* p, [[maybe_unused]] int e,
+              std::array<Vec6T<S>, F>& W) const {
     if constexpr (kMultipliers > 0)
       E::wrench(at.world, m, p, at.lambda + joint_rows[index(e)], W);
     else
       E::wrench(at.world, m, p, W);
   }
 
-  static constexpr bool kDirectForce = F == 1 && requires { &E::template direct<true>; };
+  static constexpr bool kDirectForce = F == 1 && requires { &E::template direct<true, double>; };
   static constexpr int kPlaces = [] {
     if constexpr (requires { E::places; })
       return E::places;
@@ -246,16 +273,16 @@ class BatchOf : public Batch {
       return 0;
   }();
 
-  template <bool WithMatrix>
-  void loop(const Evaluation& at, const JacobianTarget& to) const {
-    // The short way has positions and forces only.
+  template <bool WithMatrix, class S>
+  void loop(const EvaluationOf<S>& at, const JacobianTarget& to) const {
+    // The short way has positions and forces only; with derivatives only where rows hold places alone.
     [[maybe_unused]] const bool direct =
         at.r != nullptr && at.rate == nullptr && at.acceleration == nullptr &&
         (!WithMatrix || (to.level == RowLevel::Position && to.rate_blocks == nullptr));
     const int end = at.end < 0 ? size() : at.end;
     for (int e = at.begin; e < end; ++e) {
       if constexpr (R > 0) {
-        if constexpr (kPlaces > 0)
+        if constexpr (kPlaces > 0 && (!is_varied<S> || kPlaces == R))
           if (direct && direct_joint<WithMatrix>(at, to, e)) continue;
         joint<WithMatrix>(at, to, e);
       } else {
@@ -266,31 +293,31 @@ class BatchOf : public Batch {
     }
   }
 
-  template <bool WithMatrix>
-  bool direct_force(const Evaluation& at, const JacobianTarget& to, int e) const {
+  template <bool WithMatrix, class S>
+  bool direct_force(const EvaluationOf<S>& at, const JacobianTarget& to, int e) const {
     const Frame& frame = at.frames[frames[index(e)]];
     if (frame.numbers >= 0) return false;
     const Node& node = at.nodes[frame.node];
     if (!is_direct_in_space(node.type) && !is_direct_in_plane(node.type)) return false;
     const bool has_tangent = WithMatrix && to.tangent != nullptr;
-    const DirectNode x{node.type,
-                       at.motions[frame.node],
-                       at.v + node.v,
-                       at.vdot + node.v,
-                       has_tangent ? to.tangent + node.tangent : nullptr,
-                       has_tangent ? to.rate_tangent + node.tangent : nullptr};
+    const DirectNodeOf<S> x{node.type,
+                            at.motions[frame.node],
+                            at.v + node.v,
+                            at.vdot + node.v,
+                            has_tangent ? to.tangent + node.tangent : nullptr,
+                            has_tangent ? to.rate_tangent + node.tangent : nullptr};
     DirectBlock block{nullptr, 0};
     if constexpr (WithMatrix) block = {to.values + to.blocks[e].offset, to.blocks[e].stride};
-    E::template direct<WithMatrix>(x, at.world, at.numbers + first_number + e * E::numbers, to.force,
-                                   at.r + node.v, block);
+    E::template direct<WithMatrix, S>(x, at.world, at.numbers + first_number + e * E::numbers, to.force,
+                                      at.r + node.v, block);
     return true;
   }
 
   // Phi = x_1 + R_1 rho_1 - x_2 - R_2 rho_2 has
   //   B = +-[1, -R rho~],   B^T lambda = +-(lambda, rho x R^T lambda),   d(rho x R^T lambda) = rho~ (R^T lambda)~ d_r
   // with body increments d_r. False: one of the nodes is of another kind.
-  template <bool WithMatrix>
-  bool direct_joint(const Evaluation& at, const JacobianTarget& to, int e) const {
+  template <bool WithMatrix, class S>
+  bool direct_joint(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianTarget& to, int e) const {
     constexpr bool kInSpace = kPlaces == 3;
     constexpr int kTurnRows = R - kPlaces;
     const Frame* frame[2];
@@ -302,19 +329,19 @@ class BatchOf : public Batch {
         return false;
     }
     const int row = first_row + e * R;
-    const double* lambda = at.lambda + row;
-    Vec3 rho[2], place[2];
-    Vec3 force = Vec3::Zero();
+    const S* lambda = at.lambda + row;
+    Vec3T<S> rho[2], place[2];
+    Vec3T<S> force = Vec3T<S>::Zero();
     for (int k = 0; k < kPlaces; ++k) force[k] = lambda[k];
     for (int i = 0; i < 2; ++i) {
-      rho[i] = frame[i]->numbers >= 0 ? Vec3(Eigen::Map<const Vec3>(at.numbers + frame[i]->numbers))
-                                      : Vec3(Vec3::Zero());
+      rho[i] = frame[i]->numbers >= 0 ? Vec3T<S>(Eigen::Map<const Vec3T<S>>(at.numbers + frame[i]->numbers))
+                                      : Vec3T<S>(Vec3T<S>::Zero());
       place[i] = rho[i];
       if (frame[i]->node < 0) continue;
-      const Motion<double>& m = at.motions[frame[i]->node];
+      const Motion<S>& m = at.motions[frame[i]->node];
       place[i] = m.p + m.R * rho[i];
     }
-    TurnDerivatives<kTurnRows> turn;
+    [[maybe_unused]] TurnDerivatives<kTurnRows> turn;
     if constexpr (kTurnRows > 0) {
       const auto rotation = [&](int i) -> Mat3 {
         return frame[i]->node < 0 ? offset_of(*frame[i], at.numbers).Q : at.motions[frame[i]->node].R;
@@ -323,7 +350,8 @@ class BatchOf : public Batch {
     }
     if (at.phi != nullptr) {
       for (int k = 0; k < kPlaces; ++k) at.phi[row + k] = place[0][k] - place[1][k];
-      for (int k = 0; k < kTurnRows; ++k) at.phi[row + kPlaces + k] = turn.phi[k];
+      if constexpr (kTurnRows > 0)
+        for (int k = 0; k < kTurnRows; ++k) at.phi[row + kPlaces + k] = turn.phi[k];
     }
 
     constexpr int kPairs = E::across ? 4 : 2;
@@ -332,11 +360,11 @@ class BatchOf : public Batch {
       if (frame[i]->node < 0) continue;
       const double sign = i == 0 ? 1 : -1;
       const Node& node = at.nodes[frame[i]->node];
-      const Mat3& rotation = at.motions[frame[i]->node].R;
-      double* r = at.r + node.v;
+      const Mat3T<S>& rotation = at.motions[frame[i]->node].R;
+      S* r = at.r + node.v;
       for (int k = 0; k < kPlaces; ++k) r[k] += sign * force[k];
-      const Vec3 turned = sign * (rotation.transpose() * force);
-      Vec3 torque = rho[i].cross(turned);
+      const Vec3T<S> turned = sign * (rotation.transpose() * force);
+      Vec3T<S> torque = rho[i].cross(turned);
       if constexpr (kTurnRows > 0)
         torque +=
             turn.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, kTurnRows, 1>>(lambda + kPlaces);
@@ -383,8 +411,9 @@ class BatchOf : public Batch {
     return true;
   }
 
-  template <std::size_t... I>
-  std::array<FrameView, sizeof...(I)> views(const Evaluation& at, int e, std::index_sequence<I...>) const {
+  template <class S, std::size_t... I>
+  std::array<FrameViewOf<S>, sizeof...(I)> views(const EvaluationOf<S>& at, int e,
+                                                 std::index_sequence<I...>) const {
     return {view(at, e, static_cast<int>(I))...};
   }
 
@@ -400,14 +429,14 @@ class BatchOf : public Batch {
     return seeds;
   }
 
-  template <bool WithMatrix>
-  void force(const Evaluation& at, const JacobianTarget& to, int e) const {
+  template <bool WithMatrix, class S>
+  void force(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianTarget& to, int e) const {
     const auto frame = views(at, e, std::make_index_sequence<F>());
     const auto numbers = numbers_of(at, e);
-    const double* p = data(numbers);
-    Motions m;
+    const S* p = data(numbers);
+    MotionsOf<S> m;
     for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
-    std::array<Vec6, F> W;
+    std::array<Vec6T<S>, F> W;
     wrench(at, m, p, e, W);
     for (int i = 0; i < F; ++i)
       if (!frame[index(i)].on_ground())
@@ -442,18 +471,18 @@ class BatchOf : public Batch {
     }
   }
 
-  template <bool WithMatrix>
-  void joint(const Evaluation& at, const JacobianTarget& to, int e) const {
+  template <bool WithMatrix, class S>
+  void joint(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianTarget& to, int e) const {
     const auto frame = views(at, e, std::make_index_sequence<F>());
     const auto numbers = numbers_of(at, e);
-    const double* p = data(numbers);
+    const S* p = data(numbers);
     const int row = first_row + e * R;
-    Motions m;
+    MotionsOf<S> m;
     for (int i = 0; i < F; ++i) m[index(i)] = frame[index(i)].motion();
-    using Rows = Eigen::Matrix<double, R, 1>;
+    using Rows = Eigen::Matrix<S, R, 1>;
     using Row = Eigen::Matrix<double, R, 6>;
     const Eigen::Map<const Rows> lambda(at.lambda + row);
-    JointDerivatives<F, R> d;
+    JointDerivatives<F, R, S> d;
     d.wants_stiffness = WithMatrix && to.force.q != 0;
     d.wants_rates = at.acceleration != nullptr ||
                     (WithMatrix && (to.level != RowLevel::Position || to.rate_blocks != nullptr)) ||

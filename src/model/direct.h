@@ -22,14 +22,16 @@ constexpr bool is_direct_in_space(NodeType type) {
 constexpr bool is_direct_in_plane(NodeType type) { return type == NodeType::R2xSO2; }
 
 // A node as such elements see it.
-struct DirectNode {
+template <class S>
+struct DirectNodeOf {
   NodeType type;
-  const Pose<double>& pose;
-  const double* v;
-  const double* vdot;
+  const Pose<S>& pose;
+  const S* v;
+  const S* vdot;
   const double* E;       // see Seeding; null: identity
   const double* E_rate;  // the same
 };
+using DirectNode = DirectNodeOf<double>;
 
 // Entry (r, c) of a block at values[r + c * stride].
 struct DirectBlock {

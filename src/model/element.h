@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/matrix.h"
+#include "base/varied.h"
 #include "model/description.h"
 #include "model/frame.h"
 
@@ -23,15 +24,17 @@ struct World {
   S time = S(0);
 };
 
-struct Energy {
-  double kinetic = 0;
-  double potential = 0;
-  Energy& operator+=(const Energy& other) {
+template <class S>
+struct EnergyOf {
+  S kinetic = S(0);
+  S potential = S(0);
+  EnergyOf& operator+=(const EnergyOf& other) {
     kinetic += other.kinetic;
     potential += other.potential;
     return *this;
   }
 };
+using Energy = EnergyOf<double>;
 
 // Constraint rows have a level: position rows hold Phi(q, t) = 0, velocity rows (nonholonomic) only their rate.
 enum class RowLevel : std::uint8_t { Position, Velocity, Acceleration };
@@ -57,26 +60,29 @@ inline void add_block(double* values, const BlockRef& ref, const Mat6& D, NodeTy
 }
 
 // What batches read and where they add.
-struct Evaluation {
+template <class S>
+struct EvaluationOf {
   const Frame* frames = nullptr;
   const Node* nodes = nullptr;
-  const Motion<double>* motions = nullptr;     // per node
-  const double* q = nullptr;                   // coordinates of the nodes
-  const double *v = nullptr, *vdot = nullptr;  // and their velocities and accelerations
-  const double* numbers = nullptr;
-  World<double> world;
-  const double* lambda = nullptr;  // per row
+  const Motion<S>* motions = nullptr;     // per node
+  const S* q = nullptr;                   // coordinates of the nodes
+  const S *v = nullptr, *vdot = nullptr;  // and their velocities and accelerations
+  const S* numbers = nullptr;
+  World<S> world;
+  const S* lambda = nullptr;       // per row
   const double* angles = nullptr;  // State::angles
   double velocity_scale = 0;       // of rows at velocity level where Phi is asked for
-  Vec6* wrench = nullptr;          // per node, in its body axes
-  double* r = nullptr;  // the nodes' own equations, for elements that know them (model/direct.h); may be null
+  Vec6T<S>* wrench = nullptr;      // per node, in its body axes
+  S* r = nullptr;  // the nodes' own equations, for elements that know them (model/direct.h); may be null
   // Per row; null where not asked for.
-  double* phi = nullptr;           // Phi
-  double* rate = nullptr;          // B v + Phi_t
-  double* acceleration = nullptr;  // B vdot + Z(v, v) + 2 Phi_tq v + Phi_tt
+  S* phi = nullptr;           // Phi
+  S* rate = nullptr;          // B v + Phi_t
+  S* acceleration = nullptr;  // B vdot + Z(v, v) + 2 Phi_tq v + Phi_tt
   // The elements of the batch to evaluate, from begin to end - 1; a negative end: all (see Batch::divisible).
   int begin = 0, end = -1;
 };
+using Evaluation = EvaluationOf<double>;
+using VariedEvaluation = EvaluationOf<Varied>;
 
 // The matrix to add to, and how its columns move the nodes.
 struct JacobianTarget {
@@ -94,10 +100,12 @@ struct JacobianTarget {
 };
 
 // How the coordinates of a joint move.
-struct AxisMotion {
-  double angle = 0, angle_rate = 0;  // of the second body relative to the first; the angle in (-pi, pi]
-  double displacement = 0, displacement_rate = 0;
+template <class S>
+struct AxisMotionOf {
+  S angle = S(0), angle_rate = S(0);  // of the second body relative to the first; the angle in (-pi, pi]
+  S displacement = S(0), displacement_rate = S(0);
 };
+using AxisMotion = AxisMotionOf<double>;
 
 // How a kind fills the matrix: asked once, fixes the sparsity.
 struct Coupling {
@@ -219,6 +227,13 @@ class Batch {
   // Angles that may wind up, see State::angles: how many an element has, and where they are now.
   virtual int angles_per_element() const = 0;
   virtual void wound_angles(const Evaluation& at, int e, double* out) const = 0;
+
+  // The same functions with derivatives with respect to parameters.
+  virtual void derive_numbers(const Inputs<Varied>& in, Varied* out) const = 0;
+  virtual void residual(const VariedEvaluation& at) const = 0;
+  virtual EnergyOf<Varied> energy(const VariedEvaluation& at) const = 0;
+  virtual Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const = 0;
+  virtual AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const = 0;
 
   // The structure, filled by compile().
   std::vector<std::int32_t> entries;  // index of each element's entry in its section

@@ -28,13 +28,14 @@ Offset<S> offset_of(const Frame& frame, const S* numbers) {
 }
 
 // A frame as a batch sees it while it works on one element: its motion, and how to get to the node and back.
-class FrameView {
+template <class S>
+class FrameViewOf {
  public:
-  FrameView(const Frame& frame, const double* numbers, const Node* nodes, const Motion<double>* motions)
+  FrameViewOf(const Frame& frame, const S* numbers, const Node* nodes, const Motion<S>* motions)
       : node_(frame.node), at_node_(frame.numbers < 0), aligned_(frame.aligned) {
     if (!at_node_) offset_ = offset_of(frame, numbers);
     if (node_ < 0) {
-      static_cast<Pose<double>&>(motion_) = {offset_.Q, offset_.rho};
+      static_cast<Pose<S>&>(motion_) = {offset_.Q, offset_.rho};
       return;
     }
     type_ = nodes[node_].type;
@@ -46,31 +47,31 @@ class FrameView {
     motion_ = *node_motion_;
     if (at_node_) return;
     motion_.p += motion_.R * offset_.rho;
-    motion_.V.head<3>() += motion_.V.tail<3>().cross(offset_.rho);
-    motion_.A.head<3>() += motion_.A.tail<3>().cross(offset_.rho);
+    motion_.V.template head<3>() += motion_.V.template tail<3>().cross(offset_.rho);
+    motion_.A.template head<3>() += motion_.A.template tail<3>().cross(offset_.rho);
   }
 
   bool on_ground() const { return node_ < 0; }
   int node() const { return node_; }
   NodeType type() const { return type_; }
-  const Motion<double>& motion() const { return motion_; }
-  const Motion<double>& node_motion() const { return *node_motion_; }
+  const Motion<S>& motion() const { return motion_; }
+  const Motion<S>& node_motion() const { return *node_motion_; }
 
-  Vec6 wrench_at_node(const Vec6& W) const {
+  Vec6T<S> wrench_at_node(const Vec6T<S>& W) const {
     if (at_node_) return W;
     if (!aligned_) return offset_.wrench(W);
-    Vec6 out = W;
-    out.tail<3>() += offset_.rho.cross(W.head<3>());
+    Vec6T<S> out = W;
+    out.template tail<3>() += offset_.rho.cross(W.template head<3>());
     return out;
   }
 
-  // L S: columns of a node's seeds as seen by the frame.
-  void to_frame(Mat6& S) const {
+  // L X: columns of a node's seeds as seen by the frame.
+  void to_frame(Mat6& X) const {
     if (at_node_) return;
-    S.topRows<3>() -= skew(offset_.rho) * S.bottomRows<3>();
+    X.topRows<3>() -= skew(offset_.rho) * X.bottomRows<3>();
     if (aligned_) return;
-    S.topRows<3>() = (offset_.Q.transpose() * S.topRows<3>()).eval();
-    S.bottomRows<3>() = (offset_.Q.transpose() * S.bottomRows<3>()).eval();
+    X.topRows<3>() = (offset_.Q.transpose() * X.topRows<3>()).eval();
+    X.bottomRows<3>() = (offset_.Q.transpose() * X.bottomRows<3>()).eval();
   }
   // H^T L^T D: rows of the frame in the node's equations.
   void to_node_rows(Mat6& D) const {
@@ -102,9 +103,10 @@ class FrameView {
   NodeType type_ = NodeType::R3xSO3;
   bool at_node_;
   bool aligned_;
-  Offset<double> offset_;
-  const Motion<double>* node_motion_ = nullptr;
-  Motion<double> motion_;
+  Offset<S> offset_;
+  const Motion<S>* node_motion_ = nullptr;
+  Motion<S> motion_;
 };
+using FrameView = FrameViewOf<double>;
 
 }  // namespace liedyn

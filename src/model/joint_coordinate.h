@@ -74,16 +74,19 @@ std::array<Vec6T<S>, 2> coordinate_gradient(const Pose<S>& first, const Pose<S>&
 }
 
 // Value, rate B V, and the derivatives of the two frames as in JointDerivatives, for a multiplier of 1.
-struct CoordinateDerivatives {
-  using Row = Eigen::Matrix<double, 1, 6>;
-  double value;
-  double rate;
-  double bias;  // second derivative along constant body twists
+template <class S>
+struct CoordinateDerivativesOf {
+  using Row = Eigen::Matrix<S, 1, 6>;
+  S value;
+  S rate;
+  S bias;  // second derivative along constant body twists
   Row B[2];
   Row Z[2];      // d(rate)/dX
-  Mat6 G[2][2];  // d(B_i^T)/dX_j
+  Mat6 G[2][2];  // d(B_i^T)/dX_j; not with S = Varied
 };
-void coordinate_derivatives(const Motion<double>& first, const Motion<double>& second, const double* p,
-                            double reference, CoordinateDerivatives& out);
+using CoordinateDerivatives = CoordinateDerivativesOf<double>;
+template <class S>
+void coordinate_derivatives(const Motion<S>& first, const Motion<S>& second, const S* p, double reference,
+                            CoordinateDerivativesOf<S>& out);
 
 }  // namespace liedyn

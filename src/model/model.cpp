@@ -509,7 +509,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.batch = static_cast<int>(b);
           sensor.element = static_cast<int>(found - list.begin());
         }
-        look_between_loads(d, d.entries(Section::Beams)[static_cast<std::size_t>(beam)], sensor);
+        if (section == Section::Flexible)
+          dynamic_cast<FlexibleOutput&>(*m.batches[static_cast<std::size_t>(sensor.batch)])
+              .show_sections(mesh);
+        else
+          look_between_loads(d, d.entries(section)[static_cast<std::size_t>(beam)], sensor);
       } else if (field.type == FieldType::Flexible) {
         const int body = flexible_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b)
@@ -682,19 +686,22 @@ struct BodyFields {
         reference(kind.field("reference")) {}
 };
 
+template <class S>
 struct BodyStart {
-  Vec3 position = Vec3::Zero();
-  SO3<double> rotation;
-  double angle = 0;            // of a body in the plane, in radians as typed
-  Vec3 center = Vec3::Zero();  // centre of mass relative to the reference point, body axes
+  Vec3T<S> position = Vec3T<S>::Zero();
+  SO3<S> rotation;
+  S angle = S(0);                      // of a body in the plane, in radians as typed
+  Vec3T<S> center = Vec3T<S>::Zero();  // centre of mass relative to the reference point, body axes
 };
 
-Vec3 vector_or_zero(const Inputs<double>& in, int field) {
-  return field >= 0 && in.stored(field) ? in.vector(field) : Vec3::Zero();
+template <class S>
+Vec3T<S> vector_or_zero(const Inputs<S>& in, int field) {
+  return field >= 0 && in.stored(field) ? in.vector(field) : Vec3T<S>(Vec3T<S>::Zero());
 }
 
 // Of a body that is the frame or an interface of a flexible one.
-FlexibleStart flexible_start_of(const Description& d, const Entry& body, const double* params) {
+template <class S>
+FlexibleStart<S> flexible_start_of(const Description& d, const Entry& body, const S* params) {
   const auto& entries = d.entries(Section::Flexible);
   const Entry& entry = entries[static_cast<std::size_t>(body.flexible)];
   if (!is_interface(entry)) return flexible_start(d, entry, entry, params);
@@ -704,68 +711,71 @@ FlexibleStart flexible_start_of(const Description& d, const Entry& body, const d
       params);
 }
 
-BodyStart start_of(const Description& d, const Entry& body, const double* params) {
+template <class S>
+BodyStart<S> start_of(const Description& d, const Entry& body, const S* params) {
   if (body.flexible >= 0) {
-    BodyStart out;
+    BodyStart<S> out;
     if (body.kind == &flexible_modes_kind()) return out;  // relaxed
-    const Pose<double> pose = flexible_start_of(d, body, params).pose;
+    const Pose<S> pose = flexible_start_of(d, body, params).pose;
     out.position = pose.p;
-    out.rotation = SO3<double>::from_matrix(pose.R);
+    out.rotation = SO3<S>::from_matrix(pose.R);
     return out;
   }
   if (body.beam >= 0) {
     const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
-    const Pose<double> pose =
-        beam_curve(Inputs<double>(d, beam, params, nullptr)).at(beam_mesh(d, beam).fraction(body.node));
-    BodyStart out;
+    const Pose<S> pose =
+        beam_curve(Inputs<S>(d, beam, params, nullptr)).at(beam_mesh(d, beam).fraction(body.node));
+    BodyStart<S> out;
     out.position = pose.p;
-    out.rotation = SO3<double>::from_matrix(pose.R);
+    out.rotation = SO3<S>::from_matrix(pose.R);
     return out;
   }
   const BodyFields f(*body.kind);
-  const Inputs<double> in(d, body, params, nullptr);
-  BodyStart out;
+  const Inputs<S> in(d, body, params, nullptr);
+  BodyStart<S> out;
   // What assembly is to find has no numbers: it begins at zero.
   out.position = vector_or_zero(in, f.position);
   if (f.orientation >= 0 && in.stored(f.orientation)) out.rotation = typed_rotation(in, f.orientation);
   if (f.angle >= 0 && in.stored(f.angle)) {
     out.angle = in.number(f.angle);
-    out.rotation = SO3<double>::exp(Vec3(0, 0, out.angle));
+    out.rotation = SO3<S>::exp(Vec3T<S>(S(0), S(0), out.angle));
   }
   if (f.reference >= 0) out.center = -in.vector(f.reference);
   return out;
 }
 
 // The frame's pose in the initial configuration, and its offset if it has numbers for one.
-Pose<double> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a,
-                         const double* params, double* numbers) {
+template <class S>
+Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a,
+                    const S* params, S* numbers) {
   const Description& d = m.description();
-  BodyStart body;
+  BodyStart<S> body;
   if (frame.node >= 0)
     body = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)], params);
-  Pose<double> pose{body.rotation.R(), body.position};
+  Pose<S> pose{body.rotation.R(), body.position};
   const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
   const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
   if (point)
-    pose.p = Inputs<double>(d, entry, params, nullptr).vector(a.point_field, a.point_index);
+    pose.p = Inputs<S>(d, entry, params, nullptr).vector(a.point_field, a.point_index);
   else if (place == Attachment::Place::CenterOfMass)
     pose.p += pose.R * body.center;
   if (frame.numbers >= 0) {
-    double* out = numbers + frame.numbers;
-    Eigen::Map<Vec3>{out} = frame.node < 0 ? pose.p : Vec3(pose.R.transpose() * (pose.p - body.position));
-    Eigen::Map<Eigen::Vector4d>{out + 3} = Eigen::Vector4d(1, 0, 0, 0);
+    S* out = numbers + frame.numbers;
+    Eigen::Map<Vec3T<S>>{out} =
+        frame.node < 0 ? pose.p : Vec3T<S>(pose.R.transpose() * (pose.p - body.position));
+    Eigen::Map<Eigen::Matrix<S, 4, 1>>{out + 3} << S(1), S(0), S(0), S(0);
   }
   return pose;
 }
 
 constexpr int kMaxFrames = 4;
 
-Inputs<double> element_inputs(const Model& m, const TimedNumbers& params, int batch, int element,
-                              const std::vector<Attachment>& attachments, Pose<double>* poses,
-                              double* numbers) {
+template <class S>
+Inputs<S> element_inputs(const Model& m, const TimedNumbers<S>& params, int batch, int element,
+                         const std::vector<Attachment>& attachments, Pose<S>* poses, S* numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
   const Entry& entry = m.entry_of(batch, element);
-  Inputs<double> inputs(m.description(), entry, params.values, poses);
+  Inputs<S> inputs(m.description(), entry, params.values, poses);
   inputs.set_rates(params.rates, params.second_rates);
   if (!b.parts.empty()) inputs.set_part(b.parts[static_cast<std::size_t>(element)]);
   for (std::size_t i = 0; i < attachments.size(); ++i) {
@@ -790,32 +800,39 @@ Inputs<double> element_inputs(const Model& m, const TimedNumbers& params, int ba
 
 }  // namespace
 
-void derive_element(const Model& m, const TimedNumbers& params, int batch, int element, Numbers& numbers) {
+template <class S>
+void derive_element(const Model& m, const TimedNumbers<S>& params, int batch, int element,
+                    NumbersOf<S>& numbers) {
   const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
-  Pose<double> poses[kMaxFrames];
-  const Inputs<double> in =
-      element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
+  Pose<S> poses[kMaxFrames];
+  const Inputs<S> in = element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
   b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
 }
+
+template void derive_element(const Model&, const TimedNumbers<double>&, int, int, Numbers&);
+template void derive_element(const Model&, const TimedNumbers<Varied>&, int, int, NumbersOf<Varied>&);
 
 namespace {
 
 // The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero.
-void derive_links(const Model& m, const double* params, Numbers& numbers) {
+template <class S>
+void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
   const Description& d = m.description();
   const auto pose_of = [&](int body) {
-    if (body < 0) return Pose<double>();
-    const BodyStart start = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(body)], params);
-    return Pose<double>{start.rotation.R(), start.position};
+    if (body < 0) return Pose<S>();
+    const BodyStart<S> start =
+        start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(body)], params);
+    return Pose<S>{start.rotation.R(), start.position};
   };
   for (std::size_t b = 0; b < m.batches.size(); ++b) {
     const Batch& batch = *m.batches[b];
     if (dynamic_cast<const TreeJoints*>(&batch) == nullptr) continue;
     for (int e = 0; e < batch.size(); ++e) {
-      Pose<double> ends[kMaxFrames];
-      element_inputs(m, {params}, static_cast<int>(b), e, batch.attachments(), ends, numbers.data.data());
+      Pose<S> ends[kMaxFrames];
+      element_inputs(m, TimedNumbers<S>{params}, static_cast<int>(b), e, batch.attachments(), ends,
+                     numbers.data.data());
       const std::string& type = m.entry_of(static_cast<int>(b), e).kind->type;
-      JointFrames frames = joint_frames(
+      JointFrames<S> frames = joint_frames<S>(
           type, ends, numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
       const int joint = batch.entries[static_cast<std::size_t>(e)];
       // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
@@ -838,12 +855,13 @@ void derive_links(const Model& m, const double* params, Numbers& numbers) {
 
 }  // namespace
 
-void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
-  numbers.data.assign(static_cast<std::size_t>(m.numbers), 0);
-  numbers.gravity = Eigen::Map<const Vec3>(params + m.description().gravity());
+template <class S>
+void derive_numbers(const Model& m, const S* params, NumbersOf<S>& numbers) {
+  numbers.data.assign(static_cast<std::size_t>(m.numbers), S(0));
+  numbers.gravity = Eigen::Map<const Vec3T<S>>(params + m.description().gravity());
   for (std::size_t b = 0; b < m.batches.size(); ++b)
     for (int e = 0; e < m.batches[b]->size(); ++e)
-      derive_element(m, {params}, static_cast<int>(b), e, numbers);
+      derive_element(m, TimedNumbers<S>{params}, static_cast<int>(b), e, numbers);
   if (m.tree) derive_links(m, params, numbers);
   const auto& entries = m.description().entries(Section::Sensors);
   for (std::size_t i = 0; i < m.sensors.size(); ++i) {
@@ -858,23 +876,27 @@ void derive_numbers(const Model& m, const double* params, Numbers& numbers) {
   }
 }
 
+template void derive_numbers(const Model&, const double*, Numbers&);
+template void derive_numbers(const Model&, const Varied*, NumbersOf<Varied>&);
+
 namespace {
 
 // A beam begins to move as a rigid body.
-void start_beam_node(const Description& d, const Entry& body, const double* params, const Node& node,
-                     Initial& out) {
+template <class S>
+void start_beam_node(const Description& d, const Entry& body, const S* params, const Node& node,
+                     InitialOf<S>& out) {
   const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
-  const Inputs<double> in(d, beam, params, nullptr);
-  const BodyStart start = start_of(d, body, params);
-  const Mat3 R = start.rotation.R();
-  const Vec3 omega = vector_or_zero(in, kBeamAngularVelocity);
-  const Vec3 velocity =
-      vector_or_zero(in, kBeamVelocity) + omega.cross(Vec3(start.position - in.vector(kBeamFrom)));
-  double *q = out.q.data() + node.q, *v = out.v.data() + node.v;
-  Eigen::Map<Vec3>{q} = start.position;
+  const Inputs<S> in(d, beam, params, nullptr);
+  const BodyStart<S> start = start_of(d, body, params);
+  const Mat3T<S> R = start.rotation.R();
+  const Vec3T<S> omega = vector_or_zero(in, kBeamAngularVelocity);
+  const Vec3T<S> arm = start.position - in.vector(kBeamFrom);
+  const Vec3T<S> velocity = vector_or_zero(in, kBeamVelocity) + omega.cross(arm);
+  S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
+  Eigen::Map<Vec3T<S>>{q} = start.position;
   store_rotation(start.rotation, q);
-  Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
-  Eigen::Map<Vec3>{v + 3} = turns_rotation(node.type) ? omega : Vec3(R.transpose() * omega);
+  Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+  Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type) ? omega : Vec3T<S>(R.transpose() * omega);
   for (int k = 0; k < 3; ++k) {
     const auto i = static_cast<std::size_t>(node.v + k);
     if (beam.fields[kBeamVelocity].consistent) out.free_velocity[i] = true;
@@ -883,17 +905,19 @@ void start_beam_node(const Description& d, const Entry& body, const double* para
 }
 
 // So does a flexible body.
-void start_flexible(const Description& d, const Entry& body, const double* params, const Node& node,
-                    Initial& out) {
+template <class S>
+void start_flexible(const Description& d, const Entry& body, const S* params, const Node& node,
+                    InitialOf<S>& out) {
   if (body.kind == &flexible_modes_kind()) return;
-  const FlexibleStart start = flexible_start_of(d, body, params);
-  const Mat3& R = start.pose.R;
-  double *q = out.q.data() + node.q, *v = out.v.data() + node.v;
-  Eigen::Map<Vec3>{q} = start.pose.p;
-  store_rotation(SO3<double>::from_matrix(R), q);
-  Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * start.velocity) : start.velocity;
-  Eigen::Map<Vec3>{v + 3} =
-      turns_rotation(node.type) ? start.angular_velocity : Vec3(R.transpose() * start.angular_velocity);
+  const FlexibleStart<S> start = flexible_start_of(d, body, params);
+  const Mat3T<S>& R = start.pose.R;
+  S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
+  Eigen::Map<Vec3T<S>>{q} = start.pose.p;
+  store_rotation(SO3<S>::from_matrix(R), q);
+  Eigen::Map<Vec3T<S>>{v} =
+      node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * start.velocity) : start.velocity;
+  Eigen::Map<Vec3T<S>>{v + 3} =
+      turns_rotation(node.type) ? start.angular_velocity : Vec3T<S>(R.transpose() * start.angular_velocity);
   for (int k = 0; k < 3; ++k) {
     const auto i = static_cast<std::size_t>(node.v + k);
     out.free_position[i] = start.free_position;
@@ -905,17 +929,18 @@ void start_flexible(const Description& d, const Entry& body, const double* param
 
 }  // namespace
 
-Initial initial_values(const Model& m, const double* params) {
+template <class S>
+InitialOf<S> initial_values(const Model& m, const S* params) {
   const Description& d = m.description();
-  Initial out;
-  out.q.assign(static_cast<std::size_t>(m.nq), 0);
-  out.v.assign(static_cast<std::size_t>(m.nv), 0);
+  InitialOf<S> out;
+  out.q.assign(static_cast<std::size_t>(m.nq), S(0));
+  out.v.assign(static_cast<std::size_t>(m.nv), S(0));
   out.free_position.assign(static_cast<std::size_t>(m.nv), false);
   out.free_velocity.assign(static_cast<std::size_t>(m.nv), false);
   if (m.tree)
     for (const Link& link : m.tree->links)
       if (link.kind == Link::Kind::Rotation)
-        store_rotation(SO3<double>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
+        store_rotation(SO3<S>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
   for (std::size_t i = 0; i < m.body_types.size(); ++i) {
     const int node_index = m.node_of_body(static_cast<int>(i));
     if (node_index < 0) continue;  // at the zero of its joint
@@ -930,10 +955,10 @@ Initial initial_values(const Model& m, const double* params) {
       continue;
     }
     const BodyFields f(*body.kind);
-    const Inputs<double> in(d, body, params, nullptr);
-    const BodyStart start = start_of(d, body, params);
-    const Mat3 R = start.rotation.R();
-    const Vec3 velocity = vector_or_zero(in, f.velocity);
+    const Inputs<S> in(d, body, params, nullptr);
+    const BodyStart<S> start = start_of(d, body, params);
+    const Mat3T<S> R = start.rotation.R();
+    const Vec3T<S> velocity = vector_or_zero(in, f.velocity);
     const auto consistent = [&](int field) {
       return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent;
     };
@@ -944,38 +969,41 @@ Initial initial_values(const Model& m, const double* params) {
     if (places > 0 && consistent(f.position)) mark(out.free_position, 0, places);
     if (places > 0 && consistent(f.velocity)) mark(out.free_velocity, 0, places);
     if (is_planar(node.type)) {
-      double* q = out.q.data() + node.q;
-      double* v = out.v.data() + node.v;
-      const Vec3 own = node.type == NodeType::SE2 ? Vec3(R.transpose() * velocity) : velocity;
+      S* q = out.q.data() + node.q;
+      S* v = out.v.data() + node.v;
+      const Vec3T<S> own = node.type == NodeType::SE2 ? Vec3T<S>(R.transpose() * velocity) : velocity;
       for (int k = 0; k < 2; ++k) q[k] = start.position[k], v[k] = own[k];
       q[2] = start.angle;
-      v[2] = in.stored(f.angular_velocity) ? in.number(f.angular_velocity) : 0;
+      v[2] = in.stored(f.angular_velocity) ? in.number(f.angular_velocity) : S(0);
       if (consistent(f.angle)) mark(out.free_position, 2, 1);
       if (consistent(f.angular_velocity)) mark(out.free_velocity, 2, 1);
       continue;
     }
-    Vec3 omega = vector_or_zero(in, f.angular_velocity);
+    Vec3T<S> omega = vector_or_zero(in, f.angular_velocity);
     if (is_given(body, f.inertial_angular_velocity))
       omega = R.transpose() * in.vector(f.inertial_angular_velocity);
 
-    double* q = out.q.data() + node.q;
-    double* v = out.v.data() + node.v;
-    Eigen::Map<Vec3>{q} = start.position;
+    S* q = out.q.data() + node.q;
+    S* v = out.v.data() + node.v;
+    Eigen::Map<Vec3T<S>>{q} = start.position;
     const bool translates = places > 0, rotates = node.type != NodeType::R3;
     const int rotational = places;
     if (rotates) store_rotation(start.rotation, q);
     if (translates)
-      Eigen::Map<Vec3>{v} = node.type == NodeType::SE3 ? Vec3(R.transpose() * velocity) : velocity;
-    if (rotates) Eigen::Map<Vec3>{v + rotational} = turns_rotation(node.type) ? Vec3(R * omega) : omega;
+      Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+    if (rotates)
+      Eigen::Map<Vec3T<S>>{v + rotational} = turns_rotation(node.type) ? Vec3T<S>(R * omega) : omega;
     if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);
     if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational, 3);
   }
   const auto& states = d.entries(Section::States);
   for (std::size_t i = 0; i < states.size(); ++i)
     out.v[static_cast<std::size_t>(m.first_state()) + i] =
-        Inputs<double>(d, states[i], params, nullptr).number(states[i].kind->field("initial"));
+        Inputs<S>(d, states[i], params, nullptr).number(states[i].kind->field("initial"));
   return out;
 }
+template Initial initial_values(const Model&, const double*);
+template InitialOf<Varied> initial_values(const Model&, const Varied*);
 
 std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
   const Description& d = m.description();
@@ -1017,9 +1045,9 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
     for (int e = 0; e < m.batches[b]->size(); ++e) {
       Pose<double> poses[kMaxFrames];
       std::string message, hint;
-      m.batches[b]->check(
-          element_inputs(m, {params}, static_cast<int>(b), e, attachments, poses, scratch.data()), message,
-          hint);
+      m.batches[b]->check(element_inputs(m, TimedNumbers<double>{params}, static_cast<int>(b), e, attachments,
+                                         poses, scratch.data()),
+                          message, hint);
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
       const Entry& entry = m.entry_of(static_cast<int>(b), e);
       if (m.sections[b] == Section::Bodies) continue;

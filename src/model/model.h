@@ -82,27 +82,36 @@ const std::vector<std::string>& formulations();
 const std::vector<std::string>& formulation_choices();
 
 // The numbers that elements see, derived from Params: offsets of frames, masses about reference points, free lengths.
-struct Numbers {
-  std::vector<double> data;
-  Vec3 gravity = Vec3::Zero();
+template <class S>
+struct NumbersOf {
+  std::vector<S> data;
+  Vec3T<S> gravity = Vec3T<S>::Zero();
 };
-void derive_numbers(const Model& model, const double* params, Numbers& numbers);
+using Numbers = NumbersOf<double>;
+template <class S>
+void derive_numbers(const Model& model, const S* params, NumbersOf<S>& numbers);
 // The values of Params at a time, with their first and second derivatives (null: constant).
+template <class S>
 struct TimedNumbers {
-  const double* values;
-  const double* rates = nullptr;
-  const double* second_rates = nullptr;
+  const S* values;
+  const S* rates = nullptr;
+  const S* second_rates = nullptr;
 };
 // The same for one element only (its load follows the time, say).
-void derive_element(const Model& model, const TimedNumbers& params, int batch, int element, Numbers& numbers);
+template <class S>
+void derive_element(const Model& model, const TimedNumbers<S>& params, int batch, int element,
+                    NumbersOf<S>& numbers);
 
 // What the user typed about the start. `free_*`: velocities or increments that assembly may choose ("consistent").
 // In minimal coordinates the joints of the tree begin at zero, at rest; system/tree_state.h has what was typed about their bodies.
-struct Initial {
-  std::vector<double> q, v;
+template <class S>
+struct InitialOf {
+  std::vector<S> q, v;
   std::vector<bool> free_position, free_velocity;  // per velocity
 };
-Initial initial_values(const Model& model, const double* params);
+using Initial = InitialOf<double>;
+template <class S>
+InitialOf<S> initial_values(const Model& model, const S* params);
 
 // Findings that need the numbers: inertias that no body has, points that coincide, rotations that are none.
 std::vector<Diagnostic> check_numbers(const Model& model, const double* params);

@@ -19,7 +19,6 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 using LinkKind = Link::Kind;
 using C3 = Eigen::Map<const Vec3>;
-using CMat3 = Eigen::Map<const Mat3>;
 
 struct TreeJointKind {
   std::string_view type;
@@ -45,38 +44,39 @@ int freedom(std::span<const LinkKind> motions) {
 }
 
 // X_1^-1 X_2
-Pose<double> relative(const Pose<double>& from, const Pose<double>& to) {
+template <class S>
+Pose<S> relative(const Pose<S>& from, const Pose<S>& to) {
   return {from.R.transpose() * to.R, from.R.transpose() * (to.p - from.p)};
 }
 
-void store(const Pose<double>& pose, double* out) {
-  Eigen::Map<Mat3>{out} = pose.R;
-  Eigen::Map<Vec3>{out + 9} = pose.p;
+template <class S>
+void store(const Pose<S>& pose, S* out) {
+  Eigen::Map<Mat3T<S>>{out} = pose.R;
+  Eigen::Map<Vec3T<S>>{out + 9} = pose.p;
 }
 
 // The link's frame relative to its parent's: joint frame, motion, link frame.
-Offset<double> relative_pose(LinkKind kind, const double* numbers, const double* q) {
-  const CMat3 R_joint(numbers), R_link(numbers + 12);
-  const C3 p_joint(numbers + 9), p_link(numbers + 21);
-  Offset<double> out;
+template <class S>
+Offset<S> relative_pose(LinkKind kind, const S* numbers, const S* q) {
+  const Eigen::Map<const Mat3T<S>> R_joint(numbers), R_link(numbers + 12);
+  const Eigen::Map<const Vec3T<S>> p_joint(numbers + 9), p_link(numbers + 21);
+  Offset<S> out;
   switch (kind) {
     case LinkKind::Turn: {
-      const double c = std::cos(q[0]), s = std::sin(q[0]);
-      Mat3 R;
-      R << c, -s, 0, s, c, 0, 0, 0, 1;
+      const Mat3T<S> R = turn_in_plane(q[0]);
       out.Q = R_joint * (R * R_link);
       out.rho = p_joint + R_joint * (R * p_link);
       break;
     }
     case LinkKind::Rotation: {
-      const Mat3 R = rotation_of(q).R();
+      const Mat3T<S> R = rotation_of(q).R();
       out.Q = R_joint * (R * R_link);
       out.rho = p_joint + R_joint * (R * p_link);
       break;
     }
     case LinkKind::Slide:
       out.Q = R_joint * R_link;
-      out.rho = p_joint + R_joint * (p_link + Vec3(0, 0, q[0]));
+      out.rho = p_joint + R_joint * (p_link + Vec3T<S>(S(0), S(0), q[0]));
       break;
     default:
       out.Q = R_joint * R_link;
@@ -84,6 +84,17 @@ Offset<double> relative_pose(LinkKind kind, const double* numbers, const double*
       break;
   }
   return out;
+}
+
+// The links of a joint, from the parent body outwards.
+std::vector<const Link*> chain_to(const Tree& tree, const Link& last) {
+  std::vector<const Link*> chain(at(last.step + 1));
+  const Link* link = &last;
+  for (int step = last.step; step >= 0; --step) {
+    chain[at(step)] = link;
+    if (link->parent >= 0) link = &tree.links[at(link->parent)];
+  }
+  return chain;
 }
 
 }  // namespace
@@ -158,93 +169,123 @@ Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
   return tree;
 }
 
-JointFrames joint_frames(std::string_view type, const Pose<double>* ends, const double* p) {
-  JointFrames out;
-  const auto set = [&](int step, const Mat3& axes) { out.motion[step] = {axes, ends[0].p}; };
+template <class S>
+JointFrames<S> joint_frames(std::string_view type, const Pose<S>* ends, const S* p) {
+  using M3 = Mat3T<S>;
+  using CV3 = Eigen::Map<const Vec3T<S>>;
+  JointFrames<S> out;
+  const auto set = [&](int step, const M3& axes) { out.motion[step] = {axes, ends[0].p}; };
   if (type == "spherical") {
-    set(0, Mat3::Identity());
+    set(0, M3::Identity());
   } else if (type == "universal") {
-    set(0, axes_along<double>(ends[0].R * C3(p)));
-    set(1, axes_along<double>(ends[1].R * C3(p + 3)));
+    set(0, axes_along<S>(ends[0].R * CV3(p)));
+    set(1, axes_along<S>(ends[1].R * CV3(p + 3)));
   } else {
-    const Mat3 A = ends[0].R * JointAxes<double>(p).first;
+    const M3 A = ends[0].R * JointAxes<S>(p).first;
     for (int step = 0; step < 3; ++step) set(step, A);
     if (type == "planar") {
       // The plane is that of x and y.
-      set(0, (Mat3() << A.col(1), A.col(2), A.col(0)).finished());
-      set(1, (Mat3() << A.col(2), A.col(0), A.col(1)).finished());
+      M3 turned;
+      turned << A.col(1), A.col(2), A.col(0);
+      set(0, turned);
+      turned << A.col(2), A.col(0), A.col(1);
+      set(1, turned);
     }
   }
   return out;
 }
+template JointFrames<double> joint_frames(std::string_view, const Pose<double>*, const double*);
+template JointFrames<Varied> joint_frames(std::string_view, const Pose<Varied>*, const Varied*);
 
-void derive_link(const Link& link, const Pose<double>& parent, const Pose<double>& own,
-                 const JointFrames& joint, double* numbers) {
-  const Pose<double>& here = joint.motion[link.step];
-  const Pose<double> inner = link.step > 0 ? joint.motion[link.step - 1] : parent;
-  const Pose<double> frame = relative(here, link.body < 0 ? here : own);
+template <class Scalar>
+void derive_link(const Link& link, const Pose<Scalar>& parent, const Pose<Scalar>& own,
+                 const JointFrames<Scalar>& joint, Scalar* numbers) {
+  const Pose<Scalar>& here = joint.motion[link.step];
+  const Pose<Scalar> inner = link.step > 0 ? joint.motion[link.step - 1] : parent;
+  const Pose<Scalar> frame = relative(here, link.body < 0 ? here : own);
   store(relative(inner, here), numbers);
   store(frame, numbers + 12);
   // S: the directions of the motion, seen by the link.
-  Eigen::Map<Eigen::Matrix<double, 6, 3>> S(numbers + 24);
+  Eigen::Map<Eigen::Matrix<Scalar, 6, 3>> S(numbers + 24);
   S.setZero();
-  const Offset<double> offset{frame.p, frame.R};
+  const Offset<Scalar> offset{frame.p, frame.R};
   const auto direction = [&](int column, int component) {
-    S.col(column) = offset.twist(Vec6::Unit(component));
+    S.col(column) = offset.twist(Vec6T<Scalar>::Unit(component));
   };
   if (link.kind == LinkKind::Turn) direction(0, 5);
   if (link.kind == LinkKind::Slide) direction(0, 2);
   if (link.kind == LinkKind::Rotation)
     for (int k = 0; k < 3; ++k) direction(k, 3 + k);
 }
+template void derive_link(const Link&, const Pose<double>&, const Pose<double>&, const JointFrames<double>&,
+                          double*);
+template void derive_link(const Link&, const Pose<Varied>&, const Pose<Varied>&, const JointFrames<Varied>&,
+                          Varied*);
 
-TreeMotion::TreeMotion(const Tree& tree, int nv)
+template <class Scalar>
+TreeMotionOf<Scalar>::TreeMotionOf(const Tree& tree, int nv)
     : offset(tree.links.size()),
       motion(tree.links.size()),
-      carried_V(tree.links.size(), Vec6::Zero()),
-      carried_A(tree.links.size(), Vec6::Zero()),
-      rate(tree.links.size(), Vec6::Zero()),
-      wrench(tree.links.size(), Vec6::Zero()),
-      S(at(nv), Vec6::Zero()) {}
+      carried_V(tree.links.size(), Vector::Zero()),
+      carried_A(tree.links.size(), Vector::Zero()),
+      rate(tree.links.size(), Vector::Zero()),
+      wrench(tree.links.size(), Vector::Zero()),
+      S(at(nv), Vector::Zero()) {}
+template struct TreeMotionOf<double>;
+template struct TreeMotionOf<Varied>;
 
-void move_links(const Tree& tree, const std::vector<Node>& nodes, const double* numbers, const double* q,
-                const double* v, const double* vdot, TreeMotion& out, Motion<double>* motions) {
-  const Motion<double> ground;
+template <class S>
+void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* numbers, const S* q, const S* v,
+                const S* vdot, TreeMotionOf<S>& out, Motion<S>* motions) {
+  using Vector = Vec6T<S>;
+  const Motion<S> ground;
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const Link& link = tree.links[i];
-    Motion<double>& m = out.motion[i];
+    Motion<S>& m = out.motion[i];
     if (link.kind == LinkKind::Root) {
       const Node& node = nodes[at(link.node)];
       m = node_motion(node.type, q + node.q, v + node.v, vdot + node.v);
-      const Mat6 H = node_seeds(node.type, m, nullptr, nullptr, {1, 0, 0}).X;
-      for (int k = 0; k < node_size(node.type).v; ++k)
-        out.S[at(node.v + k)] = H.col(components(node.type)[k]);
+      // The columns of H.
+      for (int k = 0; k < node_size(node.type).v; ++k) {
+        const int component = components(node.type)[k];
+        Vector& column = out.S[at(node.v + k)];
+        column = Vector::Unit(component);
+        if (component < 3 && turns_translation(node.type))
+          column.template head<3>() = m.R.row(component).transpose();
+        if (component >= 3 && turns_rotation(node.type))
+          column.template tail<3>() = m.R.row(component - 3).transpose();
+      }
     } else {
-      const Motion<double>& parent = link.parent < 0 ? ground : out.motion[at(link.parent)];
-      const double* own = numbers + link.numbers;
+      const Motion<S>& parent = link.parent < 0 ? ground : out.motion[at(link.parent)];
+      const S* own = numbers + link.numbers;
       const Node* node = link.node < 0 ? nullptr : &nodes[at(link.node)];
-      out.offset[i] = relative_pose(link.kind, own, node != nullptr ? q + node->q : nullptr);
+      out.offset[i] = relative_pose<S>(link.kind, own, node != nullptr ? q + node->q : nullptr);
       m = out.offset[i].motion(parent);
       out.carried_V[i] = m.V;
       out.carried_A[i] = m.A;
       if (node != nullptr) {
-        Vec6 rate = Vec6::Zero(), second = Vec6::Zero();
+        Vector rate = Vector::Zero(), second = Vector::Zero();
         for (int k = 0; k < node_size(node->type).v; ++k) {
-          const Vec6 S = Eigen::Map<const Vec6>(own + 24 + 6 * k);
-          out.S[at(node->v + k)] = S;
-          rate += v[node->v + k] * S;
-          second += vdot[node->v + k] * S;
+          const Vector direction = Eigen::Map<const Vector>(own + 24 + 6 * k);
+          out.S[at(node->v + k)] = direction;
+          rate += v[node->v + k] * direction;
+          second += vdot[node->v + k] * direction;
         }
         out.rate[i] = rate;
         m.V += rate;
-        m.A += second + bracket(m.V, rate);
+        m.A += second + bracket<S>(m.V, rate);
       }
     }
     if (link.body >= 0) motions[link.body] = m;
   }
 }
+template void move_links(const Tree&, const std::vector<Node>&, const double*, const double*, const double*,
+                         const double*, TreeMotionOf<double>&, Motion<double>*);
+template void move_links(const Tree&, const std::vector<Node>&, const Varied*, const Varied*, const Varied*,
+                         const Varied*, TreeMotionOf<Varied>&, Motion<Varied>*);
 
-void gather_wrenches(const Tree& tree, const Vec6* wrench, TreeMotion& out) {
+template <class S>
+void gather_wrenches(const Tree& tree, const Vec6T<S>* wrench, TreeMotionOf<S>& out) {
   for (std::size_t i = 0; i < tree.links.size(); ++i) {
     const int body = tree.links[i].body;
     if (body >= 0)
@@ -256,6 +297,8 @@ void gather_wrenches(const Tree& tree, const Vec6* wrench, TreeMotion& out) {
     if (tree.links[i].parent >= 0)
       out.wrench[at(tree.links[i].parent)] += out.offset[i].wrench(out.wrench[i]);
 }
+template void gather_wrenches(const Tree&, const Vec6T<double>*, TreeMotionOf<double>&);
+template void gather_wrenches(const Tree&, const Vec6T<Varied>*, TreeMotionOf<Varied>&);
 
 double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* numbers,
                         const std::vector<Motion<double>>& bodies, double* q, double* v) {
@@ -263,17 +306,11 @@ double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const 
   double forbidden = 0;
   for (const Link& last : tree.links) {
     if (last.body < 0 || last.kind == LinkKind::Root) continue;
-    // The links of the joint, from the parent body outwards.
-    std::vector<const Link*> chain(at(last.step + 1));
-    const Link* link = &last;
-    for (int step = last.step; step >= 0; --step) {
-      chain[at(step)] = link;
-      if (link->parent >= 0) link = &tree.links[at(link->parent)];
-    }
+    const std::vector<const Link*> chain = chain_to(tree, last);
     const int parent = chain[0]->parent;
     const Motion<double> from = parent < 0 ? Motion<double>() : bodies[at(tree.links[at(parent)].body)];
     const Motion<double>& to = bodies[at(last.body)];
-    const Pose<double> wanted = relative(from, to);
+    const Pose<double> wanted = relative<double>(from, to);
 
     // Gauss-Newton: the increment that best removes log(g^-1 g_wanted).
     Eigen::Matrix<double, 6, Eigen::Dynamic> J;
@@ -326,6 +363,66 @@ double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const 
   return forbidden;
 }
 
+// With the columns J of the joint's motions, J dq = d log(g^-1 g_wanted) and J dv = d(twist) - dJ v, both met exactly where the joint holds.
+void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Varied* numbers,
+                      const std::vector<Motion<Varied>>& bodies, Varied* q, Varied* v) {
+  using Vector = Vec6T<Varied>;
+  for (const Link& last : tree.links) {
+    if (last.body < 0 || last.kind == LinkKind::Root) continue;
+    const std::vector<const Link*> chain = chain_to(tree, last);
+    const int parent = chain[0]->parent;
+    const Motion<Varied> from = parent < 0 ? Motion<Varied>() : bodies[at(tree.links[at(parent)].body)];
+    const Motion<Varied>& to = bodies[at(last.body)];
+    const Pose<Varied> wanted = relative<Varied>(from, to);
+    Pose<Varied> g;
+    std::vector<Vector> columns;
+    const auto evaluate = [&] {
+      g = Pose<Varied>();
+      columns.clear();
+      for (const Link* step : chain) {
+        const Node* node = step->node < 0 ? nullptr : &nodes[at(step->node)];
+        const Offset<Varied> offset = relative_pose<Varied>(step->kind, numbers + step->numbers,
+                                                            node != nullptr ? q + node->q : nullptr);
+        g = offset.pose(g);
+        for (Vector& column : columns) column = offset.twist(column);
+        for (int k = 0; node != nullptr && k < node_size(node->type).v; ++k)
+          columns.emplace_back(Eigen::Map<const Vector>(numbers + step->numbers + 24 + 6 * k));
+      }
+    };
+    const auto for_each_velocity = [&](const auto& visit) {
+      int next = 0;
+      for (const Link* step : chain)
+        for (int k = 0; step->node >= 0 && k < node_size(nodes[at(step->node)].type).v; ++k)
+          visit(nodes[at(step->node)], k, next++);
+    };
+    evaluate();
+    if (columns.empty()) continue;
+    Eigen::MatrixXd J(6, static_cast<Eigen::Index>(columns.size()));
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      for (int row = 0; row < 6; ++row) J(row, static_cast<Eigen::Index>(k)) = columns[k][row].v;
+    const Eigen::MatrixXd inverse = J.completeOrthogonalDecomposition().pseudoInverse().transpose();
+
+    const Pose<Varied> rest = relative(g, wanted);
+    const Vector error = SE3<Varied>(rest.p, SO3<Varied>::from_matrix(rest.R)).log();
+    std::vector<Varied> increment(columns.size());
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      increment[k] = linear_combination(0, inverse.col(static_cast<Eigen::Index>(k)), error, 6);
+    for_each_velocity([&](const Node& node, int k, int next) {
+      if (k == 0) increment_position<Varied>(node.type, increment.data() + next, q + node.q);
+    });
+
+    evaluate();
+    Vector left = to.V - Offset<Varied>{wanted.p, wanted.R}.twist(from.V);
+    for_each_velocity([&](const Node& node, int k, int next) {
+      v[node.v + k] = Varied(v[node.v + k].v);
+      left -= v[node.v + k] * columns[at(next)];
+    });
+    for_each_velocity([&](const Node& node, int k, int next) {
+      v[node.v + k] = linear_combination(v[node.v + k].v, inverse.col(next), left, 6);
+    });
+  }
+}
+
 void TreeJoints::finish(const Tree& tree, const std::vector<Frame>& all_frames) {
   joints_->entries = entries;
   joints_->frames = frames;
@@ -339,20 +436,26 @@ void TreeJoints::finish(const Tree& tree, const std::vector<Frame>& all_frames) 
 }
 
 // -f on the body behind the joint, and the opposite on the other.
-Vec6 TreeJoints::wrench_on(const Evaluation& e, int element, int i) const {
+template <class S>
+Vec6T<S> TreeJoints::wrench_of(const EvaluationOf<S>& e, int element, int i) const {
   const auto view = [&](int k) {
-    return FrameView(e.frames[frames[at(2 * element + k)]], e.numbers, e.nodes, e.motions);
+    return FrameViewOf<S>(e.frames[frames[at(2 * element + k)]], e.numbers, e.nodes, e.motions);
   };
   const int outer = outer_[at(element)];
-  const FrameView behind = view(outer);
-  const Motion<double>& body = behind.node_motion();
-  const Vec6& f = e.wrench[behind.node()];
+  const FrameViewOf<S> behind = view(outer);
+  const Motion<S>& body = behind.node_motion();
+  const Vec6T<S>& f = e.wrench[behind.node()];
   const double sign = i == outer ? -1 : 1;
-  const Vec3 force = sign * (body.R * f.head<3>()), torque = sign * (body.R * f.tail<3>());
-  const Motion<double> frame = view(i).motion();
-  Vec6 out;
+  const Vec3T<S> force = sign * (body.R * f.template head<3>()),
+                 torque = sign * (body.R * f.template tail<3>());
+  const Motion<S> frame = view(i).motion();
+  Vec6T<S> out;
   out << frame.R.transpose() * force, frame.R.transpose() * (torque + (body.p - frame.p).cross(force));
   return out;
+}
+Vec6 TreeJoints::wrench_on(const Evaluation& e, int element, int i) const { return wrench_of(e, element, i); }
+Vec6T<Varied> TreeJoints::wrench_on(const VariedEvaluation& e, int element, int i) const {
+  return wrench_of(e, element, i);
 }
 
 }  // namespace liedyn

@@ -65,42 +65,54 @@ Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
 
 // Where each motion of a joint has its z axis: frames in the initial configuration, inertial axes. `ends` are the joint's own frames on
 // its two bodies there, `p` its numbers.
+template <class S>
 struct JointFrames {
-  Pose<double> motion[3];
+  Pose<S> motion[3];
 };
-JointFrames joint_frames(std::string_view joint_type, const Pose<double>* ends, const double* p);
+template <class S>
+JointFrames<S> joint_frames(std::string_view joint_type, const Pose<S>* ends, const S* p);
 // The geometry of a link, from the initial poses of its body and of the body before it.
-void derive_link(const Link& link, const Pose<double>& parent, const Pose<double>& own,
-                 const JointFrames& joint, double* numbers);
+template <class S>
+void derive_link(const Link& link, const Pose<S>& parent, const Pose<S>& own, const JointFrames<S>& joint,
+                 S* numbers);
 
 // How all links stand and move, and what they need. Filled by the recursions below; Tree::links.size() of each.
-struct TreeMotion {
-  TreeMotion(const Tree& tree, int nv);
+template <class Scalar>
+struct TreeMotionOf {
+  TreeMotionOf(const Tree& tree, int nv);
 
-  std::vector<Offset<double>> offset;  // relative to the parent
-  std::vector<Motion<double>> motion;
-  std::vector<Vec6> carried_V, carried_A;  // Ad V_parent, Ad A_parent
-  std::vector<Vec6> rate;                  // S v
-  std::vector<Vec6> wrench;                // f
-  std::vector<Vec6> S;                     // per velocity, in the axes of its link
+  using Vector = Vec6T<Scalar>;
+  std::vector<Offset<Scalar>> offset;  // relative to the parent
+  std::vector<Motion<Scalar>> motion;
+  std::vector<Vector> carried_V, carried_A;  // Ad V_parent, Ad A_parent
+  std::vector<Vector> rate;                  // S v
+  std::vector<Vector> wrench;                // f
+  std::vector<Vector> S;                     // per velocity, in the axes of its link
 };
+using TreeMotion = TreeMotionOf<double>;
 
 // From the roots outwards: poses, twists and accelerations. `motions` receives those of the bodies.
-void move_links(const Tree& tree, const std::vector<Node>& nodes, const double* numbers, const double* q,
-                const double* v, const double* vdot, TreeMotion& at, Motion<double>* motions);
+template <class S>
+void move_links(const Tree& tree, const std::vector<Node>& nodes, const S* numbers, const S* q, const S* v,
+                const S* vdot, TreeMotionOf<S>& at, Motion<S>* motions);
 // Back to the roots: f from the wrenches W of the bodies.
-void gather_wrenches(const Tree& tree, const Vec6* wrench, TreeMotion& at);
+template <class S>
+void gather_wrenches(const Tree& tree, const Vec6T<S>* wrench, TreeMotionOf<S>& at);
 
 // Coordinates and their rates that give the bodies' poses and twists. Returns the largest part of a relative pose or twist that the
 // joints of the tree forbid.
 double find_coordinates(const Tree& tree, const std::vector<Node>& nodes, const double* numbers,
                         const std::vector<Motion<double>>& bodies, double* q, double* v);
+// The derivatives of q and v, whose values are those that find_coordinates has found.
+void vary_coordinates(const Tree& tree, const std::vector<Node>& nodes, const Varied* numbers,
+                      const std::vector<Motion<Varied>>& bodies, Varied* q, Varied* v);
 
 // [X, Y] of twists.
-inline Vec6 bracket(const Vec6& X, const Vec6& Y) {
-  const Vec3 u = X.head<3>(), w = X.tail<3>();
-  Vec6 out;
-  out << w.cross(Y.head<3>()) + u.cross(Y.tail<3>()), w.cross(Y.tail<3>());
+template <class S>
+Vec6T<S> bracket(const Vec6T<S>& X, const Vec6T<S>& Y) {
+  const Vec3T<S> u = X.template head<3>(), w = X.template tail<3>();
+  Vec6T<S> out;
+  out << w.cross(Y.template head<3>()) + u.cross(Y.template tail<3>()), w.cross(Y.template tail<3>());
   return out;
 }
 
@@ -118,22 +130,34 @@ class TreeJoints : public Batch {
   void derive_numbers(const Inputs<double>& in, double* out) const override {
     joints_->derive_numbers(in, out);
   }
+  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
+    joints_->derive_numbers(in, out);
+  }
   std::string row_name(int row) const override { return joints_->row_name(row); }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     joints_->check(in, message, hint);
   }
   void residual(const Evaluation&) const override {}
+  void residual(const VariedEvaluation&) const override {}
   void jacobian(const Evaluation&, const JacobianTarget&) const override {}
   void constraint_matrices(const Evaluation&, double*) const override {}
   Energy energy(const Evaluation&) const override { return {}; }
+  EnergyOf<Varied> energy(const VariedEvaluation&) const override { return {}; }
   Vec6 wrench_on(const Evaluation& at, int e, int i) const override;
+  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const override;
   AxisMotion axis_motion(const Evaluation& at, int e) const override { return joints_->axis_motion(at, e); }
+  AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const override {
+    return joints_->axis_motion(at, e);
+  }
   int angles_per_element() const override { return joints_->angles_per_element(); }
   void wound_angles(const Evaluation& at, int e, double* out) const override {
     joints_->wound_angles(at, e, out);
   }
 
  private:
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& e, int element, int i) const;
+
   std::unique_ptr<Batch> joints_;
   std::vector<int> outer_;  // per element: which of its frames is on the body behind it
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace liedyn {
 namespace {
@@ -325,6 +326,13 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
   matrix_redundant_ = to.redundant;
 }
 
+void Corrector::assemble_solution(const Stage& stage, const State& reference, State& to, Work& work) {
+  const bool simplified = std::exchange(options_.simplified, false);
+  assemble(stage, reference, to, work);
+  options_.simplified = simplified;
+  has_matrix_ = false;
+}
+
 void Corrector::set_right_side(const Stage& stage, Work& work) const {
   const Model& model = system_->model();
   const double s = 1 / stage.rate();
@@ -534,7 +542,22 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     additional_iterations_ += out.iterations - iterations_of_new_;
     if (additional_iterations_ > matrix_cost_) has_matrix_ = false;
   }
+  if (work.log != nullptr)
+    for (const std::vector<double>* part : {&theta, &to.lambda, &to.eta})
+      work.log->insert(work.log->end(), part->begin(), part->end());
   return out;
+}
+
+void Corrector::accept(const Stage& stage, double h, const State& reference, State& to, Work& work,
+                       const SolutionLog& log, std::size_t& place) {
+  if (stabilized_ && prepared_for_ != work.solver.get()) prepare(work);
+  to.redundant = reference.redundant;
+  if (stabilized_) stabilized_->set_reference(*system_, reference, work);
+  for (std::vector<double>* part : {&theta, &to.lambda, &to.eta}) {
+    std::copy_n(log.begin() + static_cast<std::ptrdiff_t>(place), part->size(), part->begin());
+    place += part->size();
+  }
+  evaluate_stage_of_nodes(stage, h, reference, to, work);
 }
 
 namespace {

@@ -81,6 +81,18 @@ class Corrector {
   // is the state whose q is q_ref; h scales eta. With an update that is not exact, q, v, vdot of `to` are the predictor too.
   CorrectorOutcome solve(const Stage& stage, double h, const State& reference, State& to, Work& work);
 
+  // Takes the solution that solve() has left in a log, from `place` on, which moves behind it.
+  void accept(const Stage& stage, double h, const State& reference, State& to, Work& work,
+              const SolutionLog& log, std::size_t& place);
+  // The exact matrix at the solution that solve() has just found, not yet factorised: what derivatives of the solution need.
+  void assemble_solution(const Stage& stage, const State& reference, State& to, Work& work);
+  // The rows that a stage holds.
+  RowRequest rows(const Stage& stage) const {
+    return {holds_positions(), holds_velocities(), false, 1 / (stage.rate() * stage.c_v)};
+  }
+  bool holds_positions() const { return options_.form != IndexForm::Index2; }
+  bool holds_velocities() const { return options_.form != IndexForm::Index3; }
+
   // Each solve is like the one before, one step later: expensive matrices may be kept, and some solves may end without a look at the last residual.
   void expect_similar_solves() { unchecked_ = std::max(unchecked_, 0); }
   // The factorised matrix no longer fits (the step size changed, a step was rejected).
@@ -103,11 +115,6 @@ class Corrector {
   struct Iteration {
     double increment = 0, multipliers = 0, residual = 0;
   };
-  bool holds_positions() const { return options_.form != IndexForm::Index2; }
-  bool holds_velocities() const { return options_.form != IndexForm::Index3; }
-  RowRequest rows(const Stage& stage) const {
-    return {holds_positions(), holds_velocities(), false, 1 / (stage.rate() * stage.c_v)};
-  }
   // The unknown of the simplified matrix is the increment of q where positions are constrained, so that only M and C lack
   // the operators; otherwise that of the accelerations, so that only K does.
   bool simplified_in_accelerations() const {

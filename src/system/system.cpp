@@ -185,7 +185,8 @@ void System::set_time(double t, Work& work) const {
     work.param_rates[at(timed.number)] = rate_of(value);
     work.param_second_rates[at(timed.number)] = second_rate_of(value);
   }
-  const TimedNumbers timed{work.params.data(), work.param_rates.data(), work.param_second_rates.data()};
+  const TimedNumbers<double> timed{work.params.data(), work.param_rates.data(),
+                                   work.param_second_rates.data()};
   for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, *work.own_numbers);
 }
 

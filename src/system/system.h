@@ -19,6 +19,9 @@ namespace liedyn {
 class System;
 
 // Scratch of one simulation: everything that is written while it runs, except the states.
+// What the solves of a step have found, one after the other: whoever does the step again, to differentiate it, need not look for it.
+using SolutionLog = std::vector<double>;  // theta, lambda, eta of each
+
 struct Work {
   explicit Work(const System& system, std::string_view solver_choice = "auto",
                 IndexForm form = IndexForm::Index3);
@@ -58,6 +61,7 @@ struct Work {
   std::vector<double> right;                  // right-hand side and solution
   std::vector<bool> held;                     // unknowns decoupled by hold()
   std::shared_ptr<ThreadPool> threads;
+  SolutionLog* log = nullptr;  // solutions are added to it, if there is one
 };
 
 // Which constraint residuals are wanted.

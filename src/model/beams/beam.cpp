@@ -44,8 +44,9 @@ int beam_node_at(const BeamMesh& mesh, double fraction) {
   return std::abs(wanted - nearest) < 1e-6 * mesh.nodes() ? static_cast<int>(nearest) : -1;
 }
 
-void beam_section(const BeamSections& sections, const Evaluation& at, int first_element, int elements,
-                  double x, Vec6& strain, Vec6& force) {
+template <class S>
+void beam_section(const BeamSections& sections, const EvaluationOf<S>& at, int first_element, int elements,
+                  double x, Vec6T<S>& strain, Vec6T<S>& force) {
   // Places of the points in units of elements: 0.5, or 0.5 -+ 1/sqrt(12).
   const int points = sections.points(), count = points * elements;
   const auto place = [&](int i) {
@@ -55,16 +56,19 @@ void beam_section(const BeamSections& sections, const Evaluation& at, int first_
   const double wanted = x * elements;
   int i = 0;
   while (i + 2 < count && place(i + 1) < wanted) ++i;
-  const auto evaluate = [&](int k, Vec6& e, Vec6& f) {
+  const auto evaluate = [&](int k, Vec6T<S>& e, Vec6T<S>& f) {
     sections.section(at, first_element + k / points, k % points, e, f);
   };
   evaluate(i, strain, force);
   if (count == 1) return;
-  Vec6 next_strain, next_force;
+  Vec6T<S> next_strain, next_force;
   evaluate(i + 1, next_strain, next_force);
   const double share = (wanted - place(i)) / (place(i + 1) - place(i));
-  strain += share * (next_strain - strain);
-  force += share * (next_force - force);
+  strain += S(share) * (next_strain - strain);
+  force += S(share) * (next_force - force);
 }
+template void beam_section(const BeamSections&, const Evaluation&, int, int, double, Vec6&, Vec6&);
+template void beam_section(const BeamSections&, const VariedEvaluation&, int, int, double, Vec6T<Varied>&,
+                           Vec6T<Varied>&);
 
 }  // namespace liedyn

@@ -55,9 +55,12 @@ class BeamSections {
   virtual int points() const = 0;
   // Strains and forces (translation, rotation) in section axes.
   virtual void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const = 0;
+  virtual void section(const VariedEvaluation& at, int element, int point, Vec6T<Varied>& strain,
+                       Vec6T<Varied>& force) const = 0;
 };
 // At the fraction x of a beam whose first element in the batch is this one: between the points linear.
-void beam_section(const BeamSections& sections, const Evaluation& at, int first_element, int elements,
-                  double x, Vec6& strain, Vec6& force);
+template <class S>
+void beam_section(const BeamSections& sections, const EvaluationOf<S>& at, int first_element, int elements,
+                  double x, Vec6T<S>& strain, Vec6T<S>& force);
 
 }  // namespace liedyn

@@ -70,6 +70,7 @@ BeamCurve<S> beam_curve(const Inputs<S>& in) {
   return out;
 }
 template BeamCurve<double> beam_curve<double>(const Inputs<double>&);
+template BeamCurve<Varied> beam_curve<Varied>(const Inputs<Varied>&);
 
 std::string beam_curve_mistake(const Inputs<double>& in, std::string& hint) {
   const Vec3 A = in.vector(kBeamFrom), b = in.vector(kBeamTo) - A;

@@ -15,7 +15,18 @@ class BeamBatch : public BatchOf<E>, public BeamSections {
   using BatchOf<E>::BatchOf;
   int points() const override { return E::points; }
   void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
-    std::array<Motion<double>, E::frames> m;
+    section_of(at, element, point, strain, force);
+  }
+  void section(const VariedEvaluation& at, int element, int point, Vec6T<Varied>& strain,
+               Vec6T<Varied>& force) const override {
+    section_of(at, element, point, strain, force);
+  }
+
+ private:
+  template <class S>
+  void section_of(const EvaluationOf<S>& at, int element, int point, Vec6T<S>& strain,
+                  Vec6T<S>& force) const {
+    std::array<Motion<S>, E::frames> m;
     for (int i = 0; i < E::frames; ++i) {
       const auto frame =
           static_cast<std::size_t>(this->frames[static_cast<std::size_t>(element * E::frames + i)]);
@@ -132,6 +143,7 @@ void TwoNodeBeam::derive(const Inputs<S>& in, S* p) {
   put<S>(K / length, p + kStiffness);
 }
 template void TwoNodeBeam::derive<double>(const Inputs<double>&, double*);
+template void TwoNodeBeam::derive<Varied>(const Inputs<Varied>&, Varied*);
 
 template <class S>
 void ThreeNodeBeam::derive(const Inputs<S>& in, S* p) {
@@ -152,6 +164,7 @@ void ThreeNodeBeam::derive(const Inputs<S>& in, S* p) {
            p + kInertia + 36 * k);
 }
 template void ThreeNodeBeam::derive<double>(const Inputs<double>&, double*);
+template void ThreeNodeBeam::derive<Varied>(const Inputs<Varied>&, Varied*);
 
 void TwoNodeBeam::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   check_beam(in, message, hint);

@@ -88,9 +88,13 @@ Vec6T<S> falling(const Motion<S>& m, const World<S>& world) {
 inline Mat6 gyroscopic(const Mat6& M, const Vec6& V) {
   return -(SE3<double>::ad(V).transpose() * M) - coadjoint_slope(M * V);
 }
-inline Energy inertial_energy(const Mat6& M, const Vec6& V, const Pose<double>& pose, const Vec3& gravity) {
-  const Vec3 first_moment = vee(M.bottomLeftCorner<3, 3>());  // m c
-  return {0.5 * V.dot(M * V), -gravity.dot(M(0, 0) * pose.p + pose.R * first_moment)};
+template <class S>
+EnergyOf<S> inertial_energy(const Mat6T<S>& M, const Vec6T<S>& V, const Pose<S>& pose,
+                            const Vec3T<S>& gravity) {
+  const Mat3T<S> corner = M.template bottomLeftCorner<3, 3>();
+  const Vec3T<S> first_moment(corner(2, 1), corner(0, 2), corner(1, 0));  // m c
+  const Vec3T<S> place = M(0, 0) * pose.p + pose.R * first_moment;
+  return {S(0.5) * V.dot(M * V), -gravity.dot(place)};
 }
 
 // d(T^-T(x) F)/dx

@@ -274,6 +274,7 @@ SectionMatrices<S> section_matrices(const Inputs<S>& in, double x) {
   return of_shape(v, shape);
 }
 template SectionMatrices<double> section_matrices<double>(const Inputs<double>&, double);
+template SectionMatrices<Varied> section_matrices<Varied>(const Inputs<Varied>&, double);
 
 std::string section_mistake(const Inputs<double>& in, std::string& hint) {
   const Kind& kind = in.kind();

@@ -130,31 +130,4 @@ void ThreeNodeBeam::partials(const World<double>& world, const std::array<Motion
   }
 }
 
-Energy ThreeNodeBeam::energy(const World<double>& world, const std::array<Motion<double>, 3>& f,
-                             const double* p) {
-  const Parts<double> parts{p};
-  Energy out;
-  for (int i = 0; i < 3; ++i) {
-    const Motion<double>& m = f[static_cast<std::size_t>(i)];
-    out += inertial_energy(parts.M(i), m.V, m, world.gravity);
-  }
-  for (int k = 0; k < points; ++k) {
-    const Strain<double> strain(kShape[k], {relative(f[1], f[0]), relative(f[1], f[2])}, parts.length());
-    const Vec6 e = strain.value - parts.relaxed(k);
-    out.potential += 0.25 * parts.length() * e.dot(parts.K(k) * e);
-  }
-  return out;
-}
-
-void ThreeNodeBeam::section(const std::array<Motion<double>, 3>& f, const double* p, int point,
-                            Vec6& out_strain, Vec6& force) {
-  const Parts<double> parts{p};
-  const std::array<Vec6, 2> d = {relative(f[1], f[0]), relative(f[1], f[2])};
-  const std::array<Vec6, 2> rate = {SE3<double>::Tinv(d[0]) * f[0].V - SE3<double>::Tinv(-d[0]) * f[1].V,
-                                    SE3<double>::Tinv(d[1]) * f[2].V - SE3<double>::Tinv(-d[1]) * f[1].V};
-  const Strain<double> strain(kShape[point], d, parts.length());
-  out_strain = strain.value - parts.relaxed(point);
-  force = parts.K(point) * section_strain(parts, point, strain, rate);
-}
-
 }  // namespace liedyn

@@ -98,10 +98,33 @@ struct ThreeNodeBeam {
   }
   static void partials(const World<double>& world, const std::array<Motion<double>, 3>& f, const double* p,
                        ForcePartials<3>& d);
-  static Energy energy(const World<double>& world, const std::array<Motion<double>, 3>& f, const double* p);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>& world, const std::array<Motion<S>, 3>& f, const S* p) {
+    const Parts<S> parts{p};
+    EnergyOf<S> out;
+    for (int i = 0; i < 3; ++i) {
+      const Motion<S>& m = f[static_cast<std::size_t>(i)];
+      out += inertial_energy<S>(parts.M(i), m.V, m, world.gravity);
+    }
+    for (int k = 0; k < points; ++k) {
+      const Strain<S> strain(kShape[k], {relative(f[1], f[0]), relative(f[1], f[2])}, parts.length());
+      const Vec6T<S> e = strain.value - parts.relaxed(k);
+      out.potential += S(0.25) * parts.length() * e.dot(parts.K(k) * e);
+    }
+    return out;
+  }
   // Strain and force of the section at a Gauss point.
-  static void section(const std::array<Motion<double>, 3>& f, const double* p, int point, Vec6& strain,
-                      Vec6& force);
+  template <class S>
+  static void section(const std::array<Motion<S>, 3>& f, const S* p, int point, Vec6T<S>& out_strain,
+                      Vec6T<S>& force) {
+    const Parts<S> parts{p};
+    const std::array<Vec6T<S>, 2> d = {relative(f[1], f[0]), relative(f[1], f[2])};
+    const std::array<Vec6T<S>, 2> rate = {SE3<S>::Tinv(d[0]) * f[0].V - SE3<S>::Tinv(-d[0]) * f[1].V,
+                                          SE3<S>::Tinv(d[1]) * f[2].V - SE3<S>::Tinv(-d[1]) * f[1].V};
+    const Strain<S> strain(kShape[point], d, parts.length());
+    out_strain = strain.value - parts.relaxed(point);
+    force = parts.K(point) * section_strain(parts, point, strain, rate);
+  }
 
   // d = log(H_M^-1 H_i)
   template <class S>

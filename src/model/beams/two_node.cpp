@@ -102,29 +102,4 @@ void TwoNodeBeam::partials(const World<double>& world, const std::array<Motion<d
   }
 }
 
-Energy TwoNodeBeam::energy(const World<double>& world, const std::array<Motion<double>, 2>& f,
-                           const double* p) {
-  const Parts<double> parts(p);
-  const RelativePose<double> relative(f[0], f[1]);
-  const Vec6 D = f[1].V - f[0].V;
-  const Vec6 V = 0.5 * (f[0].V + f[1].V + screw_cross(relative.half, D));
-  const SE3<double> half = SE3<double>::exp(0.5 * relative.twist);
-  const Pose<double> middle{f[0].R * half.R(), f[0].p + f[0].R * half.position()};
-  const Vec6 e = relative.twist - parts.relaxed;
-  Energy out{0, 0.5 * e.dot(parts.K * e)};
-  out += inertial_energy(parts.M_A, f[0].V, f[0], world.gravity);
-  out += inertial_energy(parts.M_m, V, middle, world.gravity);
-  out += inertial_energy(parts.M_B, f[1].V, f[1], world.gravity);
-  return out;
-}
-
-void TwoNodeBeam::section(const std::array<Motion<double>, 2>& f, const double* p, int, Vec6& strain,
-                          Vec6& force) {
-  const Parts<double> parts(p);
-  const Vec6 d = RelativePose<double>(f[0], f[1]).twist;
-  const Vec6 rate = SE3<double>::Tinv(d) * f[1].V - SE3<double>::Tinv(-d) * f[0].V;
-  strain = (d - parts.relaxed) / parts.length;
-  force = parts.K * (d - parts.relaxed + parts.delay * rate);
-}
-
 }  // namespace liedyn

@@ -80,10 +80,30 @@ struct TwoNodeBeam {
   }
   static void partials(const World<double>& world, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);
-  static Energy energy(const World<double>& world, const std::array<Motion<double>, 2>& f, const double* p);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>& world, const std::array<Motion<S>, 2>& f, const S* p) {
+    const Parts<S> parts(p);
+    const RelativePose<S> relative(f[0], f[1]);
+    const Vec6T<S> D = f[1].V - f[0].V;
+    const Vec6T<S> V = S(0.5) * (f[0].V + f[1].V + screw_cross(relative.half, D));
+    const SE3<S> half = SE3<S>::exp(S(0.5) * relative.twist);
+    const Pose<S> middle{f[0].R * half.R(), f[0].p + f[0].R * half.position()};
+    const Vec6T<S> e = relative.twist - parts.relaxed;
+    EnergyOf<S> out{S(0), S(0.5) * e.dot(parts.K * e)};
+    out += inertial_energy<S>(parts.M_A, f[0].V, f[0], world.gravity);
+    out += inertial_energy<S>(parts.M_m, V, middle, world.gravity);
+    out += inertial_energy<S>(parts.M_B, f[1].V, f[1], world.gravity);
+    return out;
+  }
   // Strain and force of the section in the middle.
-  static void section(const std::array<Motion<double>, 2>& f, const double* p, int point, Vec6& strain,
-                      Vec6& force);
+  template <class S>
+  static void section(const std::array<Motion<S>, 2>& f, const S* p, int, Vec6T<S>& strain, Vec6T<S>& force) {
+    const Parts<S> parts(p);
+    const Vec6T<S> d = RelativePose<S>(f[0], f[1]).twist;
+    const Vec6T<S> rate = SE3<S>::Tinv(d) * f[1].V - SE3<S>::Tinv(-d) * f[0].V;
+    strain = (d - parts.relaxed) / parts.length;
+    force = parts.K * (d - parts.relaxed + parts.delay * rate);
+  }
 
  private:
   // c' = (1 - c.c)/4 D + (c.D)/2 c + c x S/2, with dual products

@@ -150,15 +150,6 @@ void RigidInertia::partials(const World<double>& world, const std::array<Motion<
   M.bottomRightCorner<3, 3>() = J;
 }
 
-Energy RigidInertia::energy(const World<double>& world, const std::array<Motion<double>, 1>& f,
-                            const double* n) {
-  const double m = n[0];
-  const Vec3 mc = Eigen::Map<const Vec3>(n + 1);
-  const Vec3 v = f[0].V.head<3>(), w = f[0].V.tail<3>();
-  const Vec3 p = m * v + w.cross(mc), L = mc.cross(v) + inertia_matrix(n + 4) * w;
-  return {0.5 * (v.dot(p) + w.dot(L)), -world.gravity.dot(m * f[0].p + f[0].R * mc)};
-}
-
 void PointInertia::partials(const World<double>& world, const std::array<Motion<double>, 1>& f,
                             const double* n, ForcePartials<1>& d) {
   const Vec3 v = f[0].V.head<3>(), w = f[0].V.tail<3>();
@@ -169,11 +160,6 @@ void PointInertia::partials(const World<double>& world, const std::array<Motion<
   d.C[0][0].topRightCorner<3, 3>() = -n[0] * skew(v);
   d.M[0][0].setZero();
   d.M[0][0].topLeftCorner<3, 3>() = n[0] * Mat3::Identity();
-}
-
-Energy PointInertia::energy(const World<double>& world, const std::array<Motion<double>, 1>& f,
-                            const double* n) {
-  return {0.5 * n[0] * f[0].V.head<3>().squaredNorm(), -n[0] * world.gravity.dot(f[0].p)};
 }
 
 BodyKind rigid() {

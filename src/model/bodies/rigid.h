@@ -46,24 +46,32 @@ struct RigidInertia {
   }
   static void partials(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n,
                        ForcePartials<1>& d);
-  static Energy energy(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>& world, const std::array<Motion<S>, 1>& f, const S* n) {
+    using V3 = Vec3T<S>;
+    const S m = n[0];
+    const V3 mc = Eigen::Map<const V3>(n + 1);
+    const V3 v = f[0].V.template head<3>(), w = f[0].V.template tail<3>();
+    const V3 p = m * v + w.cross(mc), L = mc.cross(v) + inertia_matrix(n + 4) * w;
+    return {S(0.5) * (v.dot(p) + w.dot(L)), -world.gravity.dot(V3(m * f[0].p + f[0].R * mc))};
+  }
 
   // With the inertial velocity u of the reference point (the terms with v above cancel), b = alpha x m c + Omega x (Omega x m c) and
   // gamma = R^T (udot - gravity):
   //   r_t = m (udot - gravity) + R b            r_r = m c x gamma + J alpha + Omega x J Omega
-  template <bool WithMatrix>
-  static void direct(const DirectNode& x, const World<double>& world, const double* n, const Seeding& s,
-                     double* r, DirectBlock block) {
+  template <bool WithMatrix, class S>
+  static void direct(const DirectNodeOf<S>& x, const World<S>& world, const S* n,
+                     [[maybe_unused]] const Seeding& s, S* r, [[maybe_unused]] DirectBlock block) {
     if (is_direct_in_plane(x.type)) return direct_in_plane<WithMatrix>(x, world, n, s, r, block);
-    using Map3 = Eigen::Map<const Vec3>;
-    const double m = n[0];
+    using Map3 = Eigen::Map<const Vec3T<S>>;
+    const S m = n[0];
     const Map3 mc(n + 1), w(x.v + 3), alpha(x.vdot + 3);
-    const Mat3 J = inertia_matrix(n + 4);
-    const Mat3& R = x.pose.R;
-    const Vec3 fall = Map3(x.vdot) - world.gravity;
-    const Vec3 Jw = J * w;
-    const bool about_center = mc.x() == 0 && mc.y() == 0 && mc.z() == 0;
-    Vec3 force = m * fall, torque = J * alpha + w.cross(Jw), gamma, b;
+    const Mat3T<S> J = inertia_matrix(n + 4);
+    const Mat3T<S>& R = x.pose.R;
+    const Vec3T<S> fall = Map3(x.vdot) - world.gravity;
+    const Vec3T<S> Jw = J * w;
+    const bool about_center = is_zero(mc);
+    Vec3T<S> force = m * fall, torque = J * alpha + w.cross(Jw), gamma, b;
     if (!about_center) {
       gamma = R.transpose() * fall;
       b = alpha.cross(mc) + w.cross(w.cross(mc));
@@ -94,15 +102,25 @@ struct RigidInertia {
       block.add(3, 3, D);
     }
   }
-  template <bool WithMatrix>
-  static void direct_in_plane(const DirectNode& x, const World<double>& world, const double* n,
-                              const Seeding& s, double* r, DirectBlock block) {
-    const double m = n[0], J = n[6];
-    const double w = x.v[2], alpha = x.vdot[2];
-    const double c = x.pose.R(0, 0), sine = x.pose.R(1, 0);
-    const double X = c * n[1] - sine * n[2], Y = sine * n[1] + c * n[2];  // R m c
-    const double fall[] = {x.vdot[0] - world.gravity[0], x.vdot[1] - world.gravity[1]};
-    const double B[] = {-alpha * Y - w * w * X, alpha * X - w * w * Y};  // R b
+  // Constants that are zero; numbers with derivatives are not, whatever their value.
+  template <class V>
+  static bool is_zero(const V& x) {
+    for (int i = 0; i < 3; ++i) {
+      if (value(x[i]) != 0) return false;
+      if constexpr (is_varied<typename V::Scalar>)
+        if (x[i].id != 0) return false;
+    }
+    return true;
+  }
+  template <bool WithMatrix, class S>
+  static void direct_in_plane(const DirectNodeOf<S>& x, const World<S>& world, const S* n,
+                              [[maybe_unused]] const Seeding& s, S* r, [[maybe_unused]] DirectBlock block) {
+    const S m = n[0], J = n[6];
+    const S w = x.v[2], alpha = x.vdot[2];
+    const S c = x.pose.R(0, 0), sine = x.pose.R(1, 0);
+    const S X = c * n[1] - sine * n[2], Y = sine * n[1] + c * n[2];  // R m c
+    const S fall[] = {x.vdot[0] - world.gravity[0], x.vdot[1] - world.gravity[1]};
+    const S B[] = {-alpha * Y - w * w * X, alpha * X - w * w * Y};  // R b
     r[0] += m * fall[0] + B[0];
     r[1] += m * fall[1] + B[1];
     r[2] += X * fall[1] - Y * fall[0] + J * alpha;
@@ -141,7 +159,10 @@ struct PointInertia {
   }
   static void partials(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n,
                        ForcePartials<1>& d);
-  static Energy energy(const World<double>& world, const std::array<Motion<double>, 1>& f, const double* n);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>& world, const std::array<Motion<S>, 1>& f, const S* n) {
+    return {S(0.5) * n[0] * f[0].V.template head<3>().squaredNorm(), -n[0] * world.gravity.dot(f[0].p)};
+  }
 };
 
 BodyKind rigid();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "model/beams/beam.h"
 #include "model/beams/section.h"
 #include "model/flexible/interface.h"
@@ -57,12 +58,15 @@ int modal_points(const Description& d, const Entry& body, int interfaces) {
   return reduced_modes(method_of(d, body), modes_of(d, body), interfaces) / 3;
 }
 
-FlexibleStart flexible_start(const Description& d, const Entry& entry, const Entry& owner,
-                             const double* params) {
-  const Inputs<double> in(d, owner, params, nullptr);
-  const auto vector = [&](int field) { return in.stored(field) ? in.vector(field) : Vec3(Vec3::Zero()); };
+template <class S>
+FlexibleStart<S> flexible_start(const Description& d, const Entry& entry, const Entry& owner,
+                                const S* params) {
+  const Inputs<S> in(d, owner, params, nullptr);
+  const auto vector = [&](int field) {
+    return in.stored(field) ? in.vector(field) : Vec3T<S>(Vec3T<S>::Zero());
+  };
   const auto consistent = [&](int field) { return owner.fields[static_cast<std::size_t>(field)].consistent; };
-  FlexibleStart out;
+  FlexibleStart<S> out;
   if (is_linear_beam(owner)) {
     out.pose = beam_curve(in).start;
     out.velocity = vector(kBeamVelocity);
@@ -80,12 +84,14 @@ FlexibleStart flexible_start(const Description& d, const Entry& entry, const Ent
     out.free_angular_velocity = consistent(kSolidAngularVelocity);
   }
   if (is_interface(entry)) {
-    const Vec3 place = Inputs<double>(d, entry, params, nullptr).vector(kInterfaceAt);
-    out.velocity += out.angular_velocity.cross(Vec3(place - out.pose.p));
+    const Vec3T<S> place = Inputs<S>(d, entry, params, nullptr).vector(kInterfaceAt);
+    out.velocity += out.angular_velocity.cross(Vec3T<S>(place - out.pose.p));
     out.pose.p = place;
   }
   return out;
 }
+template FlexibleStart<double> flexible_start(const Description&, const Entry&, const Entry&, const double*);
+template FlexibleStart<Varied> flexible_start(const Description&, const Entry&, const Entry&, const Varied*);
 
 FlexibleSource::FlexibleSource(const Description& d, int body)
     : body_(body),
@@ -173,16 +179,55 @@ Seeds FlexibleBatch::seeds(const Evaluation& at, const JacobianTarget& to, const
   return node_seeds(frame.type(), frame.node_motion(), tangent, rate_tangent, s);
 }
 
-FloatingMotion<double> FlexibleBatch::motion(const Evaluation& at) const {
-  FloatingMotion<double> out;
-  out.frame = at.motions[at.frames[frames[0]].node];
+template <class S>
+FloatingMotion<S> FlexibleBatch::motion(const EvaluationOf<S>& at) const {
+  FloatingMotion<S> out;
+  out.frame = node_motion_of(at, 0);
   out.eta.resize(modes_), out.rate.resize(modes_), out.acceleration.resize(modes_);
   for (int i = 0; i < modes_ / 3; ++i) {
-    const Motion<double>& point = at.motions[at.frames[frames[static_cast<std::size_t>(1 + i)]].node];
-    out.eta.segment<3>(3 * i) = point.p;
-    out.rate.segment<3>(3 * i) = point.V.head<3>();
-    out.acceleration.segment<3>(3 * i) = point.A.head<3>();
+    const Motion<S>& point = node_motion_of(at, 1 + i);
+    out.eta.template segment<3>(3 * i) = point.p;
+    out.rate.template segment<3>(3 * i) = point.V.template head<3>();
+    out.acceleration.template segment<3>(3 * i) = point.A.template head<3>();
   }
+  return out;
+}
+
+FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied>& in) const {
+  const Description& d = in.description();
+  MaterialScales out{Varied(1), Varied(1), Varied(0), Varied(0)};
+  const auto look = [&](int index) {
+    const Entry& entry = flexible_entry(d, index);
+    const Inputs<Varied> own(d, entry, in.all_numbers(), nullptr);
+    for (std::size_t f = 0; f < entry.fields.size(); ++f) {
+      const FieldValue& field = entry.fields[f];
+      const Field& kind = entry.kind->fields[f];
+      for (int i = 0; field.first >= 0 && i < field.count; ++i) {
+        const Varied& x = in.all_numbers()[field.first + i];
+        if (x.id == 0 || kind.name == "velocity" || kind.name == "angular_velocity_inertial" ||
+            kind.name == "damping" || kind.name == "damping_ratio")
+          continue;
+        // Modes do not change with these two, and matrices are proportional to them.
+        if (kind.name == "density") {
+          out.mass = x / Varied(x.v);
+        } else if (kind.name == "young" && !is_linear_beam(entry)) {
+          out.stiffness = x / Varied(x.v);
+        } else {
+          throw InputError(
+              fmt::format("flexible.{}.{}", entry.name, kind.name),
+              fmt::format("expected a parameter that leaves the modes of the body as they are (density, "
+                          "young of solids, damping, damping_ratio, velocities), got {}",
+                          kind.name),
+              "--method difference gives differences of whole runs");
+        }
+      }
+    }
+  };
+  look(source_->body());
+  for (int i = 0; i < source_->interfaces(); ++i) look(source_->interface_entry(i));
+  const Inputs<Varied> body(d, flexible_entry(d, source_->body()), in.all_numbers(), nullptr);
+  out.damping_ratio = body.number(body.kind().field("damping_ratio"));
+  out.damping = body.number(body.kind().field("damping"));
   return out;
 }
 
@@ -230,6 +275,28 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     *out++ = in.number(kBeamDamping);
     Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, modes_} = linear_beam_sections(in, made->reduced.modes);
   }
+  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
+    const Description& d = in.description();
+    const MaterialScales scales = material_scales(in);
+    std::vector<double> params(static_cast<std::size_t>(d.numbers.size())),
+        values(static_cast<std::size_t>(numbers_per_element()));
+    for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_numbers()[i].v;
+    derive_numbers(Inputs<double>(d, in.entry(), params.data(), nullptr), values.data());
+    std::copy(values.begin(), values.end(), out);
+    const int size = ShapeIntegrals::size(modes_);
+    const ShapeIntegralsOf<Varied> c(modes_, out);
+    for (int i = 0; i < size; ++i) out[i] *= scales.mass;
+    for (int l = 0; l < modes_; ++l) {
+      c.k(l) *= scales.stiffness / scales.mass;
+      c.d(l) = Varied(2) * scales.damping_ratio * sqrt(c.k(l) * c.m(l)) + scales.damping * c.k(l);
+    }
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].of != Of::Stress) continue;
+      Varied* rows = out + size + static_cast<int>(i) * output_size() + 3;
+      for (int k = 0; k < 6 * modes_; ++k) rows[k] *= scales.stiffness;
+    }
+    if (sections_ > 0) out[first_section()] = in.number(kBeamDamping);
+  }
   std::string row_name(int) const override { return {}; }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
     const auto made = source_->made(in.description(), in.all_numbers());
@@ -249,26 +316,11 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     outputs_.push_back({sensor_entry, of});
     return static_cast<int>(outputs_.size()) - 1;
   }
-  Modal<double> coordinates(const Evaluation& at) const override { return motion(at).eta; }
-  const Motion<double>& frame(const Evaluation& at) const override {
-    return at.motions[at.frames[frames[0]].node];
-  }
-  Vec3 place(const Evaluation& at, int index) const override {
-    return Eigen::Map<const Vec3>(output_numbers(at, index));
-  }
-  Vec3 displacement(const Evaluation& at, int index) const override {
-    Vec3 out = stress(at, index).head<3>();
-    if (pairs() == 0) return out;
-    const Eigen::Map<const Eigen::Matrix3Xd> second(output_numbers(at, index) + 3 + 6 * modes_, 3, pairs());
-    const Modal<double> eta = coordinates(at);
-    for (int l = 0; l < modes_; ++l)
-      for (int k = 0; k <= l; ++k) out += (k == l ? 0.5 : 1) * eta[k] * eta[l] * second.col(pair_index(k, l));
-    return out;
-  }
-  Vec6 stress(const Evaluation& at, int index) const override {
-    return Eigen::Map<const Eigen::Matrix<double, 6, Eigen::Dynamic>>(output_numbers(at, index) + 3, 6,
-                                                                      modes_) *
-           coordinates(at);
+  const Batch& batch() const override { return *this; }
+  int modes_of_body() const override { return modes_; }
+  int pairs_of_body() const override { return pairs(); }
+  int numbers_of(int index) const override {
+    return first_number + ShapeIntegrals::size(modes_) + index * output_size();
   }
 
   void show_sections(const BeamMesh& mesh) override {
@@ -277,18 +329,15 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   }
   int points() const override { return points_; }
   void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
-    const double* numbers = at.numbers + first_number + first_section();
-    const Eigen::Map<const Eigen::MatrixXd> rows(numbers + 1, 12 * sections_, modes_);
-    const FloatingMotion<double> x = motion(at);
-    const int row = 12 * (points_ * element + point);
-    strain = rows.middleRows<6>(row) * x.eta;
-    force = rows.middleRows<6>(row + 6) * (x.eta + numbers[0] * x.rate);
+    section_of(at, element, point, strain, force);
+  }
+  void section(const VariedEvaluation& at, int element, int point, Vec6T<Varied>& strain,
+               Vec6T<Varied>& force) const override {
+    section_of(at, element, point, strain, force);
   }
 
-  void residual(const Evaluation& at) const override {
-    const FloatingMotion<double> x = motion(at);
-    add_wrenches(at, x, FloatingTerms<double>(constants(at), x, at.world.gravity));
-  }
+  void residual(const Evaluation& at) const override { add_residual(at); }
+  void residual(const VariedEvaluation& at) const override { add_residual(at); }
 
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const ShapeIntegrals c = constants(at);
@@ -339,19 +388,14 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   }
 
   Energy energy(const Evaluation& at) const override {
-    return floating_energy(constants(at), motion(at), at.world.gravity);
+    return floating_energy<double>(constants(at), motion(at), at.world.gravity);
+  }
+  EnergyOf<Varied> energy(const VariedEvaluation& at) const override {
+    return floating_energy<Varied>(constants(at), motion(at), at.world.gravity);
   }
 
-  Vec6 wrench_on(const Evaluation& at, int, int i) const override {
-    const FloatingMotion<double> x = motion(at);
-    Vec6 W;
-    Modal<double> W_eta;
-    floating_residual(constants(at), x, FloatingTerms<double>(constants(at), x, at.world.gravity), W, W_eta);
-    if (i == 0) return W;
-    Vec6 out = Vec6::Zero();
-    out.head<3>() = W_eta.segment<3>(3 * (i - 1));
-    return out;
-  }
+  Vec6 wrench_on(const Evaluation& at, int, int i) const override { return wrench_of(at, i); }
+  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int, int i) const override { return wrench_of(at, i); }
 
  private:
   struct Output {
@@ -365,20 +409,46 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   int first_section() const {
     return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * output_size();
   }
-  const double* output_numbers(const Evaluation& at, int index) const {
-    return at.numbers + first_number + ShapeIntegrals::size(modes_) + index * output_size();
+  template <class S>
+  void section_of(const EvaluationOf<S>& at, int element, int point, Vec6T<S>& strain,
+                  Vec6T<S>& force) const {
+    const S* numbers = at.numbers + first_number + first_section();
+    const Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>> rows(numbers + 1, 12 * sections_,
+                                                                                  modes_);
+    const FloatingMotion<S> x = motion(at);
+    const int row = 12 * (points_ * element + point);
+    strain = rows.template middleRows<6>(row) * x.eta;
+    force = rows.template middleRows<6>(row + 6) * Modal<S>(x.eta + numbers[0] * x.rate);
   }
-  ShapeIntegrals constants(const Evaluation& at) const {
-    return ShapeIntegrals(modes_, at.numbers + first_number);
+  template <class S>
+  ShapeIntegralsOf<const S> constants(const EvaluationOf<S>& at) const {
+    return ShapeIntegralsOf<const S>(modes_, at.numbers + first_number);
   }
-  void add_wrenches(const Evaluation& at, const FloatingMotion<double>& x,
-                    const FloatingTerms<double>& t) const {
-    Vec6 W;
-    Modal<double> W_eta;
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    const FloatingMotion<S> x = motion(at);
+    add_wrenches(at, x, FloatingTerms<S>(constants(at), x, at.world.gravity));
+  }
+  template <class S>
+  void add_wrenches(const EvaluationOf<S>& at, const FloatingMotion<S>& x, const FloatingTerms<S>& t) const {
+    Vec6T<S> W;
+    Modal<S> W_eta;
     floating_residual(constants(at), x, t, W, W_eta);
     at.wrench[at.frames[frames[0]].node] += W;
     for (int i = 0; i < modes_ / 3; ++i)
-      at.wrench[at.frames[frames[static_cast<std::size_t>(1 + i)]].node].head<3>() += W_eta.segment<3>(3 * i);
+      at.wrench[at.frames[frames[static_cast<std::size_t>(1 + i)]].node].template head<3>() +=
+          W_eta.template segment<3>(3 * i);
+  }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int i) const {
+    const FloatingMotion<S> x = motion(at);
+    Vec6T<S> W;
+    Modal<S> W_eta;
+    floating_residual(constants(at), x, FloatingTerms<S>(constants(at), x, at.world.gravity), W, W_eta);
+    if (i == 0) return W;
+    Vec6T<S> out = Vec6T<S>::Zero();
+    out.template head<3>() = W_eta.template segment<3>(3 * (i - 1));
+    return out;
   }
 };
 
@@ -403,47 +473,61 @@ class FlexibleInterface : public FlexibleBatch {
     const auto& second = made->reduced.interface_pairs[index];
     std::copy_n(second.data(), second.size(), out);
   }
+  // Constants: material_scales() of the body refuses whatever would change them.
+  void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
+    std::vector<double> params(in.description().numbers.size()),
+        values(static_cast<std::size_t>(numbers_per_element()));
+    for (std::size_t i = 0; i < params.size(); ++i) params[i] = in.all_numbers()[i].v;
+    derive_numbers(Inputs<double>(in.description(), in.entry(), params.data(), nullptr), values.data());
+    std::copy(values.begin(), values.end(), out);
+  }
   void check(const Inputs<double>&, std::string&, std::string&) const override {
   }  // the body says what is wrong
   std::string row_name(int row) const override {
     return fmt::format("{} {}", row < 3 ? "place" : "rotation", "xyz"[row % 3]);
   }
   Energy energy(const Evaluation&) const override { return {}; }
+  EnergyOf<Varied> energy(const VariedEvaluation&) const override { return {}; }
 
   void residual(const Evaluation& at) const override { evaluate(at, nullptr); }
+  void residual(const VariedEvaluation& at) const override {
+    const Material<Varied> material(*this, at);
+    add_residual(at, material, derivatives(at, material));
+  }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { evaluate(at, &to); }
 
   void constraint_matrices(const Evaluation& at, double* out) const override {
-    const Material material(*this, at);
+    const Material<double> material(*this, at);
     const InterfaceDerivatives d = derivatives(at, material);
     for (int i = 0; i < coupling().frames; ++i, out += 36)
       Eigen::Map<Mat6>{out} = view(at, i).to_node_columns<6>(columns(material, d.B, i));
   }
 
-  Vec6 wrench_on(const Evaluation& at, int, int i) const override {
-    const Material material(*this, at);
-    return columns(material, derivatives(at, material).B, i).transpose() * lambda(at);
-  }
+  Vec6 wrench_on(const Evaluation& at, int, int i) const override { return wrench_of(at, i); }
+  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int, int i) const override { return wrench_of(at, i); }
 
  private:
-  using Rows = Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, kMostModes>;
+  template <class S>
+  using Rows = Eigen::Matrix<S, 6, Eigen::Dynamic, 0, 6, kMostModes>;
 
   // Displacement and rotation y of the material there, by the modes:  y = Psi eta + 1/2 sum Psi_kl eta_k eta_l
+  template <class S>
   struct Material {
-    Rows slope;       // dy/deta
-    Rows slope_rate;  // and its rate
-    Vec6 y, rate;
-    Vec6 convective;  // what y'' has beside slope eta''
+    Rows<S> slope;       // dy/deta
+    Rows<S> slope_rate;  // and its rate
+    Vec6T<S> y, rate;
+    Vec6T<S> convective;  // what y'' has beside slope eta''
 
-    Material(const FlexibleInterface& of, const Evaluation& at)
-        : slope(Eigen::Map<const Rows>(of.numbers(at), 6, of.modes_)), slope_rate(Rows::Zero(6, of.modes_)) {
-      Modal<double> eta(of.modes_), eta_rate(of.modes_);
+    Material(const FlexibleInterface& of, const EvaluationOf<S>& at)
+        : slope(Eigen::Map<const Rows<S>>(of.numbers(at), 6, of.modes_)),
+          slope_rate(Rows<S>::Zero(6, of.modes_)) {
+      Modal<S> eta(of.modes_), eta_rate(of.modes_);
       for (int i = 0; i < of.modes_ / 3; ++i) {
-        const Motion<double>& point = at.motions[at.frames[of.frames[static_cast<std::size_t>(1 + i)]].node];
-        eta.segment<3>(3 * i) = point.p;
-        eta_rate.segment<3>(3 * i) = point.V.head<3>();
+        const Motion<S>& point = of.node_motion_of(at, 1 + i);
+        eta.template segment<3>(3 * i) = point.p;
+        eta_rate.template segment<3>(3 * i) = point.V.template head<3>();
       }
-      y.noalias() = slope * eta;
+      y = slope * eta;
       if (of.pairs() > 0) {
         for (int l = 0; l < of.modes_; ++l)
           for (int k = 0; k < of.modes_; ++k) {
@@ -451,62 +535,80 @@ class FlexibleInterface : public FlexibleBatch {
             slope.col(k) += eta[l] * second;
             slope_rate.col(k) += eta_rate[l] * second;
           }
-        y = (0.5 * (y + slope * eta)).eval();
+        y = (S(0.5) * (y + slope * eta)).eval();
       }
-      rate.noalias() = slope * eta_rate;
-      convective.noalias() = slope_rate * eta_rate;
+      rate = slope * eta_rate;
+      convective = slope_rate * eta_rate;
     }
   };
 
-  const double* numbers(const Evaluation& at) const { return at.numbers + first_number + 3; }
-  Eigen::Map<const Vec6> second(const Evaluation& at, int k, int l) const {
-    return Eigen::Map<const Vec6>(numbers(at) + 6 * modes_ + 6 * pair_index(k, l));
+  template <class S>
+  const S* numbers(const EvaluationOf<S>& at) const {
+    return at.numbers + first_number + 3;
   }
-  Eigen::Map<const Vec6> lambda(const Evaluation& at) const {
-    return Eigen::Map<const Vec6>(at.lambda + first_row);
+  template <class S>
+  Eigen::Map<const Vec6T<S>> second(const EvaluationOf<S>& at, int k, int l) const {
+    return Eigen::Map<const Vec6T<S>>(numbers(at) + 6 * modes_ + 6 * pair_index(k, l));
+  }
+  template <class S>
+  Eigen::Map<const Vec6T<S>> lambda(const EvaluationOf<S>& at) const {
+    return Eigen::Map<const Vec6T<S>>(at.lambda + first_row);
   }
   // Index in InterfaceDerivatives of what the i-th frame moves.
   int part(int i) const { return i == 0 ? 0 : i == coupling().frames - 1 ? 2 : 1; }
   // Of a frame's own increments, from those of y for the modes.
-  Mat6 columns(const Material& material, const Mat6* of, int i) const {
+  template <class S>
+  Mat6T<S> columns(const Material<S>& material, const Mat6T<S>* of, int i) const {
     if (part(i) != 1) return of[part(i)];
-    Mat6 out = Mat6::Zero();
-    out.leftCols<3>() = of[1] * material.slope.middleCols<3>(3 * (i - 1));
+    Mat6T<S> out = Mat6T<S>::Zero();
+    out.template leftCols<3>() = of[1] * material.slope.template middleCols<3>(3 * (i - 1));
     return out;
   }
   // The same of the rates B v.
-  Mat6 rate_columns(const Material& material, const InterfaceDerivatives& d, int i) const {
+  Mat6 rate_columns(const Material<double>& material, const InterfaceDerivatives& d, int i) const {
     Mat6 out = columns(material, d.Z, i);
     if (part(i) == 1) out.leftCols<3>() += d.B[1] * material.slope_rate.middleCols<3>(3 * (i - 1));
     return out;
   }
 
-  InterfaceDerivatives derivatives(const Evaluation& at, const Material& material) const {
-    const Motion<double>& frame = at.motions[at.frames[frames.front()].node];
-    const Motion<double>& own = at.motions[at.frames[frames.back()].node];
-    InterfaceDerivatives d = interface_derivatives(
-        frame, material.y, material.rate, own, Eigen::Map<const Vec3>(at.numbers + first_number), lambda(at));
+  template <class S>
+  InterfaceDerivativesOf<S> derivatives(const EvaluationOf<S>& at, const Material<S>& material) const {
+    InterfaceDerivativesOf<S> d = interface_derivatives<S>(
+        node_motion_of(at, 0), material.y, material.rate, node_motion_of(at, coupling().frames - 1),
+        Eigen::Map<const Vec3T<S>>(at.numbers + first_number), lambda(at));
     d.bias += d.B[1] * material.convective;
     return d;
   }
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int i) const {
+    const Material<S> material(*this, at);
+    return columns(material, derivatives(at, material).B, i).transpose() * lambda(at);
+  }
 
-  void evaluate(const Evaluation& at, const JacobianTarget* to) const {
-    const Material material(*this, at);
-    const InterfaceDerivatives d = derivatives(at, material);
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at, const Material<S>& material,
+                    const InterfaceDerivativesOf<S>& d) const {
     const int F = coupling().frames;
-    if (at.phi != nullptr) Eigen::Map<Vec6>{at.phi + first_row} = d.phi;
+    if (at.phi != nullptr) Eigen::Map<Vec6T<S>>{at.phi + first_row} = d.phi;
     if (at.rate != nullptr || at.acceleration != nullptr) {
-      Vec6 rate = Vec6::Zero(), acceleration = d.bias;
+      Vec6T<S> rate = Vec6T<S>::Zero(), acceleration = d.bias;
       for (int i = 0; i < F; ++i) {
-        const Mat6 B = columns(material, d.B, i);
+        const Mat6T<S> B = columns(material, d.B, i);
         rate += B * view(at, i).motion().V;
         acceleration += B * view(at, i).motion().A;
       }
-      if (at.rate != nullptr) Eigen::Map<Vec6>{at.rate + first_row} = rate;
-      if (at.acceleration != nullptr) Eigen::Map<Vec6>{at.acceleration + first_row} = acceleration;
+      if (at.rate != nullptr) Eigen::Map<Vec6T<S>>{at.rate + first_row} = rate;
+      if (at.acceleration != nullptr) Eigen::Map<Vec6T<S>>{at.acceleration + first_row} = acceleration;
     }
     for (int i = 0; i < F; ++i)
       at.wrench[view(at, i).node()] += columns(material, d.B, i).transpose() * lambda(at);
+  }
+
+  void evaluate(const Evaluation& at, const JacobianTarget* to) const {
+    const Material<double> material(*this, at);
+    const InterfaceDerivatives d = derivatives(at, material);
+    add_residual(at, material, d);
+    const int F = coupling().frames;
     if (to == nullptr) return;
 
     const BlockRef* refs = to->blocks;

@@ -30,13 +30,15 @@ const std::string& interface_owner(const Description& description, const Entry& 
 int modal_points(const Description& description, const Entry& body, int interfaces);
 
 // Where a flexible body or an interface is at the start, and how it moves: as a rigid body. `owner` is the entry of the interface's body.
+template <class S>
 struct FlexibleStart {
-  Pose<double> pose;
-  Vec3 velocity, angular_velocity;  // inertial axes
+  Pose<S> pose;
+  Vec3T<S> velocity, angular_velocity;  // inertial axes
   bool free_velocity = false, free_angular_velocity = false, free_position = false, free_orientation = false;
 };
-FlexibleStart flexible_start(const Description& description, const Entry& entry, const Entry& owner,
-                             const double* params);
+template <class S>
+FlexibleStart<S> flexible_start(const Description& description, const Entry& entry, const Entry& owner,
+                                const S* params);
 
 // A body's finite elements and their reduction, made when they are first asked for and kept while the numbers of the body stay the same.
 class FlexibleSource {
@@ -54,6 +56,7 @@ class FlexibleSource {
   std::shared_ptr<const Made> made(const Description& description, const double* params) const;
   int index_of(int interface_entry) const;
   int interfaces() const { return static_cast<int>(interfaces_.size()); }
+  int interface_entry(int i) const { return interfaces_[static_cast<std::size_t>(i)]; }
 
  private:
   std::shared_ptr<const Made> make(const Description& description, const double* params) const;
@@ -76,16 +79,31 @@ class FlexibleBatch : public Batch {
   int modes() const { return modes_; }
   const std::vector<Attachment>& attachments() const override;
   AxisMotion axis_motion(const Evaluation&, int) const override { return {}; }
+  AxisMotionOf<Varied> axis_motion(const VariedEvaluation&, int) const override { return {}; }
   int angles_per_element() const override { return 0; }
   void wound_angles(const Evaluation&, int, double*) const override {}
 
  protected:
-  FrameView view(const Evaluation& at, int i) const {
-    return FrameView(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);
+  template <class S>
+  FrameViewOf<S> view(const EvaluationOf<S>& at, int i) const {
+    return FrameViewOf<S>(at.frames[frames[static_cast<std::size_t>(i)]], at.numbers, at.nodes, at.motions);
   }
   static Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame,
                      const Seeding& s);
-  FloatingMotion<double> motion(const Evaluation& at) const;
+  // The motion of the node of the i-th frame.
+  template <class S>
+  const Motion<S>& node_motion_of(const EvaluationOf<S>& at, int i) const {
+    return at.motions[at.frames[frames[static_cast<std::size_t>(i)]].node];
+  }
+  template <class S>
+  FloatingMotion<S> motion(const EvaluationOf<S>& at) const;
+  // The numbers that derive_numbers() makes of a body's material and damping alone, with their derivatives. What else the finite elements depend on has none:
+  // throws InputError if it varies.
+  struct MaterialScales {
+    Varied stiffness, mass;  // relative to the values
+    Varied damping_ratio, damping;
+  };
+  MaterialScales material_scales(const Inputs<Varied>& in) const;
   // Pairs of modes that displacements have numbers for.
   int pairs() const { return source_->second_order() ? pair_count(modes_) : 0; }
 
@@ -100,14 +118,50 @@ class FlexibleOutput {
   virtual ~FlexibleOutput() = default;
   // Before the model's numbers are laid out: the index of what the sensor looks at.
   virtual int add(int sensor_entry, Of of) = 0;
-  virtual Modal<double> coordinates(const Evaluation& at) const = 0;
-  virtual const Motion<double>& frame(const Evaluation& at) const = 0;
-  // Place of the nearest node of the finite element model in the relaxed body, and its displacement; body axes.
-  virtual Vec3 place(const Evaluation& at, int index) const = 0;
-  virtual Vec3 displacement(const Evaluation& at, int index) const = 0;
-  virtual Vec6 stress(const Evaluation& at, int index) const = 0;  // xx, yy, zz, yz, xz, xy
-  // Before the model's numbers are laid out: a sensor looks at sections of this linear beam, which then has those of BeamSections.
+  // Likewise: a sensor looks at sections of this linear beam, which then has those of BeamSections.
   virtual void show_sections(const BeamMesh& mesh) = 0;
+  virtual const Batch& batch() const = 0;
+  virtual int modes_of_body() const = 0;
+  virtual int pairs_of_body() const = 0;
+  // Where the numbers of this output begin: a place, then 6 x modes, then 3 x pairs.
+  virtual int numbers_of(int index) const = 0;
+
+  template <class S>
+  const Motion<S>& frame(const EvaluationOf<S>& at) const {
+    return at.motions[at.frames[batch().frames[0]].node];
+  }
+  template <class S>
+  Modal<S> coordinates(const EvaluationOf<S>& at) const {
+    Modal<S> eta(modes_of_body());
+    for (int i = 0; i < modes_of_body() / 3; ++i)
+      eta.template segment<3>(3 * i) =
+          at.motions[at.frames[batch().frames[static_cast<std::size_t>(1 + i)]].node].p;
+    return eta;
+  }
+  // Place of the nearest node of the finite element model in the relaxed body, and its displacement; body axes.
+  template <class S>
+  Vec3T<S> place(const EvaluationOf<S>& at, int index) const {
+    return Eigen::Map<const Vec3T<S>>(at.numbers + numbers_of(index));
+  }
+  template <class S>
+  Vec3T<S> displacement(const EvaluationOf<S>& at, int index) const {
+    const int modes = modes_of_body();
+    Vec3T<S> out = stress(at, index).template head<3>();
+    if (pairs_of_body() == 0) return out;
+    const Eigen::Map<const Eigen::Matrix<S, 3, Eigen::Dynamic>> second(
+        at.numbers + numbers_of(index) + 3 + 6 * modes, 3, pairs_of_body());
+    const Modal<S> eta = coordinates(at);
+    for (int l = 0; l < modes; ++l)
+      for (int k = 0; k <= l; ++k)
+        out += (S(k == l ? 0.5 : 1) * eta[k] * eta[l]) * second.col(pair_index(k, l));
+    return out;
+  }
+  template <class S>
+  Vec6T<S> stress(const EvaluationOf<S>& at, int index) const {  // xx, yy, zz, yz, xz, xy
+    return Eigen::Map<const Eigen::Matrix<S, 6, Eigen::Dynamic>>(at.numbers + numbers_of(index) + 3, 6,
+                                                                 modes_of_body()) *
+           coordinates(at);
+  }
 };
 
 std::unique_ptr<Batch> make_flexible_body(unsigned shape);

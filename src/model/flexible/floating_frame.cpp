@@ -2,19 +2,6 @@
 
 namespace liedyn {
 
-Energy floating_energy(const ShapeIntegrals& c, const FloatingMotion<double>& x, const Vec3& gravity) {
-  const FloatingTerms<double> t(c, x, gravity);
-  // T = 1/2 V.P + 1/2 eta'.Pi
-  Energy out;
-  out.kinetic = 0.5 * x.frame.V.dot(t.P);
-  out.potential = -gravity.dot(c.mass() * x.frame.p + x.frame.R * t.s);
-  for (int l = 0; l < c.modes(); ++l) {
-    out.kinetic += 0.5 * x.rate[l] * (t.column(c, l).dot(x.frame.V) + c.m(l) * x.rate[l]);
-    out.potential += 0.5 * c.k(l) * x.eta[l] * x.eta[l];
-  }
-  return out;
-}
-
 FloatingPartials frame_partials(const ShapeIntegrals& c, const FloatingMotion<double>& x,
                                 const FloatingTerms<double>& t) {
   FloatingPartials out;

@@ -28,9 +28,11 @@ inline constexpr int kMostModes = 120;
 template <class S>
 using Modal = Eigen::Matrix<S, Eigen::Dynamic, 1, 0, kMostModes, 1>;
 
-// The constants above as they stand in the numbers of the body; Number is `const double`, or `double` for who writes them.
+// The constants above as they stand in the numbers of the body; Number is `const double`, `double` for who writes them, or a number with derivatives.
 template <class Number>
 class ShapeIntegralsOf {
+  using S = std::remove_const_t<Number>;
+
  public:
   template <class Matrix>
   using Map = Eigen::Map<std::conditional_t<std::is_const_v<Number>, const Matrix, Matrix>>;
@@ -39,17 +41,19 @@ class ShapeIntegralsOf {
   static int size(int n) { return 39 + 48 * n + 12 * n * n; }
 
   int modes() const { return n_; }
-  Map<Mat6> M() const { return Map<Mat6>(p_); }
-  double mass() const { return p_[0]; }
-  Map<Vec3> s() const { return Map<Vec3>(p_ + 36); }
-  Map<Vec6> A(int l) const { return Map<Vec6>(p_ + 39 + 6 * l); }
+  Map<Mat6T<S>> M() const { return Map<Mat6T<S>>(p_); }
+  S mass() const { return p_[0]; }
+  Map<Vec3T<S>> s() const { return Map<Vec3T<S>>(p_ + 36); }
+  Map<Vec6T<S>> A(int l) const { return Map<Vec6T<S>>(p_ + 39 + 6 * l); }
   Number& m(int l) const { return p_[39 + 6 * n_ + l]; }
   Number& k(int l) const { return p_[39 + 7 * n_ + l]; }
   Number& d(int l) const { return p_[39 + 8 * n_ + l]; }
-  Map<Vec3> s(int l) const { return Map<Vec3>(p_ + 39 + 9 * n_ + 3 * l); }
-  Map<Mat6> N(int k) const { return Map<Mat6>(p_ + 39 + 12 * n_ + 36 * k); }
-  Map<Vec3> e(int l, int k) const { return Map<Vec3>(p_ + 39 + 48 * n_ + 3 * (l * n_ + k)); }
-  Map<Mat3> G(int k, int l) const { return Map<Mat3>(p_ + 39 + 48 * n_ + 3 * n_ * n_ + 9 * (k * n_ + l)); }
+  Map<Vec3T<S>> s(int l) const { return Map<Vec3T<S>>(p_ + 39 + 9 * n_ + 3 * l); }
+  Map<Mat6T<S>> N(int k) const { return Map<Mat6T<S>>(p_ + 39 + 12 * n_ + 36 * k); }
+  Map<Vec3T<S>> e(int l, int k) const { return Map<Vec3T<S>>(p_ + 39 + 48 * n_ + 3 * (l * n_ + k)); }
+  Map<Mat3T<S>> G(int k, int l) const {
+    return Map<Mat3T<S>>(p_ + 39 + 48 * n_ + 3 * n_ * n_ + 9 * (k * n_ + l));
+  }
 
  private:
   int n_;
@@ -75,7 +79,8 @@ struct FloatingTerms {
   // M_k = dM/deta_k = N_k + [0, 0; 0, 2 sum_l eta_l G_kl]: its second part
   Eigen::Matrix<S, 3, Eigen::Dynamic, 0, 3, 3 * kMostModes> H;
 
-  FloatingTerms(const ShapeIntegrals& c, const FloatingMotion<S>& x, const Vec3T<S>& gravity) {
+  template <class Number>
+  FloatingTerms(const ShapeIntegralsOf<Number>& c, const FloatingMotion<S>& x, const Vec3T<S>& gravity) {
     const int n = c.modes();
     M = c.M().template cast<S>();
     s = c.s().template cast<S>();
@@ -107,12 +112,14 @@ struct FloatingTerms {
       P_rate.template tail<3>() += x.rate[l] * to.col(l);
     }
   }
-  Vec6T<S> column(const ShapeIntegrals& c, int l) const {  // A_l(eta)
+  template <class Number>
+  Vec6T<S> column(const ShapeIntegralsOf<Number>& c, int l) const {  // A_l(eta)
     Vec6T<S> out = c.A(l).template cast<S>();
     out.template tail<3>() += A.col(l);
     return out;
   }
-  Vec6T<S> times_M(const ShapeIntegrals& c, int k, const Vec6T<S>& y) const {  // M_k y
+  template <class Number>
+  Vec6T<S> times_M(const ShapeIntegralsOf<Number>& c, int k, const Vec6T<S>& y) const {  // M_k y
     Vec6T<S> out = c.N(k).template cast<S>() * y;
     out.template tail<3>() += H.template middleCols<3>(3 * k) * y.template tail<3>();
     return out;
@@ -127,9 +134,9 @@ struct FloatingTerms {
   }
 };
 
-template <class S>
-void floating_residual(const ShapeIntegrals& c, const FloatingMotion<S>& x, const FloatingTerms<S>& t,
-                       Vec6T<S>& W, Modal<S>& W_eta) {
+template <class S, class Number>
+void floating_residual(const ShapeIntegralsOf<Number>& c, const FloatingMotion<S>& x,
+                       const FloatingTerms<S>& t, Vec6T<S>& W, Modal<S>& W_eta) {
   W = t.P_rate + FloatingTerms<S>::convected(x.frame.V, t.P);
   W.template head<3>() -= S(c.mass()) * t.fall;
   W.template tail<3>() -= t.s.cross(t.fall);
@@ -141,7 +148,20 @@ void floating_residual(const ShapeIntegrals& c, const FloatingMotion<S>& x, cons
                S(c.k(l)) * x.eta[l] + S(c.d(l)) * x.rate[l] - t.fall.dot(c.s(l).template cast<S>());
 }
 
-Energy floating_energy(const ShapeIntegrals& c, const FloatingMotion<double>& x, const Vec3& gravity);
+template <class S>
+EnergyOf<S> floating_energy(const ShapeIntegralsOf<const S>& c, const FloatingMotion<S>& x,
+                            const Vec3T<S>& gravity) {
+  const FloatingTerms<S> t(c, x, gravity);
+  // T = 1/2 V.P + 1/2 eta'.Pi
+  EnergyOf<S> out;
+  out.kinetic = S(0.5) * x.frame.V.dot(t.P);
+  out.potential = -gravity.dot(c.mass() * x.frame.p + x.frame.R * t.s);
+  for (int l = 0; l < c.modes(); ++l) {
+    out.kinetic += S(0.5) * x.rate[l] * (t.column(c, l).dot(x.frame.V) + c.m(l) * x.rate[l]);
+    out.potential += S(0.5) * c.k(l) * x.eta[l] * x.eta[l];
+  }
+  return out;
+}
 
 // Partial derivatives with respect to pose increment and coordinates (K), velocities (C), accelerations (M). Of the frame with itself, of the frame with mode l
 // (a column), of mode l with the frame (a row) and of mode k with mode l.

@@ -20,11 +20,16 @@ Vec6T<S> interface_phi(const Pose<S>& frame, const Vec6T<S>& y, const Pose<S>& o
 }
 
 // Derivatives with respect to the increments of the frame (0), y (1) and the increments of the interface (2), as in JointDerivatives.
-struct InterfaceDerivatives {
-  Vec6 phi, bias;
-  Mat6 B[3], Z[3], G[3][3];
+template <class S>
+struct InterfaceDerivativesOf {
+  Vec6T<S> phi, bias;
+  Mat6T<S> B[3], Z[3];
+  Mat6 G[3][3];  // for matrices only, not with S = Varied
 };
-InterfaceDerivatives interface_derivatives(const Motion<double>& frame, const Vec6& y, const Vec6& y_rate,
-                                           const Motion<double>& own, const Vec3& place, const Vec6& lambda);
+using InterfaceDerivatives = InterfaceDerivativesOf<double>;
+template <class S>
+InterfaceDerivativesOf<S> interface_derivatives(const Motion<S>& frame, const Vec6T<S>& y,
+                                                const Vec6T<S>& y_rate, const Motion<S>& own,
+                                                const Vec3T<S>& place, const Vec6T<S>& lambda);
 
 }  // namespace liedyn

@@ -34,26 +34,34 @@ Field formulation_field(std::string summary) {
 }
 
 std::vector<Field> reduction_fields() {
-  return {{.name = "method",
-           .type = FieldType::Choice,
-           .unit = "",
-           .summary =
-               "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
-               "(Hurty, Craig, Bampton), or modes of the free body.",
-           .choices = {"craig_bampton", "free"}},
-          {.name = "modes",
-           .type = FieldType::Integer,
-           .unit = "",
-           .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
-                      "come on top "
-                      "of the static deformations, or those of the free body; 6 if not given.",
-           .range = Range::NonNegative},
-          {.name = "damping_ratio",
-           .type = FieldType::Number,
-           .unit = "",
-           .summary = "Damping of all modes of the free body as a share of the critical one.",
-           .defaults = {0},
-           .range = Range::NonNegative}};
+  return {
+      {.name = "method",
+       .type = FieldType::Choice,
+       .unit = "",
+       .summary =
+           "How modes are chosen: static deformations by the interfaces and modes with held interfaces "
+           "(Hurty, Craig, Bampton), or modes of the free body.",
+       .choices = {"craig_bampton", "free"}},
+      {.name = "modes",
+       .type = FieldType::Integer,
+       .unit = "",
+       .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
+                  "come on top "
+                  "of the static deformations, or those of the free body; 6 if not given.",
+       .range = Range::NonNegative},
+      {.name = "damping_ratio",
+       .type = FieldType::Number,
+       .unit = "",
+       .summary = "Damping of all modes of the free body as a share of the critical one.",
+       .defaults = {0},
+       .range = Range::NonNegative},
+      {.name = "geometric_stiffness",
+       .type = FieldType::Choice,
+       .unit = "",
+       .summary =
+           "on: displacements are quadratic in the modal coordinates, bent parts become shorter; centrifugal "
+           "forces then stiffen the body, and axial forces at its interfaces stiffen or buckle it.",
+       .choices = {"off", "on"}}};
 }
 
 Field damping_time() {

@@ -426,28 +426,17 @@ void write_integrals(const FiniteElements& full, const MatrixXd& modes, const Ve
 
 // ---- second order
 
-// x with K x = f for the free body, by iteration with K + shift M: f has neither force nor torque, x is orthogonal to the rigid motions.
-MatrixXd free_solution(const SparseMatrix& K, const SparseMatrix& M, double shift, const MatrixXd& L,
+// x with K x = f for the free body: f has neither force nor torque, x is orthogonal to the rigid motions.
+MatrixXd free_solution(const SparseMatrix& K, const SparseMatrix& M, const MatrixXd& L, double extent,
                        const MatrixXd& f) {
-  constexpr int kMostIterations = 200;
-  const Cholesky factor(SparseMatrix(K + shift * M));
-  if (factor.info() != Eigen::Success)
-    throw std::invalid_argument("has a stiffness that is not positive definite");
-  const Orthogonal orthogonal(M, L);
-  MatrixXd x = MatrixXd::Zero(f.rows(), f.cols());
-  for (int i = 0; i < kMostIterations; ++i) {
-    MatrixXd step = factor.solve(MatrixXd(f - K * x));
-    orthogonal.apply(step);
-    x += step;
-    // The shift is a tenth of the lowest eigenvalue: each iteration leaves a tenth.
-    if (step.norm() <= 1e-13 * x.norm()) break;
-  }
-  return x;
+  const Inverse inverse(K, M, L, extent);
+  if (!inverse.exists()) throw std::invalid_argument(kLoose);
+  return inverse.apply(f);
 }
 
 // What the pairs of modes add: to `out`, and to the integrals G. `V` are the modes in the coordinates of `tied`, T and L those of reduce().
 void add_second_order(const FiniteElements& full, const std::vector<InterfaceNodes>& interfaces,
-                      const SparseMatrix& T, const MatrixXd& L, const MatrixXd& V, double shift,
+                      const SparseMatrix& T, const MatrixXd& L, const MatrixXd& V,
                       const SecondDerivatives& second, ReducedBody& out) {
   const int n = static_cast<int>(out.modes.cols()), pairs = pair_count(n);
   const MatrixXd& Phi = out.modes;
@@ -472,7 +461,7 @@ void add_second_order(const FiniteElements& full, const std::vector<InterfaceNod
   const Eigen::LDLT<MatrixXd> rigid_mass(L_full.transpose() * ML);
   f -= ML * rigid_mass.solve(MatrixXd(L_full.transpose() * f));
   const SparseMatrix Tt = T.transpose();
-  MatrixXd x = free_solution(Tt * full.K * T, Tt * full.M * T, shift, L, Tt * f);
+  MatrixXd x = free_solution(Tt * full.K * T, Tt * full.M * T, L, std::max(full.extent(), 1e-300), Tt * f);
   MatrixXd s = T * x + turned;
 
   // Nothing that modes can do: Phi^T K s = 0. Then the third-order part of the energy is that of the modes,
@@ -537,9 +526,9 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
 
   constexpr double kMostSecond = 3e7;  // numbers in a table of pairs: 240 MB, and there are a few of them
   if (second && static_cast<double>(full.size()) * pair_count(count) > kMostSecond)
-    throw std::invalid_argument(
-        fmt::format("is too large for geometric_stiffness: {} nodes and {} modes, take fewer of one or the other",
-                    full.nodes(), count));
+    throw std::invalid_argument(fmt::format(
+        "is too large for geometric_stiffness: {} nodes and {} modes, take fewer of one or the other",
+        full.nodes(), count));
 
   // Rigid motions in the coordinates of T.
   MatrixXd L = MatrixXd::Zero(size, 6);
@@ -559,7 +548,6 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   check_rigid_inertia(full, L_full);
   ReducedBody out;
   Eigenpairs found{VectorXd(0), MatrixXd(size, 0)};
-  const double shift = count > 0 ? 0.1 * lowest_estimate(full) : 0;
   if (count > 0) {
     const double extent = std::max(full.extent(), 1e-300);
     if (method == ReductionMethod::Free || interfaces.empty()) {
@@ -587,7 +575,7 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
     out.interfaces.emplace_back(
         found.vectors.middleRows<6>(size - boundary + 6 * static_cast<Eigen::Index>(k)));
   write_integrals(full, out.modes, found.values, out.integrals);
-  if (second && count > 0) add_second_order(full, interfaces, T, L, found.vectors, shift, second, out);
+  if (second && count > 0) add_second_order(full, interfaces, T, L, found.vectors, second, out);
   return out;
 }
 

@@ -88,13 +88,6 @@ void Bushing::partials(const World<double>&, const std::array<Motion<double>, 2>
   d.K[1][1].bottomRightCorner<3, 3>() += skew(Vec3(Q.transpose() * torque));
 }
 
-Energy Bushing::energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p) {
-  const Parts<double> parts(p);
-  const Vec3 r = f[0].R.transpose() * (f[1].p - f[0].p);
-  const Vec3 theta = SO3<double>::from_matrix(f[0].R.transpose() * f[1].R * parts.P).log();
-  return {0, 0.5 * (r.dot(parts.K * r) + theta.dot(parts.K_r * theta))};
-}
-
 ListedKind bushing() {
   const auto vector = [](std::string name, std::string unit, std::string summary) {
     return Field{.name = std::move(name),

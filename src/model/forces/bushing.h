@@ -46,7 +46,13 @@ struct Bushing {
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);
-  static Energy energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
+    const Parts<S> parts(p);
+    const Vec3T<S> r = f[0].R.transpose() * (f[1].p - f[0].p);
+    const Vec3T<S> theta = SO3<S>::from_matrix(f[0].R.transpose() * f[1].R * parts.P).log();
+    return {S(0), S(0.5) * (r.dot(Vec3T<S>(parts.K * r)) + theta.dot(Vec3T<S>(parts.K_r * theta)))};
+  }
 };
 
 ListedKind bushing();

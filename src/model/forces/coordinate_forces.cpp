@@ -56,12 +56,6 @@ void JointSpring::partials(const World<double>&, const std::array<Motion<double>
   law_partials(x, {n[0] * e + n[1] * e * e * e + n[2] * x.rate, n[0] + 3 * n[1] * e * e, n[2]}, d);
 }
 
-Energy JointSpring::energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p) {
-  const double* n = p + kCoordinateNumbers;
-  const double e = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]) - n[3];
-  return {0, 0.5 * n[0] * e * e + 0.25 * n[1] * e * e * e * e};
-}
-
 void JointSpring::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
   out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
 }

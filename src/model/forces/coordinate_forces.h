@@ -44,7 +44,12 @@ struct JointSpring {
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);
-  static Energy energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
+    const S* n = p + kCoordinateNumbers;
+    const S e = coordinate_value<S>(f[0], f[1], p, p[numbers - 1]) - n[3];
+    return {S(0), S(0.5) * n[0] * e * e + S(0.25) * n[1] * e * e * e * e};
+  }
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
 };
 

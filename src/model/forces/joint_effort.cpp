@@ -48,23 +48,18 @@ class JointEffort : public SignalBatch {
                         frames, findings);
   }
 
-  void residual(const Evaluation& at) const override {
-    const FrameView frame[2] = {view(at, 0), view(at, 1)};
-    const Coordinate p = coordinate(at);
-    const auto B = coordinate_gradient<double>(frame[0].motion(), frame[1].motion(), p.data());
-    const double effort = expression_.value(at, numbers(at));
-    for (std::size_t i = 0; i < 2; ++i) push(at, frame[i], -effort * B[i]);
-  }
+  void residual(const Evaluation& at) const override { add_residual(at); }
+  void residual(const VariedEvaluation& at) const override { add_residual(at); }
 
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const int count = static_cast<int>(frames.size());
     const FrameView frame[2] = {view(at, 0), view(at, 1)};
-    const Coordinate p = coordinate(at);
+    const auto p = coordinate(at);
     CoordinateDerivatives c;
     coordinate_derivatives(frame[0].motion(), frame[1].motion(), p.data(), 0, c);
     SignalExpression::Derivatives u;
     expression_.derivatives(at, numbers(at), count, u);
-    for (int i = 0; i < 2; ++i) push(at, frame[i], -u.value * c.B[i].transpose());
+    for (int i = 0; i < 2; ++i) push<double>(at, frame[i], -u.value * c.B[i].transpose());
 
     for (int j = 0; j < count; ++j) {
       const FrameView frame_j = view(at, j);
@@ -81,25 +76,37 @@ class JointEffort : public SignalBatch {
     }
   }
 
-  Vec6 wrench_on(const Evaluation& at, int, int i) const override {
-    const Coordinate p = coordinate(at);
-    const auto B = coordinate_gradient<double>(view(at, 0).motion(), view(at, 1).motion(), p.data());
-    if (i >= 2) return Vec6::Zero();
-    return -expression_.value(at, numbers(at)) * B[static_cast<std::size_t>(i)];
-  }
+  Vec6 wrench_on(const Evaluation& at, int, int i) const override { return wrench_of(at, i); }
+  Vec6T<Varied> wrench_on(const VariedEvaluation& at, int, int i) const override { return wrench_of(at, i); }
 
  private:
-  using Coordinate = std::array<double, kCoordinateNumbers>;
+  template <class S>
+  Vec6T<S> wrench_of(const EvaluationOf<S>& at, int i) const {
+    if (i >= 2) return Vec6T<S>::Zero();
+    const auto p = coordinate(at);
+    const auto B = coordinate_gradient<S>(view(at, 0).motion(), view(at, 1).motion(), p.data());
+    return -expression_.value(at, numbers(at)) * B[static_cast<std::size_t>(i)];
+  }
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    const FrameViewOf<S> frame[2] = {view(at, 0), view(at, 1)};
+    const auto p = coordinate(at);
+    const auto B = coordinate_gradient<S>(frame[0].motion(), frame[1].motion(), p.data());
+    const S effort = expression_.value(at, numbers(at));
+    for (std::size_t i = 0; i < 2; ++i) push<S>(at, frame[i], -effort * B[i]);
+  }
 
   // The numbers of every joint with coordinates begin with its axes.
-  Coordinate coordinate(const Evaluation& at) const {
-    Coordinate p;
+  template <class S>
+  std::array<S, kCoordinateNumbers> coordinate(const EvaluationOf<S>& at) const {
+    std::array<S, kCoordinateNumbers> p;
     std::copy_n(at.numbers + joint_->first_number + element_ * joint_->numbers_per_element(), kAxesNumbers,
                 p.begin());
-    p[kAxesNumbers] = about_ ? 0 : 1;
+    p[kAxesNumbers] = S(about_ ? 0 : 1);
     return p;
   }
-  static void push(const Evaluation& at, const FrameView& frame, const Vec6& W) {
+  template <class S>
+  static void push(const EvaluationOf<S>& at, const FrameViewOf<S>& frame, const Vec6T<S>& W) {
     if (!frame.on_ground()) at.wrench[frame.node()] += frame.wrench_at_node(W);
   }
 

@@ -85,6 +85,8 @@ template struct LineLoad<2>;
 template struct LineLoad<3>;
 template void LineLoad<2>::derive<double>(const Inputs<double>&, double*);
 template void LineLoad<3>::derive<double>(const Inputs<double>&, double*);
+template void LineLoad<2>::derive<Varied>(const Inputs<Varied>&, Varied*);
+template void LineLoad<3>::derive<Varied>(const Inputs<Varied>&, Varied*);
 
 ListedKind line_load() {
   const auto per_length = [](std::string name, std::string unit, std::string summary) {

@@ -49,11 +49,6 @@ void SpringDamper::partials(const World<double>&, const std::array<Motion<double
   }
 }
 
-Energy SpringDamper::energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p) {
-  const double extension = (f[0].p - f[1].p).norm() - p[2];
-  return {0, 0.5 * p[0] * extension * extension};
-}
-
 ListedKind spring_damper() {
   return {{"spring_damper",
            "Linear spring and damper along the line between two points.",

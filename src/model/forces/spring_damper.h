@@ -34,7 +34,11 @@ struct SpringDamper {
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);
-  static Energy energy(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
+    const S extension = (f[0].p - f[1].p).norm() - p[2];
+    return {S(0), S(0.5) * p[0] * extension * extension};
+  }
 };
 
 ListedKind spring_damper();

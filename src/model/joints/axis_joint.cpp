@@ -43,14 +43,6 @@ void AxisJoint<held>::check(const Inputs<double>& in, std::string& message, std:
 }
 
 template <Held held>
-void AxisJoint<held>::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
-                                  const double* lambda, JointDerivatives<2, rows>& d) {
-  const JointAxes<double> axes(p);
-  RowDerivatives<rows> out(f, lambda, d);
-  for (int i = 0; i < rows; ++i) out.held(i, row_list[static_cast<std::size_t>(i)], axes);
-}
-
-template <Held held>
 void AxisJoint<held>::turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,
                             TurnDerivatives<rows - places>& d) {
   if constexpr (places == 3) {
@@ -61,11 +53,6 @@ void AxisJoint<held>::turns(const Mat3& R_1, const Mat3& R_2, const double* p, c
       out.turn(i, axes.first.col(row.i), axes.second.col(row.j));
     }
   }
-}
-
-template <Held held>
-AxisMotion AxisJoint<held>::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
-  return axis_motion_of(f, p);
 }
 
 template struct AxisJoint<kPlaces | kTilt>;

@@ -40,9 +40,17 @@ struct AxisJoint {
     for (int i = 0; i < rows; ++i) out[i] = row_value(row_list[static_cast<std::size_t>(i)], f, p);
     return out;
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, rows>& d);
-  static AxisMotion axis_motion(const std::array<Motion<double>, 2>& f, const double* p);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, rows, S>& d) {
+    const JointAxes<S> axes(p);
+    RowDerivatives<rows, S> out(f, lambda, d);
+    for (int i = 0; i < rows; ++i) out.held(i, row_list[static_cast<std::size_t>(i)], axes);
+  }
+  template <class S>
+  static AxisMotionOf<S> axis_motion(const std::array<Motion<S>, 2>& f, const S* p) {
+    return axis_motion_of(f, p);
+  }
 };
 
 inline constexpr Held kAcross = place_along(0) | place_along(1);

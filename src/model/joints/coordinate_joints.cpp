@@ -10,20 +10,21 @@ enum GearFields { kJoints, kRatio };
 enum ScrewFields { kBetween, kAt, kAxis, kPitch };
 
 // Adds factor times a coordinate of the frames that begin at `first` to a row.
-template <int F, int R>
-void add_coordinate(const CoordinateDerivatives& x, double factor, double lambda, int row, int first,
-                    JointDerivatives<F, R>& d) {
+template <int F, int R, class S>
+void add_coordinate(const CoordinateDerivativesOf<S>& x, const S& factor, const S& lambda, int row, int first,
+                    JointDerivatives<F, R, S>& d) {
   for (int i = 0; i < 2; ++i) {
     d.B[first + i].row(row) += factor * x.B[i];
     d.Z[first + i].row(row) += factor * x.Z[i];
-    for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
+    if constexpr (std::is_same_v<S, double>)
+      for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
   }
   d.phi[row] += factor * x.value;
   d.bias[row] += factor * x.bias;
 }
 
-template <int F, int R>
-void set_zero(JointDerivatives<F, R>& d) {
+template <int F, int R, class S>
+void set_zero(JointDerivatives<F, R, S>& d) {
   d.phi.setZero();
   d.bias.setZero();
   for (int i = 0; i < F; ++i) {
@@ -63,17 +64,20 @@ void PrescribedMotion::derive(const Inputs<S>& in, S* p) {
   begin_angles<PrescribedMotion>(p);
 }
 
-void PrescribedMotion::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
-                                   const double* lambda, JointDerivatives<2, 1>& d) {
-  CoordinateDerivatives x;
-  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+template <class S>
+void PrescribedMotion::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                                   JointDerivatives<2, 1, S>& d) {
+  CoordinateDerivativesOf<S> x;
+  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 1]), x);
   set_zero(d);
-  add_coordinate(x, 1, lambda[0], 0, 0, d);
-  const double* motion = p + kCoordinateNumbers;
+  add_coordinate(x, S(1), lambda[0], 0, 0, d);
+  const S* motion = p + kCoordinateNumbers;
   d.phi[0] -= motion[0];
   d.phi_t[0] = -motion[1];
   d.bias[0] -= motion[2];
 }
+template void PrescribedMotion::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
+                                                    const double*, JointDerivatives<2, 1>&);
 
 void PrescribedMotion::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
   out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
@@ -101,15 +105,18 @@ void PrescribedVelocity::derive(const Inputs<S>& in, S* p) {
   p[kCoordinateNumbers + 1] = in.rate(kMotion);
 }
 
-void PrescribedVelocity::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
-                                     const double* lambda, JointDerivatives<2, 1>& d) {
-  CoordinateDerivatives x;
+template <class S>
+void PrescribedVelocity::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                                     JointDerivatives<2, 1, S>& d) {
+  CoordinateDerivativesOf<S> x;
   coordinate_derivatives(f[0], f[1], p, 0, x);
   set_zero(d);
-  add_coordinate(x, 1, lambda[0], 0, 0, d);
+  add_coordinate(x, S(1), lambda[0], 0, 0, d);
   d.phi_t[0] = -p[kCoordinateNumbers];
   d.bias[0] -= p[kCoordinateNumbers + 1];
 }
+template void PrescribedVelocity::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
+                                                      const double*, JointDerivatives<2, 1>&);
 
 ListedKind prescribed_velocity() {
   return {{"prescribed_velocity",
@@ -132,15 +139,18 @@ void Gear::derive(const Inputs<S>& in, S* p) {
   begin_angles<Gear>(p);
 }
 
-void Gear::derivatives(const std::array<Motion<double>, 4>& f, const double* p, const double* lambda,
-                       JointDerivatives<4, 1>& d) {
-  CoordinateDerivatives x;
+template <class S>
+void Gear::derivatives(const std::array<Motion<S>, 4>& f, const S* p, const S* lambda,
+                       JointDerivatives<4, 1, S>& d) {
+  CoordinateDerivativesOf<S> x;
   set_zero(d);
-  coordinate_derivatives(f[0], f[1], p, p[numbers - 2], x);
-  add_coordinate(x, 1, lambda[0], 0, 0, d);
-  coordinate_derivatives(f[2], f[3], p + kCoordinateNumbers, p[numbers - 1], x);
-  add_coordinate(x, -p[2 * kCoordinateNumbers], lambda[0], 0, 2, d);
+  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 2]), x);
+  add_coordinate(x, S(1), lambda[0], 0, 0, d);
+  coordinate_derivatives(f[2], f[3], p + kCoordinateNumbers, value(p[numbers - 1]), x);
+  add_coordinate(x, S(-p[2 * kCoordinateNumbers]), lambda[0], 0, 2, d);
 }
+template void Gear::derivatives<double>(const std::array<Motion<double>, 4>&, const double*, const double*,
+                                        JointDerivatives<4, 1>&);
 
 void Gear::wound_angles(const std::array<Motion<double>, 4>& f, const double* p, double* out) {
   out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 2]);
@@ -185,23 +195,22 @@ std::string Screw::row_name(int row) {
   return row == 4 ? "pitch" : liedyn::row_name(held_rows(held)[static_cast<std::size_t>(row)]);
 }
 
-void Screw::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                        JointDerivatives<2, 5>& d) {
-  const JointAxes<double> axes(p);
-  RowDerivatives<5> rows(f, lambda, d);
+template <class S>
+void Screw::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                        JointDerivatives<2, 5, S>& d) {
+  const JointAxes<S> axes(p);
+  RowDerivatives<5, S> rows(f, lambda, d);
   for (int i = 0; i < 4; ++i) rows.held(i, held_rows(held)[static_cast<std::size_t>(i)], axes);
   rows.along(4, -axes.first.col(2));
-  CoordinateDerivatives x;
-  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
-  add_coordinate(x, -p[kCoordinateNumbers], lambda[4], 4, 0, d);
+  CoordinateDerivativesOf<S> x;
+  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 1]), x);
+  add_coordinate(x, S(-p[kCoordinateNumbers]), lambda[4], 4, 0, d);
 }
+template void Screw::derivatives<double>(const std::array<Motion<double>, 2>&, const double*, const double*,
+                                         JointDerivatives<2, 5>&);
 
 void Screw::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
   out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
-}
-
-AxisMotion Screw::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
-  return axis_motion_of(f, p);
 }
 
 ListedKind screw() {

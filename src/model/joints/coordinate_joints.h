@@ -25,8 +25,9 @@ struct PrescribedMotion {
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
     return Eigen::Matrix<S, 1, 1>(coordinate_value(f[0], f[1], p, p[numbers - 1]) - p[kCoordinateNumbers]);
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 1>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 1, S>& d);
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
 };
 
@@ -39,8 +40,9 @@ struct PrescribedVelocity {
   template <class S>
   static void derive(const Inputs<S>& in, S* p);
   static std::string row_name(int) { return "velocity"; }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 1>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 1, S>& d);
 
   template <class S>
   static Eigen::Matrix<S, 1, 1> rate(const std::array<Motion<S>, 2>& f, const S* p) {
@@ -65,8 +67,9 @@ struct Gear {
     const S x2 = coordinate_value(f[2], f[3], p + kCoordinateNumbers, p[numbers - 1]);
     return Eigen::Matrix<S, 1, 1>(x1 - p[2 * kCoordinateNumbers] * x2);
   }
-  static void derivatives(const std::array<Motion<double>, 4>& f, const double* p, const double* lambda,
-                          JointDerivatives<4, 1>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 4>& f, const S* p, const S* lambda,
+                          JointDerivatives<4, 1, S>& d);
   static void wound_angles(const std::array<Motion<double>, 4>& f, const double* p, double* out);
 };
 
@@ -90,10 +93,14 @@ struct Screw {
     out[4] = u - p[kCoordinateNumbers] * coordinate_value(f[0], f[1], p, p[numbers - 1]);
     return out;
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 5>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 5, S>& d);
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
-  static AxisMotion axis_motion(const std::array<Motion<double>, 2>& f, const double* p);
+  template <class S>
+  static AxisMotionOf<S> axis_motion(const std::array<Motion<S>, 2>& f, const S* p) {
+    return axis_motion_of(f, p);
+  }
 };
 
 ListedKind prescribed_motion();

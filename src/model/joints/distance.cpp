@@ -25,28 +25,33 @@ void Distance::check(const Inputs<double>& in, std::string& message, std::string
 
 std::string Distance::row_name(int) { return "distance"; }
 
-void Distance::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                           JointDerivatives<2, 1>& d) {
-  const Vec3 span = f[0].p - f[1].p;
-  const Vec3 span_rate = f[0].velocity() - f[1].velocity();
+template <class S>
+void Distance::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[maybe_unused]] const S* lambda,
+                           JointDerivatives<2, 1, S>& d) {
+  const Vec3T<S> span = f[0].p - f[1].p;
+  const Vec3T<S> span_rate = f[0].velocity() - f[1].velocity();
   d.phi[0] = 0.5 * (span.squaredNorm() - p[0] * p[0]);
   d.bias[0] = span_rate.squaredNorm();
   for (int i = 0; i < 2; ++i) {
-    const Motion<double>& m = f[static_cast<std::size_t>(i)];
-    const Motion<double>& other = f[static_cast<std::size_t>(1 - i)];
+    const Motion<S>& m = f[static_cast<std::size_t>(i)];
     const double sign = i == 0 ? 1 : -1;
-    const Vec3 u = m.V.head<3>(), w = m.V.tail<3>();
-    const Vec3 local = sign * (m.R.transpose() * span);  // B_i^T = (sign R^T d, 0)
-    d.B[i] << local.transpose(), 0, 0, 0;
-    d.G[i][i].setZero();
-    d.G[i][i].topLeftCorner<3, 3>() = lambda[0] * Mat3::Identity();
-    d.G[i][i].topRightCorner<3, 3>() = lambda[0] * skew(local);
-    d.G[i][1 - i].setZero();
-    d.G[i][1 - i].topLeftCorner<3, 3>() = -lambda[0] * (m.R.transpose() * other.R);
+    const Vec3T<S> u = m.V.template head<3>(), w = m.V.template tail<3>();
+    const Vec3T<S> local = sign * (m.R.transpose() * span);  // B_i^T = (sign R^T d, 0)
+    d.B[i] << local.transpose(), S(0), S(0), S(0);
+    if constexpr (std::is_same_v<S, double>) {
+      d.G[i][i].setZero();
+      d.G[i][i].template topLeftCorner<3, 3>() = lambda[0] * Mat3::Identity();
+      d.G[i][i].template topRightCorner<3, 3>() = lambda[0] * skew(local);
+      d.G[i][1 - i].setZero();
+      d.G[i][1 - i].template topLeftCorner<3, 3>() =
+          -lambda[0] * (m.R.transpose() * f[static_cast<std::size_t>(1 - i)].R);
+    }
     d.Z[i] << sign * (m.R.transpose() * span_rate).transpose(), -(local.transpose() * skew(u));
     d.bias[0] += local.dot(w.cross(u));
   }
 }
+template void Distance::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
+                                            const double*, JointDerivatives<2, 1>&);
 
 ListedKind distance() {
   return {{"distance",

@@ -20,8 +20,9 @@ struct Distance {
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
     return Eigen::Matrix<S, 1, 1>(S(0.5) * ((f[0].p - f[1].p).squaredNorm() - p[0] * p[0]));
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 1>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 1, S>& d);
 };
 
 ListedKind distance();

@@ -49,15 +49,6 @@ std::string Generic<Rows>::row_name(Held held, int row) {
   return liedyn::row_name(held_rows(held)[static_cast<std::size_t>(row)]);
 }
 
-template <int Rows>
-void Generic<Rows>::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                                JointDerivatives<2, Rows>& d) {
-  const JointAxes<double> axes(p);
-  const std::array<HeldRow, 6> list = row_list(p);
-  RowDerivatives<Rows> out(f, lambda, d);
-  for (int i = 0; i < Rows; ++i) out.held(i, list[static_cast<std::size_t>(i)], axes);
-}
-
 template struct Generic<1>;
 template struct Generic<2>;
 template struct Generic<3>;

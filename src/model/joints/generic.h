@@ -24,8 +24,14 @@ struct Generic {
     for (int i = 0; i < Rows; ++i) out[i] = row_value(list[static_cast<std::size_t>(i)], f, p);
     return out;
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, Rows>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, Rows, S>& d) {
+    const JointAxes<S> axes(p);
+    const std::array<HeldRow, 6> list = row_list(p);
+    RowDerivatives<Rows, S> out(f, lambda, d);
+    for (int i = 0; i < Rows; ++i) out.held(i, list[static_cast<std::size_t>(i)], axes);
+  }
 
  private:
   template <class S>

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <string>
+#include <type_traits>
 
 #include "model/batch_of.h"
 
@@ -86,8 +88,23 @@ Mat3T<S> axes_along(const Vec3T<S>& axis) {
   return A;
 }
 
-// Coordinates of a joint about its axis z and along it.
-AxisMotion axis_motion_of(const std::array<Motion<double>, 2>& f, const double* p);
+// Coordinates of a joint about its axis z and along it: e_z,1.(p_2 - p_1), the angle from e_x,1 to e_x,2, and their rates, all in the
+// axes of the first body.
+template <class S>
+AxisMotionOf<S> axis_motion_of(const std::array<Motion<S>, 2>& f, const S* p) {
+  using std::atan2;
+  using V3 = Vec3T<S>;
+  const JointAxes<S> axes(p);
+  const Mat3T<S> Q = f[0].R.transpose() * f[1].R;
+  const V3 r = f[0].R.transpose() * (f[1].p - f[0].p), x1 = axes.first.col(0), y1 = axes.first.col(1),
+           z = axes.first.col(2), x2 = Q * axes.second.col(0);
+  const V3 u1 = f[0].V.template head<3>(), w1 = f[0].V.template tail<3>(), u2 = f[1].V.template head<3>(),
+           w2 = f[1].V.template tail<3>();
+  return {.angle = atan2(y1.dot(x2), x1.dot(x2)),
+          .angle_rate = z.dot(V3(Q * w2 - w1)),
+          .displacement = z.dot(r),
+          .displacement_rate = z.dot(V3(Q * u2 - u1 - w1.cross(r)))};
+}
 
 // From the joint's axes A in the initial configuration, inertial: the rows are then met by construction.
 template <class S>
@@ -145,46 +162,83 @@ class TurnRows {
 //   dQ = Q d_r2~ - d_r1~ Q        dr = d_t1 + r~ d_r1 - Q d_t2
 // and each row has a vector B_i^T per frame whose derivatives are the blocks of G. Z and the bias are the same blocks applied
 // to the twists, Z_i = sum_j V_j^T G_ji for lambda = 1 and bias = sum_i Z_i V_i.
-template <int R>
+template <int R, class S = double>
 class RowDerivatives {
  public:
-  RowDerivatives(const std::array<Motion<double>, 2>& f, const double* lambda, JointDerivatives<2, R>& d)
+  using V3 = Vec3T<S>;
+  static constexpr bool for_matrices = std::is_same_v<S, double>;
+
+  RowDerivatives(const std::array<Motion<S>, 2>& f, const S* lambda, JointDerivatives<2, R, S>& d)
       : f_(f),
         lambda_(lambda),
         d_(d),
         Q_(f[0].R.transpose() * f[1].R),
         r_(f[0].R.transpose() * (f[0].p - f[1].p)) {
-    if (!d.wants_stiffness) return;
-    for (auto& blocks : d.G)
-      for (Mat6& block : blocks) block.setZero();
+    if constexpr (for_matrices) {
+      if (!d.wants_stiffness) return;
+      for (auto& blocks : d.G)
+        for (Mat6& block : blocks) block.setZero();
+    }
   }
 
   // Phi = e_k.(p_1 - p_2), with B_i^T = +-(R_i^T e_k, 0)
   void place(int row, int k) {
     d_.phi[row] = f_[0].p[k] - f_[1].p[k];
     for (int i = 0; i < 2; ++i) {
-      const Motion<double>& m = f_[static_cast<std::size_t>(i)];
-      const Vec3 n = (i == 0 ? 1.0 : -1.0) * m.R.row(k).transpose();
-      set(d_.B[i], row, n, Vec3::Zero());
-      if (d_.wants_rates) set(d_.Z[i], row, Vec3::Zero(), u(i).cross(n));
-      if (d_.wants_stiffness) d_.G[i][i].template topRightCorner<3, 3>() += lambda_[row] * skew(n);
+      const Motion<S>& m = f_[static_cast<std::size_t>(i)];
+      const V3 n = S(i == 0 ? 1.0 : -1.0) * m.R.row(k).transpose();
+      set(d_.B[i], row, n, V3::Zero());
+      if (d_.wants_rates) set(d_.Z[i], row, V3::Zero(), u(i).cross(n));
+      if constexpr (for_matrices)
+        if (d_.wants_stiffness) d_.G[i][i].template topRightCorner<3, 3>() += lambda_[row] * skew(n);
     }
     if (d_.wants_rates) set_bias(row);
   }
 
   // Phi = a.r, with B_1^T = (a, a x r), B_2^T = (-Q^T a, 0)
-  void along(int row, const Vec3& a) {
-    const Vec3 a2 = Q_.transpose() * a;
+  void along(int row, const V3& a) {
+    const V3 a2 = Q_.transpose() * a;
     d_.phi[row] = a.dot(r_);
     set(d_.B[0], row, a, a.cross(r_));
-    set(d_.B[1], row, -a2, Vec3::Zero());
+    set(d_.B[1], row, -a2, V3::Zero());
     if (d_.wants_rates) {
-      const Vec3 turned = w(0).cross(a);
-      set(d_.Z[0], row, turned, turned.cross(r_) + (Q_ * u(1)).cross(a));
-      set(d_.Z[1], row, -Q_.transpose() * turned, -u(1).cross(a2));
+      const V3 turned = w(0).cross(a);
+      set(d_.Z[0], row, turned, turned.cross(r_) + V3(Q_ * u(1)).cross(a));
+      set(d_.Z[1], row, -(Q_.transpose() * turned), -u(1).cross(a2));
       set_bias(row);
     }
-    if (!d_.wants_stiffness) return;
+    if constexpr (for_matrices)
+      if (d_.wants_stiffness) add_along(row, a, a2);
+  }
+
+  // Phi = a.Q b - c, with B_1^T = (0, a x Q b), B_2^T = (0, b x Q^T a)
+  void turn(int row, const V3& a, const V3& b, const S& c = S(0)) {
+    const V3 a2 = Q_.transpose() * a, b1 = Q_ * b;
+    d_.phi[row] = a.dot(b1) - c;
+    set(d_.B[0], row, V3::Zero(), a.cross(b1));
+    set(d_.B[1], row, V3::Zero(), b.cross(a2));
+    if (d_.wants_rates) {
+      const V3 turned_a = w(0).cross(a), turned_b = w(1).cross(b);
+      set(d_.Z[0], row, V3::Zero(), turned_a.cross(b1) - V3(Q_ * turned_b).cross(a));
+      set(d_.Z[1], row, V3::Zero(), turned_b.cross(a2) - V3(Q_.transpose() * turned_a).cross(b));
+      set_bias(row);
+    }
+    if constexpr (for_matrices)
+      if (d_.wants_stiffness) add_turn(row, a, b, a2, b1);
+  }
+
+  void held(int row, const HeldRow& what, const JointAxes<S>& axes) {
+    switch (what.kind) {
+      case HeldRow::Kind::Place: return place(row, what.k);
+      case HeldRow::Kind::Along: return along(row, axes.first.col(what.k));
+      case HeldRow::Kind::Turn: return turn(row, axes.first.col(what.i), axes.second.col(what.j));
+    }
+  }
+
+ private:
+  using Row = typename JointDerivatives<2, R, S>::Row;
+
+  void add_along(int row, const Vec3& a, const Vec3& a2) requires(for_matrices) {
     const double force = lambda_[row];
     d_.G[0][0].template bottomLeftCorner<3, 3>() += force * skew(a);
     d_.G[0][0].template bottomRightCorner<3, 3>() += force * (skew(a) * skew(r_));
@@ -193,19 +247,8 @@ class RowDerivatives {
     d_.G[1][1].template topRightCorner<3, 3>() -= force * skew(a2);
   }
 
-  // Phi = a.Q b - c, with B_1^T = (0, a x Q b), B_2^T = (0, b x Q^T a)
-  void turn(int row, const Vec3& a, const Vec3& b, double c = 0) {
-    const Vec3 a2 = Q_.transpose() * a, b1 = Q_ * b;
-    d_.phi[row] = a.dot(b1) - c;
-    set(d_.B[0], row, Vec3::Zero(), a.cross(b1));
-    set(d_.B[1], row, Vec3::Zero(), b.cross(a2));
-    if (d_.wants_rates) {
-      const Vec3 turned_a = w(0).cross(a), turned_b = w(1).cross(b);
-      set(d_.Z[0], row, Vec3::Zero(), turned_a.cross(b1) - (Q_ * turned_b).cross(a));
-      set(d_.Z[1], row, Vec3::Zero(), turned_b.cross(a2) - (Q_.transpose() * turned_a).cross(b));
-      set_bias(row);
-    }
-    if (!d_.wants_stiffness) return;
+  void add_turn(int row, const Vec3& a, const Vec3& b, const Vec3& a2,
+                const Vec3& b1) requires(for_matrices) {
     const double torque = lambda_[row];
     const auto turning = [&](int i, int j) { return d_.G[i][j].template bottomRightCorner<3, 3>(); };
     const Mat3 across = skew(a) * Q_ * skew(b);
@@ -215,29 +258,60 @@ class RowDerivatives {
     turning(1, 1) += torque * (skew(b) * skew(a2));
   }
 
-  void held(int row, const HeldRow& what, const JointAxes<double>& axes) {
-    switch (what.kind) {
-      case HeldRow::Kind::Place: return place(row, what.k);
-      case HeldRow::Kind::Along: return along(row, axes.first.col(what.k));
-      case HeldRow::Kind::Turn: return turn(row, axes.first.col(what.i), axes.second.col(what.j));
-    }
-  }
-
- private:
-  using Row = typename JointDerivatives<2, R>::Row;
-
   auto u(int i) const { return f_[static_cast<std::size_t>(i)].V.template head<3>(); }
   auto w(int i) const { return f_[static_cast<std::size_t>(i)].V.template tail<3>(); }
-  static void set(Row& matrix, int row, const Vec3& translation, const Vec3& rotation) {
+  static void set(Row& matrix, int row, const V3& translation, const V3& rotation) {
     matrix.row(row) << translation.transpose(), rotation.transpose();
   }
   void set_bias(int row) { d_.bias[row] = d_.Z[0].row(row).dot(f_[0].V) + d_.Z[1].row(row).dot(f_[1].V); }
 
-  const std::array<Motion<double>, 2>& f_;
-  const double* lambda_;
-  JointDerivatives<2, R>& d_;
-  Mat3 Q_;
-  Vec3 r_;
+  const std::array<Motion<S>, 2>& f_;
+  const S* lambda_;
+  JointDerivatives<2, R, S>& d_;
+  Mat3T<S> Q_;
+  V3 r_;
+};
+
+// Numbers with derivatives: row by row, so that the formulas are compiled once and not for every number of rows.
+extern template class RowDerivatives<1, Varied>;
+template <int R>
+requires(R > 1) class RowDerivatives<R, Varied> {
+ public:
+  using V3 = Vec3T<Varied>;
+  RowDerivatives(const std::array<Motion<Varied>, 2>& f, const Varied* lambda,
+                 JointDerivatives<2, R, Varied>& d)
+      : d_(d), row_(f, lambda, one_) {
+    one_.wants_rates = d.wants_rates;
+  }
+
+  void place(int row, int k) {
+    row_.place(0, k);
+    copy_to(row);
+  }
+  void along(int row, const V3& a) {
+    row_.along(0, a);
+    copy_to(row);
+  }
+  void turn(int row, const V3& a, const V3& b, const Varied& c = Varied(0)) {
+    row_.turn(0, a, b, c);
+    copy_to(row);
+  }
+  void held(int row, const HeldRow& what, const JointAxes<Varied>& axes) {
+    row_.held(0, what, axes);
+    copy_to(row);
+  }
+
+ private:
+  void copy_to(int row) {
+    d_.phi[row] = one_.phi[0];
+    for (int i = 0; i < 2; ++i) d_.B[i].row(row) = one_.B[i];
+    if (!d_.wants_rates) return;
+    d_.bias[row] = one_.bias[0];
+    for (int i = 0; i < 2; ++i) d_.Z[i].row(row) = one_.Z[i];
+  }
+  JointDerivatives<2, R, Varied>& d_;
+  JointDerivatives<2, 1, Varied> one_;
+  RowDerivatives<1, Varied> row_;
 };
 
 }  // namespace liedyn

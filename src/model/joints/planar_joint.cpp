@@ -57,19 +57,6 @@ void PlanarJoint<held>::check(const Inputs<double>& in, std::string& message, st
   }
 }
 
-template <Held held>
-void PlanarJoint<held>::derivatives(const std::array<Motion<double>, 2>& f, const double* p,
-                                    const double* lambda, JointDerivatives<2, rows>& d) {
-  const JointAxes<double> axes(p);
-  RowDerivatives<rows> out(f, lambda, d);
-  for (int i = 0; i < rows; ++i) out.held(i, row_list[static_cast<std::size_t>(i)], axes);
-}
-
-template <Held held>
-AxisMotion PlanarJoint<held>::axis_motion(const std::array<Motion<double>, 2>& f, const double* p) {
-  return axis_motion_of(f, p);
-}
-
 template struct PlanarJoint<kInPlane>;
 template struct PlanarJoint<kAcrossLine | turn_about(1)>;
 template struct PlanarJoint<kInPlane | turn_about(2)>;

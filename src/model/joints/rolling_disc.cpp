@@ -8,19 +8,22 @@ namespace {
 
 enum Fields { kBetween, kCenter, kAxis, kNormal, kRadius };
 
-using Moving = Dual<double, 12>;
+template <class S>
+using MovingOf = Dual<S, 12>;
 
 // The frames moved by their increments, as dual numbers; twists stay.
-std::array<Motion<Moving>, 2> moving(const std::array<Motion<double>, 2>& f) {
+template <class S>
+std::array<Motion<MovingOf<S>>, 2> moving(const std::array<Motion<S>, 2>& f) {
+  using Moving = MovingOf<S>;
   std::array<Motion<Moving>, 2> out;
   for (int i = 0; i < 2; ++i) {
-    const Motion<double>& m = f[static_cast<std::size_t>(i)];
+    const Motion<S>& m = f[static_cast<std::size_t>(i)];
     Motion<Moving>& moved = out[static_cast<std::size_t>(i)];
     Vec6T<Moving> increment;
-    for (int k = 0; k < 6; ++k) increment[k] = seed<12>(0.0, 6 * i + k);
-    const Pose<Moving> start{m.R.cast<Moving>(), m.p.cast<Moving>()};
+    for (int k = 0; k < 6; ++k) increment[k] = seed<12>(S(0), 6 * i + k);
+    const Pose<Moving> start{m.R.template cast<Moving>(), m.p.template cast<Moving>()};
     static_cast<Pose<Moving>&>(moved) = perturbed(start, increment);
-    moved.V = m.V.cast<Moving>();
+    moved.V = m.V.template cast<Moving>();
   }
   return out;
 }
@@ -59,11 +62,13 @@ std::string RollingDisc::row_name(int row) {
 }
 
 // The rates are linear in the twists: B from unit twists, and everything else is a derivative of these.
-void RollingDisc::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                              JointDerivatives<2, 3>& d) {
+template <class S>
+void RollingDisc::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[maybe_unused]] const S* lambda,
+                              JointDerivatives<2, 3, S>& d) {
+  using Moving = MovingOf<S>;
   std::array<Moving, numbers> numbers_moving;
   for (int i = 0; i < numbers; ++i) numbers_moving[static_cast<std::size_t>(i)] = Moving(p[i]);
-  d.phi = phi<double>({f[0], f[1]}, p);
+  d.phi = phi<S>({f[0], f[1]}, p);
   d.phi_t.setZero();
   std::array<Motion<Moving>, 2> m = moving(f);
 
@@ -84,11 +89,14 @@ void RollingDisc::derivatives(const std::array<Motion<double>, 2>& f, const doub
       for (int j = 0; j < 2; ++j)
         for (int c = 0; c < 6; ++c) {
           const auto direction = static_cast<std::size_t>(6 * j + c);
-          d.G[i][j](k, c) = lambda[0] * column[0].d[direction] + lambda[1] * column[1].d[direction] +
-                            lambda[2] * column[2].d[direction];
+          if constexpr (std::is_same_v<S, double>)
+            d.G[i][j](k, c) = lambda[0] * column[0].d[direction] + lambda[1] * column[1].d[direction] +
+                              lambda[2] * column[2].d[direction];
         }
     }
 }
+template void RollingDisc::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
+                                               const double*, JointDerivatives<2, 3>&);
 
 ListedKind rolling_disc() {
   return {{"rolling_disc",

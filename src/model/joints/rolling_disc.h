@@ -45,8 +45,9 @@ struct RollingDisc {
     const Vec3T<S> local = Eigen::Map<const Mat3T<S>>(p).transpose() * (f[0].R.transpose() * slip);
     return {local[2], local[0], local[1]};
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 3>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 3, S>& d);
 };
 
 ListedKind rolling_disc();

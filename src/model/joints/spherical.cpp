@@ -11,27 +11,31 @@ std::vector<Attachment> Spherical::attachments() { return frames_at_common_place
 
 std::string Spherical::row_name(int row) { return std::string("place ") + "xyz"[row]; }
 
-void Spherical::derivatives(const std::array<Motion<double>, 2>& f, const double*, const double* lambda,
-                            JointDerivatives<2, 3>& d) {
-  const Vec3 force = Eigen::Map<const Vec3>(lambda);
+template <class S>
+void Spherical::derivatives(const std::array<Motion<S>, 2>& f, const S*, [[maybe_unused]] const S* lambda,
+                            JointDerivatives<2, 3, S>& d) {
   d.phi = f[0].p - f[1].p;
   if (d.wants_rates) d.bias.setZero();
   for (int i = 0; i < 2; ++i) {
-    const Motion<double>& m = f[static_cast<std::size_t>(i)];
+    const Motion<S>& m = f[static_cast<std::size_t>(i)];
     const double sign = i == 0 ? 1 : -1;
-    const Vec3 u = m.V.head<3>(), w = m.V.tail<3>();
-    d.B[i] << sign * m.R, Mat3::Zero();
-    if (d.wants_stiffness) {
-      // d(R^T lambda) = (R^T lambda)~ d_r
-      d.G[i][i].setZero();
-      d.G[i][i].topRightCorner<3, 3>() = sign * skew(Vec3(m.R.transpose() * force));
-    }
+    const Vec3T<S> u = m.V.template head<3>(), w = m.V.template tail<3>();
+    d.B[i] << sign * m.R, Mat3T<S>::Zero();
+    if constexpr (std::is_same_v<S, double>)
+      if (d.wants_stiffness) {
+        // d(R^T lambda) = (R^T lambda)~ d_r
+        d.G[i][i].setZero();
+        d.G[i][i].template topRightCorner<3, 3>() =
+            sign * skew(Vec3(m.R.transpose() * Eigen::Map<const Vec3>(lambda)));
+      }
     if (!d.wants_rates) continue;
     // d(R u) = -R u~ d_r; along a constant body twist R u changes at the rate R (w x u)
-    d.Z[i] << Mat3::Zero(), -sign * (m.R * skew(u));
+    d.Z[i] << Mat3T<S>::Zero(), -sign * (m.R * skew(u));
     d.bias += sign * (m.R * w.cross(u));
   }
 }
+template void Spherical::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
+                                             const double*, JointDerivatives<2, 3>&);
 
 ListedKind spherical() {
   return {{"spherical",

@@ -20,8 +20,9 @@ struct Spherical {
   static Eigen::Matrix<S, 3, 1> phi(const std::array<Pose<S>, 2>& f, const S*) {
     return f[0].p - f[1].p;
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 3>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 3, S>& d);
 };
 
 ListedKind spherical();

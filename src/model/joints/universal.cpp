@@ -40,13 +40,6 @@ std::string Universal::row_name(int row) {
   return row < 3 ? std::string("place ") + "xyz"[row] : "angle between the axes";
 }
 
-void Universal::derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                            JointDerivatives<2, 4>& d) {
-  RowDerivatives<4> out(f, lambda, d);
-  for (int k = 0; k < 3; ++k) out.place(k, k);
-  out.turn(3, Eigen::Map<const Vec3>(p), Eigen::Map<const Vec3>(p + 3), p[6]);
-}
-
 void Universal::turns(const Mat3& R_1, const Mat3& R_2, const double* p, const double* lambda,
                       TurnDerivatives<1>& d) {
   TurnRows<1> out(R_1, R_2, lambda, d);

@@ -27,8 +27,13 @@ struct Universal {
     out << f[0].p - f[1].p, (f[0].R * a).dot(f[1].R * b) - p[6];
     return out;
   }
-  static void derivatives(const std::array<Motion<double>, 2>& f, const double* p, const double* lambda,
-                          JointDerivatives<2, 4>& d);
+  template <class S>
+  static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
+                          JointDerivatives<2, 4, S>& d) {
+    RowDerivatives<4, S> out(f, lambda, d);
+    for (int k = 0; k < 3; ++k) out.place(k, k);
+    out.turn(3, Eigen::Map<const Vec3T<S>>(p), Eigen::Map<const Vec3T<S>>(p + 3), p[6]);
+  }
 };
 
 ListedKind universal();

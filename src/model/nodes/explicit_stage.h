@@ -16,23 +16,29 @@
 namespace liedyn {
 
 // The arrays of a stage, from their first elements. y, y' and y'' are null where no node has parameters.
+template <class S>
 struct ExplicitStage {
   Chart chart = Chart::Exponential;  // of Lie nodes
-  const double *q_ref = nullptr, *y_ref = nullptr;
-  double *theta = nullptr, *u = nullptr;
-  double *q = nullptr, *v = nullptr, *vdot = nullptr;
-  double *y = nullptr, *ydot = nullptr, *yddot = nullptr;
+  const S *q_ref = nullptr, *y_ref = nullptr;
+  S *theta = nullptr, *u = nullptr;
+  S *q = nullptr, *v = nullptr, *vdot = nullptr;
+  S *y = nullptr, *ydot = nullptr, *yddot = nullptr;
 };
 
 // q and v of the node, and y and y' where it has them, from theta and u.
-void evaluate_explicit(const Node& node, const ExplicitStage& stage);
+template <class S>
+void evaluate_explicit(const Node& node, const ExplicitStage<S>& stage);
 // theta' and u', and y'', from what evaluate_explicit left and vdot.
-void explicit_slopes(const Node& node, const ExplicitStage& stage, double* slope, double* udot);
+template <class S>
+void explicit_slopes(const Node& node, const ExplicitStage<S>& stage, S* slope, S* udot);
 // At the end of a step: Euler parameters of unit length and rates along the sphere, in theta, u, y and y'. The rotation and its velocity do not
 // change. Other nodes: nothing.
-void restore_unit_length(const Node& node, const ExplicitStage& stage);
+template <class S>
+void restore_unit_length(const Node& node, const ExplicitStage<S>& stage);
 // theta follows a small increment d of the pose, u a change dv of the velocity, both in the node's own axes.
-void add_pose_increment(const Node& node, const ExplicitStage& stage, const double* d);
-void add_velocity_increment(const Node& node, const ExplicitStage& stage, const double* dv);
+template <class S>
+void add_pose_increment(const Node& node, const ExplicitStage<S>& stage, const S* d);
+template <class S>
+void add_velocity_increment(const Node& node, const ExplicitStage<S>& stage, const S* dv);
 
 }  // namespace liedyn

@@ -240,19 +240,20 @@ Motion<S> node_motion(NodeType type, const S* q, const S* v, const S* vdot) {
 }
 
 // r = H^T W, added to the node's equations.
-inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, double* r) {
+template <class S>
+void add_wrench(NodeType type, const Pose<S>& pose, const Vec6T<S>& W, S* r) {
   if (is_scalar(type)) {
     r[0] += W[components(type)[0]];
     return;
   }
-  Eigen::Map<Vec3> first(r);
+  Eigen::Map<Vec3T<S>> first(r);
   switch (type) {
     case NodeType::R2xSO2: {
-      const double c = pose.R(0, 0), s = pose.R(1, 0);
-      first += Vec3(c * W[0] - s * W[1], s * W[0] + c * W[1], W[5]);
+      const S c = pose.R(0, 0), s = pose.R(1, 0);
+      first += Vec3T<S>(c * W[0] - s * W[1], s * W[0] + c * W[1], W[5]);
       break;
     }
-    case NodeType::SE2: first += Vec3(W[0], W[1], W[5]); break;
+    case NodeType::SE2: first += Vec3T<S>(W[0], W[1], W[5]); break;
     case NodeType::State:
     case NodeType::Turn:
     case NodeType::Slide: break;  // above
@@ -260,20 +261,20 @@ inline void add_wrench(NodeType type, const Pose<double>& pose, const Vec6& W, d
     case NodeType::R3xCardan:
     case NodeType::R3xCardanBody:
     case NodeType::R3xSO3:
-      first += pose.R * W.head<3>();
-      Eigen::Map<Vec3>(r + 3) += W.tail<3>();
+      first += pose.R * W.template head<3>();
+      Eigen::Map<Vec3T<S>>(r + 3) += W.template tail<3>();
       break;
-    case NodeType::SE3: Eigen::Map<Vec6>(r) += W; break;
-    case NodeType::R3: first += W.head<3>(); break;
+    case NodeType::SE3: Eigen::Map<Vec6T<S>>(r) += W; break;
+    case NodeType::R3: first += W.template head<3>(); break;
     case NodeType::Euler:
     case NodeType::Cardan:
     case NodeType::CardanBody:
-    case NodeType::SO3: first += W.tail<3>(); break;
+    case NodeType::SO3: first += W.template tail<3>(); break;
     case NodeType::R3xSO3Spatial:
-      first += pose.R * W.head<3>();
-      Eigen::Map<Vec3>(r + 3) += pose.R * W.tail<3>();
+      first += pose.R * W.template head<3>();
+      Eigen::Map<Vec3T<S>>(r + 3) += pose.R * W.template tail<3>();
       break;
-    case NodeType::SO3Spatial: first += pose.R * W.tail<3>(); break;
+    case NodeType::SO3Spatial: first += pose.R * W.template tail<3>(); break;
   }
 }
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include "base/dual.h"
+#include "base/varied.h"
 #include "lie/conformal.h"
 #include "lie/parametrizations.h"
 
@@ -13,10 +13,10 @@ namespace {
 
 template <class S, int N>
 using Vector = Eigen::Matrix<S, N, 1>;
-template <int N>
-using Map = Eigen::Map<Vector<double, N>>;
-template <int N>
-using ConstMap = Eigen::Map<const Vector<double, N>>;
+template <class S, int N>
+using Map = Eigen::Map<Vector<S, N>>;
+template <class S, int N>
+using ConstMap = Eigen::Map<const Vector<S, N>>;
 
 // Coordinates as templates of the scalar.
 struct OfRotationVector {
@@ -79,7 +79,10 @@ struct LocalMap {
   static auto dT(const X<S>& x, const X<S>& y) {
     return (S(G::side) * C<S>::dT(X<S>(S(G::side) * x), y)).eval();
   }
-  static auto map(const X<double>& x) { return C<double>::map(x); }
+  template <class S>
+  static auto map(const X<S>& x) {
+    return C<S>::map(x);
+  }
 };
 
 // Calls f(LocalMap) for the node's group and the chart.
@@ -121,31 +124,31 @@ struct BlockMotion {
 };
 
 // The numbers of a block in a stage.
-template <int N>
+template <int N, class B>
 struct BlockStage {
   Stage s;
-  Vector<double, N> Theta, V, theta, y_ref, drift;
+  Vector<B, N> Theta, V, theta, y_ref, drift;
 
   // y'' and y' from theta = y - y_ref.
   template <class S>
   void rates(const Vector<S, N>& theta_now, Vector<S, N>& ydot, Vector<S, N>& yddot) const {
-    const Vector<double, N> known = Theta + s.c_2 * V - drift;
+    const Vector<B, N> known = Theta + s.c_2 * V - drift;
     yddot = S(s.rate()) * (theta_now - known.template cast<S>());
     ydot = V.template cast<S>() + S(s.c_v) * yddot;
   }
 };
 
-// Each kind of block: `motion(d)` is the motion after a small increment d of the pose.
+// Each kind of block: `motion(d)` is the motion after a small increment d of the pose. B is the scalar of its numbers.
 
-template <class L>
+template <class L, class B>
 struct LocalBlock {
   static constexpr int size = L::size;
-  BlockStage<size> b;
+  BlockStage<size, B> b;
 
   template <class S>
   BlockMotion<S, size, size> motion(const Vector<S, size>& d) const {
     BlockMotion<S, size, size> m;
-    const Eigen::Matrix<double, size, size> Tinv = L::Tinv(b.theta);
+    const Eigen::Matrix<B, size, size> Tinv = L::Tinv(b.theta);
     m.y = b.theta.template cast<S>() + Tinv.template cast<S>() * d;
     b.template rates<S>(m.y, m.ydot, m.yddot);
     const Eigen::Matrix<S, size, size> T = L::T(m.y);
@@ -156,17 +159,17 @@ struct LocalBlock {
 };
 
 // theta = Theta + T^-1(theta) (c v - drift), v = V + c_v vdot, with c c_v = c_1 + c_2 c_v.
-template <class L>
+template <class L, class B>
 struct LocalVelocityBlock {
   static constexpr int size = L::size;
-  BlockStage<size> b;
+  BlockStage<size, B> b;
 
   template <class S>
   BlockMotion<S, size, size> motion(const Vector<S, size>& d) const {
     BlockMotion<S, size, size> m;
-    const Eigen::Matrix<double, size, size> Tinv = L::Tinv(b.theta);
+    const Eigen::Matrix<B, size, size> Tinv = L::Tinv(b.theta);
     const Vector<S, size> moved = Tinv.template cast<S>() * d;
-    const Vector<double, size> way = b.theta - b.Theta;
+    const Vector<B, size> way = b.theta - b.Theta;
     m.y = b.theta.template cast<S>() + moved;
     const Vector<S, size> angle = way.template cast<S>() + moved;
     m.v = (L::T(m.y) * angle + b.drift.template cast<S>()) * S(b.s.rate() * b.s.c_v);
@@ -177,18 +180,20 @@ struct LocalVelocityBlock {
   }
 };
 
+template <class B>
 struct CardanBlock {
   static constexpr int size = 3;
-  BlockStage<3> b;
+  BlockStage<3, B> b;
 
   template <class S>
   BlockMotion<S, 3, 3> motion(const Vector<S, 3>& d) const {
     BlockMotion<S, 3, 3> m;
-    const Vec3 now = b.y_ref + b.theta;
-    const Mat3 Ginv = CardanAngles<double>::Ginv(now);
-    const Vec3T<S> moved = Ginv.cast<S>() * d;
-    m.y = now.cast<S>() + moved;
-    b.rates<S>(b.theta.cast<S>() + moved, m.ydot, m.yddot);  // not y - y_ref: angles may count many turns
+    const Vec3T<B> now = b.y_ref + b.theta;
+    const Mat3T<B> Ginv = CardanAngles<B>::Ginv(now);
+    const Vec3T<S> moved = Ginv.template cast<S>() * d;
+    m.y = now.template cast<S>() + moved;
+    b.template rates<S>(b.theta.template cast<S>() + moved, m.ydot,
+                        m.yddot);  // not y - y_ref: angles may count many turns
     const Mat3T<S> G = CardanAngles<S>::G(m.y);
     m.v = G * m.ydot;
     m.vdot = G * m.yddot + CardanAngles<S>::dG(m.y, m.ydot) * m.ydot;
@@ -197,29 +202,32 @@ struct CardanBlock {
 };
 
 // theta = Theta + G^-1(y) (c v - drift), v = V + c_v vdot, with c c_v = c_1 + c_2 c_v.
+template <class B>
 struct CardanBodyBlock {
   static constexpr int size = 3;
-  BlockStage<3> b;
+  BlockStage<3, B> b;
 
   template <class S>
   BlockMotion<S, 3, 3> motion(const Vector<S, 3>& d) const {
     BlockMotion<S, 3, 3> m;
-    const Vec3 now = b.y_ref + b.theta;
-    const Mat3 Ginv = CardanAngles<double>::Ginv(now);
-    const Vec3T<S> moved = Ginv.cast<S>() * d;
-    m.y = now.cast<S>() + moved;
-    const Vec3 angle = b.theta - b.Theta;
-    m.v = (CardanAngles<S>::G(m.y) * (angle.cast<S>() + moved) + b.drift.cast<S>()) * S(b.s.rate() * b.s.c_v);
-    m.vdot = (m.v - b.V.cast<S>()) / S(b.s.c_v);
+    const Vec3T<B> now = b.y_ref + b.theta;
+    const Mat3T<B> Ginv = CardanAngles<B>::Ginv(now);
+    const Vec3T<S> moved = Ginv.template cast<S>() * d;
+    m.y = now.template cast<S>() + moved;
+    const Vec3T<B> angle = b.theta - b.Theta;
+    m.v = (CardanAngles<S>::G(m.y) * (angle.template cast<S>() + moved) + b.drift.template cast<S>()) *
+          S(b.s.rate() * b.s.c_v);
+    m.vdot = (m.v - b.V.template cast<S>()) / S(b.s.c_v);
     m.ydot = m.v;  // what the stage advances are the velocities
     m.yddot = m.vdot;
     return m;
   }
 };
 
+template <class B>
 struct EulerBlock {
   static constexpr int size = 3;
-  BlockStage<4> b;
+  BlockStage<4, B> b;
   UnitLength unit_length = UnitLength::Position;
 
   template <class S>
@@ -227,18 +235,18 @@ struct EulerBlock {
     using V4 = Vector<S, 4>;
     BlockMotion<S, 3, 4> m;
     // The direction n, moved by d: p o (0, d)/2 = G^T(p) d/4.
-    const Vector<double, 4> now = (b.y_ref + b.theta).normalized();
-    const Eigen::Matrix<double, 4, 3> Ginv = EulerParameters<double>::Ginv(now);
-    const V4 n = now.cast<S>() + Ginv.cast<S>() * d;
-    const V4 reference = b.y_ref.cast<S>();
+    const Vector<B, 4> sum = b.y_ref + b.theta, now = sum / sum.norm();
+    const Eigen::Matrix<B, 4, 3> Ginv = EulerParameters<B>::Ginv(now);
+    const V4 n = now.template cast<S>() + Ginv.template cast<S>() * d;
+    const V4 reference = b.y_ref.template cast<S>();
     m.y = n;
     if (unit_length == UnitLength::Velocity) {
       // p = s n with n.p'(s) = 0, which is linear in s.
       V4 ydot, yddot;
-      b.rates<S>(-reference, ydot, yddot);
+      b.template rates<S>(-reference, ydot, yddot);
       m.y = n * (-n.dot(ydot) / (S(b.s.c_v * b.s.rate()) * n.squaredNorm()));
     }
-    b.rates<S>(m.y - reference, m.ydot, m.yddot);
+    b.template rates<S>(m.y - reference, m.ydot, m.yddot);
     if (unit_length == UnitLength::Both) {
       const S along = -n.dot(m.ydot) / (S(b.s.c_v) * n.dot(reference));
       m.yddot += along * reference;
@@ -253,184 +261,193 @@ struct EulerBlock {
 };
 
 // The four Euler parameters of a node in an array of a stage: the scalar one stands behind the velocities.
-Vector<double, 4> gather(const Node& node, const double* array) {
-  const double* rest = array + node.v + block_start(node.type);
+template <class S>
+Vector<S, 4> gather(const Node& node, const S* array) {
+  const S* rest = array + node.v + block_start(node.type);
   return {array[node.extra], rest[0], rest[1], rest[2]};
 }
-void scatter(const Node& node, const Vector<double, 4>& p, double* array) {
-  array[node.extra] = p[0];
-  Map<3>{array + node.v + block_start(node.type)} = p.tail<3>();
+template <class S, class P>
+void scatter(const Node& node, const P& p, S* array) {
+  const Vector<S, 4> numbers = p;
+  array[node.extra] = numbers[0];
+  Map<S, 3>{array + node.v + block_start(node.type)} = numbers.template tail<3>();
 }
 
-template <int N>
-BlockStage<N> block_of(const Node& node, const ParameterStage& p) {
+template <int N, class B>
+BlockStage<N, B> block_of(const Node& node, const ParameterStageOf<B>& p) {
+  using C = ConstMap<B, N>;
   const int i = node.v + block_start(node.type);
-  BlockStage<N> b{p.stage, ConstMap<N>(p.Theta + i), ConstMap<N>(p.V + i), ConstMap<N>(p.theta + i), {}, {}};
+  BlockStage<N, B> b{p.stage, C(p.Theta + i), C(p.V + i), C(p.theta + i), {}, {}};
   b.drift.setZero();
-  if (p.drift != nullptr) b.drift = ConstMap<N>(p.drift + i);
+  if (p.drift != nullptr) b.drift = C(p.drift + i);
   b.y_ref.setZero();
   return b;
 }
 
 // Calls f(block) with the node's kind of block.
-template <class F>
-void on_block(const Node& node, const ParameterStage& p, const F& f) {
+template <class B, class F>
+void on_block(const Node& node, const ParameterStageOf<B>& p, const F& f) {
   const int i = node.v + block_start(node.type);
   if (has_euler_parameters(node.type)) {
-    EulerBlock block;
+    EulerBlock<B> block;
     block.unit_length = p.unit_length;
     block.b = {p.stage,
                gather(node, p.Theta),
                gather(node, p.V),
                gather(node, p.theta),
                gather(node, p.y_ref),
-               Vector<double, 4>::Zero()};
+               Vector<B, 4>::Zero()};
     // A drift of the pose is one of the parameters: p o (0, drift)/2.
     if (p.drift != nullptr)
-      block.b.drift = EulerParameters<double>::Ginv(block.b.y_ref) * ConstMap<3>(p.drift + i);
+      block.b.drift = EulerParameters<B>::Ginv(block.b.y_ref) * ConstMap<B, 3>(p.drift + i);
     f(block);
   } else if (has_cardan_angles(node.type)) {
-    BlockStage<3> b = block_of<3>(node, p);
-    b.y_ref = ConstMap<3>(p.y_ref + i);
+    BlockStage<3, B> b = block_of<3>(node, p);
+    b.y_ref = ConstMap<B, 3>(p.y_ref + i);
     if (has_cardan_rates(node.type)) {
-      b.drift = CardanAngles<double>::Ginv(b.y_ref) * b.drift;
-      f(CardanBlock{b});
+      b.drift = (CardanAngles<B>::Ginv(b.y_ref) * b.drift).eval();
+      f(CardanBlock<B>{b});
     } else {
-      f(CardanBodyBlock{b});
+      f(CardanBodyBlock<B>{b});
     }
   } else {
     on_local_map(node.type, p.chart, [&]<class L>(L) {
       if (p.local_form == LocalForm::Velocities)
-        f(LocalVelocityBlock<L>{block_of<L::size>(node, p)});
+        f(LocalVelocityBlock<L, B>{block_of<L::size>(node, p)});
       else
-        f(LocalBlock<L>{block_of<L::size>(node, p)});
+        f(LocalBlock<L, B>{block_of<L::size>(node, p)});
     });
   }
 }
 
 }  // namespace
 
-void start_parameters(const Node& node, const double* q, const double* v, const double* vdot, double* y,
-                      double* ydot, double* yddot) {
+template <class S>
+void start_parameters(const Node& node, const S* q, const S* v, const S* vdot, S* y, S* ydot, S* yddot) {
   const int count = node_size(node.type).v;
   std::copy_n(v + node.v, count, ydot + node.v);
   std::copy_n(vdot + node.v, count, yddot + node.v);
   std::fill_n(y + node.v, count, 0.0);
   if (!is_conventional(node.type)) return;
   const int i = node.v + block_start(node.type);
-  const SO3<double> rotation = rotation_of(q + node.q);
-  const Vec3 omega = ConstMap<3>(v + i), alpha = ConstMap<3>(vdot + i);
+  const SO3<S> rotation = rotation_of(q + node.q);
+  const Vec3T<S> omega = ConstMap<S, 3>(v + i), alpha = ConstMap<S, 3>(vdot + i);
   if (has_euler_parameters(node.type)) {
-    const Vector<double, 4> p = rotation.coordinates();
-    const Eigen::Matrix<double, 4, 3> Ginv = EulerParameters<double>::Ginv(p);
-    const Vector<double, 4> rates = Ginv * omega;
+    const Vector<S, 4> p = rotation.coordinates();
+    const Eigen::Matrix<S, 4, 3> Ginv = EulerParameters<S>::Ginv(p);
+    const Vector<S, 4> rates = Ginv * omega;
     scatter(node, p, y);
     scatter(node, rates, ydot);
     scatter(node, Ginv * alpha - rates.squaredNorm() * p, yddot);  // p.p'' + p'.p' = 0
     return;
   }
-  const Vec3 angles = CardanAngles<double>::from_rotation(rotation);
-  Map<3>{y + i} = angles;
+  const Vec3T<S> angles = CardanAngles<S>::from_rotation(rotation);
+  Map<S, 3>{y + i} = angles;
   if (!has_cardan_rates(node.type)) return;
-  const Mat3 Ginv = CardanAngles<double>::Ginv(angles);
-  const Vec3 rates = Ginv * omega;
-  Map<3>{ydot + i} = rates;
-  Map<3>{yddot + i} = Ginv * (alpha - CardanAngles<double>::dG(angles, rates) * rates);
+  const Mat3T<S> Ginv = CardanAngles<S>::Ginv(angles);
+  const Vec3T<S> rates = Ginv * omega;
+  Map<S, 3>{ydot + i} = rates;
+  Map<S, 3>{yddot + i} = Ginv * (alpha - CardanAngles<S>::dG(angles, rates) * rates);
 }
 
-void local_rates(const Node& node, Chart chart, const double* theta, const double* v, const double* vdot,
-                 double* ydot, double* yddot) {
+template <class S>
+void local_rates(const Node& node, Chart chart, const S* theta, const S* v, const S* vdot, S* ydot,
+                 S* yddot) {
   const int count = node_size(node.type).v, i = node.v + block_start(node.type);
   std::copy_n(v + node.v, count, ydot + node.v);
   std::copy_n(vdot + node.v, count, yddot + node.v);
   if (i < node.v) return;
   on_local_map(node.type, chart, [&]<class L>(L) {
-    using X = Vector<double, L::size>;
-    const X x = ConstMap<L::size>(theta + i);
+    using X = Vector<S, L::size>;
+    const X x = ConstMap<S, L::size>(theta + i);
     const auto Tinv = L::Tinv(x);
-    const X rates = Tinv * ConstMap<L::size>(v + i);
-    Map<L::size>{ydot + i} = rates;
-    Map<L::size>{yddot + i} = Tinv * (ConstMap<L::size>(vdot + i) - L::dT(x, rates) * rates);
+    const X rates = Tinv * ConstMap<S, L::size>(v + i);
+    Map<S, L::size>{ydot + i} = rates;
+    Map<S, L::size>{yddot + i} = Tinv * (ConstMap<S, L::size>(vdot + i) - L::dT(x, rates) * rates);
   });
 }
 
-void velocity_of_rates(const Node& node, const double* y, const double* rates, double* out) {
+template <class S>
+void velocity_of_rates(const Node& node, const S* y, const S* rates, S* out) {
   std::copy_n(rates + node.v, node_size(node.type).v, out + node.v);
   const int i = node.v + block_start(node.type);
   if (has_euler_parameters(node.type))
-    Map<3>{out + i} = EulerParameters<double>::G(gather(node, y)) * gather(node, rates);
+    Map<S, 3>{out + i} = EulerParameters<S>::G(gather(node, y)) * gather(node, rates);
   else if (has_cardan_rates(node.type))
-    Map<3>{out + i} = CardanAngles<double>::G(ConstMap<3>(y + i)) * ConstMap<3>(rates + i);
+    Map<S, 3>{out + i} = CardanAngles<S>::G(ConstMap<S, 3>(y + i)) * ConstMap<S, 3>(rates + i);
 }
 
-void add_rates_of_velocity(const Node& node, const double* y, const double* dv, double* rates) {
+template <class S>
+void add_rates_of_velocity(const Node& node, const S* y, const S* dv, S* rates) {
   const int start = block_start(node.type), count = node_size(node.type).v;
   const bool parameters = has_euler_parameters(node.type) || has_cardan_rates(node.type);
   for (int k = 0; k < (parameters ? start : count); ++k) rates[node.v + k] += dv[node.v + k];
   if (!parameters) return;
-  const Vec3 turn = ConstMap<3>(dv + node.v + start);
+  const Vec3T<S> turn = ConstMap<S, 3>(dv + node.v + start);
   if (has_euler_parameters(node.type))
-    scatter(node, gather(node, rates) + EulerParameters<double>::Ginv(gather(node, y)) * turn, rates);
+    scatter(node, gather(node, rates) + EulerParameters<S>::Ginv(gather(node, y)) * turn, rates);
   else
-    Map<3>{rates + node.v + start} += CardanAngles<double>::Ginv(ConstMap<3>(y + node.v + start)) * turn;
+    Map<S, 3>{rates + node.v + start} += CardanAngles<S>::Ginv(ConstMap<S, 3>(y + node.v + start)) * turn;
 }
 
-void add_radial_rates(const Node& node, const double* y, const double* rates, double factor, double* out) {
+template <class S>
+void add_radial_rates(const Node& node, const S* y, const S* rates, double factor, S* out) {
   if (!has_euler_parameters(node.type)) return;
-  const Vector<double, 4> p = gather(node, y);
+  const Vector<S, 4> p = gather(node, y);
   scatter(node, gather(node, out) + factor * p.dot(gather(node, rates)) / p.squaredNorm() * p, out);
 }
 
-AngleRates angle_rates(const Node& node, const double* y, const double* v, const double* vdot) {
+template <class S>
+AngleRates<S> angle_rates(const Node& node, const S* y, const S* v, const S* vdot) {
   const int i = node.v + block_start(node.type);
-  const Vec3 angles = ConstMap<3>(y + i);
-  const Mat3 Ginv = CardanAngles<double>::Ginv(angles);
-  const Vec3 first = Ginv * ConstMap<3>(v + i);
-  return {first, Ginv * (ConstMap<3>(vdot + i) - CardanAngles<double>::dG(angles, first) * first)};
+  const Vec3T<S> angles = ConstMap<S, 3>(y + i);
+  const Mat3T<S> Ginv = CardanAngles<S>::Ginv(angles);
+  const Vec3T<S> first = Ginv * ConstMap<S, 3>(v + i);
+  return {first, Ginv * (ConstMap<S, 3>(vdot + i) - CardanAngles<S>::dG(angles, first) * first)};
 }
 
-void evaluate_parameters(const Node& node, const ParameterStage& p) {
+template <class S>
+void evaluate_parameters(const Node& node, const ParameterStageOf<S>& p) {
   const int start = block_start(node.type), i = node.v + start;
   // Places are their own parameters.
   for (int k = 0; k < linear_count(node.type); ++k) {
     const int j = node.v + k;
-    const double drift = p.drift != nullptr ? p.drift[j] : 0.0;
+    const S drift = p.drift != nullptr ? p.drift[j] : 0.0;
     p.q[node.q + k] = p.q_ref[node.q + k] + p.theta[j];
     p.vdot[j] = p.yddot[j] = p.stage.rate() * (p.theta[j] - (p.Theta[j] + p.stage.c_2 * p.V[j] - drift));
     p.v[j] = p.ydot[j] = p.V[j] + p.stage.c_v * p.yddot[j];
   }
-  if (only_turns(node.type)) Map<3>{p.q + node.q} = ConstMap<3>(p.q_ref + node.q);
+  if (only_turns(node.type)) Map<S, 3>{p.q + node.q} = ConstMap<S, 3>(p.q_ref + node.q);
   if (start < 0) return;
   on_block(node, p, [&]<class Block>(const Block& block) {
-    const auto m = block.template motion<double>(Vector<double, Block::size>::Zero());
-    Map<Block::size>{p.v + i} = m.v;
-    Map<Block::size>{p.vdot + i} = m.vdot;
+    const auto m = block.template motion<S>(Vector<S, Block::size>::Zero());
+    Map<S, Block::size>{p.v + i} = m.v;
+    Map<S, Block::size>{p.vdot + i} = m.vdot;
     if constexpr (requires { block.unit_length; }) {
       scatter(node, m.y, p.y);
       scatter(node, m.ydot, p.ydot);
       scatter(node, m.yddot, p.yddot);
-      store_rotation(EulerParameters<double>::rotation(m.y), p.q + node.q);
+      store_rotation(EulerParameters<S>::rotation(m.y), p.q + node.q);
     } else {
-      Map<Block::size>{p.y + i} = m.y;
-      Map<Block::size>{p.ydot + i} = m.ydot;
-      Map<Block::size>{p.yddot + i} = m.yddot;
+      Map<S, Block::size>{p.y + i} = m.y;
+      Map<S, Block::size>{p.ydot + i} = m.ydot;
+      Map<S, Block::size>{p.yddot + i} = m.yddot;
     }
   });
   if (has_cardan_angles(node.type)) {
-    store_rotation(CardanAngles<double>::rotation(ConstMap<3>(p.y + i)), p.q + node.q);
+    store_rotation(CardanAngles<S>::rotation(ConstMap<S, 3>(p.y + i)), p.q + node.q);
   } else if (!is_conventional(node.type)) {
     on_local_map(node.type, p.chart, [&]<class L>(L) {
-      const Vector<double, L::size> x = ConstMap<L::size>(p.theta + i);
+      const Vector<S, L::size> x = ConstMap<S, L::size>(p.theta + i);
       if constexpr (std::is_same_v<typename L::Increments, RigidMotion>) {
-        const SE3<double> q =
-            SE3<double>(ConstMap<3>(p.q_ref + node.q), rotation_of(p.q_ref + node.q)) * L::map(x);
-        Map<3>{p.q + node.q} = q.position();
+        const SE3<S> q = SE3<S>(ConstMap<S, 3>(p.q_ref + node.q), rotation_of(p.q_ref + node.q)) * L::map(x);
+        Map<S, 3>{p.q + node.q} = q.position();
         store_rotation(q.rotation(), p.q + node.q);
       } else if constexpr (std::is_same_v<typename L::Increments, PlanarMotion>) {
-        const SE2<double> step = L::map(x);
+        const SE2<S> step = L::map(x);
         move_in_plane(p.q_ref + node.q, step, step.angle(), p.q + node.q);
       } else {
-        const SO3<double> turn = L::map(x), reference = rotation_of(p.q_ref + node.q);
+        const SO3<S> turn = L::map(x), reference = rotation_of(p.q_ref + node.q);
         store_rotation(is_spatial(node.type) ? turn * reference : reference * turn, p.q + node.q);
       }
     });
@@ -444,7 +461,7 @@ void parameter_tangents(const Node& node, const ParameterStage& p, double* E, do
   if (start < 0) return;
   on_block(node, p, [&]<class Block>(const Block& block) {
     constexpr int N = Block::size;
-    if constexpr (std::is_same_v<Block, EulerBlock>) {
+    if constexpr (std::is_same_v<Block, EulerBlock<double>>) {
       // On |p| = 1, with G(p) Ginv(p) = 1 and G(p) y = -G(y) p: d(G p') = (c_v rate - G(p') Ginv) d, d(G p'') = (rate - G(p'') Ginv) d.
       if (block.unit_length == UnitLength::Position) {
         const Eigen::Matrix<double, 4, 3> Ginv = EulerParameters<double>::Ginv(gather(node, p.y));
@@ -470,24 +487,24 @@ void parameter_tangents(const Node& node, const ParameterStage& p, double* E, do
   });
 }
 
-void increment_parameters(const Node& node, Chart chart, const double* d, const double* y_ref,
-                          double* theta) {
+template <class S>
+void increment_parameters(const Node& node, Chart chart, const S* d, const S* y_ref, S* theta) {
   const int start = block_start(node.type), i = node.v + start;
   for (int k = 0; k < linear_count(node.type); ++k) theta[node.v + k] += d[k];
   if (start < 0) return;
-  const double* turn = d + start;
+  const S* turn = d + start;
   if (has_euler_parameters(node.type)) {
-    const Vector<double, 4> reference = gather(node, y_ref);
-    const Vector<double, 4> p = (reference + gather(node, theta)).normalized();
-    const SO3<double> moved = SO3<double>::from_coordinates(p) * SO3<double>::exp(Vec3(ConstMap<3>(turn)));
+    const Vector<S, 4> reference = gather(node, y_ref);
+    const Vector<S, 4> p = (reference + gather(node, theta)).normalized();
+    const SO3<S> moved = SO3<S>::from_coordinates(p) * SO3<S>::exp(Vec3T<S>(ConstMap<S, 3>(turn)));
     scatter(node, moved.coordinates() - reference, theta);
   } else if (has_cardan_angles(node.type)) {
-    Map<3> x(theta + i);
-    x += CardanAngles<double>::Ginv(ConstMap<3>(y_ref + i) + x) * ConstMap<3>(turn);
+    Map<S, 3> x(theta + i);
+    x += CardanAngles<S>::Ginv(ConstMap<S, 3>(y_ref + i) + x) * ConstMap<S, 3>(turn);
   } else {
     on_local_map(node.type, chart, [&]<class L>(L) {
-      const Vector<double, L::size> x = ConstMap<L::size>(theta + i);
-      Map<L::size>{theta + i} = x + L::Tinv(x) * ConstMap<L::size>(turn);
+      const Vector<S, L::size> x = ConstMap<S, L::size>(theta + i);
+      Map<S, L::size>{theta + i} = x + L::Tinv(x) * ConstMap<S, L::size>(turn);
     });
   }
 }
@@ -509,7 +526,7 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
       const Vector<double, 4> moved = EulerParameters<double>::Ginv(block.b.y_ref) * y;
       const Vector<double, 4> kept = moved - block.b.y_ref * (m.y.dot(moved) / m.y.dot(block.b.y_ref));
       v = vdot = EulerParameters<double>::G(m.y) * kept;
-    } else if constexpr (std::is_same_v<Block, CardanBodyBlock>) {
+    } else if constexpr (std::is_same_v<Block, CardanBodyBlock<double>>) {
       v = vdot = y;
     } else {
       // d(dG(y, y') y') = (dG(y, y') + d(dG(y, z) y')/dz) dz', the second part linear in z: by duals in one direction.
@@ -525,7 +542,7 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
         for (int k = 0; k < N; ++k) d[k] = product[k].d[0];
         return d;
       };
-      if constexpr (std::is_same_v<Block, CardanBlock>) {
+      if constexpr (std::is_same_v<Block, CardanBlock<double>>) {
         const Vec3 moved = CardanAngles<double>::Ginv(block.b.y_ref) * y;
         v = CardanAngles<double>::G(m.y) * moved;
         vdot = v + p.stage.c_v * second([](const auto& at,
@@ -549,26 +566,28 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& p
   return out;
 }
 
-void carry_over(const Node& node, const ParameterStage& p, const double* a, double* out) {
+template <class S>
+void carry_over(const Node& node, const ParameterStageOf<S>& p, const S* a, S* out) {
   std::copy_n(a + node.v, node_size(node.type).v, out + node.v);
   const int start = block_start(node.type), i = node.v + start;
   if (start < 0 || is_conventional(node.type)) return;
   // A = T a + T' y' = vdot + T (a - y'')
   on_local_map(node.type, p.chart, [&]<class L>(L) {
     constexpr int N = L::size;
-    const Vector<double, N> x = ConstMap<N>(p.theta + i);
-    const Vector<double, N> difference = ConstMap<N>(a + i) - ConstMap<N>(p.yddot + i);
-    Map<N>{out + i} = ConstMap<N>(p.vdot + i) + L::T(x) * difference;
+    const Vector<S, N> x = ConstMap<S, N>(p.theta + i);
+    const Vector<S, N> difference = ConstMap<S, N>(a + i) - ConstMap<S, N>(p.yddot + i);
+    Map<S, N>{out + i} = ConstMap<S, N>(p.vdot + i) + L::T(x) * difference;
   });
 }
 
-void add_covector(const Node& node, Chart chart, const double* theta, const double* g, double* r) {
+template <class S>
+void add_covector(const Node& node, Chart chart, const S* theta, const S* g, S* r) {
   const int start = block_start(node.type), i = node.v + start;
   for (int k = 0; k < linear_count(node.type); ++k) r[node.v + k] += g[node.v + k];
   if (start < 0) return;
   on_local_map(node.type, chart, [&]<class L>(L) {
-    const Vector<double, L::size> x = ConstMap<L::size>(theta + i);
-    Map<L::size>{r + i} += L::Tinv(x).transpose() * ConstMap<L::size>(g + i);
+    const Vector<S, L::size> x = ConstMap<S, L::size>(theta + i);
+    Map<S, L::size>{r + i} += L::Tinv(x).transpose() * ConstMap<S, L::size>(g + i);
   });
 }
 
@@ -580,23 +599,57 @@ Mat6 covector_derivative(const Node& node, Chart chart, const double* theta, con
   on_local_map(node.type, chart, [&]<class L>(L) {
     constexpr int N = L::size;
     using S = Dual<double, N>;
-    const Vector<double, N> x = ConstMap<N>(theta + i);
+    const Vector<double, N> x = ConstMap<double, N>(theta + i);
     const Eigen::Matrix<double, N, N> Tinv = L::Tinv(x);
     Vector<S, N> moved;
     for (int r = 0; r < N; ++r) {
       moved[r] = S(x[r]);
       for (int c = 0; c < N; ++c) moved[r].d[static_cast<std::size_t>(c)] = Tinv(r, c);
     }
-    const Vector<S, N> force = L::Tinv(moved).transpose() * ConstMap<N>(g + i).template cast<S>();
+    const Vector<S, N> force = L::Tinv(moved).transpose() * ConstMap<double, N>(g + i).template cast<S>();
     for (int r = 0; r < N; ++r)
       for (int c = 0; c < N; ++c) out(component[r], component[c]) = force[r].d[static_cast<std::size_t>(c)];
   });
   return out;
 }
 
-double regularity(const Node& node, const double* y) {
+template <class S>
+double regularity(const Node& node, const S* y) {
   if (!has_cardan_angles(node.type)) return 1;
-  return std::abs(std::cos(y[node.v + block_start(node.type) + 1]));
+  return std::abs(std::cos(value(y[node.v + block_start(node.type) + 1])));
 }
+
+template double regularity(const Node&, const double*);
+template double regularity(const Node&, const Varied*);
+template void start_parameters(const Node& node, const double* q, const double* v, const double* vdot,
+                               double* y, double* ydot, double* yddot);
+template void start_parameters(const Node& node, const Varied* q, const Varied* v, const Varied* vdot,
+                               Varied* y, Varied* ydot, Varied* yddot);
+template void local_rates(const Node& node, Chart chart, const double* theta, const double* v,
+                          const double* vdot, double* ydot, double* yddot);
+template void local_rates(const Node& node, Chart chart, const Varied* theta, const Varied* v,
+                          const Varied* vdot, Varied* ydot, Varied* yddot);
+template void velocity_of_rates(const Node& node, const double* y, const double* rates, double* out);
+template void velocity_of_rates(const Node& node, const Varied* y, const Varied* rates, Varied* out);
+template void add_rates_of_velocity(const Node& node, const double* y, const double* dv, double* rates);
+template void add_rates_of_velocity(const Node& node, const Varied* y, const Varied* dv, Varied* rates);
+template void add_radial_rates(const Node& node, const double* y, const double* rates, double factor,
+                               double* out);
+template void add_radial_rates(const Node& node, const Varied* y, const Varied* rates, double factor,
+                               Varied* out);
+template AngleRates<double> angle_rates(const Node& node, const double* y, const double* v,
+                                        const double* vdot);
+template AngleRates<Varied> angle_rates(const Node& node, const Varied* y, const Varied* v,
+                                        const Varied* vdot);
+template void evaluate_parameters(const Node& node, const ParameterStageOf<double>& p);
+template void evaluate_parameters(const Node& node, const ParameterStageOf<Varied>& p);
+template void increment_parameters(const Node& node, Chart chart, const double* d, const double* y_ref,
+                                   double* theta);
+template void increment_parameters(const Node& node, Chart chart, const Varied* d, const Varied* y_ref,
+                                   Varied* theta);
+template void carry_over(const Node& node, const ParameterStageOf<double>& p, const double* a, double* out);
+template void carry_over(const Node& node, const ParameterStageOf<Varied>& p, const Varied* a, Varied* out);
+template void add_covector(const Node& node, Chart chart, const double* theta, const double* g, double* r);
+template void add_covector(const Node& node, Chart chart, const Varied* theta, const Varied* g, Varied* r);
 
 }  // namespace liedyn

@@ -33,42 +33,51 @@ enum class LocalForm : std::uint8_t { Rates, Velocities };
 enum class UnitLength : std::uint8_t { Position, Velocity, Both };
 
 // The arrays of a stage and of the states at both its ends, from their first elements.
-struct ParameterStage {
+template <class S>
+struct ParameterStageOf {
   Stage stage;
   Chart chart = Chart::Exponential;
   LocalForm local_form = LocalForm::Rates;
   UnitLength unit_length = UnitLength::Position;
-  const double *q_ref = nullptr, *y_ref = nullptr;
-  const double *Theta = nullptr, *V = nullptr, *theta = nullptr;
-  const double* drift = nullptr;  // -w in the node's own axes; may be null
-  double *q = nullptr, *v = nullptr, *vdot = nullptr;
-  double *y = nullptr, *ydot = nullptr, *yddot = nullptr;
+  const S *q_ref = nullptr, *y_ref = nullptr;
+  const S *Theta = nullptr, *V = nullptr, *theta = nullptr;
+  const S* drift = nullptr;  // -w in the node's own axes; may be null
+  S *q = nullptr, *v = nullptr, *vdot = nullptr;
+  S *y = nullptr, *ydot = nullptr, *yddot = nullptr;
 };
+using ParameterStage = ParameterStageOf<double>;
 
 // Parameters and their rates that belong to q, v, vdot of a node. Lie nodes: y = 0, y' = v, y'' = vdot.
-void start_parameters(const Node& node, const double* q, const double* v, const double* vdot, double* y,
-                      double* ydot, double* yddot);
+template <class S>
+void start_parameters(const Node& node, const S* q, const S* v, const S* vdot, S* y, S* ydot, S* yddot);
 // The rates of the local coordinates theta of a Lie node that belong to its v and vdot.
-void local_rates(const Node& node, Chart chart, const double* theta, const double* v, const double* vdot,
-                 double* ydot, double* yddot);
+template <class S>
+void local_rates(const Node& node, Chart chart, const S* theta, const S* v, const S* vdot, S* ydot, S* yddot);
 // The velocity G z of parameter rates z, in the node's own axes; and the rates G^-1 dv of a change of velocity, added.
-void velocity_of_rates(const Node& node, const double* y, const double* rates, double* out);
-void add_rates_of_velocity(const Node& node, const double* y, const double* dv, double* rates);
+template <class S>
+void velocity_of_rates(const Node& node, const S* y, const S* rates, S* out);
+template <class S>
+void add_rates_of_velocity(const Node& node, const S* y, const S* dv, S* rates);
 // The part of the rates that changes the length of Euler parameters, times `factor`, added. Other nodes: nothing.
-void add_radial_rates(const Node& node, const double* y, const double* rates, double factor, double* out);
+template <class S>
+void add_radial_rates(const Node& node, const S* y, const S* rates, double factor, S* out);
 
 // Cardan angles with body velocities: rates and second derivatives of the angles.
+template <class S>
 struct AngleRates {
-  Vec3 first, second;
+  Vec3T<S> first, second;
 };
-AngleRates angle_rates(const Node& node, const double* y, const double* v, const double* vdot);
+template <class S>
+AngleRates<S> angle_rates(const Node& node, const S* y, const S* v, const S* vdot);
 
 // q, v, vdot and y, y', y'' of the node from its theta.
-void evaluate_parameters(const Node& node, const ParameterStage& stage);
+template <class S>
+void evaluate_parameters(const Node& node, const ParameterStageOf<S>& stage);
 // E and E' of the node, node_size().tangent numbers each.
 void parameter_tangents(const Node& node, const ParameterStage& stage, double* E, double* E_rate);
 // Newton's update: the pose moves by d.
-void increment_parameters(const Node& node, Chart chart, const double* d, const double* y_ref, double* theta);
+template <class S>
+void increment_parameters(const Node& node, Chart chart, const S* d, const S* y_ref, S* theta);
 
 // Changes of vdot, and of v / c_v, with the drift: six padded rows each.
 struct DriftResponse {
@@ -78,15 +87,18 @@ DriftResponse parameter_drift_response(const Node& node, const ParameterStage& s
 
 // A geometric quantity A = T a + T' y' from its coordinates a (Eq. (94) of Brüls and Eberhard): what the local coordinates
 // of the next step start with.
-void carry_over(const Node& node, const ParameterStage& stage, const double* a, double* out);
+template <class S>
+void carry_over(const Node& node, const ParameterStageOf<S>& stage, const S* a, S* out);
 
 // T^-T(theta) g, added to r: a force covector of the reference configuration seen from theta (Eq. (95)); and its derivative
 // with respect to an increment of the pose.
-void add_covector(const Node& node, Chart chart, const double* theta, const double* g, double* r);
+template <class S>
+void add_covector(const Node& node, Chart chart, const S* theta, const S* g, S* r);
 Mat6 covector_derivative(const Node& node, Chart chart, const double* theta, const double* g);
 
 // |cos phi_2| of Cardan angles, 1 for all other nodes.
-double regularity(const Node& node, const double* y);
+template <class S>
+double regularity(const Node& node, const S* y);
 inline constexpr double kLeastRegularity = 1e-6;
 
 }  // namespace liedyn

@@ -102,18 +102,23 @@ void expanded_tangent(NodeType type, const Stage& s, double sigma, const double*
   }
 }
 
-void add_bracket(NodeType type, const double* x, const double* y, double factor, double* out) {
+template <class S>
+void add_bracket(NodeType type, const S* x, const S* y, double factor, S* out) {
+  using V3 = Eigen::Map<const Vec3T<S>>;
+  using V6 = Eigen::Map<const Vec6T<S>>;
   if (is_vector_space(type) || is_conventional(type)) return;
   if (type == NodeType::SE3) {
-    M6(out) += factor * (SE3<double>::ad(C6(x)) * C6(y));
+    Eigen::Map<Vec6T<S>>{out} += factor * (SE3<S>::ad(V6(x)) * V6(y));
     return;
   }
   if (type == NodeType::SE2) {
-    M3(out) += factor * (SE2<double>::ad(C3(x)) * C3(y));
+    Eigen::Map<Vec3T<S>>{out} += factor * (SE2<S>::ad(V3(x)) * V3(y));
     return;
   }
   const int i = rotation_start(type);
-  M3(out + i) += (is_spatial(type) ? -factor : factor) * C3(x + i).cross(C3(y + i));
+  Eigen::Map<Vec3T<S>>{out + i} += (is_spatial(type) ? -factor : factor) * V3(x + i).cross(V3(y + i));
 }
+template void add_bracket(NodeType, const double*, const double*, double, double*);
+template void add_bracket(NodeType, const Varied*, const Varied*, double, Varied*);
 
 }  // namespace liedyn

@@ -13,6 +13,9 @@
 // Arrays called `drift` hold -w, and are null where w = 0.
 #pragma once
 
+#include <type_traits>
+
+#include "base/varied.h"
 #include "model/nodes/node.h"
 
 namespace liedyn {
@@ -23,14 +26,17 @@ struct Stage {
 };
 
 // Rotations with increments in inertial axes: R = exp(theta) R_ref, and T(-theta) takes the place of T(theta).
-struct SpatialRotation {
-  using Tangent = Vec3;
-  using Matrix = Mat3;
-  static Mat3 T(const Vec3& x) { return SO3<double>::T(-x); }
-  static Mat3 Tinv(const Vec3& x) { return SO3<double>::Tinv(-x); }
-  static Mat3 dT(const Vec3& x, const Vec3& y) { return -SO3<double>::dT(-x, y); }
-  static Mat3 ad(const Vec3& x) { return -skew(x); }  // increments on the left reverse the bracket
+template <class S>
+struct SpatialRotationOf {
+  using Scalar = S;
+  using Tangent = Vec3T<S>;
+  using Matrix = Mat3T<S>;
+  static Matrix T(const Tangent& x) { return SO3<S>::T(-x); }
+  static Matrix Tinv(const Tangent& x) { return SO3<S>::Tinv(-x); }
+  static Matrix dT(const Tangent& x, const Tangent& y) { return -SO3<S>::dT(-x, y); }
+  static Matrix ad(const Tangent& x) { return -skew(x); }  // increments on the left reverse the bracket
 };
+using SpatialRotation = SpatialRotationOf<double>;
 
 constexpr bool is_spatial(NodeType type) { return turns_rotation(type); }
 
@@ -38,6 +44,25 @@ constexpr bool is_spatial(NodeType type) { return turns_rotation(type); }
 template <class S>
 SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
   return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
+}
+
+// A^-1 b; with derivatives A dx = db - dA x.
+template <class Matrix, class Right>
+Right solve_small(const Matrix& A, const Right& b) {
+  using S = typename Matrix::Scalar;
+  if constexpr (std::is_same_v<S, double>) {
+    return A.partialPivLu().solve(b);
+  } else {
+    const auto factors = values(A).partialPivLu();
+    const auto x = factors.solve(values(b)).eval();
+    Right out = x.template cast<S>();
+    const Right rest = b - A * x;
+    const auto inverse = factors.inverse().transpose().eval();
+    for (Eigen::Index c = 0; c < out.cols(); ++c)
+      for (Eigen::Index r = 0; r < out.rows(); ++r)
+        out(r, c) = linear_combination(x(r, c), inverse.col(r), rest.col(c), A.cols());
+    return out;
+  }
 }
 
 // c_1 T + c_2 c_v, the factor of vdot in (stage), and solutions with it.
@@ -50,7 +75,7 @@ struct StageFactor {
   template <class Right>
   Right solve(const Right& right) const {
     if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
-    return (s.c_1 * T + s.c_2 * s.c_v * Matrix::Identity()).partialPivLu().solve(right);
+    return solve_small(Matrix(s.c_1 * T + s.c_2 * s.c_v * Matrix::Identity()), right);
   }
 };
 
@@ -58,7 +83,7 @@ struct StageFactor {
 template <class G>
 typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta,
                                        const typename G::Tangent& Theta, const typename G::Tangent& V,
-                                       const double* drift) {
+                                       const typename G::Scalar* drift) {
   using Tangent = typename G::Tangent;
   if (s.c_2 == 0) {
     Tangent right = theta - Theta;
@@ -85,22 +110,26 @@ typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& thet
 }
 
 // One node's numbers in a stage: its parts of the arrays of the system.
-struct NodeStage {
-  const double* q_ref;
-  const double* Theta;
-  const double* V;
-  const double* drift;  // may be null
-  const double* theta;
-  double* q;
-  double* v;
-  double* vdot;
+template <class S>
+struct NodeStageOf {
+  const S* q_ref;
+  const S* Theta;
+  const S* V;
+  const S* drift;  // may be null
+  const S* theta;
+  S* q;
+  S* v;
+  S* vdot;
 };
+using NodeStage = NodeStageOf<double>;
 
 // q, v and vdot of the node from its theta.
-inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
-  using C3 = Eigen::Map<const Vec3>;
-  using M3 = Eigen::Map<Vec3>;
-  using Rotation = SO3<double>;
+template <class S>
+void evaluate_stage(NodeType type, const Stage& s, const NodeStageOf<S>& n) {
+  using V3 = Vec3T<S>;
+  using C3 = Eigen::Map<const V3>;
+  using M3 = Eigen::Map<V3>;
+  using Rotation = SO3<S>;
   const auto linear = [&](int count = 3) {
     const double rate = s.rate();
     for (int i = 0; i < count; ++i) {
@@ -111,11 +140,12 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
     }
   };
   const auto rotational = [&](int i) {
-    const Vec3 theta = C3(n.theta + i);
-    const double* drift = n.drift != nullptr ? n.drift + i : nullptr;
-    M3(n.vdot + i) = is_spatial(type)
-                         ? stage_acceleration<SpatialRotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
-                         : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
+    const V3 theta = C3(n.theta + i);
+    const S* drift = n.drift != nullptr ? n.drift + i : nullptr;
+    M3(n.vdot + i) =
+        is_spatial(type)
+            ? stage_acceleration<SpatialRotationOf<S>>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
+            : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
     M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
     store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
   };
@@ -126,21 +156,21 @@ inline void evaluate_stage(NodeType type, const Stage& s, const NodeStage& n) {
       rotational(3);
       break;
     case NodeType::SE3: {
-      using C6 = Eigen::Map<const Vec6>;
-      using M6 = Eigen::Map<Vec6>;
-      const Vec6 theta = C6(n.theta);
-      M6(n.vdot) = stage_acceleration<SE3<double>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
+      using C6 = Eigen::Map<const Vec6T<S>>;
+      using M6 = Eigen::Map<Vec6T<S>>;
+      const Vec6T<S> theta = C6(n.theta);
+      M6(n.vdot) = stage_acceleration<SE3<S>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
       M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
-      const SE3<double> q = SE3<double>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<double>::exp(theta);
+      const SE3<S> q = SE3<S>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<S>::exp(theta);
       M3(n.q) = q.position();
       store_rotation(q.rotation(), n.q);
       break;
     }
     case NodeType::SE2: {
-      const Vec3 theta = C3(n.theta);
-      M3(n.vdot) = stage_acceleration<SE2<double>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
+      const V3 theta = C3(n.theta);
+      M3(n.vdot) = stage_acceleration<SE2<S>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
       M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
-      move_in_plane(n.q_ref, SE2<double>::exp(theta), theta[2], n.q);
+      move_in_plane(n.q_ref, SE2<S>::exp(theta), theta[2], n.q);
       break;
     }
     case NodeType::R3:
@@ -225,12 +255,14 @@ inline Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage&
 }
 
 // Newton's update: the solution d of the linear system is the increment of q, so theta += T^-1(theta) d.
-inline void increment_theta(NodeType type, const double* d, double* theta) {
-  using C3 = Eigen::Map<const Vec3>;
-  using M3 = Eigen::Map<Vec3>;
+template <class S>
+void increment_theta(NodeType type, const S* d, S* theta) {
+  using V3 = Vec3T<S>;
+  using C3 = Eigen::Map<const V3>;
+  using M3 = Eigen::Map<V3>;
   const auto rotational = [&](int i) {
-    const Vec3 x = C3(theta + i);
-    M3(theta + i) = x + (is_spatial(type) ? SpatialRotation::Tinv(x) : SO3<double>::Tinv(x)) * C3(d + i);
+    const V3 x = C3(theta + i);
+    M3(theta + i) = x + (is_spatial(type) ? SpatialRotationOf<S>::Tinv(x) : SO3<S>::Tinv(x)) * C3(d + i);
   };
   switch (type) {
     case NodeType::R3xSO3:
@@ -239,13 +271,13 @@ inline void increment_theta(NodeType type, const double* d, double* theta) {
       rotational(3);
       break;
     case NodeType::SE3: {
-      const Vec6 x = Eigen::Map<const Vec6>(theta);
-      Eigen::Map<Vec6>{theta} = x + SE3<double>::Tinv(x) * Eigen::Map<const Vec6>(d);
+      const Vec6T<S> x = Eigen::Map<const Vec6T<S>>(theta);
+      Eigen::Map<Vec6T<S>>{theta} = x + SE3<S>::Tinv(x) * Eigen::Map<const Vec6T<S>>(d);
       break;
     }
     case NodeType::SE2: {
-      const Vec3 x = C3(theta);
-      M3{theta} = x + SE2<double>::Tinv(x) * C3(d);
+      const V3 x = C3(theta);
+      M3{theta} = x + SE2<S>::Tinv(x) * C3(d);
       break;
     }
     case NodeType::R3:
@@ -297,7 +329,8 @@ void update_stage(NodeType type, const Stage& s, StageUpdate update, double sigm
 void expanded_tangent(NodeType type, const Stage& s, double sigma, const double* theta, double* E);
 
 // [x, y] on the node's own group: what the hat operator of the papers means there.
-void add_bracket(NodeType type, const double* x, const double* y, double factor, double* out);
+template <class S>
+void add_bracket(NodeType type, const S* x, const S* y, double factor, S* out);
 
 // q = q exp(d) (or exp(d) q), for projections and for differences along the group.
 template <class S>

@@ -9,4 +9,8 @@ namespace liedyn {
 
 const std::vector<ListedSensor>& sensor_kinds();
 
+// Of a sensor of a joint's coordinate: what ListedSensor::gradient gives as its value, with derivatives. Where the joint does not hold exactly, this is not quite
+// what the sensor shows.
+Varied coordinate_in_dynamics(const SensorContextOf<Varied>& context);
+
 }  // namespace liedyn

@@ -10,7 +10,22 @@
 
 namespace liedyn {
 
-struct SensorContext;
+template <class S>
+struct SensorContextOf;
+using SensorContext = SensorContextOf<double>;
+
+// What a sensor shows, with and without derivatives with respect to parameters: from one generic function.
+class SensorFunction {
+ public:
+  template <class Generic>
+  SensorFunction(Generic f) : plain_(f), varied_(f) {}
+  void operator()(const SensorContext& c, double* out) const { plain_(c, out); }
+  void operator()(const SensorContextOf<Varied>& c, Varied* out) const { varied_(c, out); }
+
+ private:
+  void (*plain_)(const SensorContext&, double*);
+  void (*varied_)(const SensorContextOf<Varied>&, Varied*);
+};
 
 // One component of a sensor as a function of the motion of its frames: that of its body or state, or the two of its joint.
 struct SensorGradient {
@@ -24,7 +39,7 @@ struct ListedSensor {
   Kind kind;
   std::string unit;
   int components;  // 0: one per row of the joint
-  void (*evaluate)(const SensorContext&, double* out);
+  SensorFunction evaluate;
   AxisCoordinates needs = {};  // what the joint it looks at must have
   bool winds = false;          // it shows an angle that may wind up
   bool in_plane = false;       // the body it looks at must be one of the plane
@@ -46,20 +61,22 @@ struct Sensor {
   int components = 0;
 
   // The joint's angle, in the turn nearest to that of the last step.
-  double wound_angle(const Evaluation& at, const Batch& joint) const {
+  template <class S>
+  S wound_angle(const EvaluationOf<S>& at, const Batch& joint) const {
     return nearest_turn(joint.axis_motion(at, element).angle, at.angles[angle]);
   }
 };
 
-struct SensorContext {
+template <class S>
+struct SensorContextOf {
   const Sensor& sensor;
-  const Evaluation& at;
+  const EvaluationOf<S>& at;
   const Batch* joint;  // of the joint it looks at
-  const Energy& energy;
-  std::span<const double> variables;  // time, parameters, then the values of all sensors so far
+  const EnergyOf<S>& energy;
+  std::span<const S> variables;  // time, parameters, then the values of all sensors so far
 
-  Motion<double> motion() const {
-    return FrameView(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();
+  Motion<S> motion() const {
+    return FrameViewOf<S>(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();
   }
 };
 

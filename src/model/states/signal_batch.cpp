@@ -7,11 +7,6 @@ const std::vector<Attachment>& SignalBatch::attachments() const {
   return none;
 }
 
-void SignalBatch::derive_numbers(const Inputs<double>& in, double* out) const {
-  for (const int parameter : expression_.parameters()) *out++ = in.parameter(parameter);
-  derive_own(in, out);
-}
-
 Seeds SignalBatch::seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame) const {
   const int first = at.nodes[frame.node()].tangent;
   const double* tangent = to.tangent != nullptr ? to.tangent + first : nullptr;

@@ -129,19 +129,36 @@ SensorGradient SignalExpression::gradient(const Evaluation& at, const Input& inp
   return out;
 }
 
-double SignalExpression::value(const Evaluation& at, const double* numbers) const {
-  std::array<double, kMaxNames> values;
+template <class S>
+S SignalExpression::value(const EvaluationOf<S>& at, const S* numbers) const {
+  [[maybe_unused]] constexpr std::size_t kMaxComponents = 4;  // of sensors with a gradient
+  std::array<S, kMaxNames> values;
+  [[maybe_unused]] const EnergyOf<S> none;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const Input& input = inputs_[i];
-    if (input.kind == SignalName::Kind::Time)
-      values[i] = at.world.time;
-    else if (input.kind == SignalName::Kind::Parameter)
-      values[i] = numbers[input.number];
-    else
-      values[i] = gradient(at, input).value;
+    switch (input.kind) {
+      case SignalName::Kind::Time: values[i] = at.world.time; break;
+      case SignalName::Kind::Parameter: values[i] = numbers[input.number]; break;
+      case SignalName::Kind::State: values[i] = at.motions[input.node].V[0]; break;
+      case SignalName::Kind::Sensor: {
+        if constexpr (!is_varied<S>) {
+          values[i] = gradient(at, input).value;
+        } else if (input.joint != nullptr) {
+          values[i] = coordinate_in_dynamics({*input.sensor, at, input.joint, none, {}});
+        } else {
+          std::array<S, kMaxComponents> all;
+          input.sensor->listed->evaluate(SensorContextOf<S>{*input.sensor, at, input.joint, none, {}},
+                                         all.data());
+          values[i] = all[at_index(input.component)];
+        }
+        break;
+      }
+    }
   }
-  return expression_.evaluate<double>(std::span<const double>(values.data(), inputs_.size()));
+  return expression_.evaluate<S>(std::span<const S>(values.data(), inputs_.size()));
 }
+template double SignalExpression::value<double>(const Evaluation&, const double*) const;
+template Varied SignalExpression::value<Varied>(const VariedEvaluation&, const Varied*) const;
 
 void SignalExpression::derivatives(const Evaluation& at, const double* numbers, int frames,
                                    Derivatives& out) const {

@@ -41,7 +41,8 @@ class SignalExpression {
   // The parameters that it uses, by their index: their values are to stand in `numbers` in this order.
   const std::vector<int>& parameters() const { return parameters_; }
 
-  double value(const Evaluation& at, const double* numbers) const;
+  template <class S>
+  S value(const EvaluationOf<S>& at, const S* numbers) const;
 
   // The derivatives with respect to the increments and the twists of the frames of `frames`.
   using Row = Eigen::Matrix<double, 1, 6>;

@@ -25,10 +25,8 @@ class StateBatch : public SignalBatch {
                         frames, findings);
   }
 
-  void residual(const Evaluation& at) const override {
-    const Motion<double>& own_motion = at.motions[node(at)];
-    at.wrench[node(at)][0] += own_motion.A[0] - rate(at, expression_.value(at, numbers(at)));
-  }
+  void residual(const Evaluation& at) const override { add_residual(at); }
+  void residual(const VariedEvaluation& at) const override { add_residual(at); }
 
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const int count = static_cast<int>(frames.size());
@@ -50,17 +48,23 @@ class StateBatch : public SignalBatch {
   }
 
   Vec6 wrench_on(const Evaluation&, int, int) const override { return Vec6::Zero(); }
+  Vec6T<Varied> wrench_on(const VariedEvaluation&, int, int) const override { return Vec6T<Varied>::Zero(); }
 
  protected:
-  int own_numbers() const override { return lags_ ? 1 : 0; }
-  void derive_own(const Inputs<double>& in, double* out) const override {
-    if (lags_) out[0] = in.number(kTimeConstant);
-  }
+  int own_number() const override { return lags_ ? kTimeConstant : -1; }
 
  private:
-  int node(const Evaluation& at) const { return at.frames[frames.front()].node; }
-  double rate(const Evaluation& at, double input) const {
-    return lags_ ? (input - at.motions[node(at)].V[0]) / own(at)[0] : input;
+  template <class S>
+  int node(const EvaluationOf<S>& at) const {
+    return at.frames[frames.front()].node;
+  }
+  template <class S>
+  S rate(const EvaluationOf<S>& at, const S& input) const {
+    return lags_ ? S((input - at.motions[node(at)].V[0]) / own(at)[0]) : input;
+  }
+  template <class S>
+  void add_residual(const EvaluationOf<S>& at) const {
+    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, expression_.value(at, numbers(at)));
   }
 
   bool lags_;

@@ -1,0 +1,129 @@
+// A run along given steps, with or without derivatives: what differentiated runs and those that they are compared with share.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyses/simulate.h"
+#include "base/error.h"
+#include "integrators/integrator.h"
+
+namespace liedyn {
+
+// The ends of the steps of a run: equal ones, or those that an adaptive method chooses, which are held fixed while parameters vary.
+std::vector<double> step_ends(const System& system, const SimulateOptions& options);
+
+// Where constraints follow from others, reactions are shared by a choice that jumps: throws InputError if forces depend on them.
+void refuse_shared_reactions(const Model& model, int redundant_row);
+
+namespace fixed_steps_detail {
+
+inline const System& plain_of(const System& system) { return system; }
+inline const System& plain_of(const VariedSystem& system) { return system.plain(); }
+inline Work& plain_of(Work& work) { return work; }
+inline Work& plain_of(VariedWork& work) { return work.plain; }
+
+inline void use_log(Work& work, SolutionLog* log) {
+  work.log = log;
+  if (log != nullptr) log->clear();
+}
+inline void use_log(VariedWork& work, SolutionLog* log) {
+  work.log = log;
+  work.place_in_log = 0;
+}
+
+inline void follow_angles(const System& system, State& state, Work& work) {
+  system.follow_angles(state, work);
+}
+inline void follow_angles(const VariedSystem& system, VariedState& state, VariedWork& work) {
+  if (state.angles.empty()) return;
+  set_values(state, work.values);
+  system.plain().follow_angles(work.values, work.plain);
+  state.angles = work.values.angles;
+}
+
+}  // namespace fixed_steps_detail
+
+template <class S>
+class FixedSteps {
+ public:
+  FixedSteps(const SystemOf<S>& system, const SimulateOptions& options, const std::vector<double>& ends)
+      : system_(system),
+        options_(options),
+        ends_(ends),
+        integrator_(make_integrator(system, options.integrator)),
+        variables_(static_cast<std::size_t>(system.model().sensor_variables)),
+        sensors_(static_cast<std::size_t>(system.model().sensor_values)) {}
+
+  std::size_t count() const { return ends_.size(); }
+  double time(std::size_t n) const { return n == 0 ? options_.start : ends_[n - 1]; }  // the end of step n
+
+  // Consistent values at the start.
+  StateOf<S> initial() {
+    work_ = std::make_unique<WorkOf<S>>(system_, options_.solver);
+    StateOf<S> state =
+        consistent_state(system_, options_.start,
+                         {.policy = initial_policy(options_.initial), .given = options_.from.get()}, *work_);
+    if (!state.redundant.empty()) refuse_shared_reactions(system_.model(), state.redundant.front());
+    if (integrator_->form() == IndexForm::Stabilized)
+      work_ = std::make_unique<WorkOf<S>>(system_, options_.solver, integrator_->form());
+    return state;
+  }
+  // What the method adds to them.
+  void begin(StateOf<S>& state) { integrator_->start(state, time(1) - time(0), *work_); }
+
+  // Step n = 1, 2, ...; throws NumericalError. The log, if any, gets the solutions of a plain step, and gives them to one with derivatives.
+  void step(std::size_t n, const StateOf<S>& from, StateOf<S>& to, SolutionLog* log = nullptr) {
+    using namespace fixed_steps_detail;
+    use_log(*work_, log);
+    const double h = has_equal_steps() ? time(1) - time(0) : time(n) - time(n - 1);
+    to.angles = from.angles;
+    to.redundant = from.redundant;
+    Attempt attempt = integrator_->step(from, h, to, *work_);
+    if (!attempt.converged()) {
+      Work& plain = plain_of(*work_);
+      if (attempt.corrector.failure == CorrectorFailure::Singular && plain.solver->name() == "block")
+        plain.use_solver(plain_of(system_), "klu");
+      use_log(*work_, log);
+      attempt = integrator_->step_carefully(from, h, to, *work_);
+    }
+    if (!attempt.converged())
+      throw NumericalError(
+          from.t, fmt::format("t = {:.9g}, step {:.3g}: {} (derivatives need a run that reaches its end)",
+                              from.t, h, integrator_->failure(attempt, plain_of(system_))));
+    to.t = time(n);
+    follow_angles(system_, to, *work_);
+  }
+  // The state at the part s of the step that was taken last.
+  void between(const StateOf<S>& from, const StateOf<S>& to, double s, StateOf<S>& out) {
+    out.angles = to.angles;
+    out.redundant = to.redundant;
+    integrator_->interpolate(system_, from, to, s, out, *work_);
+    out.t = from.t + s * (to.t - from.t);
+  }
+  // What all sensors show.
+  const std::vector<S>& sense(const StateOf<S>& state) {
+    system_.sense(state, *work_, variables_, sensors_.data());
+    return sensors_;
+  }
+  WorkOf<S>& work() { return *work_; }
+
+ private:
+  bool has_equal_steps() const {
+    const double length = time(count()) - time(0), n = static_cast<double>(count());
+    return count() > 1 && std::abs(n * (time(1) - time(0)) - length) <= 1e-9 * length;
+  }
+
+  const SystemOf<S>& system_;
+  const SimulateOptions& options_;
+  const std::vector<double>& ends_;
+  std::unique_ptr<IntegratorOf<S>> integrator_;
+  std::unique_ptr<WorkOf<S>> work_;
+  std::vector<S> variables_, sensors_;
+};
+
+}  // namespace liedyn

@@ -1,0 +1,70 @@
+// Minimises an expression of what a run gives, or fits a model to measured data, with gradients from sensitivities: variables are numbers of the model, with bounds; constraints are
+// expressions too.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "analyses/outputs.h"
+#include "analyses/simulate.h"
+
+namespace liedyn {
+
+struct Study {
+  struct Variable {
+    std::string name;
+    std::vector<std::string> parameters;  // paths of Params, all of which have its value
+    double initial = 0;
+    double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  };
+  struct NamedOutput {
+    std::string name, output;  // as parse_outputs() takes it; one component
+  };
+  struct Constraint {
+    std::string name, expression;
+    double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+  };
+  struct Data {
+    std::string output;  // a sensor's component, without @
+    double weight = 1;   // of the mean square of the differences
+    std::vector<double> times, values;
+  };
+
+  SimulateOptions simulation;
+  std::vector<Variable> variables;
+  std::vector<NamedOutput> outputs;
+  // Of variables, outputs and `misfit`, the weighted mean square of all differences to the data; empty: the misfit itself.
+  std::string minimize;
+  std::vector<Constraint> constraints;
+  std::vector<Data> data;
+  std::string method = "auto";    // slsqp, mma, lbfgs
+  std::string gradient = "auto";  // direct, adjoint
+  double tolerance = 1e-6;        // of the objective and of the variables, relative to their scales
+  int evaluations = 200;
+};
+
+struct StudyPoint {
+  int evaluation = 0;
+  double objective = 0, violation = 0;  // of the constraints: the largest, relative to their bounds
+  std::vector<double> variables;
+};
+
+struct Optimum {
+  std::string method, gradient;
+  bool converged = false;
+  std::string reason;
+  StudyPoint first, best;
+  std::vector<double> outputs, constraints;  // at the best point
+  double misfit = 0;
+  double seconds = 0;
+  int evaluations = 0, failed = 0;  // runs, and those that did not reach their end
+  std::vector<StudyPoint> history;  // each evaluation
+};
+
+// `progress` is told of each evaluation and may end the search by returning false. Throws InputError if the study is wrong, NumericalError if already the first run fails.
+Optimum optimize(const System& system, const Study& study,
+                 const std::function<bool(const StudyPoint&, bool best)>& progress);
+
+}  // namespace liedyn

@@ -1,0 +1,138 @@
+// Searches whose answers are known.
+
+#include "analyses/optimize.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A stone thrown from the ground: it lands v_x v_z 2/g away.
+std::shared_ptr<const Description> stone() {
+  ModelBuilder builder;
+  builder.body("stone", "point").set("mass", {1}).set("position", {0, 0, 0}).set("velocity", {1, 0, 5});
+  builder.sensor("place", "position").set("of", std::string("stone"));
+  return builder.finish();
+}
+
+Study thrown_stone() {
+  Study study;
+  study.simulation.integrator = "generalized-alpha";
+  study.simulation.step = 0.01;
+  study.simulation.end = 1;
+  study.variables = {{"vx", {"bodies.stone.velocity[0]"}, 1, 0, 20},
+                     {"vz", {"bodies.stone.velocity[2]"}, 5, 0, 20}};
+  return study;
+}
+
+Optimum search(const Study& study, const System& system) {
+  return optimize(system, study, [](const StudyPoint&, bool) { return true; });
+}
+
+TEST(Optimize, FindsTheThrowOfLeastSpeedThatHitsATarget) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.outputs = {{"far", "place[0]@end"}, {"high", "place[2]@end"}};
+  study.minimize = "vx^2 + vz^2";
+  study.constraints = {{"far", "far", 3, 3}, {"high", "high", 0.5, std::numeric_limits<double>::infinity()}};
+  for (const std::string gradient : {"direct", "adjoint"}) {
+    study.gradient = gradient;
+    const Optimum found = search(study, system);
+    EXPECT_TRUE(found.converged) << found.reason;
+    EXPECT_EQ(found.gradient, gradient);
+    // After 1 s: vx = 3, and vz - g/2 = 0.5.
+    EXPECT_NEAR(found.best.variables[0], 3, 1e-6);
+    EXPECT_NEAR(found.best.variables[1], 0.5 + 9.81 / 2, 1e-6);
+    EXPECT_NEAR(found.outputs[0], 3, 1e-6);
+    fmt::print("  {}: {} evaluations\n", gradient, found.evaluations);
+  }
+}
+
+TEST(Optimize, FitsDataThatTheModelCanMeet) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  Study::Data data{"place[2]", 1, {}, {}};
+  for (const double t : {0.0, 0.105, 0.33, 0.5, 0.777, 1.0}) {
+    data.times.push_back(t);
+    data.values.push_back(7.5 * t - 9.81 / 2 * t * t);
+  }
+  study.data = {data};
+  study.variables.erase(study.variables.begin());
+  for (const std::string method : {"slsqp", "lbfgs", "mma"}) {
+    study.method = method;
+    study.tolerance = 1e-9;
+    const Optimum found = search(study, system);
+    EXPECT_TRUE(found.converged) << method << ": " << found.reason;
+    EXPECT_NEAR(found.best.variables[0], 7.5, 1e-4) << method;
+    EXPECT_LT(found.misfit, 1e-8) << method;
+    EXPECT_EQ(found.history.front().variables[0], 5);
+    fmt::print("  {}: {} evaluations, misfit {:.1e}\n", method, found.evaluations, found.misfit);
+  }
+}
+
+TEST(Optimize, OneVariableMayStandForSeveralNumbers) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.variables = {{"v", {"bodies.stone.velocity[0]", "bodies.stone.velocity[1]"}, 1, -10, 10}};
+  study.outputs = {{"x", "place[0]"}, {"y", "place[1]"}};
+  study.minimize = "(x - 1)^2 + (y - 3)^2";
+  const Optimum found = search(study, system);
+  EXPECT_NEAR(found.best.variables[0], 2, 1e-5);
+}
+
+TEST(Optimize, StopsWhenAsked) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.outputs = {{"x", "place[0]"}};
+  study.minimize = "(x - 7)^2";
+  int seen = 0;
+  const Optimum found = optimize(system, study, [&](const StudyPoint&, bool) { return ++seen < 2; });
+  EXPECT_FALSE(found.converged);
+  EXPECT_EQ(found.reason, "interrupted");
+}
+
+TEST(Optimize, SaysWhatIsWrongWithAStudy) {
+  const System system = make_system(stone());
+  const auto message = [&](const auto& change) {
+    Study study = thrown_stone();
+    study.outputs = {{"far", "place[0]"}};
+    study.minimize = "far";
+    change(study);
+    try {
+      search(study, system);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message([](Study&) {}), "");
+  EXPECT_THAT(message([](Study& s) { s.minimize = "fa"; }), HasSubstr("fa"));
+  EXPECT_THAT(message([](Study& s) { s.minimize = ""; }), HasSubstr("data to fit"));
+  EXPECT_THAT(message([](Study& s) { s.variables.clear(); }), HasSubstr("at least one variable"));
+  EXPECT_THAT(message([](Study& s) { s.variables[0].initial = 50; }), HasSubstr("from 0 to 20"));
+  EXPECT_THAT(message([](Study& s) { s.variables[0].parameters = {"bodies.stone.mas"}; }), HasSubstr("mass"));
+  EXPECT_THAT(message([](Study& s) { s.outputs[0].output = "place"; }), HasSubstr("one component"));
+  EXPECT_THAT(message([](Study& s) { s.outputs[0].name = "vx"; }), HasSubstr("share"));
+  EXPECT_THAT(message([](Study& s) { s.method = "simplex"; }), HasSubstr("slsqp"));
+  EXPECT_THAT(message([](Study& s) { s.constraints = {{"c", "far"}}; }), HasSubstr("at_least"));
+  EXPECT_THAT(message([](Study& s) {
+                s.method = "lbfgs";
+                s.constraints = {{"c", "far", 0, 1}};
+              }),
+              HasSubstr("bounds only"));
+  EXPECT_THAT(message([](Study& s) {
+                s.data = {{"place[0]", 1, {2.0}, {0.0}}};
+              }),
+              HasSubstr("times from 0 to 1"));
+}
+
+}  // namespace
+}  // namespace liedyn

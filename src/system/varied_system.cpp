@@ -1,0 +1,662 @@
+#include "system/varied_system.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "model/nodes/increments.h"
+#include "model/nodes/stage.h"
+#include "system/layout.h"
+#include "system/redundancy.h"
+#include "system/tree_state.h"
+
+namespace liedyn {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+using Jet = Dual<Dual<Varied, 1>, 1>;  // of a number with derivatives: its first two time derivatives
+
+Jet constant_in_time(const Varied& x) { return Jet(Dual<Varied, 1>(x)); }
+
+}  // namespace
+
+namespace {
+
+std::vector<Varied> independent_numbers(const Params& params, const std::vector<int>& parameters) {
+  std::vector<Varied> out;
+  for (std::size_t k = 0; k < parameters.size(); ++k)
+    out.emplace_back(params.get(parameters[k]), Tape::current().independent(static_cast<int>(k)));
+  return out;
+}
+
+}  // namespace
+
+VariedSystem::VariedSystem(const System& system, const std::vector<int>& parameters)
+    : VariedSystem(system, parameters, independent_numbers(system.params(), parameters)) {}
+
+VariedSystem::VariedSystem(const System& system, const std::vector<int>& parameters,
+                           const std::vector<Varied>& seeds)
+    : system_(&system),
+      parameters_(parameters),
+      seeds_(seeds),
+      params_(system.params().values().begin(), system.params().values().end()) {
+  const Params& params = system.params();
+  const auto seed_parameter = [&](int number) {
+    for (std::size_t k = 0; k < parameters.size(); ++k)
+      if (parameters[k] == number)
+        params_[at(number)] = params_[at(number)] - params_[at(number)].v + seeds_[k];
+  };
+  for (const int number : parameters) seed_parameter(number);
+  for (const Params::Bound& timed : params.timed())
+    if (std::find(parameters.begin(), parameters.end(), timed.number) != parameters.end())
+      throw InputError(params.path(timed.number),
+                       "this number is a function of time: it has no derivative as one number",
+                       "take the parameters that its expression names");
+  // Numbers that follow from parameters. One that is varied itself would be set to a constant, so that in its own direction nothing else moves it.
+  const auto count = at(params.parameter_count());
+  std::vector<Varied> variables(params_.begin(), params_.begin() + params.parameter_count());
+  variables.emplace_back(params.description().simulation.start);
+  for (const Params::Bound& bound : params.bound()) {
+    params_[at(bound.number)] = bound.expression.evaluate<Varied>(variables);
+    seed_parameter(bound.number);
+    if (at(bound.number) < count) variables[at(bound.number)] = params_[at(bound.number)];
+  }
+  derive_numbers(model(), params_.data(), numbers_);
+
+  for (const Params::Bound& timed : params.timed())
+    for (std::size_t b = 0; b < model().batches.size(); ++b)
+      for (int e = 0; e < model().batches[b]->size(); ++e)
+        for (const FieldValue& field : model().entry_of(static_cast<int>(b), e).fields)
+          if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
+            timed_.push_back({static_cast<int>(b), e});
+}
+
+VariedWork::VariedWork(const VariedSystem& system, std::string_view solver_choice, IndexForm form)
+    : plain(system.plain(), solver_choice, form),
+      numbers(system.numbers_),
+      params(system.timed_.empty() ? std::vector<Varied>() : system.params_),
+      param_rates(params.size(), Varied(0)),
+      param_second_rates(params.size(), Varied(0)),
+      numbers_time(std::numeric_limits<double>::quiet_NaN()),
+      motions(system.model().bodies().size()),
+      wrench(motions.size()),
+      r(at(system.model().nv)),
+      phi(at(system.model().rows)),
+      rate(phi),
+      acceleration(phi),
+      values(system.plain().empty_state()) {
+  if (system.model().tree)
+    tree = std::make_unique<TreeMotionOf<Varied>>(*system.model().tree, system.model().nv);
+  if (Tape::current().sweep() == Tape::Sweep::Backwards)
+    transposed = std::make_shared<TransposedSolver>(block_pattern(system.model(), form));
+}
+
+void VariedWork::clear_residuals(const std::vector<int>& rows) {
+  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = Varied(0);
+}
+
+bool VariedWork::take_matrix() {
+  if (transposed) {
+    matrix = transposed->copy(*plain.solver);
+    return true;
+  }
+  return plain.solver->factorize();
+}
+
+void VariedWork::forget_time() { numbers_time = std::numeric_limits<double>::quiet_NaN(); }
+
+std::vector<Varied> VariedSystem::solve(VariedWork& work, const std::vector<Varied>& right,
+                                        const std::vector<double>& values) const {
+  std::vector<Tape::Id> inputs;
+  for (const Varied& x : right) inputs.push_back(x.id);
+  const std::size_t n = right.size();
+  const auto forwards = [&](const double* in, double* out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = -in[i];
+    work.plain.solver->solve(out);
+  };
+  Tape::LinearMap backwards;
+  if (work.transposed)
+    backwards = [n, solver = work.transposed, matrix = work.matrix](const double* out, double* in) {
+      for (std::size_t i = 0; i < n; ++i) in[i] = -out[i];
+      if (!solver->solve(matrix, in))
+        throw NumericalError(0,
+                             "the matrix of a step is singular: what was solved with it has no derivatives");
+    };
+  const Tape::Id first = Tape::current().call(inputs, n, forwards, std::move(backwards));
+  std::vector<Varied> out;
+  for (std::size_t i = 0; i < n; ++i) out.emplace_back(values[i], first + static_cast<Tape::Id>(i));
+  return out;
+}
+
+VariedState VariedSystem::empty_state() const {
+  VariedState out;
+  set_constants(system_->empty_state(), out);
+  return out;
+}
+
+void VariedSystem::set_time(double t, VariedWork& work) const {
+  if (timed_.empty() || t == work.numbers_time) return;
+  work.numbers_time = t;
+  const Params& params = system_->params();
+  std::vector<Jet> variables;
+  for (int i = 0; i < params.parameter_count(); ++i) variables.push_back(constant_in_time(params_[at(i)]));
+  Jet time = constant_in_time(Varied(t));
+  time.v.d[0] = Varied(1);
+  time.d[0].v = Varied(1);
+  variables.push_back(time);
+  for (const Params::Bound& timed : params.timed()) {
+    const Jet value = timed.expression.evaluate<Jet>(variables);
+    work.params[at(timed.number)] = value.v.v;
+    work.param_rates[at(timed.number)] = value.v.d[0];
+    work.param_second_rates[at(timed.number)] = value.d[0].d[0];
+  }
+  const TimedNumbers<Varied> timed{work.params.data(), work.param_rates.data(),
+                                   work.param_second_rates.data()};
+  for (const TimedElement& e : timed_) derive_element(model(), timed, e.batch, e.element, work.numbers);
+}
+
+VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& work,
+                                       const RowRequest& rows) const {
+  set_time(state.t, work);
+  const Model& m = model();
+  if (work.tree)
+    move_links(*m.tree, m.nodes, work.numbers.data.data(), state.q.data(), state.v.data(), state.vdot.data(),
+               *work.tree, work.motions.data());
+  else
+    for (std::size_t i = 0; i < m.nodes.size(); ++i) {
+      const Node& node = m.nodes[i];
+      work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
+                                    state.vdot.data() + node.v);
+    }
+  for (Vec6T<Varied>& wrench : work.wrench) wrench.setZero();
+  VariedEvaluation e;
+  e.frames = m.frames.data();
+  e.nodes = m.bodies().data();
+  e.motions = work.motions.data();
+  e.q = state.q.data();
+  e.v = state.v.data();
+  e.vdot = state.vdot.data();
+  e.numbers = work.numbers.data.data();
+  e.world.gravity = work.numbers.gravity;
+  e.world.time = Varied(state.t);
+  e.lambda = state.lambda.data();
+  e.angles = state.angles.data();
+  e.velocity_scale = rows.velocity_scale;
+  e.wrench = work.wrench.data();
+  if (rows.phi) e.phi = work.phi.data();
+  if (rows.rate) e.rate = work.rate.data();
+  if (rows.acceleration) e.acceleration = work.acceleration.data();
+  return e;
+}
+
+void VariedSystem::finish_residual(VariedWork& work, std::vector<Varied>& r) const {
+  const Model& m = model();
+  if (work.tree) {
+    r.assign(at(m.nv), Varied(0));
+    gather_wrenches(*m.tree, work.wrench.data(), *work.tree);
+    for (std::size_t i = 0; i < m.tree->links.size(); ++i) {
+      if (m.tree->links[i].node < 0) continue;
+      const Node& node = m.nodes[at(m.tree->links[i].node)];
+      for (int k = 0; k < node_size(node.type).v; ++k)
+        r[at(node.v + k)] = work.tree->S[at(node.v + k)].dot(work.tree->wrench[i]);
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < m.nodes.size(); ++i)
+    add_wrench<Varied>(m.nodes[i].type, work.motions[i], work.wrench[i], r.data() + m.nodes[i].v);
+}
+
+void VariedSystem::residual(const VariedState& state, VariedWork& work, const RowRequest& rows) const {
+  VariedEvaluation e = prepare(state, work, rows);
+  work.r.assign(at(model().nv), Varied(0));
+  if (!work.tree) e.r = work.r.data();
+  for (const auto& batch : model().batches) batch->residual(e);
+  finish_residual(work, work.r);
+}
+
+void VariedSystem::constraint_forces(const VariedState& state, const std::vector<Varied>& y, VariedWork& work,
+                                     std::vector<Varied>& out) const {
+  VariedEvaluation e = prepare(state, work, {false, false, false});
+  e.lambda = y.data();
+  out.assign(at(model().nv), Varied(0));
+  for (const auto& batch : model().batches)
+    if (batch->coupling().rows > 0) batch->residual(e);
+  finish_residual(work, out);
+}
+
+void VariedSystem::sense(const VariedState& state, VariedWork& work, std::vector<Varied>& variables,
+                         Varied* out) const {
+  const VariedEvaluation e = prepare(state, work, {});
+  const Model& m = model();
+  // Joints of a tree have no multipliers: their reactions are what the bodies behind them need.
+  if (work.tree) {
+    for (const auto& batch : m.batches) batch->residual(e);
+    finish_residual(work, work.r);
+    for (std::size_t i = 0; i < work.tree->wrench.size(); ++i)
+      if (m.tree->links[i].body >= 0) work.wrench[at(m.tree->links[i].body)] = work.tree->wrench[i];
+  }
+  EnergyOf<Varied> sum;
+  for (const auto& batch : m.batches) sum += batch->energy(e);
+  const int parameters = system_->params().parameter_count();
+  variables[0] = Varied(state.t);
+  std::copy_n(params_.begin(), parameters, variables.begin() + 1);
+  for (const Sensor& sensor : m.sensors) {
+    const Batch* joint = sensor.batch >= 0 ? m.batches[at(sensor.batch)].get() : nullptr;
+    sensor.listed->evaluate(SensorContextOf<Varied>{sensor, e, joint, sum, variables}, out + sensor.first);
+    std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + parameters + sensor.first);
+  }
+}
+
+// ---- initial values
+
+namespace {
+
+// M of the velocities-like unknowns and B of a level, factorised, without the rows `left_out` and with unknowns at rest (may be null).
+bool factorize(const VariedSystem& system, const State& state, RowLevel level,
+               const std::vector<int>& left_out, const std::vector<bool>* at_rest, VariedWork& varied) {
+  Work& work = varied.plain;
+  MatrixRequest request;
+  request.force = {0, 0, 1};
+  request.row = level == RowLevel::Acceleration ? Seeding{0, 0, 1} : Seeding{0, 1, 0};
+  request.level = level;
+  for (;;) {
+    system.plain().jacobian(state, work, {false, true, true}, request);
+    work.hold(left_out, at_rest);
+    if (varied.take_matrix()) return true;
+    if (work.solver->name() != "block") return false;
+    work.use_solver(system.plain(), "klu");
+  }
+}
+bool factorize(const VariedSystem& system, const State& state, RowLevel level, VariedWork& work) {
+  return factorize(system, state, level, state.redundant, nullptr, work);
+}
+
+// The d of least d^T M d with B d = y, with its derivatives: (M d + B^T mu = 0, B d = y), whose values are solved for first.
+// Velocities `at_rest` (may be null) do not move, rows `left_out` do not count.
+bool constrained_increment(const VariedSystem& system, const VariedState& state, const std::vector<Varied>& y,
+                           const std::vector<int>& left_out, const std::vector<bool>* at_rest,
+                           VariedWork& work, std::vector<Varied>& out) {
+  const std::size_t nv = state.v.size();
+  set_values(state, work.values);
+  if (!factorize(system, work.values, RowLevel::Velocity, left_out, at_rest, work)) return false;
+  if (work.transposed && !work.plain.solver->factorize()) return false;
+  std::vector<double>& right = work.plain.right;
+  std::fill(right.begin(), right.end(), 0.0);
+  for (std::size_t i = 0; i < y.size(); ++i) right[nv + i] = y[i].v;
+  for (const int row : left_out) right[nv + at(row)] = 0;
+  work.plain.solver->solve(right.data());
+  const std::vector<double> x(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(nv)),
+      mu(right.begin() + static_cast<std::ptrdiff_t>(nv), right.end());
+
+  // r is affine in vdot, B^T mu comes from the joints, B v + Phi_t is affine in v: their differences are M x and B x.
+  const RowRequest rows{false, true, false};
+  VariedState moved = state;
+  for (Varied& a : moved.vdot) a = Varied(0);
+  for (Varied& v : moved.v) v = Varied(0);
+  system.residual(moved, work, rows);
+  const std::vector<Varied> before = work.r, rate_before = work.rate;
+  set_constants(x, moved.vdot);
+  system.residual(moved, work, rows);
+  std::vector<Varied> defect = work.r, forces, multipliers;
+  set_constants(mu, multipliers);
+  multipliers.resize(y.size());
+  system.constraint_forces(moved, multipliers, work, forces);
+  for (std::size_t i = 0; i < nv; ++i) defect[i] += forces[i] - before[i];
+  set_constants(x, moved.v);
+  system.residual(moved, work, rows);
+  std::vector<Varied> rest = work.rate;
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= rate_before[i] + y[i];
+  if (at_rest != nullptr)
+    for (std::size_t i = 0; i < nv; ++i)
+      if ((*at_rest)[i]) defect[i] = Varied(0);
+  for (const int row : left_out) rest[at(row)] = Varied(0);
+  defect.insert(defect.end(), rest.begin(), rest.end());
+  std::vector<double> values = x;
+  values.resize(defect.size());
+  out = system.solve(work, defect, values);
+  out.resize(nv);
+  return true;
+}
+
+bool constrained_velocity(const VariedSystem& system, const VariedState& state, const std::vector<Varied>& y,
+                          VariedWork& work, std::vector<Varied>& out) {
+  return constrained_increment(system, state, y, state.redundant, nullptr, work, out);
+}
+
+// Onto Phi = 0 or B v + Phi_t = 0, as project_positions and project_velocities of system/initial.h go with full steps.
+bool project(const VariedSystem& system, const std::vector<bool>& free, RowLevel level, VariedState& state,
+             VariedWork& work) {
+  constexpr int kMost = 50;
+  constexpr double kDependent = 1e-7, kRoundoff = 1e-14;
+  const Model& model = system.model();
+  std::vector<bool> at_rest(work.plain.held.size(), false);
+  for (std::size_t i = 0; i < free.size(); ++i) at_rest[i] = !free[i];
+  std::vector<bool> velocities_at_rest(at_rest.begin(), at_rest.begin() + model.nv);
+  std::vector<Varied> d;
+  int settled = 0;
+  for (int i = 0; i < kMost; ++i) {
+    set_values(state, work.values);
+    std::vector<int> left_out =
+        dependent_rows(system.plain(), work.values, kDependent, level, &velocities_at_rest, work.plain);
+    if (level == RowLevel::Position)
+      for (int row = 0; row < model.rows; ++row)
+        if (model.is_velocity_row(row) && std::find(left_out.begin(), left_out.end(), row) == left_out.end())
+          left_out.push_back(row);
+    system.residual(state, work, {level == RowLevel::Position, level == RowLevel::Velocity, false});
+    std::vector<Varied> y = level == RowLevel::Position ? work.phi : work.rate;
+    double largest = 0;
+    for (Varied& row : y) largest = std::max(largest, std::abs(row.v)), row = -row;
+    if (!constrained_increment(system, state, y, left_out, &at_rest, work, d)) return false;
+    if (level == RowLevel::Position)
+      for (const Node& node : model.nodes)
+        increment_position<Varied>(node.type, d.data() + node.v, state.q.data() + node.q);
+    else
+      for (std::size_t k = 0; k < d.size(); ++k) state.v[k] += d[k];
+    // Derivatives follow one iteration behind; velocities are linear.
+    if (largest < kRoundoff || settled > 0 || level == RowLevel::Velocity) ++settled;
+    if (settled == 2) return true;
+  }
+  return false;
+}
+
+double largest_difference(const std::vector<Varied>& a, const std::vector<double>& b) {
+  double out = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) out = std::max(out, std::abs(a[i].v - b[i]));
+  return out;
+}
+
+// The increment of the node's pose that leads from the values of q to q itself: derivatives only.
+void increments_of(const Model& model, const std::vector<double>& q_values, const std::vector<Varied>& q,
+                   std::vector<Varied>& out) {
+  std::vector<Varied> from;
+  set_constants(q_values, from);
+  out.assign(at(model.nv), Varied(0));
+  for (const Node& node : model.nodes)
+    increment_between(node.type, from.data() + node.q, q.data() + node.q, out.data() + node.v);
+}
+
+// vdot and lambda, whose values are solutions, get their derivatives, with the matrix that is factorised.
+void vary_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work) {
+  system.residual(state, work, {false, false, true});
+  std::vector<Varied> right = work.r;
+  right.insert(right.end(), work.acceleration.begin(), work.acceleration.end());
+  for (const int row : state.redundant) right[state.v.size() + at(row)] = Varied(0);
+  std::vector<double> values;
+  for (const Varied& x : state.vdot) values.push_back(x.v);
+  for (const Varied& x : state.lambda) values.push_back(x.v);
+  const std::vector<Varied> x = system.solve(work, right, values);
+  std::copy_n(x.begin(), state.vdot.size(), state.vdot.begin());
+  std::copy(x.begin() + static_cast<std::ptrdiff_t>(state.vdot.size()), x.end(), state.lambda.begin());
+}
+
+}  // namespace
+
+bool solve_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work) {
+  set_values(state, work.values);
+  if (!solve_accelerations(system.plain(), work.values, work.plain) ||
+      !factorize(system, work.values, RowLevel::Acceleration, work))
+    return false;
+  set_constants(work.values.vdot, state.vdot);
+  set_constants(work.values.lambda, state.lambda);
+  vary_accelerations(system, state, work);
+  return true;
+}
+
+bool shifted_state(const VariedSystem& system, const VariedState& state, double sh, VariedState& shifted,
+                   std::vector<Varied>& theta, VariedWork& work) {
+  shifted = state;
+  shifted.t += sh;
+  theta.resize(state.v.size());
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    theta[i] = sh * state.v[i] + 0.5 * sh * sh * state.vdot[i];
+    shifted.v[i] += sh * state.vdot[i];
+  }
+  for (const Node& node : system.model().nodes)
+    increment_position<Varied>(node.type, theta.data() + node.v, shifted.q.data() + node.q);
+  return solve_accelerations(system, shifted, work);
+}
+
+std::vector<Varied> constrained_part(const VariedSystem& system, const VariedState& state,
+                                     const std::vector<Varied>& y, VariedWork& work) {
+  const RowRequest rows{false, true, false};
+  VariedState moved = state;
+  moved.v = y;
+  system.residual(moved, work, rows);
+  std::vector<Varied> rate = work.rate;  // B y + Phi_t
+  std::fill(moved.v.begin(), moved.v.end(), Varied(0));
+  system.residual(moved, work, rows);
+  for (std::size_t i = 0; i < rate.size(); ++i) rate[i] -= work.rate[i];
+  std::vector<Varied> out;
+  if (!constrained_velocity(system, state, rate, work, out)) return {};
+  return out;
+}
+
+bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work,
+                        std::vector<Varied>& out) {
+  system.residual(state, work, {false, true, false});
+  const std::vector<Varied> rate = work.rate;
+  return constrained_velocity(system, state, rate, work, out);
+}
+
+VariedState consistent_state(const VariedSystem& system, double t, const InitialOptions& options,
+                             VariedWork& work) {
+  const Model& model = system.model();
+  const State values = liedyn::consistent_state(system.plain(), t, options, work.plain);
+  VariedState state;
+  set_constants(values, state);
+  if (model.tree) {
+    // As the values: found in absolute coordinates, then those of the tree.
+    const System absolute = in_absolute_coordinates(system.plain());
+    const VariedSystem varied = system.on(absolute);
+    VariedWork absolute_work(varied);
+    const VariedState bodies = consistent_state(varied, t, options, absolute_work);
+    std::vector<Motion<Varied>> motions;
+    for (std::size_t body = 0; body < model.bodies().size(); ++body) {
+      const Node& from = absolute.model().nodes[body];
+      motions.push_back(node_motion(from.type, bodies.q.data() + from.q, bodies.v.data() + from.v,
+                                    bodies.vdot.data() + from.v));
+      const int root = model.node_of_body(static_cast<int>(body));
+      if (root < 0) continue;
+      const Node& to = model.nodes[at(root)];
+      std::copy_n(bodies.q.begin() + from.q, node_size(from.type).q, state.q.begin() + to.q);
+      std::copy_n(bodies.v.begin() + from.v, node_size(from.type).v, state.v.begin() + to.v);
+    }
+    vary_coordinates(*model.tree, model.nodes, work.numbers.data.data(), motions, state.q.data(),
+                     state.v.data());
+  } else {
+    const InitialOf<Varied> initial = initial_values(model, system.params().data());
+    const bool move_all = options.policy == InitialPolicy::Project;
+    const std::vector<bool> all(state.v.size(), true);
+    const auto any = [](const std::vector<bool>& flags) {
+      return std::find(flags.begin(), flags.end(), true) != flags.end();
+    };
+    const bool moves = model.rows > 0 && (move_all || any(initial.free_position));
+    const std::vector<bool>& movable = move_all ? all : initial.free_position;
+    state.q = initial.q;
+    const bool followed =
+        options.given == nullptr && (!moves || project(system, movable, RowLevel::Position, state, work));
+    if (!followed || largest_difference(state.q, values.q) > 1e-7) {
+      // Assembly took another way, or began elsewhere: what was typed, moved along to where it has ended.
+      std::vector<Varied> d;
+      std::vector<double> typed;
+      set_values(initial.q, typed);
+      increments_of(model, typed, initial.q, d);
+      set_constants(values.q, state.q);
+      if (options.given == nullptr)
+        for (const Node& node : model.nodes)
+          increment_position<Varied>(node.type, d.data() + node.v, state.q.data() + node.q);
+      if (moves) project(system, movable, RowLevel::Position, state, work);
+    }
+    if (options.given == nullptr) state.v = initial.v;
+    if (model.rows > 0 && (move_all || any(initial.free_velocity)))
+      project(system, move_all ? all : initial.free_velocity, RowLevel::Velocity, state, work);
+    // The values are those of a plain run.
+    for (std::size_t i = 0; i < state.q.size(); ++i) state.q[i].v = values.q[i];
+    for (std::size_t i = 0; i < state.v.size(); ++i) state.v[i].v = values.v[i];
+  }
+  if (!solve_accelerations(system, state, work))
+    throw InputError("sensitivity",
+                     "the accelerations at the start have no derivatives: a matrix is singular");
+  return state;
+}
+
+// ---- accelerations
+
+void VariedAccelerations::prepare(const VariedState& state, VariedWork& work) {
+  set_values(state, work.values);
+  plain_.prepare(work.values, work.plain);
+}
+
+bool VariedAccelerations::solve(VariedState& state, VariedWork& work, CorrectorOutcome& outcome) {
+  set_values(state, work.values);
+  if (!plain_.solve(work.values, work.plain, outcome)) return false;
+  if (!factorize(*system_, work.values, RowLevel::Acceleration, work)) {
+    outcome.failure = CorrectorFailure::Singular;
+    outcome.worst = work.plain.solver->singular_unknown();
+    return false;
+  }
+  set_constants(work.values.vdot, state.vdot);
+  set_constants(work.values.lambda, state.lambda);
+  vary_accelerations(*system_, state, work);
+  last_ = state;
+  return true;
+}
+
+void VariedAccelerations::constraint_increment(const std::vector<Varied>& residual, VariedWork& work) const {
+  const std::vector<Varied> rows = residual;
+  constrained_velocity(*system_, last_, rows, work, work.right);
+  for (Varied& x : work.right) x = -x;
+}
+
+// ---- corrector
+
+VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOptions& options)
+    : Theta(at(system.model().stage_numbers), Varied(0)),
+      V(Theta),
+      theta(Theta),
+      system_(&system),
+      plain_(system.plain(), options),
+      increments_(at(system.model().nv), Varied(0)),
+      to_(system.plain().empty_state()) {
+  if (options.update != StageUpdate::Exact)
+    throw InputError(
+        "integrator generalized-alpha",
+        "the algorithms as printed (variant=paper) depend on their iterations and have no derivatives",
+        "take variant=exact");
+}
+
+ParameterStageOf<Varied> VariedCorrector::parameter_stage(const Stage& stage, const VariedState& reference,
+                                                          VariedState& to) const {
+  ParameterStageOf<Varied> p;
+  const CorrectorOptions& options = plain_.options();
+  p.stage = stage;
+  p.chart = options.chart;
+  p.local_form = options.local_form;
+  p.unit_length = options.form == IndexForm::Index3   ? UnitLength::Position
+                  : options.form == IndexForm::Index2 ? UnitLength::Velocity
+                                                      : UnitLength::Both;
+  p.q_ref = reference.q.data();
+  p.y_ref = reference.y.data();
+  p.Theta = Theta.data();
+  p.V = V.data();
+  p.theta = theta.data();
+  p.drift = drift_.empty() ? nullptr : drift_.data();
+  p.q = to.q.data();
+  p.v = to.v.data();
+  p.vdot = to.vdot.data();
+  p.y = to.y.data();
+  p.ydot = to.ydot.data();
+  p.yddot = to.yddot.data();
+  return p;
+}
+
+void VariedCorrector::evaluate_stage_of_nodes(const Stage& stage, double h, const VariedState& reference,
+                                              VariedState& to, VariedWork& work) {
+  if (plain_.options().form == IndexForm::Stabilized) {
+    system_->constraint_forces(reference, to.eta, work, drift_);
+    for (Varied& x : drift_) x *= h;
+  }
+  for (const Node& node : system_->model().nodes) {
+    if (in_parameter_space(node)) {
+      evaluate_parameters(node, parameter_stage(stage, reference, to));
+      continue;
+    }
+    const NodeStageOf<Varied> n{
+        reference.q.data() + node.q, Theta.data() + node.v,
+        V.data() + node.v,           drift_.empty() ? nullptr : drift_.data() + node.v,
+        theta.data() + node.v,       to.q.data() + node.q,
+        to.v.data() + node.v,        to.vdot.data() + node.v};
+    evaluate_stage(node.type, stage, n);
+  }
+}
+
+CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const VariedState& reference,
+                                        VariedState& to, VariedWork& work) {
+  const Model& model = system_->model();
+  const bool stabilized = plain_.options().form == IndexForm::Stabilized;
+  set_values(reference, reference_);
+  set_values(to, to_);
+  set_values(Theta, plain_.Theta);
+  set_values(V, plain_.V);
+  set_values(theta, plain_.theta);
+  set_values(covector, plain_.covector);
+  CorrectorOutcome out;
+  if (work.log != nullptr)
+    plain_.accept(stage, h, reference_, to_, work.plain, *work.log, work.place_in_log);
+  else
+    out = plain_.solve(stage, h, reference_, to_, work.plain);
+  if (!out.converged()) return out;
+  plain_.assemble_solution(stage, reference_, to_, work.plain);
+  if (!work.take_matrix()) {
+    out.failure = CorrectorFailure::Singular;
+    out.worst = work.plain.solver->singular_unknown();
+    return out;
+  }
+  ++out.jacobians;
+
+  // The residual at the values of the solution, at rest with respect to the parameters. Multipliers that the step does not move keep theirs.
+  to.redundant = to_.redundant;
+  set_constants(plain_.theta, theta);
+  for (std::size_t i = 0; i < to.lambda.size(); ++i)
+    if (!std::binary_search(to.redundant.begin(), to.redundant.end(), static_cast<int>(i)))
+      to.lambda[i] = Varied(to_.lambda[i]);
+  set_constants(to_.eta, to.eta);
+  evaluate_stage_of_nodes(stage, h, reference, to, work);
+  system_->residual(to, work, plain_.rows(stage));
+  if (!covector.empty())
+    for (const Node& node : model.nodes)
+      if (!is_conventional(node.type))
+        add_covector(node, plain_.options().chart, theta.data(), covector.data(), work.r.data());
+
+  // The rows as Newton's method scales them.
+  const double s = 1 / stage.rate(), rate_scale = s / stage.c_v;
+  const std::size_t nv = at(model.nv), rows = at(model.rows);
+  right_.clear();
+  for (const Varied& r : work.r) right_.push_back(s * r);
+  if (plain_.holds_positions()) right_.insert(right_.end(), work.phi.begin(), work.phi.end());
+  if (plain_.holds_velocities())
+    for (const Varied& r : work.rate) right_.push_back(rate_scale * r);
+  for (const int row : to.redundant)
+    for (std::size_t first = nv; first < right_.size(); first += rows) right_[first + at(row)] = Varied(0);
+  if (stabilized && model.velocity_rows > 0)
+    for (int i = 0; i < model.rows; ++i)
+      if (model.is_velocity_row(i)) right_[nv + rows + at(i)] = Varied(0);
+  const std::vector<Varied> x = system_->solve(work, right_, std::vector<double>(right_.size(), 0.0));
+  std::copy_n(x.begin(), nv, increments_.begin());
+  for (std::size_t i = 0; i < rows; ++i) to.lambda[i] += stage.rate() * x[nv + i];
+  if (stabilized)
+    for (std::size_t i = 0; i < rows; ++i) to.eta[i] += x[nv + rows + i] / h;
+  for (const Node& node : model.nodes) {
+    if (in_parameter_space(node))
+      increment_parameters(node, plain_.options().chart, increments_.data() + node.v, reference.y.data(),
+                           theta.data());
+    else
+      increment_theta(node.type, increments_.data() + node.v, theta.data() + node.v);
+  }
+  evaluate_stage_of_nodes(stage, h, reference, to, work);
+  return out;
+}
+
+}  // namespace liedyn

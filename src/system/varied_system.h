@@ -1,0 +1,170 @@
+// The equations of a model with derivatives with respect to parameters: what System gives, for states whose numbers carry derivatives.
+//
+// Unknowns of a solve (Newton's method, consistent values, accelerations) get theirs from the implicit function theorem. With the residual
+// R(x, y, p) = 0 at the solution x, R is evaluated once more with dx = 0, which leaves R_y dy + R_p dp in its derivatives, and
+//
+//   R_x dx = -(R_y dy + R_p dp)
+//
+// takes one solve per parameter with the factors of the exact matrix, or, backwards, one with its transpose.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/accelerations.h"
+#include "system/corrector.h"
+#include "system/initial.h"
+#include "system/system.h"
+#include "system/transposed_solver.h"
+
+namespace liedyn {
+
+class VariedSystem;
+
+struct VariedWork {
+  explicit VariedWork(const VariedSystem& system, std::string_view solver_choice = "auto",
+                      IndexForm form = IndexForm::Index3);
+  // As Work::clear_residuals.
+  void clear_residuals(const std::vector<int>& rows);
+  // Numbers that depend on t are no longer on the tape.
+  void forget_time();
+
+  Work plain;  // matrices and their factors, and what the values need
+  NumbersOf<Varied> numbers;
+  std::vector<Varied> params, param_rates, param_second_rates;  // where numbers depend on t
+  double numbers_time;
+  std::vector<Motion<Varied>> motions;
+  std::vector<Vec6T<Varied>> wrench;
+  std::vector<Varied> r, phi, rate, acceleration;
+  std::vector<Varied> right;  // a solution, one number per velocity
+  std::unique_ptr<TreeMotionOf<Varied>> tree;
+  State values;                         // scratch
+  std::shared_ptr<ThreadPool> threads;  // none: a tape belongs to one thread
+  // The matrix that plain.solver holds, for VariedSystem::solve(): factorised, or, backwards, kept to be transposed. False: it is singular.
+  bool take_matrix();
+  // Solutions of the step that is done again, and where the next one stands; null: they are looked for.
+  const SolutionLog* log = nullptr;
+  std::size_t place_in_log = 0;
+  std::shared_ptr<TransposedSolver> transposed;  // backwards only
+  TransposedSolver::Matrix matrix;
+};
+
+class VariedSystem {
+ public:
+  // `parameters`: indices of Params. They become independent numbers of the tape in use, in this order, each with its direction. Throws InputError for a number
+  // that is itself a function of time.
+  VariedSystem(const System& system, const std::vector<int>& parameters);
+
+  // The same parameters of another system of the same description.
+  VariedSystem on(const System& other) const { return {other, parameters_, seeds_}; }
+
+  const System& plain() const { return *system_; }
+  const Model& model() const { return system_->model(); }
+  // The parameters as numbers of the tape.
+  const std::vector<Varied>& seeds() const { return seeds_; }
+  const std::vector<Varied>& params() const { return params_; }
+
+  VariedState empty_state() const;
+  void residual(const VariedState& at, VariedWork& work, const RowRequest& rows) const;
+  // B(q)^T y of the joints, one number per velocity.
+  void constraint_forces(const VariedState& at, const std::vector<Varied>& y, VariedWork& work,
+                         std::vector<Varied>& out) const;
+  void sense(const VariedState& at, VariedWork& work, std::vector<Varied>& variables, Varied* out) const;
+
+  // Numbers of value `values`, with derivatives x' that solve (matrix) x' = -right', where the matrix is the one taken last (VariedWork::take_matrix).
+  std::vector<Varied> solve(VariedWork& work, const std::vector<Varied>& right,
+                            const std::vector<double>& values) const;
+
+ private:
+  friend struct VariedWork;
+  void set_time(double t, VariedWork& work) const;
+  VariedEvaluation prepare(const VariedState& at, VariedWork& work, const RowRequest& rows) const;
+  void finish_residual(VariedWork& work, std::vector<Varied>& r) const;
+
+  VariedSystem(const System& system, const std::vector<int>& parameters, const std::vector<Varied>& seeds);
+
+  const System* system_;
+  std::vector<int> parameters_;
+  std::vector<Varied> seeds_;
+  std::vector<Varied> params_;
+  NumbersOf<Varied> numbers_;
+  struct TimedElement {
+    int batch, element;
+  };
+  std::vector<TimedElement> timed_;
+};
+
+// The same for double and Varied, where a method is written once for both.
+template <class S>
+using SystemOf = std::conditional_t<is_varied<S>, VariedSystem, System>;
+template <class S>
+using WorkOf = std::conditional_t<is_varied<S>, VariedWork, Work>;
+
+// Consistent initial values as consistent_state() finds them, with their derivatives.
+VariedState consistent_state(const VariedSystem& system, double t, const InitialOptions& options,
+                             VariedWork& work);
+// As their namesakes of system/initial.h.
+bool solve_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work);
+bool shifted_state(const VariedSystem& system, const VariedState& state, double sh, VariedState& shifted,
+                   std::vector<Varied>& theta, VariedWork& work);
+std::vector<Varied> constrained_part(const VariedSystem& system, const VariedState& state,
+                                     const std::vector<Varied>& y, VariedWork& work);
+// M^-1 B^T (B M^-1 B^T)^-1 (B v + Phi_t) into `out`.
+bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work,
+                        std::vector<Varied>& out);
+
+// The corrector with derivatives: Newton's method for the values, then the theorem above.
+class VariedCorrector {
+ public:
+  VariedCorrector(const VariedSystem& system, const CorrectorOptions& options);
+
+  std::vector<Varied> Theta, V, theta, covector;  // as those of Corrector
+
+  void prepare(VariedWork& work) { plain_.prepare(work.plain); }
+  bool uses_parameters() const { return plain_.uses_parameters(); }
+  ParameterStageOf<Varied> parameter_stage(const Stage& stage, const VariedState& reference,
+                                           VariedState& to) const;
+  CorrectorOutcome solve(const Stage& stage, double h, const VariedState& reference, VariedState& to,
+                         VariedWork& work);
+  void forget_matrix() { plain_.forget_matrix(); }
+  void expect_similar_solves() { plain_.expect_similar_solves(); }
+  const CorrectorOptions& options() const { return plain_.options(); }
+
+ private:
+  void evaluate_stage_of_nodes(const Stage& stage, double h, const VariedState& reference, VariedState& to,
+                               VariedWork& work);
+  bool in_parameter_space(const Node& node) const {
+    return plain_.options().local || is_conventional(node.type);
+  }
+
+  const VariedSystem* system_;
+  Corrector plain_;
+  std::vector<Varied> drift_;
+  std::vector<Varied> increments_;
+  std::vector<Varied> right_;
+  State reference_, to_;
+};
+template <class S>
+using CorrectorOf = std::conditional_t<is_varied<S>, VariedCorrector, Corrector>;
+
+// Accelerations with derivatives.
+class VariedAccelerations {
+ public:
+  explicit VariedAccelerations(const VariedSystem& system) : system_(&system), plain_(system.plain()) {}
+
+  void prepare(const VariedState& state, VariedWork& work);
+  bool solve(VariedState& state, VariedWork& work, CorrectorOutcome& outcome);
+  // Into work.right.
+  void constraint_increment(const std::vector<Varied>& residual, VariedWork& work) const;
+
+ private:
+  const VariedSystem* system_;
+  Accelerations plain_;
+  VariedState last_;  // where M and B are taken
+};
+template <class S>
+using AccelerationsOf = std::conditional_t<is_varied<S>, VariedAccelerations, Accelerations>;
+
+}  // namespace liedyn
