@@ -99,6 +99,14 @@ TEST(Optimize, StopsWhenAsked) {
   EXPECT_EQ(found.reason, "interrupted");
 }
 
+TEST(Optimize, NeedsAStartWithANumber) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.outputs = {{"x", "place[0]"}};
+  study.minimize = "sqrt(vx - 20)*x";
+  EXPECT_THROW(search(study, system), NumericalError);
+}
+
 TEST(Optimize, SaysWhatIsWrongWithAStudy) {
   const System system = make_system(stone());
   const auto message = [&](const auto& change) {
