@@ -246,8 +246,9 @@ class Search {
     const auto finite = [](double x) { return std::isfinite(x); };
     if (!reached || !std::all_of(values_.begin(), values_.end(), finite)) {
       if (out_.history.empty())
-        throw NumericalError(study_.simulation.end,
-                             "the objective, or a constraint, is not a finite number at the start of the search");
+        throw NumericalError(
+            study_.simulation.end,
+            "the objective, or a constraint, is not a finite number at the start of the search");
       // Nothing is known here but that it is bad: the line search comes back.
       ++out_.failed;
       values_ = last_values_;
