@@ -47,18 +47,10 @@ int optimize_command(const OptimizeArguments& arguments) {
     check_writable((out / "result.json").string());
   }
   Progress progress;
-  Optimum so_far;
   const auto tell = [&](const StudyPoint& point, bool best) {
-    if (best) {
-      so_far.best = point;
-      if (!arguments.out.empty()) {
-        // What an interrupted search can go on from.
-        so_far.outputs.assign(file.study.outputs.size(), 0);
-        so_far.constraints.assign(file.study.constraints.size(), 0);
-        so_far.reason = "the search goes on";
-        write_text((out / "result.json").string(), optimum_json(file.study, so_far) + "\n");
-      }
-    }
+    // What an interrupted search can go on from.
+    if (best && !arguments.out.empty())
+      write_text((out / "result.json").string(), point_json(file.study, point) + "\n");
     if (!arguments.quiet && !arguments.json)
       fmt::print("{:>5}  {:.9g}{}{}\n", point.evaluation, point.objective,
                  file.study.constraints.empty() ? "" : fmt::format("  violation {:.2g}", point.violation),

@@ -5,12 +5,6 @@
 namespace liedyn {
 namespace {
 
-std::vector<double> times_of(const SimulateOptions& options, const std::vector<double>& ends) {
-  std::vector<double> out{options.start};
-  out.insert(out.end(), ends.begin(), ends.end());
-  return out;
-}
-
 std::size_t bytes_of(const State& state) {
   std::size_t numbers = state.angles.size();
   for_each_vector(state, [&](const std::vector<double>& part) { numbers += part.size(); });

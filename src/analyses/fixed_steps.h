@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyses/outputs.h"
 #include "analyses/simulate.h"
 #include "base/error.h"
 #include "integrators/integrator.h"
@@ -16,9 +17,14 @@ namespace liedyn {
 
 // The ends of the steps of a run: equal ones, or those that an adaptive method chooses, which are held fixed while parameters vary.
 std::vector<double> step_ends(const System& system, const SimulateOptions& options);
+// The start, and these ends.
+std::vector<double> times_of(const SimulateOptions& options, const std::vector<double>& ends);
 
 // Where constraints follow from others, reactions are shared by a choice that jumps: throws InputError if forces depend on them.
 void refuse_shared_reactions(const Model& model, int redundant_row);
+// The same if outputs show them.
+void refuse_reactions(const System& system, const SimulateOptions& options,
+                      const std::vector<Output>& outputs);
 
 namespace fixed_steps_detail {
 

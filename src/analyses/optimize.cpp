@@ -87,6 +87,7 @@ class Search {
     formulas_.emplace_back(study.minimize.empty() ? "misfit" : study.minimize, "minimize", names_);
     for (const Study::Constraint& c : study.constraints)
       formulas_.emplace_back(c.expression, "constraints." + c.name, names_);
+    refuse_reactions(system, study.simulation, outputs_);
     // The direct method pays for each parameter, the adjoint one for each function.
     use_adjoint_ = study.gradient == "adjoint" ||
                    (study.gradient == "auto" && parameters_.size() > 8 * formulas_.size());

@@ -56,7 +56,7 @@ struct Sensitivity {
 // Throws InputError if the input is wrong, NumericalError if the run does not reach its end.
 Sensitivity sensitivity(const System& system, const SensitivityOptions& options);
 
-// The direct method alone: outputs, and their derivatives (a row for each output) with respect to numbers of Params.
+// The direct method alone: outputs, and their derivatives (a row for each output) with respect to numbers of Params. Who calls it has called refuse_reactions().
 struct DirectDerivatives {
   std::vector<double> values;
   Eigen::MatrixXd jacobian;

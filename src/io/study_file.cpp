@@ -304,6 +304,17 @@ std::string optimum_json(const Study& study, const Optimum& r) {
   return json.dump(2);
 }
 
+std::string point_json(const Study& study, const StudyPoint& best) {
+  Json variables = Json::object();
+  for (std::size_t i = 0; i < study.variables.size(); ++i)
+    variables[study.variables[i].name] = best.variables[i];
+  const Json json = {
+      {"liedyn", version()},           {"converged", false},          {"reason", "the search goes on"},
+      {"objective", best.objective},   {"violation", best.violation}, {"variables", variables},
+      {"evaluations", best.evaluation}};
+  return json.dump(2);
+}
+
 std::string history_csv(const Study& study, const Optimum& r) {
   std::string out = "evaluation,objective,violation";
   for (const Study::Variable& v : study.variables) out += fmt::format(",{}", csv_cell(v.name));

@@ -22,6 +22,8 @@ StudyFile read_study_text(std::string_view text, const std::string& file);
 void restart_from(const std::string& file, Study& study);
 
 std::string optimum_json(const Study& study, const Optimum& optimum);
+// The best point so far, for restart_from().
+std::string point_json(const Study& study, const StudyPoint& best);
 std::string history_csv(const Study& study, const Optimum& optimum);
 // What was asked, what was found, and how: a page of Markdown.
 std::string optimum_report(const StudyFile& file, const Optimum& optimum);
