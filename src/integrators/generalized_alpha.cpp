@@ -7,6 +7,7 @@
 #include <complex>
 #include <memory>
 
+#include "base/combination.h"
 #include "integrators/newton_options.h"
 #include "system/initial.h"
 
@@ -131,6 +132,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         text_(options.text()) {
     check_combination(options, system.model());
     corrector_.expect_similar_solves();
+    if constexpr (is_varied<S>) corrector_.leave_theta();
     numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
     local_a_.resize(numbers_);
     for (const Node& node : system.model().nodes)
@@ -345,11 +347,12 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const double past_of_q = h * h * (0.5 - beta), known_of_q = h * h * beta;
     parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
-        const S known = of_vdot * vdot[i] + of_a * a[i];
-        corrector.V[i] = v[i] + past_of_v * a[i] + known_of_v * known;
-        corrector.Theta[i] = h * v[i] + past_of_q * a[i] + known_of_q * known - part * corrector.V[i];
-        // Predictor: a_{n+1} = a_n.
-        corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
+        const S known = combination(of_vdot, vdot[i], of_a, a[i]);
+        corrector.V[i] = combination(1, v[i], past_of_v, a[i], known_of_v, known);
+        corrector.Theta[i] =
+            combination(1, combination(h, v[i], past_of_q, a[i], known_of_q, known), -part, corrector.V[i]);
+        // Predictor: a_{n+1} = a_n. What is found does not depend on it, nor do derivatives.
+        corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
       }
     });
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
@@ -383,7 +386,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
     const std::vector<S>& now = accelerations(to);
-    for (std::size_t i = 0; i < numbers_; ++i) local_a_[i] = of_vdot * vdot[i] + of_a * a[i] + share * now[i];
+    for (std::size_t i = 0; i < numbers_; ++i)
+      local_a_[i] = combination(of_vdot, vdot[i], of_a, a[i], share, now[i]);
     finish(corrector, stage, from, h, to, work);
     to.memory.back() = S(h);
     return out;
@@ -395,8 +399,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     past_.extrapolate(lambda);
     for (std::size_t i = 0; i < numbers_; ++i) {
       const double next = past_.next_acceleration(vdot[i], i);
-      local_a_[i] = stage.c_2 * (corrector.V[i] + stage.c_v * next);
-      corrector.theta[i] = corrector.Theta[i] + stage.c_1 * next;
+      local_a_[i] = stage.c_2 * (value(corrector.V[i]) + stage.c_v * next);
+      corrector.theta[i] = value(corrector.Theta[i]) + stage.c_1 * next;
     }
     if (stage.c_2 == 0) return;
     for (std::size_t i = 0; i < numbers_; ++i) difference_[i] = corrector.theta[i] + local_a_[i];
