@@ -59,7 +59,8 @@ def test_every_figure_says_what_it_is_and_what_the_paper_claims(name):
     "name",
     ["report-sec3.2", "report-example3.2", "report-fig6", "report-fig13", "sigma-fig3", "sigma-fig6", "sigma-fig9"]
     + ["sigma-fig10", "evaluation-fig16"]
-    + ["sensitivity-fig6", "sensitivity-fig8", "sensitivity-table4", "evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
+    + ["sensitivity-fig6", "sensitivity-fig8", "sensitivity-table4"]
+    + ["evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
     + ["astable-fig2", "astable-fig6", "astable-fig22"],
 )
 def test_figure_writes_data_plot_and_verdict(name, tmp_path):
@@ -118,8 +119,8 @@ def test_claims_about_simplified_derivatives(tmp_path):
     claims = claims_of("sensitivity-table4", tmp_path)
     assert all(claims[key].met for key in ("residual-free", "linear-free", "residual-k_g", "linear-k_g", "symmetric"))
     assert claims["residual-free-size"].met and claims["linear-free-size"].met and claims["residual-k_g-nowhere"].met
-    assert claims["residual-k_g-size"].met is False and claims["residual-k_g-size"].measured == "7.68e-07"
-    assert claims["symmetric-size"].met is False and claims["symmetric-size"].measured == "9.95e-04"
+    for key, found in (("residual-k_g-size", 7.68e-7), ("symmetric-size", 9.95e-4)):
+        assert claims[key].met is False and float(claims[key].measured) == pytest.approx(found, rel=0.01)
 
 
 def test_claims_of_the_evaluation_paper(tmp_path):

@@ -32,8 +32,8 @@ class Simplification:
     reference_free: bool = False
     """W_ref = 0 at all times: the derivatives are carried over by (97) to (99) instead of (96)."""
     without_k_g: frozenset[str] = frozenset()
-    """Where the operator k_G = DT^T . G is left out: in `k_t` of (65); in `k_a` of (72), which has it for the forces J T phi''; in
-    the `update` of g_alpha' by (96), where (T^-T)' g_alpha = -T^-T k_G(phi, T^-T g_alpha) phi'."""
+    """Where the operator k_G v = (DT^T . v) G is left out: in `k_t` of (65); in `k_a` of (72), which has it for the forces
+    J T phi''; in the `update` of g_alpha' by (96), where (T^-T)' g_alpha = -T^-T k_G(phi, T^-T g_alpha) phi'."""
     symmetric: bool = False
     """(K_t + K_t^T)/2 for K_t of (55)."""
 
@@ -232,7 +232,9 @@ class Step(NamedTuple):
     """At the end, before the update of the reference."""
 
 
-def solved(matrix: np.ndarray, at: Balance, residual: np.ndarray, scale: float, weight: float) -> tuple[np.ndarray, np.ndarray]:
+def solved(
+    matrix: np.ndarray, at: Balance, residual: np.ndarray, scale: float, weight: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Newton's corrections of coordinates and multipliers; `weight` is that of b lambda in the residual.
 
     Constraints and multipliers are scaled as the inertia is, by 1/(beta h^2), for the sake of the condition.
@@ -308,7 +310,7 @@ class Derivative(NamedTuple):
 
 
 def start_of(mass: float) -> tuple[Motion, Derivative]:
-    """(112), (113) and their derivatives (116), (117); lambda_0 from (109). The memory is a_0 = phi''_0, or A_0 = Omega'_0."""
+    """(112), (113) and their derivatives (116), (117); lambda_0 from (109). The memory is a_0 = phi''_0 or A_0 = Omega'_0."""
     arm = tilde(CENTRE)
     about_pivot = INERTIA - mass * arm @ arm
     omega_dot = np.linalg.solve(about_pivot, np.cross(CENTRE, mass * GRAVITY) - np.cross(SPIN, about_pivot @ SPIN))
@@ -393,7 +395,7 @@ class InParameters:
     def derivative_after(
         self, simplified: Simplification, step: Step, after: Rates, begin: Derivative, dstep: Step
     ) -> Derivative:
-        """The derivative of the update: (96), or reference-free by (97) to (99). `after`: the motion's rates after the update."""
+        """The derivative of the update: (96), or reference-free by (97) to (99). `after`: the rates after the update."""
         d, drates = begin.q + dstep.q, dstep.rates
         phi, dphi = step.q[ROTATION], d[ROTATION]
         (rate, a, memory, _), (drate, da, dmemory) = step.rates, drates[:3]
@@ -438,7 +440,13 @@ FORMS = {"residual": InParameters(residual=True), "linear": InParameters(residua
 
 
 def run(
-    form: str, h: float, end: float, simplifications: Sequence[Simplification] = (EXACT,), *, mass: float = MASS, rho: float = 0.8
+    form: str,
+    h: float,
+    end: float,
+    simplifications: Sequence[Simplification] = (EXACT,),
+    *,
+    mass: float = MASS,
+    rho: float = 0.8,
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """The place at the end, and its derivative with respect to the mass for each simplification."""
     p, method = Alpha(rho), FORMS[form]
