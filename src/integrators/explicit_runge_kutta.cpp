@@ -241,7 +241,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     const ExplicitStage<S> s = stage(from, to);
     const auto iterate = [&](const std::vector<S>& residual, const RowRequest& rows, const auto& scale,
                              const auto& apply) {
-      constexpr int kMost = 20, kOfDerivatives = 5;
+      constexpr int kMost = 20;
       constexpr double kRoundoff = 4 * std::numeric_limits<double>::epsilon(), kTolerance = 1e-8;
       double before = std::numeric_limits<double>::infinity();
       int settled = 0;
@@ -249,11 +249,10 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
         system_->residual(to, work, rows);
         work.clear_residuals(to.redundant);  // they follow from the others
         const double now = largest(residual);
-        // At round-off it no longer falls. Derivatives contract as fast, but from 1 instead of from the defect of one step: by the
-        // distance of two stages, a percent at the most where an explicit method is stable.
+        // At round-off it no longer falls. Derivatives contract as fast, but begin later.
         const bool done = settled > 0 || now <= kRoundoff * scale() ||
                           (now <= kTolerance * scale() && (now > 0.5 * before || i == kMost));
-        if (done && (!is_varied<S> || settled++ == kOfDerivatives)) return true;
+        if (done && (!is_varied<S> || settled++ == 2)) return true;
         if (!done && (i == kMost || !std::isfinite(now) || now > 2 * before)) {
           // What is not a number is the largest.
           const auto worst = std::max_element(residual.begin(), residual.end(), [](const S& x, const S& y) {
