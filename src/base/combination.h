@@ -34,17 +34,22 @@ inline double combination(double a, double x, double b, double y, double c, doub
   return a * x + b * y + c * z;
 }
 inline Varied combination(double a, const Varied& x, double b, const Varied& y) {
+  const double f = combination(a, x.v, b, y.v);
+  if (x.id != 0 && y.id != 0) return {f, Tape::current().push(x.id, a, y.id, b)};
   DerivativeSum sum;
   sum.add(a, x);
   sum.add(b, y);
-  return sum.of_value(combination(a, x.v, b, y.v));
+  return sum.of_value(f);
 }
 inline Varied combination(double a, const Varied& x, double b, const Varied& y, double c, const Varied& z) {
+  const double f = combination(a, x.v, b, y.v, c, z.v);
+  if (x.id != 0 && y.id != 0 && z.id != 0)
+    return {f, Tape::current().push(Tape::current().push(x.id, a, y.id, b), 1, z.id, c)};
   DerivativeSum sum;
   sum.add(a, x);
   sum.add(b, y);
   sum.add(c, z);
-  return sum.of_value(combination(a, x.v, b, y.v, c, z.v));
+  return sum.of_value(f);
 }
 
 }  // namespace liedyn

@@ -1,10 +1,26 @@
 #include "base/tape.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace liedyn {
 
 thread_local constinit Tape* Tape::current_ = nullptr;
+
+namespace {
+
+// work(std::integral_constant<std::size_t, W>) with the number W of directions that go together.
+template <class Work>
+auto with_width(std::size_t width, const Work& work) {
+  switch (width) {
+    case 1: return work(std::integral_constant<std::size_t, 1>());
+    case 2: return work(std::integral_constant<std::size_t, 2>());
+    case 4: return work(std::integral_constant<std::size_t, 4>());
+    default: return work(std::integral_constant<std::size_t, 8>());
+  }
+}
+
+}  // namespace
 
 Tape::Tape(Sweep sweep, std::size_t directions)
     : sweep_(sweep),
@@ -74,12 +90,8 @@ void Tape::go_forwards() {
   if (known_ == end) return;
   for (auto& slopes : slopes_) {
     if (slopes.size() < end * width_) slopes.resize(std::max(end, entries_.size()) * width_);
-    switch (width_) {
-      case 1: go_forwards<1>(entries_.data(), known_, end, slopes.data()); break;
-      case 2: go_forwards<2>(entries_.data(), known_, end, slopes.data()); break;
-      case 4: go_forwards<4>(entries_.data(), known_, end, slopes.data()); break;
-      default: go_forwards<kBlock>(entries_.data(), known_, end, slopes.data()); break;
-    }
+    with_width(width_,
+               [&](auto width) { go_forwards<width()>(entries_.data(), known_, end, slopes.data()); });
   }
   known_ = end;
 }
@@ -108,31 +120,37 @@ void Tape::restart(std::span<Id* const> kept) {
     return;
   }
   go_forwards();
-  const std::size_t of_one = slopes_.size() * width_;
-  out_.resize(kept.size() * of_one);
-  double* next = out_.data();
-  std::size_t count = 0;
-  for (Id* id : kept) {
-    if (!is_kept(*id)) continue;  // of the beginning: it stays where it is
-    const std::size_t place = static_cast<std::size_t>(*id) * width_;
-    double* to = next;
-    bool varies = false;
-    for (const auto& slopes : slopes_)
-      for (std::size_t k = 0; k < width_; ++k) {
-        if (slopes[place + k] != 0) varies = true;
-        *to++ = slopes[place + k];
-      }
-    *id = varies ? static_cast<Id>(beginning_ + count) : 0;
-    if (!varies) continue;
-    ++count;
-    next = to;
-  }
+  out_.resize(kept.size() * slopes_.size() * width_);
+  const std::size_t count = with_width(width_, [&](auto width) {
+    // Out of the way first: new places may be old ones of others.
+    constexpr std::size_t kWidth = width();
+    std::size_t varying = 0;
+    double* to = out_.data();
+    for (Id* id : kept) {
+      if (!is_kept(*id)) continue;  // of the beginning: it stays where it is
+      const std::size_t place = static_cast<std::size_t>(*id) * kWidth;
+      bool varies = false;
+      double* next = to;
+      for (const auto& slopes : slopes_)
+        for (std::size_t k = 0; k < kWidth; ++k, ++next) {
+          *next = slopes[place + k];
+          varies |= *next != 0;
+        }
+      *id = varies ? static_cast<Id>(beginning_ + varying) : 0;
+      if (!varies) continue;
+      ++varying;
+      to = next;
+    }
+    for (auto& slopes : slopes_)
+      if (slopes.size() < (beginning_ + varying) * kWidth) slopes.resize((beginning_ + varying) * kWidth);
+    const double* from = out_.data();
+    for (std::size_t i = 0; i < varying; ++i)
+      for (auto& slopes : slopes_)
+        for (std::size_t k = 0; k < kWidth; ++k) slopes[(beginning_ + i) * kWidth + k] = *from++;
+    return varying;
+  });
   next_ = entries_.data() + beginning_;
   while (size() < beginning_ + count) push(0, 0);
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t b = 0; b < slopes_.size(); ++b)
-      std::copy_n(out_.data() + i * of_one + b * width_, width_,
-                  slopes_[b].data() + (beginning_ + i) * width_);
   known_ = size();
 }
 
