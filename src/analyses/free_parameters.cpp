@@ -1,0 +1,74 @@
+#include "analyses/free_parameters.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <random>
+
+#include "system/redundancy.h"
+#include "system/tree_state.h"
+#include "system/varied_system.h"
+
+namespace liedyn {
+namespace {
+
+double largest(const std::vector<Varied>& x) {
+  double out = 0;
+  for (const Varied& y : x) out = std::max(out, std::abs(y.v));
+  return out;
+}
+
+}  // namespace
+
+// One sweep backwards from a sum of all rows with arbitrary weights: it depends on a parameter exactly if some row does.
+std::vector<std::string> remarks_on_bound_parameters(const System& given, const SimulateOptions& options,
+                                                     const std::vector<int>& parameters) {
+  constexpr double kNoticeable = 1e-6;
+  const InitialPolicy policy = initial_policy(options.initial);
+  if (policy == InitialPolicy::Project) return {};
+  std::optional<System> absolute;
+  if (given.model().tree) absolute.emplace(in_absolute_coordinates(given));
+  const System& system = absolute ? *absolute : given;
+  if (system.model().rows == 0) return {};
+
+  Tape tape(Tape::Sweep::Backwards);
+  const Tape::Use use(tape);
+  const VariedSystem varied(system, parameters);
+  tape.end_beginning();
+  VariedWork work(varied, options.solver);
+  const VariedState state =
+      consistent_state(varied, options.start, {.policy = policy, .given = options.from.get()}, work);
+  varied.residual(state, work, {true, true, false});
+  double length = 1e-3;
+  for (const Motion<Varied>& m : work.motions)
+    for (int k = 0; k < 3; ++k) length = std::max(length, std::abs(m.p[k].v));
+  const double speed = std::max(largest(state.v), length);
+
+  std::minstd_rand random(1);
+  std::uniform_real_distribution<double> between(0.5, 1.5);
+  std::vector<double> broken(parameters.size(), 0.0);
+  for (const auto& [rows, scale] : {std::pair{&work.phi, length}, std::pair{&work.rate, speed}}) {
+    Tape::Weights weights;
+    for (const Varied& row : *rows) {
+      const double weight = between(random);
+      if (row.id != 0) weights[row.id] += weight;
+    }
+    tape.backwards(weights, 0);
+    tape.backwards_through_beginning(weights);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      const double p = varied.seeds()[k].v, change = p != 0 ? std::abs(p) : 1;
+      broken[k] = std::max(broken[k], std::abs(weights.of(varied.seeds()[k].id)) * change / scale);
+    }
+  }
+  std::vector<std::string> out;
+  for (std::size_t k = 0; k < parameters.size(); ++k)
+    if (broken[k] > kNoticeable)
+      out.push_back(fmt::format("{} cannot be changed alone: what the model gives for the start would violate its "
+                                "constraints, and the derivatives are those of a motion that does; mark values as "
+                                "\"consistent\", or take --initial project",
+                                system.params().path(parameters[k])));
+  return out;
+}
+
+}  // namespace liedyn
