@@ -623,7 +623,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     double t_ = 0, h_ = 0;  // where the past ends, and its steps
     bool is_pending_ = false;
     double pending_t_ = 0, pending_h_ = 0;
-    Changes first_, second_, pending_;  // differences over one step, their differences; those of a step that may not count
+    Changes first_, second_,
+        pending_;  // differences over one step, their differences; those of a step that may not count
   };
 
   const SystemOf<S>* system_;
