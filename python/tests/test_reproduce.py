@@ -18,13 +18,15 @@ from liedyn.reproduce import figure, heavy_top, rotor, slider_crank, small
 from liedyn.reproduce.__main__ import main, tally
 from liedyn.reproduce.astable import squeezer
 from liedyn.reproduce.evaluation import runs as evaluation
+from liedyn.reproduce.sensitivity import direct_differentiation as direct
+from liedyn.reproduce.sensitivity import forms
 from liedyn.reproduce.study import explicit as study_explicit
 from liedyn.reproduce.study import flexible as study_flexible
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]
 EXPECTED += ["sigma-newton", "sigma-newton-crank", "sigma-floating-frame"]
-EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)] + ["sensitivity-tables"]
+EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)] + ["sensitivity-tables", "sensitivity-table4"]
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(15, 18), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
 EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), *range(14, 17), *range(18, 21), *range(22, 29))]
@@ -57,7 +59,8 @@ def test_every_figure_says_what_it_is_and_what_the_paper_claims(name):
     "name",
     ["report-sec3.2", "report-example3.2", "report-fig6", "report-fig13", "sigma-fig3", "sigma-fig6", "sigma-fig9"]
     + ["sigma-fig10", "evaluation-fig16"]
-    + ["sensitivity-fig6", "sensitivity-fig8", "evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
+    + ["sensitivity-fig6", "sensitivity-fig8", "sensitivity-table4"]
+    + ["evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
     + ["astable-fig2", "astable-fig6", "astable-fig22"],
 )
 def test_figure_writes_data_plot_and_verdict(name, tmp_path):
@@ -110,6 +113,14 @@ def test_forms_of_generalized_alpha_converge_as_the_sensitivity_paper_says(tmp_p
     claims = claims_of("sensitivity-fig8", tmp_path)
     assert all(claims[form].met for form in ("residual", "linear", "geometric", "constant"))
     assert claims_of("sensitivity-fig6", tmp_path)["residual"].met
+
+
+def test_claims_about_simplified_derivatives(tmp_path):
+    claims = claims_of("sensitivity-table4", tmp_path)
+    assert all(claims[key].met for key in ("residual-free", "linear-free", "residual-k_g", "linear-k_g", "symmetric"))
+    assert claims["residual-free-size"].met and claims["linear-free-size"].met and claims["residual-k_g-nowhere"].met
+    for key, found in (("residual-k_g-size", 7.68e-7), ("symmetric-size", 9.95e-4)):
+        assert claims[key].met is False and float(claims[key].measured) == pytest.approx(found, rel=0.01)
 
 
 def test_claims_of_the_evaluation_paper(tmp_path):
@@ -290,6 +301,51 @@ def test_small_heavy_top_is_the_engine(start):
     # The corrected start differs in the finite differences of its third derivative.
     np.testing.assert_allclose(ours.position, run["position"], atol=1e-12 if start == "plain" else 1e-9)
     np.testing.assert_allclose(ours.multiplier, run["multiplier"], atol=1e-5 if start == "plain" else 1e-2)
+
+
+@pytest.mark.filterwarnings("ignore:form=residual")
+@pytest.mark.parametrize("form", forms.FORMS, ids=lambda form: form.name)
+def test_direct_differentiation_is_the_engine(form):
+    place, (derivative,) = direct.run(form.name, 2e-3, 0.04, rho=forms.RHO)
+    options = {"integrator": form.integrator + ",newton_tol=1e-14", "step": 2e-3, "end": 0.04}
+    engine = forms.model().sensitivity(["bodies.top.mass"], ["position"], **options)
+    np.testing.assert_allclose(place, engine.values, atol=1e-13)
+    np.testing.assert_allclose(derivative, engine.jacobian[:, 0], atol=1e-11 * np.abs(engine.jacobian).max())
+    # And the program beside itself, with other masses.
+    step = 1e-4 * direct.MASS
+    ahead, behind = (direct.run(form.name, 2e-3, 0.04, (), mass=direct.MASS + s)[0] for s in (step, -step))
+    np.testing.assert_allclose(derivative, (ahead - behind) / (2 * step), atol=1e-8 * np.abs(derivative).max())
+
+
+@pytest.mark.parametrize("equations", [direct.in_parameters, direct.on_the_group])
+def test_tangents_of_the_direct_differentiation_are_derivatives(equations):
+    rng = np.random.default_rng(3)
+    place, reference = rng.normal(size=3), direct.exponential(rng.normal(size=3))[0]
+    values = [*(rng.normal(size=6) for _ in range(3)), rng.normal(size=3)]
+    balance = equations(15.0, place, reference)
+    at = balance(*values)
+    expected = [
+        (at.k_a, at.k_t - at.k_a, at.gap_q),
+        (np.zeros((6, 6)), at.c_t, np.zeros((3, 6))),
+        (at.j, np.zeros((6, 6)), np.zeros((3, 6))),
+        (np.zeros((6, 3)), at.b, np.zeros((3, 3))),
+    ]
+    h = 1e-5
+
+    def difference(change, size):
+        columns = []
+        for unit in h * np.eye(size):
+            ahead, behind = change(unit), change(-unit)
+            columns.append([(a - b) / (2 * h) for a, b in zip(ahead[:3], behind[:3])])
+        return [np.column_stack(part) for part in zip(*columns)]
+
+    for i, parts in enumerate(expected):
+        found = difference(lambda d: balance(*values[:i], values[i] + d, *values[i + 1 :]), len(values[i]))
+        for name, found_part, part in zip(("f_a", "f_c", "gap"), found, parts):
+            np.testing.assert_allclose(found_part, part, atol=1e-8, err_msg=f"{name} by argument {i}")
+    turned = difference(lambda d: equations(15.0, place, reference @ direct.exponential(d)[0])(*values), 3)
+    for found_part, part in zip(turned, (np.zeros((6, 3)), at.f_ref, at.gap_ref)):
+        np.testing.assert_allclose(found_part, part, atol=1e-8)
 
 
 def test_reference_of_the_rotor_does_not_depend_on_the_formulation():

@@ -89,8 +89,9 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
     for (std::size_t k = 0; k < count; ++k)
       for (std::size_t c = 0; c < columns; ++c) out.trajectory_derivatives.push_back(slopes[c * count + k]);
   };
+  std::vector<Tape::Id*> kept;
   const auto restart = [&](VariedState& state) {
-    std::vector<Tape::Id*> kept;
+    kept.clear();
     for_each_vector(state, [&](std::vector<Varied>& part) {
       for (Varied& x : part) kept.push_back(&x.id);
     });
@@ -98,12 +99,12 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
     steps.work().forget_time();
   };
 
-  VariedState state = steps.initial(), between;
+  VariedState state = steps.initial(), next, between;
   note(0, state);
   steps.begin(state);
   restart(state);
   for (std::size_t n = 1; n <= ends.size(); ++n) {
-    VariedState next = state;
+    next = state;
     steps.step(n, state, next);
     for (const double s : sums.parts(n)) {
       between = next;
@@ -113,7 +114,7 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
       add(sums.terms_between(n, s));
     }
     note(n, next);
-    state = std::move(next);
+    std::swap(state, next);
     restart(state);
     if (options.progress && !options.progress((state.t - options.start) / (options.end - options.start)))
       throw NumericalError(state.t, fmt::format("t = {:.9g}: interrupted", state.t));

@@ -136,6 +136,21 @@ TEST(Sensitivity, AgreesWithDifferencesForFormsChartsAndStarts) {
                      options);
 }
 
+// A velocity that is found from the others moves with these, whether the run also projects what is given or not.
+TEST(Sensitivity, FollowsConsistentVelocitiesWhateverIsProjected) {
+  for (const std::string initial : {"check", "project"}) {
+    SensitivityOptions options;
+    options.simulation.integrator = solved_well("generalized-alpha");
+    options.simulation.step = 1e-3;
+    options.simulation.end = 5e-3;
+    options.simulation.initial = initial;
+    options.parameters = kTopParameters;
+    options.outputs = {"position", "energy"};
+    options.check = true;
+    expect_agreement(sensitivity(make_system(top()), options), "initial " + initial);
+  }
+}
+
 // A pendulum with everything on it: spring, damper, friction, a load that follows the time, a controller with a state.
 std::shared_ptr<const Description> mechanism() {
   ModelBuilder builder;

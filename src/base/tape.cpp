@@ -38,7 +38,7 @@ Tape::Id Tape::independent(int direction) {
   return id;
 }
 
-Tape::Id Tape::call(std::span<const Id> inputs, std::size_t outputs, const LinearMap& forwards,
+Tape::Id Tape::call(std::span<const Id> inputs, std::size_t outputs, const ColumnsMap& forwards,
                     LinearMap backwards) {
   const Id first = static_cast<Id>(size());
   for (std::size_t i = 0; i < outputs; ++i) push(0, 0);
@@ -48,13 +48,12 @@ Tape::Id Tape::call(std::span<const Id> inputs, std::size_t outputs, const Linea
     return first;
   }
   go_forwards();
-  std::vector<double> in(inputs.size()), out(outputs);
-  for (std::size_t k = 0; k < directions_; ++k) {
-    double* slopes = slopes_[k / kBlock].data() + k % kBlock;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      in[i] = slopes[static_cast<std::size_t>(inputs[i]) * width_];
-    forwards(in.data(), out.data());
-    for (std::size_t i = 0; i < outputs; ++i) slopes[(static_cast<std::size_t>(first) + i) * width_] = out[i];
+  in_.resize(inputs.size() * width_);
+  for (auto& slopes : slopes_) {
+    double* next = in_.data();
+    for (const Id id : inputs)
+      next = std::copy_n(slopes.data() + static_cast<std::size_t>(id) * width_, width_, next);
+    forwards(in_.data(), slopes.data() + static_cast<std::size_t>(first) * width_, width_);
   }
   return first;
 }
@@ -109,33 +108,31 @@ void Tape::restart(std::span<Id* const> kept) {
     return;
   }
   go_forwards();
-  std::vector<std::vector<double>> old(slopes_.size());
+  const std::size_t of_one = slopes_.size() * width_;
+  out_.resize(kept.size() * of_one);
+  double* next = out_.data();
   std::size_t count = 0;
-  std::vector<bool> varies(kept.size(), false);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    if (!is_kept(*kept[i])) continue;  // of the beginning: it stays where it is
+  for (Id* id : kept) {
+    if (!is_kept(*id)) continue;  // of the beginning: it stays where it is
+    const std::size_t place = static_cast<std::size_t>(*id) * width_;
+    double* to = next;
+    bool varies = false;
     for (const auto& slopes : slopes_)
-      for (std::size_t k = 0; k < width_; ++k)
-        if (slopes[static_cast<std::size_t>(*kept[i]) * width_ + k] != 0) varies[i] = true;
-    if (varies[i]) ++count;
-  }
-  for (std::size_t b = 0; b < slopes_.size(); ++b) {
-    old[b].reserve(count * width_);
-    for (std::size_t i = 0; i < kept.size(); ++i)
-      if (varies[i]) {
-        const double* from = slopes_[b].data() + static_cast<std::size_t>(*kept[i]) * width_;
-        old[b].insert(old[b].end(), from, from + width_);
+      for (std::size_t k = 0; k < width_; ++k) {
+        if (slopes[place + k] != 0) varies = true;
+        *to++ = slopes[place + k];
       }
+    *id = varies ? static_cast<Id>(beginning_ + count) : 0;
+    if (!varies) continue;
+    ++count;
+    next = to;
   }
   next_ = entries_.data() + beginning_;
-  for (std::size_t i = 0; i < kept.size(); ++i)
-    if (varies[i])
-      *kept[i] = push(0, 0);
-    else if (is_kept(*kept[i]))
-      *kept[i] = 0;
-  for (std::size_t b = 0; b < slopes_.size(); ++b)
-    std::copy(old[b].begin(), old[b].end(),
-              slopes_[b].begin() + static_cast<std::ptrdiff_t>(beginning_ * width_));
+  while (size() < beginning_ + count) push(0, 0);
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t b = 0; b < slopes_.size(); ++b)
+      std::copy_n(out_.data() + i * of_one + b * width_, width_,
+                  slopes_[b].data() + (beginning_ + i) * width_);
   known_ = size();
 }
 

@@ -55,9 +55,11 @@ class Tape {
   Id independent(int direction = -1);
 
   // Numbers that depend on `inputs` by a linear map that the caller applies, and whose transpose he applies when the tape is read backwards; both may be called any
-  // number of times. Returns the first of `outputs` consecutive numbers.
+  // number of times. Forwards it is asked for several columns at once, the numbers of which stand side by side: in[i * columns + k]. Returns the first of `outputs`
+  // consecutive numbers.
   using LinearMap = std::function<void(const double* in, double* out)>;
-  Id call(std::span<const Id> inputs, std::size_t outputs, const LinearMap& forwards, LinearMap backwards);
+  using ColumnsMap = std::function<void(const double* in, double* out, std::size_t columns)>;
+  Id call(std::span<const Id> inputs, std::size_t outputs, const ColumnsMap& forwards, LinearMap backwards);
 
   // Whatever stands on the tape now is its beginning.
   void end_beginning();
@@ -119,6 +121,7 @@ class Tape {
   // Forwards: per block of directions, `width_` derivatives per number; known up to here.
   std::vector<std::vector<double>> slopes_;
   std::size_t known_ = 1;
+  std::vector<double> in_, out_;  // of calls and restarts
   std::size_t most_bytes_ = 0;
 };
 

@@ -73,10 +73,13 @@ TEST(Tape, GoesThroughStepsThatAreForgotten) {
   for (int n = 0; n < kSteps; ++n) expected += 0.1 * p * sin(expected) * 3.0;
 
   const auto map = [](const double* in, double* out) { out[0] = 3 * in[0]; };
+  const auto map_of_columns = [](const double* in, double* out, std::size_t columns) {
+    for (std::size_t k = 0; k < columns; ++k) out[k] = 3 * in[k];
+  };
   const auto step = [&](Tape& tape, const Varied& parameter, const Varied& x) {
     const Varied inside = 0.1 * parameter * sin(x);
     const Tape::Id ids[] = {inside.id};
-    return x + Varied(3 * inside.v, tape.call(ids, 1, map, map));
+    return x + Varied(3 * inside.v, tape.call(ids, 1, map_of_columns, map));
   };
   {
     Tape tape(Tape::Sweep::Forwards, 1);
@@ -118,4 +121,45 @@ TEST(Tape, GoesThroughStepsThatAreForgotten) {
 }
 
 }  // namespace
+// Any number of directions goes forwards in blocks, whose numbers stand side by side: y = (A x + B x sin x)_k in direction k, with numbers that a restart keeps,
+// drops because nothing moves them, or finds twice.
+TEST(Tape, TakesManyDirectionsThroughCallsAndRestarts) {
+  for (const std::size_t count : {1, 2, 3, 5, 8, 11, 17}) {
+    Tape tape(Tape::Sweep::Forwards, count);
+    const Tape::Use use(tape);
+    std::vector<Varied> p;
+    for (std::size_t k = 0; k < count; ++k)
+      p.emplace_back(0.1 * static_cast<double>(k + 1), tape.independent(static_cast<int>(k)));
+    tape.end_beginning();
+    std::vector<Varied> x;
+    for (std::size_t k = 0; k < count; ++k) x.push_back(p[k] * sin(p[k]));
+    x.push_back(x.front());
+    x.push_back(x.front() - x.front());
+    std::vector<Tape::Id*> kept;
+    for (Varied& number : x) kept.push_back(&number.id);
+    tape.restart(kept);
+    EXPECT_EQ(x.back().id, 0);
+
+    std::vector<Tape::Id> inputs;
+    for (const Varied& number : x) inputs.push_back(number.id);
+    const std::size_t size = inputs.size();
+    const auto sums = [&](const double* in, double* out, std::size_t columns) {
+      for (std::size_t i = 0; i < size; ++i)
+        for (std::size_t k = 0; k < columns; ++k)
+          out[i * columns + k] = in[i * columns + k] + (i > 0 ? out[(i - 1) * columns + k] : 0);
+    };
+    const Tape::Id first = tape.call(inputs, size, sums, {});
+    for (std::size_t i = 0; i < size; ++i) {
+      std::vector<double> slopes(count);
+      tape.derivatives(first + static_cast<Tape::Id>(i), slopes.data());
+      for (std::size_t k = 0; k < count; ++k) {
+        const double of_x = std::sin(p[k].v) + p[k].v * std::cos(p[k].v);
+        const double times = (k <= i ? 1 : 0) + (k == 0 && i >= count ? 1 : 0);
+        EXPECT_NEAR(slopes[k], times * of_x, 1e-15)
+            << count << " directions, sum " << i << ", direction " << k;
+      }
+    }
+  }
+}
+
 }  // namespace liedyn

@@ -7,6 +7,7 @@
 #include <complex>
 #include <memory>
 
+#include "base/combination.h"
 #include "integrators/newton_options.h"
 #include "system/initial.h"
 
@@ -131,6 +132,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         text_(options.text()) {
     check_combination(options, system.model());
     corrector_.expect_similar_solves();
+    if constexpr (is_varied<S>) corrector_.leave_theta();
     numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
     if (form_ != Form::Geometric) local_a_.resize(numbers_);
     for (const Node& node : system.model().nodes)
@@ -349,9 +351,10 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       combine(v.data(), 1, vdot.data(), vdot_in_V, a.data(), a_in_V, begin, end, corrector.V.data());
       combine(v.data(), v_in_Theta, vdot.data(), vdot_in_Theta, a.data(), a_in_Theta, begin, end,
               corrector.Theta.data());
-      // Predictor: a_{n+1} = a_n.
+      // Predictor: a_{n+1} = a_n. What is found does not depend on it, nor do derivatives.
       if (!extrapolates)
-        for (std::size_t i = begin; i < end; ++i) corrector.theta[i] = h * v[i] + 0.5 * h * h * a[i];
+        for (std::size_t i = begin; i < end; ++i)
+          corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
     });
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
@@ -399,7 +402,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const auto extrapolated = [&](std::size_t i) { return past_.next_acceleration(vdot[i], i); };
     if (stage.c_2 == 0) {
       for (std::size_t i = 0; i < numbers_; ++i)
-        corrector.theta[i] = corrector.Theta[i] + stage.c_1 * extrapolated(i);
+        corrector.theta[i] = value(corrector.Theta[i]) + stage.c_1 * extrapolated(i);
       return;
     }
     const std::vector<Node>& nodes = system_->model().nodes;
@@ -407,11 +410,11 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       for (std::size_t k = begin; k < end; ++k) {
         const Node& node = nodes[k];
         const int count = node_size(node.type).v;
-        S first[6], rate[6], both[6];
+        double first[6], rate[6], both[6];
         const auto predict = [&](int i, int number) {
           const double next = extrapolated(at(number));
-          rate[i] = stage.c_2 * (corrector.V[at(number)] + stage.c_v * next);
-          first[i] = corrector.Theta[at(number)] + stage.c_1 * next;
+          rate[i] = stage.c_2 * (value(corrector.V[at(number)]) + stage.c_v * next);
+          first[i] = value(corrector.Theta[at(number)]) + stage.c_1 * next;
           both[i] = first[i] + rate[i];
         };
         for (int i = 0; i < count; ++i) predict(i, node.v + i);
@@ -538,7 +541,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   // out = of_x x + of_y y + of_z z, for numbers begin to end - 1.
   static void combine(const S* x, double of_x, const S* y, double of_y, const S* z, double of_z,
                       std::size_t begin, std::size_t end, S* out) {
-    for (std::size_t i = begin; i < end; ++i) out[i] = of_x * x[i] + of_y * y[i] + of_z * z[i];
+    for (std::size_t i = begin; i < end; ++i) out[i] = combination(of_x, x[i], of_y, y[i], of_z, z[i]);
   }
 
   // How accelerations and multipliers have changed in the last steps, from which those of the next are extrapolated: by a constant, a line or

@@ -117,6 +117,11 @@ class BatchOf : public Batch {
   bool divisible() const override { return true; }
   void residual(const Evaluation& at) const override { loop<false>(at, {}); }
   void residual(const VariedEvaluation& at) const override { loop<false>(at, {}); }
+  bool reads_twists(const VariedEvaluation& at, int e) const override {
+    if constexpr (R > 0) return kVelocityRows > 0;
+    if constexpr (kDirectForce) return !is_direct(at, e);
+    return true;
+  }
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override { loop<true>(at, to); }
 
   void constraint_matrices(const Evaluation& at, double* out) const override {
@@ -287,18 +292,25 @@ class BatchOf : public Batch {
         joint<WithMatrix>(at, to, e);
       } else {
         if constexpr (kDirectForce)
-          if (at.r != nullptr && direct_force<WithMatrix>(at, to, e)) continue;
+          if (direct_force<WithMatrix>(at, to, e)) continue;
         force<WithMatrix>(at, to, e);
       }
     }
   }
 
+  template <class S>
+  bool is_direct(const EvaluationOf<S>& at, int e) const {
+    const Frame& frame = at.frames[frames[index(e)]];
+    if (at.r == nullptr || frame.numbers >= 0) return false;
+    const NodeType type = at.nodes[frame.node].type;
+    return is_direct_in_space(type) || is_direct_in_plane(type);
+  }
+
   template <bool WithMatrix, class S>
   bool direct_force(const EvaluationOf<S>& at, const JacobianTarget& to, int e) const {
+    if (!is_direct(at, e)) return false;
     const Frame& frame = at.frames[frames[index(e)]];
-    if (frame.numbers >= 0) return false;
     const Node& node = at.nodes[frame.node];
-    if (!is_direct_in_space(node.type) && !is_direct_in_plane(node.type)) return false;
     const bool has_tangent = WithMatrix && to.tangent != nullptr;
     const DirectNodeOf<S> x{node.type,
                             at.motions[frame.node],

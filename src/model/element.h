@@ -231,6 +231,9 @@ class Batch {
   // The same functions with derivatives with respect to parameters.
   virtual void derive_numbers(const Inputs<Varied>& in, Varied* out) const = 0;
   virtual void residual(const VariedEvaluation& at) const = 0;
+  // Whether that of element e reads twists or accelerations of its frames when nothing but positions is asked of its rows; the short way of
+  // model/direct.h does not, nor do joints that hold positions.
+  virtual bool reads_twists(const VariedEvaluation&, int) const { return true; }
   virtual EnergyOf<Varied> energy(const VariedEvaluation& at) const = 0;
   virtual Vec6T<Varied> wrench_on(const VariedEvaluation& at, int e, int i) const = 0;
   virtual AxisMotionOf<Varied> axis_motion(const VariedEvaluation& at, int e) const = 0;

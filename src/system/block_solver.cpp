@@ -295,6 +295,63 @@ void solve_columns(const double* a, const std::int8_t* exchanged, int size, doub
   }
 }
 
+// W numbers that stand side by side: one of each right-hand side.
+template <std::size_t W>
+struct Lanes {
+  double x[W];
+  static Lanes load(const double* from) {
+    Lanes out;
+    for (std::size_t k = 0; k < W; ++k) out.x[k] = from[k];
+    return out;
+  }
+  void store(double* to) const {
+    for (std::size_t k = 0; k < W; ++k) to[k] = x[k];
+  }
+  void add(double factor, const double* y) {
+    for (std::size_t k = 0; k < W; ++k) x[k] += factor * y[k];
+  }
+  void scale(double factor) {
+    for (std::size_t k = 0; k < W; ++k) x[k] *= factor;
+  }
+};
+
+// x -= A y for W right-hand sides: A has `rows` rows and `columns` columns, one below the other.
+template <std::size_t W>
+void subtract_lanes(const double* A, int rows, int columns, const double* y, double* x) {
+  for (int r = 0; r < rows; ++r) {
+    Lanes<W> sum = Lanes<W>::load(x + at(r) * W);
+    for (int c = 0; c < columns; ++c) sum.add(-A[r + c * rows], y + at(c) * W);
+    sum.store(x + at(r) * W);
+  }
+}
+
+// x = D^-1 x for W right-hand sides, as solve_columns does for columns; `scratch` has room for x.
+template <std::size_t W>
+void solve_lanes(const double* a, const std::int8_t* exchanged, int n, double* x, double* scratch) {
+  if (exchanged[0] == kInverted) {
+    std::copy_n(x, at(n) * W, scratch);
+    for (int r = 0; r < n; ++r) {
+      Lanes<W> sum{};
+      for (int c = 0; c < n; ++c) sum.add(a[r + c * n], scratch + at(c) * W);
+      sum.store(x + at(r) * W);
+    }
+    return;
+  }
+  for (int k = 0; k < n; ++k)
+    if (exchanged[k] != k) std::swap_ranges(x + at(k) * W, x + at(k + 1) * W, x + at(exchanged[k]) * W);
+  for (int r = 1; r < n; ++r) {
+    Lanes<W> sum = Lanes<W>::load(x + at(r) * W);
+    for (int c = 0; c < r; ++c) sum.add(-a[r + c * n], x + at(c) * W);
+    sum.store(x + at(r) * W);
+  }
+  for (int r = n - 1; r >= 0; --r) {
+    Lanes<W> sum = Lanes<W>::load(x + at(r) * W);
+    for (int c = r + 1; c < n; ++c) sum.add(-a[r + c * n], x + at(c) * W);
+    sum.scale(a[r + r * n]);
+    sum.store(x + at(r) * W);
+  }
+}
+
 // out = L u for each of `count` columns of u: L has `height` rows and N columns. Four columns of `out` share a pass over L.
 template <int N>
 void panel_product(const double* lower, int height, const double* u, int size, int count, double* out) {
@@ -516,6 +573,16 @@ class BlockSolver final : public LinearSolver {
     });
   }
 
+  void solve_several(double* right, std::size_t unknowns, std::size_t columns) override {
+    if (!tasks_.empty()) return LinearSolver::solve_several(right, unknowns, columns);
+    switch (columns) {
+      case 2: return solve_lanes_of_all<2>(right);
+      case 4: return solve_lanes_of_all<4>(right);
+      case 8: return solve_lanes_of_all<8>(right);
+      default: return LinearSolver::solve_several(right, unknowns, columns);
+    }
+  }
+
   int singular_unknown() const override { return singular_; }
 
   Cost cost() const override {
@@ -658,6 +725,36 @@ class BlockSolver final : public LinearSolver {
       for (int r = 0; r < other.size; ++r) *to++ = y[r];
     }
     subtract_gathered<N>(values_.data() + p.upper, p.height, panel, p.size, right + p.unknown);
+  }
+
+  template <std::size_t W>
+  void solve_lanes_of_all(double* right) {
+    int most = 0;
+    for (const Pivot& p : pivots_) most = std::max({most, static_cast<int>(p.size), p.height});
+    std::vector<double> room(at(most) * W);
+    double* const panel = room.data();
+    const double* const values = values_.data();
+    const auto part_of = [&](int unknown) { return right + at(unknown) * W; };
+    for (const Pivot& p : pivots_) {
+      double* const x = part_of(p.unknown);
+      solve_lanes<W>(values + p.diagonal, exchanged_.data() + p.unknown, p.size, x, panel);
+      std::fill_n(panel, at(p.height) * W, 0.0);
+      subtract_lanes<W>(values + p.lower, p.height, p.size, x, panel);
+      for (int a = 0; a < p.row_count; ++a) {
+        const Row& row = rows_[at(p.first_row + a)];
+        double* const y = part_of(row.target);
+        const std::size_t count = at(pivots_[at(row.position)].size) * W;
+        for (std::size_t i = 0; i < count; ++i) y[i] += panel[at(row.offset) * W + i];
+      }
+    }
+    for (auto p = pivots_.rbegin(); p != pivots_.rend(); ++p) {
+      double* to = panel;
+      for (int a = 0; a < p->row_count; ++a) {
+        const Pivot& other = pivots_[at(rows_[at(p->first_row + a)].position)];
+        to = std::copy_n(part_of(other.unknown), at(other.size) * W, to);
+      }
+      subtract_lanes<W>(values + p->upper, p->size, p->height, panel, part_of(p->unknown));
+    }
   }
 
   // Subtrees of the elimination tree are independent of each other: they become tasks, and the pivots above them follow. What a task adds

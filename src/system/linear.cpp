@@ -15,6 +15,16 @@ void BlockPattern::normalize() {
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
 }
 
+void LinearSolver::solve_several(double* right, std::size_t unknowns, std::size_t columns) {
+  if (columns == 1) return solve(right);
+  std::vector<double> one(unknowns);
+  for (std::size_t k = 0; k < columns; ++k) {
+    for (std::size_t i = 0; i < unknowns; ++i) one[i] = right[i * columns + k];
+    solve(one.data());
+    for (std::size_t i = 0; i < unknowns; ++i) right[i * columns + k] = one[i];
+  }
+}
+
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }

@@ -38,6 +38,8 @@ class LinearSolver {
   // False: singular; singular_unknown() then names a suspect.
   virtual bool factorize() = 0;
   virtual void solve(double* right) = 0;  // in place
+  // The same for several right-hand sides, which stand side by side: right[i * columns + k].
+  virtual void solve_several(double* right, std::size_t unknowns, std::size_t columns);
   virtual int singular_unknown() const = 0;
   // The smallest pivot of the last factorisation relative to the largest: a cheap sign that the matrix comes close to a singular one.
   virtual double pivot_ratio() const = 0;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "model/nodes/increments.h"
-#include "model/nodes/stage.h"
+#include "model/nodes/varied_stage.h"
 #include "system/layout.h"
 #include "system/redundancy.h"
 #include "system/tree_state.h"
@@ -71,6 +71,66 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
         for (const FieldValue& field : model().entry_of(static_cast<int>(b), e).fields)
           if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
             timed_.push_back({static_cast<int>(b), e});
+  find_moving();
+}
+
+bool VariedSystem::varies(const Batch& batch, int e) const {
+  const auto any = [&](int first, int count) {
+    return std::any_of(numbers_.data.begin() + first, numbers_.data.begin() + first + count,
+                       [](const Varied& x) { return x.id != 0; });
+  };
+  if (any(batch.first_number + e * batch.numbers_per_element(), batch.numbers_per_element())) return true;
+  const int frames = batch.coupling().frames;
+  for (int i = 0; i < frames; ++i) {
+    const Frame& frame = model().frames[at(batch.frames[at(e * frames + i)])];
+    if (frame.numbers >= 0 && any(frame.numbers, frame.aligned ? 3 : kFrameNumbers)) return true;
+  }
+  return false;
+}
+
+void VariedSystem::find_moving() {
+  const Model& m = model();
+  const auto add = [&](std::size_t b, int begin, int end) {
+    if (!moving_.empty() && at(moving_.back().batch) == b && moving_.back().end == begin)
+      moving_.back().end = end;
+    else
+      moving_.push_back({static_cast<int>(b), begin, end});
+  };
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    const Batch& batch = *m.batches[b];
+    const Coupling c = batch.coupling();
+    if (c.rows == 0 || c.velocity_rows > 0 || !batch.divisible()) {
+      add(b, 0, batch.size());
+      continue;
+    }
+    for (int e = 0; e < batch.size(); ++e)
+      if (varies(batch, e) || std::any_of(timed_.begin(), timed_.end(), [&](const TimedElement& t) {
+            return at(t.batch) == b && t.element == e;
+          }))
+        add(b, e, e + 1);
+  }
+  // Nodes whose twists are read.
+  with_twists_.assign(m.bodies().size(), false);
+  VariedEvaluation e;
+  e.frames = m.frames.data();
+  e.nodes = m.bodies().data();
+  std::vector<Varied> none(1);
+  e.r = none.data();  // that there is one is all that matters
+  for (const MovingElements& moving : moving_) {
+    const Batch& batch = *m.batches[at(moving.batch)];
+    if (!batch.divisible()) {
+      std::fill(with_twists_.begin(), with_twists_.end(), true);
+      return;
+    }
+    const int frames = batch.coupling().frames;
+    for (int element = moving.begin; element < moving.end; ++element) {
+      if (!batch.reads_twists(e, element)) continue;
+      for (int i = 0; i < frames; ++i) {
+        const int node = m.frames[at(batch.frames[at(element * frames + i)])].node;
+        if (node >= 0) with_twists_[at(node)] = true;
+      }
+    }
+  }
 }
 
 VariedWork::VariedWork(const VariedSystem& system, std::string_view solver_choice, IndexForm form)
@@ -107,25 +167,43 @@ bool VariedWork::take_matrix() {
 
 void VariedWork::forget_time() { numbers_time = std::numeric_limits<double>::quiet_NaN(); }
 
+namespace {
+
+// out = factor (scale) x, for each of `columns` that stand side by side.
+void scale(double factor, const std::vector<double>* by, std::size_t count, std::size_t columns,
+           const double* x, double* out) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const double f = by != nullptr ? factor * (*by)[i] : factor;
+    for (std::size_t k = 0; k < columns; ++k) out[i * columns + k] = f * x[i * columns + k];
+  }
+}
+
+}  // namespace
+
 std::vector<Varied> VariedSystem::solve(VariedWork& work, const std::vector<Varied>& right,
-                                        const std::vector<double>& values) const {
+                                        const std::vector<double>& values,
+                                        const std::shared_ptr<const Scales>& scales) const {
   std::vector<Tape::Id> inputs;
+  inputs.reserve(right.size());
   for (const Varied& x : right) inputs.push_back(x.id);
   const std::size_t n = right.size();
-  const auto forwards = [&](const double* in, double* out) {
-    for (std::size_t i = 0; i < n; ++i) out[i] = -in[i];
-    work.plain.solver->solve(out);
+  const auto forwards = [&](const double* in, double* out, std::size_t columns) {
+    scale(-1, scales ? &scales->rows : nullptr, n, columns, in, out);
+    work.plain.solver->solve_several(out, n, columns);
+    if (scales) scale(1, &scales->columns, n, columns, out, out);
   };
   Tape::LinearMap backwards;
   if (work.transposed)
-    backwards = [n, solver = work.transposed, matrix = work.matrix](const double* out, double* in) {
-      for (std::size_t i = 0; i < n; ++i) in[i] = -out[i];
+    backwards = [n, scales, solver = work.transposed, matrix = work.matrix](const double* out, double* in) {
+      scale(-1, scales ? &scales->columns : nullptr, n, 1, out, in);
       if (!solver->solve(matrix, in))
         throw NumericalError(0,
                              "the matrix of a step is singular: what was solved with it has no derivatives");
+      if (scales) scale(1, &scales->rows, n, 1, in, in);
     };
   const Tape::Id first = Tape::current().call(inputs, n, forwards, std::move(backwards));
   std::vector<Varied> out;
+  out.reserve(n);
   for (std::size_t i = 0; i < n; ++i) out.emplace_back(values[i], first + static_cast<Tape::Id>(i));
   return out;
 }
@@ -157,8 +235,8 @@ void VariedSystem::set_time(double t, VariedWork& work) const {
   for (const TimedElement& e : timed_) derive_element(model(), timed, e.batch, e.element, work.numbers);
 }
 
-VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& work,
-                                       const RowRequest& rows) const {
+VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& work, const RowRequest& rows,
+                                       const std::vector<bool>* with_twists) const {
   set_time(state.t, work);
   const Model& m = model();
   if (work.tree)
@@ -167,8 +245,17 @@ VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& wor
   else
     for (std::size_t i = 0; i < m.nodes.size(); ++i) {
       const Node& node = m.nodes[i];
-      work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
-                                    state.vdot.data() + node.v);
+      if (with_twists == nullptr || (*with_twists)[i]) {
+        work.motions[i] = node_motion(node.type, state.q.data() + node.q, state.v.data() + node.v,
+                                      state.vdot.data() + node.v);
+      } else {
+        const Motion<double>& at_values = work.plain.motions[i];
+        Motion<Varied>& motion = work.motions[i];
+        motion.R = at_values.R.cast<Varied>();
+        motion.p = at_values.p.cast<Varied>();
+        motion.V = at_values.V.cast<Varied>();
+        motion.A = at_values.A.cast<Varied>();
+      }
     }
   for (Vec6T<Varied>& wrench : work.wrench) wrench.setZero();
   VariedEvaluation e;
@@ -206,6 +293,26 @@ void VariedSystem::finish_residual(VariedWork& work, std::vector<Varied>& r) con
   }
   for (std::size_t i = 0; i < m.nodes.size(); ++i)
     add_wrench<Varied>(m.nodes[i].type, work.motions[i], work.wrench[i], r.data() + m.nodes[i].v);
+}
+
+void VariedSystem::residual_of_moving(const VariedState& state, VariedWork& work,
+                                      const RowRequest& rows) const {
+  if (work.tree || rows.rate || rows.acceleration) return residual(state, work, rows);
+  VariedEvaluation e = prepare(state, work, rows, &with_twists_);
+  work.r.assign(at(model().nv), Varied(0));
+  std::fill(work.phi.begin(), work.phi.end(), Varied(0));
+  e.r = work.r.data();
+  for (const MovingElements& moving : moving_) {
+    const Batch& batch = *model().batches[at(moving.batch)];
+    e.begin = moving.begin;
+    e.end = batch.divisible() ? moving.end : -1;
+    batch.residual(e);
+  }
+  const Model& m = model();
+  for (std::size_t i = 0; i < m.nodes.size(); ++i)
+    if (std::any_of(work.wrench[i].data(), work.wrench[i].data() + 6,
+                    [](const Varied& x) { return x.id != 0; }))
+      add_wrench<Varied>(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
 }
 
 void VariedSystem::residual(const VariedState& state, VariedWork& work, const RowRequest& rows) const {
@@ -472,11 +579,14 @@ VariedState consistent_state(const VariedSystem& system, double t, const Initial
     const auto any = [](const std::vector<bool>& flags) {
       return std::find(flags.begin(), flags.end(), true) != flags.end();
     };
-    const bool moves = model.rows > 0 && (move_all || any(initial.free_position));
-    const std::vector<bool>& movable = move_all ? all : initial.free_position;
+    // What is marked "consistent" moves first, and all by what is then left.
+    const auto assemble = [&](const std::vector<bool>& free, RowLevel level) {
+      if (model.rows == 0) return true;
+      const bool suffices = !any(free) || project(system, free, level, state, work);
+      return move_all ? project(system, all, level, state, work) : suffices;
+    };
     state.q = initial.q;
-    const bool followed =
-        options.given == nullptr && (!moves || project(system, movable, RowLevel::Position, state, work));
+    const bool followed = options.given == nullptr && assemble(initial.free_position, RowLevel::Position);
     if (!followed || largest_difference(state.q, values.q) > 1e-7) {
       // Assembly took another way, or began elsewhere: what was typed, moved along to where it has ended.
       std::vector<Varied> d;
@@ -487,11 +597,10 @@ VariedState consistent_state(const VariedSystem& system, double t, const Initial
       if (options.given == nullptr)
         for (const Node& node : model.nodes)
           increment_position<Varied>(node.type, d.data() + node.v, state.q.data() + node.q);
-      if (moves) project(system, movable, RowLevel::Position, state, work);
+      assemble(initial.free_position, RowLevel::Position);
     }
     if (options.given == nullptr) state.v = initial.v;
-    if (model.rows > 0 && (move_all || any(initial.free_velocity)))
-      project(system, move_all ? all : initial.free_velocity, RowLevel::Velocity, state, work);
+    assemble(initial.free_velocity, RowLevel::Velocity);
     // The values are those of a plain run.
     for (std::size_t i = 0; i < state.q.size(); ++i) state.q[i].v = values.q[i];
     for (std::size_t i = 0; i < state.v.size(); ++i) state.v[i].v = values.v[i];
@@ -540,6 +649,8 @@ VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOpti
       plain_(system.plain(), options),
       increments_(at(system.model().nv), Varied(0)),
       to_(system.plain().empty_state()) {
+  holds_all_ = std::none_of(system.model().nodes.begin(), system.model().nodes.end(),
+                            [&](const Node& node) { return in_parameter_space(node); });
   if (options.update != StageUpdate::Exact)
     throw InputError(
         "integrator generalized-alpha",
@@ -572,24 +683,66 @@ ParameterStageOf<Varied> VariedCorrector::parameter_stage(const Stage& stage, co
   return p;
 }
 
-void VariedCorrector::evaluate_stage_of_nodes(const Stage& stage, double h, const VariedState& reference,
-                                              VariedState& to, VariedWork& work) {
-  if (plain_.options().form == IndexForm::Stabilized) {
-    system_->constraint_forces(reference, to.eta, work, drift_);
-    for (Varied& x : drift_) x *= h;
-  }
-  for (const Node& node : system_->model().nodes) {
-    if (in_parameter_space(node)) {
+void VariedCorrector::set_drift(double h, const VariedState& reference, const VariedState& to,
+                                VariedWork& work) {
+  if (plain_.options().form != IndexForm::Stabilized) return;
+  system_->constraint_forces(reference, to.eta, work, drift_);
+  for (Varied& x : drift_) x *= h;
+}
+
+VariedNodeStage VariedCorrector::node_stage(const Node& node, const VariedState& reference, VariedState& to) {
+  return {
+      {reference_.q.data() + node.q, plain_.Theta.data() + node.v, plain_.V.data() + node.v, nullptr,
+       plain_.theta.data() + node.v, to_.q.data() + node.q, to_.v.data() + node.v, to_.vdot.data() + node.v},
+      reference.q.data() + node.q,
+      Theta.data() + node.v,
+      V.data() + node.v,
+      drift_.empty() ? nullptr : drift_.data() + node.v,
+      leaves_theta_ ? nullptr : theta.data() + node.v,
+      to.q.data() + node.q,
+      to.v.data() + node.v,
+      to.vdot.data() + node.v};
+}
+
+// The stage without increments: Lie nodes stay where they are, parameters of others keep theirs.
+void VariedCorrector::hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to) {
+  for (const Node& node : system_->model().nodes)
+    if (in_parameter_space(node))
       evaluate_parameters(node, parameter_stage(stage, reference, to));
-      continue;
+    else
+      hold_position(node.type, stage, node_stage(node, reference, to));
+}
+
+void VariedCorrector::move_nodes(const Stage& stage, const VariedState& reference, VariedState& to,
+                                 const VariedWork& work) {
+  for (const Node& node : system_->model().nodes) {
+    const Varied* d = increments_.data() + node.v;
+    if (in_parameter_space(node)) {
+      increment_parameters(node, plain_.options().chart, d, reference.y.data(), theta.data());
+      evaluate_parameters(node, parameter_stage(stage, reference, to));
+    } else {
+      move_position(node.type, stage, work.plain.tangent.data() + node.tangent, d,
+                    node_stage(node, reference, to));
     }
-    const NodeStageOf<Varied> n{
-        reference.q.data() + node.q, Theta.data() + node.v,
-        V.data() + node.v,           drift_.empty() ? nullptr : drift_.data() + node.v,
-        theta.data() + node.v,       to.q.data() + node.q,
-        to.v.data() + node.v,        to.vdot.data() + node.v};
-    evaluate_stage(node.type, stage, n);
   }
+}
+
+void VariedCorrector::set_scales(const Stage& stage, double h) {
+  if (scales_ && stage.rate() == scaled_rate_ && stage.c_v == scaled_c_v_ && h == scaled_h_) return;
+  scaled_rate_ = stage.rate(), scaled_c_v_ = stage.c_v, scaled_h_ = h;
+  const Model& model = system_->model();
+  auto made = std::make_shared<VariedSystem::Scales>();
+  made->rows.assign(at(model.nv), 1 / stage.rate());
+  made->columns.assign(at(model.nv), 1.0);
+  const auto add = [&](double row, double column) {
+    made->rows.insert(made->rows.end(), at(model.rows), row);
+    made->columns.insert(made->columns.end(), at(model.rows), column);
+  };
+  const double of_rates = 1 / (stage.rate() * stage.c_v);
+  if (plain_.holds_positions()) add(1, stage.rate());
+  if (plain_.holds_velocities()) add(of_rates, plain_.holds_positions() ? 1 / h : stage.rate());
+  zeros_.assign(made->rows.size(), 0.0);
+  scales_ = std::move(made);
 }
 
 CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const VariedState& reference,
@@ -623,39 +776,36 @@ CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const Vari
     if (!std::binary_search(to.redundant.begin(), to.redundant.end(), static_cast<int>(i)))
       to.lambda[i] = Varied(to_.lambda[i]);
   set_constants(to_.eta, to.eta);
-  evaluate_stage_of_nodes(stage, h, reference, to, work);
-  system_->residual(to, work, plain_.rows(stage));
+  set_drift(h, reference, to, work);
+  hold_nodes(stage, reference, to);
+  if (holds_all_ && to.redundant.empty())
+    system_->residual_of_moving(to, work, plain_.rows(stage));
+  else
+    system_->residual(to, work, plain_.rows(stage));
   if (!covector.empty())
     for (const Node& node : model.nodes)
       if (!is_conventional(node.type))
         add_covector(node, plain_.options().chart, theta.data(), covector.data(), work.r.data());
 
-  // The rows as Newton's method scales them.
-  const double s = 1 / stage.rate(), rate_scale = s / stage.c_v;
   const std::size_t nv = at(model.nv), rows = at(model.rows);
-  right_.clear();
-  for (const Varied& r : work.r) right_.push_back(s * r);
+  right_ = work.r;
   if (plain_.holds_positions()) right_.insert(right_.end(), work.phi.begin(), work.phi.end());
-  if (plain_.holds_velocities())
-    for (const Varied& r : work.rate) right_.push_back(rate_scale * r);
+  if (plain_.holds_velocities()) right_.insert(right_.end(), work.rate.begin(), work.rate.end());
   for (const int row : to.redundant)
     for (std::size_t first = nv; first < right_.size(); first += rows) right_[first + at(row)] = Varied(0);
   if (stabilized && model.velocity_rows > 0)
     for (int i = 0; i < model.rows; ++i)
       if (model.is_velocity_row(i)) right_[nv + rows + at(i)] = Varied(0);
-  const std::vector<Varied> x = system_->solve(work, right_, std::vector<double>(right_.size(), 0.0));
+  set_scales(stage, h);
+  const std::vector<Varied> x = system_->solve(work, right_, zeros_, scales_);
   std::copy_n(x.begin(), nv, increments_.begin());
-  for (std::size_t i = 0; i < rows; ++i) to.lambda[i] += stage.rate() * x[nv + i];
-  if (stabilized)
-    for (std::size_t i = 0; i < rows; ++i) to.eta[i] += x[nv + rows + i] / h;
-  for (const Node& node : model.nodes) {
-    if (in_parameter_space(node))
-      increment_parameters(node, plain_.options().chart, increments_.data() + node.v, reference.y.data(),
-                           theta.data());
-    else
-      increment_theta(node.type, increments_.data() + node.v, theta.data() + node.v);
+  for (std::size_t i = 0; i < rows; ++i) to.lambda[i] += x[nv + i];
+  if (stabilized) {
+    for (std::size_t i = 0; i < rows; ++i) to.eta[i] += x[nv + rows + i];
+    set_drift(h, reference, to, work);
+    hold_nodes(stage, reference, to);
   }
-  evaluate_stage_of_nodes(stage, h, reference, to, work);
+  move_nodes(stage, reference, to, work);
   return out;
 }
 

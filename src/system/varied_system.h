@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "model/nodes/varied_stage.h"
 #include "system/accelerations.h"
 #include "system/corrector.h"
 #include "system/initial.h"
@@ -68,19 +69,31 @@ class VariedSystem {
 
   VariedState empty_state() const;
   void residual(const VariedState& at, VariedWork& work, const RowRequest& rows) const;
+  // The derivatives of the same, not its values, at a state with constant q and lambda whose motions stand in work.plain: elements that depend on nothing else and
+  // have no parameters are left out.
+  void residual_of_moving(const VariedState& at, VariedWork& work, const RowRequest& rows) const;
   // B(q)^T y of the joints, one number per velocity.
   void constraint_forces(const VariedState& at, const std::vector<Varied>& y, VariedWork& work,
                          std::vector<Varied>& out) const;
   void sense(const VariedState& at, VariedWork& work, std::vector<Varied>& variables, Varied* out) const;
 
-  // Numbers of value `values`, with derivatives x' that solve (matrix) x' = -right', where the matrix is the one taken last (VariedWork::take_matrix).
+  // Numbers of value `values`, with derivatives x' that solve (matrix) x' = -right', where the matrix is the one taken last (VariedWork::take_matrix). With
+  // scales, (matrix) (x'/columns) = -(rows right').
+  struct Scales {
+    std::vector<double> rows, columns;
+  };
   std::vector<Varied> solve(VariedWork& work, const std::vector<Varied>& right,
-                            const std::vector<double>& values) const;
+                            const std::vector<double>& values,
+                            const std::shared_ptr<const Scales>& scales = nullptr) const;
 
  private:
   friend struct VariedWork;
   void set_time(double t, VariedWork& work) const;
-  VariedEvaluation prepare(const VariedState& at, VariedWork& work, const RowRequest& rows) const;
+  // `with_twists` (may be null): nodes whose twists matter; the poses of others are those of work.plain.
+  VariedEvaluation prepare(const VariedState& at, VariedWork& work, const RowRequest& rows,
+                           const std::vector<bool>* with_twists = nullptr) const;
+  bool varies(const Batch& batch, int e) const;
+  void find_moving();
   void finish_residual(VariedWork& work, std::vector<Varied>& r) const;
 
   VariedSystem(const System& system, const std::vector<int>& parameters, const std::vector<Varied>& seeds);
@@ -94,6 +107,12 @@ class VariedSystem {
     int batch, element;
   };
   std::vector<TimedElement> timed_;
+  // What residual_of_moving() evaluates, and which nodes' twists it needs.
+  struct MovingElements {
+    int batch, begin, end;
+  };
+  std::vector<MovingElements> moving_;
+  std::vector<bool> with_twists_;
 };
 
 // The same for double and Varied, where a method is written once for both.
@@ -131,19 +150,30 @@ class VariedCorrector {
   void forget_matrix() { plain_.forget_matrix(); }
   void expect_similar_solves() { plain_.expect_similar_solves(); }
   const CorrectorOptions& options() const { return plain_.options(); }
+  // theta of Lie nodes is not read after a solve: it gets no derivatives.
+  void leave_theta() { leaves_theta_ = true; }
 
  private:
-  void evaluate_stage_of_nodes(const Stage& stage, double h, const VariedState& reference, VariedState& to,
-                               VariedWork& work);
+  void set_drift(double h, const VariedState& reference, const VariedState& to, VariedWork& work);
+  VariedNodeStage node_stage(const Node& node, const VariedState& reference, VariedState& to);
+  void hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to);
+  void move_nodes(const Stage& stage, const VariedState& reference, VariedState& to, const VariedWork& work);
   bool in_parameter_space(const Node& node) const {
     return plain_.options().local || is_conventional(node.type);
   }
 
   const VariedSystem* system_;
   Corrector plain_;
+  bool leaves_theta_ = false;
+  bool holds_all_ = false;  // no node advances in parameters: q is constant while the stage is held
   std::vector<Varied> drift_;
   std::vector<Varied> increments_;
   std::vector<Varied> right_;
+  // Rows and multipliers as Newton's method scales them, for the stage that they were made for.
+  void set_scales(const Stage& stage, double h);
+  std::shared_ptr<const VariedSystem::Scales> scales_;
+  double scaled_rate_ = 0, scaled_c_v_ = 0, scaled_h_ = 0;
+  std::vector<double> zeros_;
   State reference_, to_;
 };
 template <class S>

@@ -1,11 +1,10 @@
-"""Brüls, Eberhard: Sensitivity analysis for dynamic mechanical systems with finite rotations. Its time integration."""
+"""Figures 5 to 8: the residual, the linear and the geometric form of generalised-alpha on the heavy top."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -300,71 +299,3 @@ def fig8(page: Page) -> None:
         "errors as in (115), against each form's own result with h = 5e-6; the paper's steps are not in its text, here "
         f"{steps[0]:g} to {steps[-1]:g}"
     )
-
-
-STENCILS: dict[str, tuple[float, dict[int, float]]] = {
-    "backward": (1e-7, {0: 1, -1: -1}),
-    "central": (1e-5, {1: 1 / 2, -1: -1 / 2}),
-    "five-point": (1e-3, {2: -1 / 12, 1: 8 / 12, -1: -8 / 12, -2: 1 / 12}),
-}
-"""Table 3: the relative perturbation of the mass, and the weights of the runs at multiples of it."""
-PRINTED = {
-    "backward": {RESIDUAL: 0.9e-7, LINEAR: 1.8e-7, GEOMETRIC: 1.1e-7},
-    "central": {RESIDUAL: 2.1e-10, LINEAR: 3.5e-10, GEOMETRIC: 2.2e-10},
-    "five-point": {RESIDUAL: 8.3e-12, LINEAR: 2.3e-12, GEOMETRIC: 3.6e-12},
-}
-MASS = "bodies.top.mass"
-
-
-@figure(
-    "sensitivity-tables",
-    title="Heavy top, three forms: derivative of the place with respect to the mass",
-    source="Tables 2 and 3",
-    claims={
-        "central": "the derivatives agree with central differences of whole runs (Table 2)",
-        "five-point": "and better with differences of higher order, so that it is these that are in error (Table 3)",
-        "backward": "backward differences are the worst (Table 3)",
-    },
-)
-def tables(page: Page) -> None:
-    mass = model().parameters[MASS]
-
-    def well(form: Form) -> dict[str, Any]:
-        return {"integrator": form.integrator + ",newton_tol=1e-14", "step": STEP, "end": CHECKED_AT}
-
-    found = {form: model().sensitivity([MASS], ["position"], **well(form)) for form in FORMS}
-    errors: dict[str, dict[Form, float]] = {}
-    for name, (perturbation, weights) in STENCILS.items():
-        errors[name] = {}
-        for form in FORMS:
-            places = {k: model().run(set={MASS: mass * (1 + k * perturbation)}, **well(form))["position"][-1] for k in weights}
-            difference = sum(weight * places[k] for k, weight in weights.items()) / (mass * perturbation)
-            exact = found[form].jacobian[:, 0]
-            errors[name][form] = float(np.linalg.norm(exact - difference) / np.linalg.norm(difference))
-    _, ax = page.plot()
-    for form in FORMS:
-        ax.plot(
-            found[form].time, found[form].d("position", MASS)[:, 2], form.line, color=f"C{form.color}", label=form.name
-        )
-    ax.set(xlabel="time t / s", ylabel="∂x₃/∂m / (m/kg)")
-    ax.legend()
-    page.table(
-        "",
-        {"form": [form.name for form in FORMS]}
-        | {name: [errors[name][form] for form in FORMS] for name in STENCILS}
-        | {f"{name}.printed": [PRINTED[name][form] for form in FORMS] for name in STENCILS},
-    )
-    for name, bound in (("central", 1e-9), ("five-point", 1e-11)):
-        page.judge(
-            name,
-            stated=", ".join(f"{form.name} {PRINTED[name][form]:.1e}" for form in FORMS) + f" (here: at most {bound:g})",
-            measured=", ".join(f"{form.name} {errors[name][form]:.1e}" for form in FORMS),
-            met=max(errors[name].values()) <= bound,
-        )
-    page.judge(
-        "backward",
-        stated=", ".join(f"{form.name} {PRINTED['backward'][form]:.1e}" for form in FORMS),
-        measured=", ".join(f"{form.name} {errors['backward'][form]:.1e}" for form in FORMS),
-        met=min(errors["backward"].values()) > 10 * max(errors["central"].values()),
-    )
-    page.note(f"rho = {RHO}, h = {STEP:g}, at t = {CHECKED_AT:g} s, errors as in (118); the perturbations are those of Table 3")
