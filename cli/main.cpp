@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <algorithm>
 #include <csignal>
 #include <new>
@@ -66,6 +68,12 @@ void check_options(const CLI::App& program, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk, not the end
+#ifdef M_MMAP_THRESHOLD
+  // What is as large as this goes back to the system when it is freed; otherwise the scratch of reading a large model would leave holes.
+  constexpr int kLarge = 1 << 21;
+  mallopt(M_MMAP_THRESHOLD, kLarge);
+  mallopt(M_TRIM_THRESHOLD, 2 * kLarge);
+#endif
   CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
   program.set_version_flag("--version", "liedyn " + std::string(version()));
   program.require_subcommand(1);

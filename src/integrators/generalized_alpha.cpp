@@ -134,7 +134,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     corrector_.expect_similar_solves();
     if constexpr (is_varied<S>) corrector_.leave_theta();
     numbers_ = static_cast<std::size_t>(system.model().stage_numbers);
-    local_a_.resize(numbers_);
+    if (form_ != Form::Geometric) local_a_.resize(numbers_);
     for (const Node& node : system.model().nodes)
       if (has_body_angles(node)) ++body_angles_;
   }
@@ -150,8 +150,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     }
     state.memory.assign(memory_size(), S(0));
     past_.start(numbers_, state.lambda.size());
-    if (sigma_ != 0) difference_.resize(numbers_);
-    state.eta.assign(form() == IndexForm::Stabilized ? state.lambda.size() : 0, S(0));
+    state.eta = std::vector<S>(form() == IndexForm::Stabilized ? state.lambda.size() : 0, S(0));
     const std::vector<S>& yddot = accelerations(state);
     std::copy(yddot.begin(), yddot.end(), state.memory.begin());  // a_0 = vdot_0
     for_each_body_angles(state.memory, [&](const Node& node, S* b) {
@@ -343,17 +342,19 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     stage.c_v = h * gamma * share;
     const bool exact = corrector.options().update == StageUpdate::Exact;
     to.t = from.t + h;
-    const double past_of_v = h * (1 - gamma), known_of_v = h * gamma;
-    const double past_of_q = h * h * (0.5 - beta), known_of_q = h * h * beta;
+    // V = v + h (1 - gamma) a + h gamma known,  Theta = h v + h^2 (1/2 - beta) a + h^2 beta known - part V
+    const double vdot_in_V = h * gamma * of_vdot, a_in_V = h * (1 - gamma) + h * gamma * of_a;
+    const double v_in_Theta = h - part, vdot_in_Theta = h * h * beta * of_vdot - part * vdot_in_V,
+                 a_in_Theta = h * h * (0.5 - beta + beta * of_a) - part * a_in_V;
+    const bool extrapolates = exact && form_ == Form::Geometric && past_.reaches(last.t, h);
     parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const S known = combination(of_vdot, vdot[i], of_a, a[i]);
-        corrector.V[i] = combination(1, v[i], past_of_v, a[i], known_of_v, known);
-        corrector.Theta[i] =
-            combination(1, combination(h, v[i], past_of_q, a[i], known_of_q, known), -part, corrector.V[i]);
-        // Predictor: a_{n+1} = a_n. What is found does not depend on it, nor do derivatives.
-        corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
-      }
+      combine(v.data(), 1, vdot.data(), vdot_in_V, a.data(), a_in_V, begin, end, corrector.V.data());
+      combine(v.data(), v_in_Theta, vdot.data(), vdot_in_Theta, a.data(), a_in_Theta, begin, end,
+              corrector.Theta.data());
+      // Predictor: a_{n+1} = a_n. What is found does not depend on it, nor do derivatives.
+      if (!extrapolates)
+        for (std::size_t i = begin; i < end; ++i)
+          corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
     });
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
@@ -371,47 +372,65 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       for (std::size_t i = 0; i < numbers_; ++i) corrector.covector[i] = g[i] / (1 - alpha_f);
     }
     if (exact) {
-      to.lambda = from.lambda;
       to.eta = from.eta;
-      if (form_ == Form::Geometric && past_.reaches(last, vdot, h))
-        extrapolate(corrector, stage, vdot, to.lambda);
+      if (extrapolates)
+        extrapolate(corrector, stage, from.lambda, vdot, to.lambda, work);
+      else
+        to.lambda = from.lambda;
     } else {
       if constexpr (!is_varied<S>) predict_as_printed(corrector, from, h, to);
     }
     Attempt out{corrector.solve(stage, h, from, to, work)};
     if (!out.converged()) return out;
-    if (exact && form_ == Form::Geometric) past_.keep(last, vdot, h, to.t);
     if (form_ == Form::Geometric) copy_group_rates(to);
     if constexpr (!is_varied<S>)
       if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
 
     const std::vector<S>& now = accelerations(to);
-    for (std::size_t i = 0; i < numbers_; ++i)
-      local_a_[i] = combination(of_vdot, vdot[i], of_a, a[i], share, now[i]);
+    if (exact && form_ == Form::Geometric) past_.keep(vdot, last.lambda, now, to.lambda, h, to.t);
+    std::vector<S>& end_a = form_ == Form::Geometric ? to.memory : local_a_;
+    combine(vdot.data(), of_vdot, a.data(), of_a, now.data(), share, 0, numbers_, end_a.data());
     finish(corrector, stage, from, h, to, work);
     to.memory.back() = S(h);
     return out;
   }
 
   // theta = Theta + c_1 vdot + T^-1(theta) c_2 v with vdot extrapolated, and theta on the right from T = 1. Parameters have T = 1.
-  void extrapolate(CorrectorOf<S>& corrector, const Stage& stage, const std::vector<S>& vdot,
-                   std::vector<S>& lambda) {
-    past_.extrapolate(lambda);
-    for (std::size_t i = 0; i < numbers_; ++i) {
-      const double next = past_.next_acceleration(vdot[i], i);
-      local_a_[i] = stage.c_2 * (value(corrector.V[i]) + stage.c_v * next);
-      corrector.theta[i] = value(corrector.Theta[i]) + stage.c_1 * next;
+  void extrapolate(CorrectorOf<S>& corrector, const Stage& stage, const std::vector<S>& lambda,
+                   const std::vector<S>& vdot, std::vector<S>& next_lambda, const WorkOf<S>& work) {
+    past_.extrapolate(lambda, next_lambda);
+    const auto extrapolated = [&](std::size_t i) { return past_.next_acceleration(vdot[i], i); };
+    if (stage.c_2 == 0) {
+      for (std::size_t i = 0; i < numbers_; ++i)
+        corrector.theta[i] = value(corrector.Theta[i]) + stage.c_1 * extrapolated(i);
+      return;
     }
-    if (stage.c_2 == 0) return;
-    for (std::size_t i = 0; i < numbers_; ++i) difference_[i] = corrector.theta[i] + local_a_[i];
-    for (const Node& node : system_->model().nodes)
-      if (!is_conventional(node.type))
-        increment_rates(node.type, Chart::Exponential, difference_.data() + node.v, local_a_.data() + node.v,
-                        local_a_.data() + node.v);
-    for (std::size_t i = 0; i < numbers_; ++i) corrector.theta[i] += local_a_[i];
+    const std::vector<Node>& nodes = system_->model().nodes;
+    parallel_for(work.threads.get(), nodes.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const Node& node = nodes[k];
+        const int count = node_size(node.type).v;
+        double first[6], rate[6], both[6];
+        const auto predict = [&](int i, int number) {
+          const double next = extrapolated(at(number));
+          rate[i] = stage.c_2 * (value(corrector.V[at(number)]) + stage.c_v * next);
+          first[i] = value(corrector.Theta[at(number)]) + stage.c_1 * next;
+          both[i] = first[i] + rate[i];
+        };
+        for (int i = 0; i < count; ++i) predict(i, node.v + i);
+        if (!is_conventional(node.type)) {
+          increment_rates(node.type, Chart::Exponential, both, rate, rate);
+          for (int i = 0; i < count; ++i) both[i] = first[i] + rate[i];
+        }
+        std::copy_n(both, count, corrector.theta.begin() + node.v);
+        if (node.extra < 0) continue;
+        predict(0, node.extra);
+        corrector.theta[at(node.extra)] = both[0];
+      }
+    });
   }
 
-  // a of the end of the step into the memory, and rates and accelerations that the next step starts with.
+  // a of the end of the step into the memory, where it is not yet, and rates and accelerations that the next step starts with.
   void finish(CorrectorOf<S>& corrector, const Stage& stage, const StateOf<S>& from, double h, StateOf<S>& to,
               WorkOf<S>& work) {
     const double gamma = parameters_.gamma;
@@ -422,10 +441,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       Eigen::Map<Vec3T<S>>{to.memory.data() + (b_n - from.memory.data())} =
           (after - before) / (h * gamma) - (1 - gamma) / gamma * b;
     });
-    if (form_ == Form::Geometric) {
-      std::copy(local_a_.begin(), local_a_.end(), to.memory.begin());
-      return;
-    }
+    if (form_ == Form::Geometric) return;
     const auto p = corrector.parameter_stage(stage, from, to);
     if (form_ == Form::Residual) {
       // What M multiplies besides a: T' y'.
@@ -522,64 +538,86 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  // Accelerations and multipliers of the last steps, from which those of the next are extrapolated: by a constant, a line or a parabola,
-  // whichever would have been best in the last step. They make the predictor better, never the result: a run that starts from a state
-  // in between does without. What a step leaves counts only once another one goes on from where it ended, so that a step that is
-  // tried again starts from the same.
+  // out = of_x x + of_y y + of_z z, for numbers begin to end - 1.
+  static void combine(const S* x, double of_x, const S* y, double of_y, const S* z, double of_z,
+                      std::size_t begin, std::size_t end, S* out) {
+    for (std::size_t i = begin; i < end; ++i) out[i] = combination(of_x, x[i], of_y, y[i], of_z, z[i]);
+  }
+
+  // How accelerations and multipliers have changed in the last steps, from which those of the next are extrapolated: by a constant, a line or
+  // a parabola, whichever would have been best in the last step. They make the predictor better, never the result: a run that starts from a
+  // state in between does without. What a step leaves counts only once another one goes on from where it ended, so that a step that is
+  // tried again starts from the same. Changes are small beside what changes, so that half the digits are enough.
   class Past {
    public:
     void start(std::size_t numbers, std::size_t rows) {
       count_ = 0;
       is_pending_ = false;
-      for (auto& vdot : vdot_) vdot.assign(numbers, 0.0);
-      for (auto& lambda : lambda_) lambda.assign(rows, 0.0);
+      for (Changes* changes : {&first_, &second_, &pending_}) {
+        changes->vdot.assign(numbers, 0);
+        changes->lambda.assign(rows, 0);
+      }
     }
-    // Whether there is a past of a step of h from this state.
-    bool reaches(const StateOf<S>& from, const std::vector<S>& vdot, double h) {
+    // Whether there is a past of a step of h from this time.
+    bool reaches(double t, double h) {
       const auto same = [&](double a, double b) { return std::abs(a - b) <= 1e-6 * h; };
-      if (is_pending_ && same(from.t, pending_t_)) {
+      if (is_pending_ && same(t, pending_t_)) {
         if (!same(h, h_) || !same(t_, pending_t_ - h_)) count_ = 0;
-        order_ = best_order(vdot);
-        std::rotate(std::begin(vdot_), std::end(vdot_) - 1, std::end(vdot_));
-        std::rotate(std::begin(lambda_), std::end(lambda_) - 1, std::end(lambda_));
+        order_ = best_order();
+        shift(pending_.vdot, first_.vdot, second_.vdot);
+        shift(pending_.lambda, first_.lambda, second_.lambda);
         count_ = std::min(count_ + 1, 2);
         t_ = pending_t_;
         h_ = pending_h_;
         is_pending_ = false;
       }
-      return count_ > 0 && same(from.t, t_) && same(h, h_);
+      return count_ > 0 && same(t, t_) && same(h, h_);
     }
-    // The step from `from` to t was good.
-    void keep(const StateOf<S>& from, const std::vector<S>& vdot, double h, double t) {
-      const auto number = [](const S& x) { return value(x); };
-      std::transform(vdot.begin(), vdot.end(), vdot_[2].begin(), number);
-      std::transform(from.lambda.begin(), from.lambda.end(), lambda_[2].begin(), number);
+    // The step of h to t was good: accelerations and multipliers before and after it.
+    void keep(const std::vector<S>& vdot, const std::vector<S>& lambda, const std::vector<S>& new_vdot,
+              const std::vector<S>& new_lambda, double h, double t) {
+      const auto change = [](const std::vector<S>& before, const std::vector<S>& after,
+                             std::vector<float>& out) {
+        for (std::size_t i = 0; i < out.size(); ++i)
+          out[i] = static_cast<float>(value(after[i]) - value(before[i]));
+      };
+      change(vdot, new_vdot, pending_.vdot);
+      change(lambda, new_lambda, pending_.lambda);
       is_pending_ = true;
       pending_t_ = t;
       pending_h_ = h;
     }
-    double next_acceleration(const S& now, std::size_t i) const { return next(value(now), i, vdot_); }
-    void extrapolate(std::vector<S>& lambda) const {
-      for (std::size_t i = 0; i < lambda.size(); ++i) lambda[i] = S(next(value(lambda[i]), i, lambda_));
+    double next_acceleration(const S& now, std::size_t i) const {
+      return next(value(now), first_.vdot[i], second_.vdot[i]);
+    }
+    void extrapolate(const std::vector<S>& lambda, std::vector<S>& out) const {
+      for (std::size_t i = 0; i < lambda.size(); ++i)
+        out[i] = S(next(value(lambda[i]), first_.lambda[i], second_.lambda[i]));
     }
 
    private:
-    double next(double now, std::size_t i, const std::vector<double>* past) const {
-      if (order_ == 0) return now;
-      return order_ == 1 ? 2 * now - past[0][i] : 3 * (now - past[0][i]) + past[1][i];
+    struct Changes {
+      std::vector<float> vdot, lambda;
+    };
+    double next(double now, double first, double second) const {
+      return now + (order_ > 0 ? first : 0) + (order_ > 1 ? second : 0);
     }
-    // The order with which the accelerations `now` would have been foreseen best from those that are pending and those before.
-    int best_order(const std::vector<S>& now) const {
+    static void shift(const std::vector<float>& last, std::vector<float>& first, std::vector<float>& second) {
+      for (std::size_t i = 0; i < last.size(); ++i) {
+        second[i] = last[i] - first[i];
+        first[i] = last[i];
+      }
+    }
+    // The order with which the accelerations after the pending change would have been foreseen best.
+    int best_order() const {
       if (count_ == 0) return 1;
-      const std::vector<double>& before = vdot_[2];
       double error[3] = {0, 0, 0};
-      for (std::size_t i = 0; i < now.size(); ++i) {
-        const double change = value(now[i]) - before[i], last = before[i] - vdot_[0][i];
+      for (std::size_t i = 0; i < pending_.vdot.size(); ++i) {
+        const double change = pending_.vdot[i], of_line = change - first_.vdot[i],
+                     of_parabola = of_line - second_.vdot[i];
         error[0] += change * change;
-        error[1] += (change - last) * (change - last);
-        if (count_ < 2) continue;
-        const double second = change - 2 * last + (vdot_[0][i] - vdot_[1][i]);
-        error[2] += second * second;
+        error[1] += of_line * of_line;
+        error[2] += of_parabola * of_parabola;
       }
       const int line = error[1] < error[0] ? 1 : 0;
       return count_ == 2 && error[2] < error[line] ? 2 : line;
@@ -588,7 +626,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     double t_ = 0, h_ = 0;  // where the past ends, and its steps
     bool is_pending_ = false;
     double pending_t_ = 0, pending_h_ = 0;
-    std::vector<double> vdot_[3], lambda_[3];  // one and two steps back; pending
+    Changes first_, second_,
+        pending_;  // differences over one step, their differences; those of a step that may not count
   };
 
   const SystemOf<S>* system_;

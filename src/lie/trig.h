@@ -110,10 +110,20 @@ struct Polynomial {
   constexpr explicit Polynomial(const Coefficients& all) : c{} {
     for (int n = 0; n < terms; ++n) c[n] = static_cast<double>(all[n]);
   }
+  // Even and odd powers apart, each by Horner's rule in x^2: two chains of operations that need not wait for each other.
   constexpr double operator()(double x) const {
-    double sum = c[terms - 1];
-    for (int n = terms - 2; n >= 0; --n) sum = sum * x + c[n];
-    return sum;
+    if constexpr (terms == 1) {
+      return c[0];
+    } else {
+      const double x2 = x * x;
+      double last = c[terms - 1], other = c[terms - 2];
+      for (int n = terms - 3; n >= 1; n -= 2) {
+        last = last * x2 + c[n];
+        other = other * x2 + c[n - 1];
+      }
+      if constexpr (terms % 2 == 0) return last * x + other;
+      return (last * x2 + c[0]) + other * x;
+    }
   }
 };
 
@@ -137,8 +147,9 @@ struct CotPolynomials {
 
 // Beyond the polynomials 1/k! dominates stumpff<k>, and the recurrences are stable:
 //   stumpff<k> = (1/(k-2)! - stumpff<k-2>) / t^2,      2 (stumpff<k>)' = k stumpff<k+2> - stumpff<k+1>
+// Apart from the polynomials, which so need not save what these calls would overwrite.
 template <int k, int j>
-double stumpff_closed(double t2) {
+[[gnu::noinline]] double stumpff_closed(double t2) {
   if constexpr (j > 0) {
     return 0.5 * (k * stumpff_closed<k + 2, j - 1>(t2) - stumpff_closed<k + 1, j - 1>(t2));
   } else if constexpr (k >= 2) {
@@ -153,7 +164,7 @@ double stumpff_closed(double t2) {
 // The derivatives follow from the differential equation above, differentiated i times:
 //   x f^(i+1) = -(i + 3/2) f^(i) + (x (f^2)^(i) + i (f^2)^(i-1))/2 + (1/8 if i = 0)
 template <int j>
-double cot_quotient_closed(double t2) {
+[[gnu::noinline]] double cot_quotient_closed(double t2) {
   const double half = 0.5 * std::sqrt(t2);
   std::array<double, j + 1> f{(1 - half / std::tan(half)) / t2};
   const auto square_derivative = [&f](int i) {

@@ -15,10 +15,25 @@ constexpr double kWorstContraction = 0.5;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-double largest_of(const double* values, std::size_t count) {
-  if (count == 0) return 0;
-  return Eigen::Map<const Eigen::ArrayXd>(values, static_cast<Eigen::Index>(count)).abs().maxCoeff();
+// The largest of some numbers (NaN aside), and a sum in which NaN or infinity anywhere shows. In two lanes, which the compiler makes one.
+struct Extent {
+  double largest = 0, sum = 0;
+};
+Extent extent_of(const double* values, std::size_t count) {
+  double largest[2] = {0, 0}, sum[2] = {0, 0};
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2)
+    for (std::size_t k = 0; k < 2; ++k) {
+      largest[k] = std::fmax(largest[k], std::abs(values[i + k]));
+      sum[k] += values[i + k];
+    }
+  if (i < count) {
+    largest[0] = std::fmax(largest[0], std::abs(values[i]));
+    sum[0] += values[i];
+  }
+  return {std::fmax(largest[0], largest[1]), sum[0] + sum[1]};
 }
+double largest_of(const double* values, std::size_t count) { return extent_of(values, count).largest; }
 
 // Of the equations of the bodies in the assembled matrix.
 double largest_on_diagonal(const Model& model, const Work& work) {
@@ -59,6 +74,9 @@ void Corrector::prepare(Work& work) {
   has_matrix_ = false;
   prepared_for_ = work.solver.get();
   if (uses_parameters_) work.rate_tangent.resize(work.tangent.size());
+  // Initial values have needed these rows; steps do not.
+  work.acceleration = {};
+  if (!holds_velocities()) work.rate = {};
   if (options_.form == IndexForm::Stabilized)
     stabilized_ = std::make_unique<StabilizedColumns>(*system_, *work.solver);
   const Model& model = system_->model();
@@ -184,8 +202,9 @@ Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, 
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
   const auto scan = [&](const std::vector<double>& values, std::size_t count, double& most) {
-    most = largest_of(values.data(), count);
-    sum += Eigen::Map<const Eigen::ArrayXd>(values.data(), static_cast<Eigen::Index>(count)).sum();
+    const Extent extent = extent_of(values.data(), count);
+    most = extent.largest;
+    sum += extent.sum;
   };
   const int first_state = system_->model().first_state(), nv = system_->model().nv;
   scan(work.r, at(first_state), m.forces);
@@ -253,10 +272,9 @@ bool Corrector::is_settled(const Stage& stage, double acceleration, const State&
 // Of the linear system just solved; what is not finite counts as infinite.
 Corrector::Iteration Corrector::increments(const Work& work) const {
   const std::size_t nv = at(system_->model().nv), count = work.right.size();
-  const double sum =
-      Eigen::Map<const Eigen::ArrayXd>(work.right.data(), static_cast<Eigen::Index>(count)).sum();
-  if (!std::isfinite(sum)) return {std::numeric_limits<double>::infinity(), 0, 0};
-  return {largest_of(work.right.data(), nv), largest_of(work.right.data() + nv, count - nv), 0};
+  const Extent q = extent_of(work.right.data(), nv), others = extent_of(work.right.data() + nv, count - nv);
+  if (!std::isfinite(q.sum + others.sum)) return {std::numeric_limits<double>::infinity(), 0, 0};
+  return {q.largest, others.largest, 0};
 }
 
 // Whether this iteration, made with a matrix of its own, is the last. With the exact matrix it leaves terms of second order in the increment x of q
@@ -323,7 +341,7 @@ void Corrector::assemble(const Stage& stage, const State& reference, State& to, 
         work);
   work.hold(to.redundant, held_.empty() ? nullptr : &held_);
   matrix_stage_ = stage;
-  matrix_redundant_ = to.redundant;
+  if (matrix_redundant_ != to.redundant) matrix_redundant_ = to.redundant;
 }
 
 void Corrector::assemble_solution(const Stage& stage, const State& reference, State& to, Work& work) {
@@ -405,7 +423,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   CorrectorOutcome out;
   // The blocks of a solver that has been exchanged are elsewhere.
   if (stabilized_ && prepared_for_ != work.solver.get()) prepare(work);
-  to.redundant = reference.redundant;
+  if (to.redundant != reference.redundant) to.redundant = reference.redundant;
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
     evaluate_stage_of_nodes(stage, h, reference, to, work);

@@ -157,7 +157,10 @@ void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) 
 }
 
 void Work::clear_residuals(const std::vector<int>& rows) {
-  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = 0;
+  if (rows.empty()) return;
+  for (std::vector<double>* values : {&phi, &rate, &acceleration})
+    if (!values->empty())
+      for (const int row : rows) (*values)[at(row)] = 0;
 }
 
 State System::empty_state() const {
@@ -220,9 +223,14 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
   e.angles = state.angles.data();
   e.velocity_scale = rows.velocity_scale;
   e.wrench = work.wrench.data();
+  // Who has no use for rows above positions in its steps may give their room back (Corrector::prepare).
+  const auto room = [&](std::vector<double>& values) {
+    values.resize(at(m.rows));
+    return values.data();
+  };
   if (rows.phi) e.phi = work.phi.data();
-  if (rows.rate) e.rate = work.rate.data();
-  if (rows.acceleration) e.acceleration = work.acceleration.data();
+  if (rows.rate) e.rate = room(work.rate);
+  if (rows.acceleration) e.acceleration = room(work.acceleration);
   return e;
 }
 
