@@ -271,10 +271,10 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
   const bool principal_moments = kind_field->type == FieldType::Inertia && values.size() == 3;
   if (kind_field->type == FieldType::Path) {
     if (values.empty() || values.size() % 3 != 0 || values.size() > 3 * kMostPathPoints)
-      return field_finding(name,
-                           fmt::format("expected 1 to {} points of 3 numbers, got {} numbers",
-                                       kMostPathPoints, values.size()),
-                           {}, line);
+      return field_finding(
+          name,
+          fmt::format("expected 1 to {} points of 3 numbers, got {} numbers", kMostPathPoints, values.size()),
+          {}, line);
     expected = values.size();
   }
   if (values.size() != expected && !principal_moments) {

@@ -92,8 +92,8 @@ struct Spline {
     const S middle = S(0.5) * (from + to), half = S(0.5) * (to - from);
     S out(0);
     for (int k = 0; k < 2; ++k)
-      out += S(kWeight[k]) *
-             (speed(i, middle - S(kPlace[k]) * half) + speed(i, middle + S(kPlace[k]) * half));
+      out +=
+          S(kWeight[k]) * (speed(i, middle - S(kPlace[k]) * half) + speed(i, middle + S(kPlace[k]) * half));
     return half * out;
   }
 };
@@ -174,8 +174,8 @@ void set_samples(BeamCurve<S>& out) {
                    to = static_cast<double>(k) / kSamplesPerSegment;
       const CurveSample<S>& last = out.samples.back();
       const Vec3T<S> p = spline.place(i, S(to)), t = unit(spline.slope(i, S(to)));
-      out.samples.push_back({last.length + spline.length(i, S(from), S(to)), p, carried(last.R, last.p, p, t),
-                             i, to});
+      out.samples.push_back(
+          {last.length + spline.length(i, S(from), S(to)), p, carried(last.R, last.p, p, t), i, to});
     }
 }
 
@@ -292,7 +292,8 @@ std::string beam_curve_mistake(const Inputs<double>& in, std::string& hint) {
     std::size_t k = 1;
     for (int i = 0; i < steps; ++i) {
       double turn = 0;
-      for (; k < curve.samples.size() && curve.samples[k].length <= curve.length() * (i + 1) / steps * (1 + 1e-12);
+      for (; k < curve.samples.size() &&
+             curve.samples[k].length <= curve.length() * (i + 1) / steps * (1 + 1e-12);
            ++k) {
         const Vec3 u = curve.samples[k - 1].R.col(0), v = curve.samples[k].R.col(0);
         turn += std::atan2(u.cross(v).norm(), u.dot(v));

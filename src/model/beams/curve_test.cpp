@@ -82,7 +82,8 @@ TEST(BeamCurves, AxesOfAHelixDoNotTurnAboutItsTangent) {
     return Vec3(r * std::cos(turn * x), r * std::sin(turn * x), c * turn * x);
   };
   const auto frenet = [&](double x) {
-    const Vec3 t(-r * std::sin(turn * x), r * std::cos(turn * x), c), n(-std::cos(turn * x), -std::sin(turn * x), 0);
+    const Vec3 t(-r * std::sin(turn * x), r * std::cos(turn * x), c),
+        n(-std::cos(turn * x), -std::sin(turn * x), 0);
     Mat3 R;
     R << t / speed, n, (t / speed).cross(n);
     return R;
@@ -132,7 +133,8 @@ TEST(BeamCurves, DerivativesByThePointsAreThoseOfDifferences) {
   const Entry& beam = d->entries(Section::Beams)[0];
   const std::pair<int, int> varied[] = {{kBeamFrom, 1}, {kBeamThrough, 4}, {kBeamThrough, 11}, {kBeamTo, 2}};
   for (const auto& [field, component] : varied) {
-    const auto number = static_cast<std::size_t>(beam.fields[static_cast<std::size_t>(field)].first + component);
+    const auto number =
+        static_cast<std::size_t>(beam.fields[static_cast<std::size_t>(field)].first + component);
     const double step = 1e-5;
     const auto moved = [&](double by, double x) {
       std::vector<double> numbers = d->numbers;
@@ -177,7 +179,8 @@ TEST(BeamCurves, MistakesAreExplained) {
   EXPECT_NE(mistake({2, 0, 0, 1, 0, 0}, 2).find("the curve has a corner between"), std::string::npos)
       << mistake({2, 0, 0, 1, 0, 0}, 2);
   // A loop: the tangent turns by more than half a turn within one element, not within four.
-  const std::vector<double> loop = {1, 0, 0, 2, 0.3, 0, 2.2, 1.2, 0, 1.5, 1.7, 0, 0.8, 1.2, 0, 1, 0.3, 0, 2, 0, 0};
+  const std::vector<double> loop = {1, 0,   0,   2, 0.3, 0,   2.2, 1.2, 0, 1.5, 1.7,
+                                    0, 0.8, 1.2, 0, 1,   0.3, 0,   2,   0, 0};
   EXPECT_NE(mistake(loop, 1).find("expected more than 1 elements"), std::string::npos) << mistake(loop, 1);
   EXPECT_EQ(mistake(loop, 6), "");
 }

@@ -169,7 +169,8 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
         };
       else
         throw std::invalid_argument(
-            "has no geometric stiffness: matrices say nothing of it, expected a beam, a frame, a brick or a mesh");
+            "has no geometric stiffness: matrices say nothing of it, expected a beam, a frame, a brick or a "
+            "mesh");
     }
     out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(d, body), second);
   } catch (const std::invalid_argument& mistake) {
@@ -330,9 +331,8 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
         hint = is_linear_beam(in.entry())
                    ? fmt::format("a linear beam has section_force and section_moment of {}[0.5]",
                                  in.entry().name)
-               : is_beam_frame(in.entry())
-                   ? "members have section_force and section_moment of MEMBER[0.5]"
-                   : "";
+               : is_beam_frame(in.entry()) ? "members have section_force and section_moment of MEMBER[0.5]"
+                                           : "";
   }
   void constraint_matrices(const Evaluation&, double*) const override {}
   std::vector<std::string> remarks(const Description& d, const double* params) const override {
@@ -716,7 +716,8 @@ std::vector<std::string> flexible_remarks(const Model& model, const double* para
   for (const auto& batch : model.batches) {
     const auto* flexible = dynamic_cast<const FlexibleBatch*>(batch.get());
     if (flexible == nullptr) continue;
-    for (std::string& remark : flexible->remarks(model.description(), params)) out.push_back(std::move(remark));
+    for (std::string& remark : flexible->remarks(model.description(), params))
+      out.push_back(std::move(remark));
   }
   return out;
 }

@@ -49,7 +49,7 @@ class FlexibleSource {
   void add_interface(int entry) { interfaces_.push_back(entry); }
 
   struct Made {
-    std::string mistake, hint;  // what is wrong, if anything; the rest is empty then
+    std::string mistake, hint;         // what is wrong, if anything; the rest is empty then
     std::vector<std::string> remarks;  // what is right but hardly meant
     Meshed mesh;
     ReducedBody reduced;

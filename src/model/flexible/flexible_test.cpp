@@ -370,7 +370,8 @@ TEST(Files, MeshesOfGmshAreReadInBothFormats) {
 TEST(Files, ElementsOfSeveralGroupsAreOneElement) {
   const auto mesh = [](const std::string& elements, int count) {
     return fmt::format(
-        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n$EndNodes\n"
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 "
+        "1\n$EndNodes\n"
         "$Elements\n{}\n{}$EndElements\n",
         count, elements);
   };
@@ -734,7 +735,8 @@ TEST(FlexibleBodies, WhatIsHardlyMeantIsRemarked) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0],
             "flexible.left: its place is 1 m away from its nodes, which it moves as a rigid arm would");
-  EXPECT_EQ(found[1], "sensors.stress: its place is 0.1 m outside of 'block'; it shows the nearest place of it");
+  EXPECT_EQ(found[1],
+            "sensors.stress: its place is 0.1 m outside of 'block'; it shows the nearest place of it");
 }
 
 TEST(FlexibleBodies, MistakesAreExplained) {

@@ -67,12 +67,14 @@ TEST(Frames, AnLFrameBendsAsTheClosedFormSays) {
     double sum = 0;
     for (int n = 1; n < 60; n += 2)
       sum += std::tanh(n * std::numbers::pi * kHeight / (2 * kWidth)) / std::pow(n, 5);
-    return kHeight * std::pow(kWidth, 3) / 3 * (1 - 192 * kWidth / (std::pow(std::numbers::pi, 5) * kHeight) * sum);
+    return kHeight * std::pow(kWidth, 3) / 3 *
+           (1 - 192 * kWidth / (std::pow(std::numbers::pi, 5) * kHeight) * sum);
   }();
   const double h = kColumn, a = kArm, force = 10;
   const double down = force * (a * a * a / (3 * kBending) + a * a * h / kBending + a / kShear + h / kAxial),
                aside = force * a * h * h / (2 * kBending),
-               out = force * ((a * a * a + h * h * h) / (3 * kBendingOut) + a * a * h / torsion + (a + h) / kShear);
+               out = force *
+                     ((a * a * a + h * h * h) / (3 * kBendingOut) + a * a * h / torsion + (a + h) / kShear);
   for (const std::string element : {"two_node", "three_node"}) {
     std::vector<double> errors;
     for (const int elements : {4, 8}) {

@@ -174,7 +174,8 @@ ListedKind matrices() {
 ListedKind beam_frame() {
   return body_kind(
       "frame",
-      "Frame of linear beams, its members, which are joined rigidly where their ends meet each other or a node "
+      "Frame of linear beams, its members, which are joined rigidly where their ends meet each other or a "
+      "node "
       "of another. Members are entries with the keys of a beam and `of`, in the axes of the frame. Groups of "
       "nodes: MEMBER.start and MEMBER.end.",
       {});
@@ -391,9 +392,10 @@ const std::vector<ListedKind>& flexible_kinds() {
           {.name = "of",
            .type = FieldType::Flexible,
            .unit = "",
-           .summary = "The frame that the beam is a member of, in whose axes places and directions then are; "
-                      "what concerns the whole body, such as modes and damping, is given there. If not given, "
-                      "the beam is a flexible body itself."});
+           .summary =
+               "The frame that the beam is a member of, in whose axes places and directions then are; "
+               "what concerns the whole body, such as modes and damping, is given there. If not given, "
+               "the beam is a flexible body itself."});
       out.push_back({std::move(kind), &make_flexible_body, nullptr});
     }
     out.push_back(beam_frame());

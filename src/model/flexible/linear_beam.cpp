@@ -315,8 +315,7 @@ void join_members(std::vector<LinearBeam>& beams) {
       for (const LinearBeam& other : beams) {
         bool met = false;
         for (std::size_t i = 0; i < other.rest.size(); ++i)
-          if (other.nodes[i] != beam.nodes[end] &&
-              (other.rest[i].p - beam.rest[end].p).norm() <= tolerance) {
+          if (other.nodes[i] != beam.nodes[end] && (other.rest[i].p - beam.rest[end].p).norm() <= tolerance) {
             joints.join(beam.nodes[end], other.nodes[i]);
             met = true;
           }
@@ -351,8 +350,8 @@ std::vector<LinearBeam> linear_beams(const Inputs<double>& body) {
   const Description& d = body.description();
   std::vector<LinearBeam> out;
   for (const Entry* entry : beam_entries(d, body.entry())) {
-    LinearBeam& beam = out.emplace_back(
-        LinearBeam{Inputs<double>(d, *entry, body.all_numbers(), nullptr), {}, {}});
+    LinearBeam& beam =
+        out.emplace_back(LinearBeam{Inputs<double>(d, *entry, body.all_numbers(), nullptr), {}, {}});
     const BeamCurve<double> curve = beam_curve(beam.in);
     const Pose<double> origin = is_member(*entry) ? Pose<double>{} : curve.start;
     const BeamMesh mesh = beam_mesh(d, *entry);
