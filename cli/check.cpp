@@ -48,6 +48,7 @@ void print_json(const System& system, const Inspection& i) {
       {"degrees_of_freedom", i.degrees_of_freedom},
       {"redundant_constraints", i.redundant},
       {"initial_residual", {{"position", i.residual_position}, {"velocity", i.residual_velocity}}},
+      {"warnings", i.warnings},
       {"valid", i.findings.empty()}};
   fmt::print("{}\n", json.dump(2));
 }
@@ -61,6 +62,7 @@ int check(const ModelArguments& arguments, const std::optional<std::string>& ini
     print_json(system, inspection);
   else
     print_text(system, inspection);
+  for (const std::string& warning : inspection.warnings) fmt::print(stderr, "warning: {}\n", warning);
   print_findings(inspection.findings);
   return inspection.findings.empty() ? kDone : kWrongInput;
 }

@@ -8,6 +8,7 @@
 #include "integrators/integrator.h"
 #include "io/json.h"
 #include "io/read_model.h"
+#include "model/flexible/kinds.h"
 #include "model/number_paths.h"
 
 namespace liedyn::cli {
@@ -46,6 +47,7 @@ std::string type_name(const Field& field) {
     case FieldType::Vector: return "3 numbers";
     case FieldType::PlaneVector: return "2 numbers";
     case FieldType::Points: return "2 points";
+    case FieldType::Path: return "3 numbers or a list of points";
     case FieldType::Inertia: return "inertia";
     case FieldType::Rotation: return "rotation";
     case FieldType::Choice: return fmt::format("{}", fmt::join(field.choices, "|"));
@@ -93,6 +95,15 @@ void list_parameters(const ModelArguments& arguments) {
     const std::string_view unit = number_unit(params.description(), i);
     fmt::print("{} = {}{}{}\n", params.path(i), params.get(i), unit.empty() ? "" : " ", unit);
   }
+  // Whole numbers shape the model: they are set while it is made, and no result has derivatives by them.
+  const Description& description = system.model().description();
+  for (const Section section : kSections)
+    for (const Entry& entry : description.entries(section))
+      for (std::size_t f = 0; f < entry.fields.size(); ++f)
+        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].word >= 0 &&
+            !(section == Section::Flexible && is_member(entry) && entry.kind->fields[f].name == "modes"))
+          fmt::print("{}.{}.{} = {}\n", section_name(section), entry.name, entry.kind->fields[f].name,
+                     description.words[static_cast<std::size_t>(entry.fields[f].word)]);
 }
 
 }  // namespace

@@ -194,6 +194,11 @@ TEST(List, ShowsWhatThereIs) {
   for (const char* words :
        {"parameters.spin = 150\n", "gravity[2] = -9.81 m/s^2\n", "bodies.top.inertia[1] = 0.46875 kg m^2\n"})
     EXPECT_THAT(parameters, HasSubstr(words));
+  EXPECT_THAT(run_program({"list", "parameters", "princeton_beam"}).out, HasSubstr("beams.beam.elements = "));
+  // Whole numbers that the file leaves out have their defaults, and may be set too.
+  EXPECT_THAT(
+      run_program({"list", "parameters", "slider_crank_flexible", "--set", "flexible.rod.modes=9"}).out,
+      HasSubstr("flexible.rod.modes = 9\n"));
 }
 
 TEST(Program, HelpAndVersion) {

@@ -210,6 +210,8 @@ def static(
         raise NumericalError(f"{compiled.name}: {data['failure']}")
     for motion in data["indifferent"]:
         _warn(f"nothing determines this motion, it was left where it was: {motion}")
+    for warning in data["warnings"]:
+        _warn(warning)
     return Equilibrium(data)
 
 

@@ -43,6 +43,12 @@ def test_equilibrium_is_a_start(tmp_path):
         np.testing.assert_allclose(result["place"][-1], [0, -0.7, 0], atol=1e-9)
 
 
+def test_an_unstable_equilibrium_is_a_warning():
+    with pytest.warns(ld.NumericalWarning, match="the equilibrium is unstable"):
+        upright = ld.static(pendulum(angle=np.pi))
+    assert upright.data["unstable_directions"] == 1
+
+
 def test_modes_of_a_pendulum():
     found = ld.modes(pendulum(damping=0.3), at="static")
     assert len(found) == 1

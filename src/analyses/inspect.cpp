@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/flexible/body.h"
 #include "system/redundancy.h"
 
 namespace liedyn {
@@ -23,6 +24,7 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   out.velocities = model.nv;
   out.constraints = model.rows;
 
+  out.warnings = flexible_remarks(model, system.params().values().data());
   Work work(system);
   const Initial initial = initial_values(model, system.params().values().data());
   State state = system.empty_state();

@@ -19,6 +19,7 @@ struct Inspection {
   // Largest |Phi| and |B v + Phi_t| of the initial values: as a simulation would begin, or as typed if it would not.
   double residual_position = 0;
   double residual_velocity = 0;
+  std::vector<std::string> warnings;
   std::vector<Diagnostic> findings;  // why a simulation would not begin; empty if it would
 };
 

@@ -18,6 +18,7 @@
 #include "analyses/shifted_matrix.h"
 #include "analyses/stiffness_scale.h"
 #include "base/suggest.h"
+#include "model/flexible/body.h"
 #include "system/node_components.h"
 
 namespace liedyn {
@@ -566,6 +567,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.formulation = model.formulation();
   out.time = state.t;
   out.undamped = options.undamped;
+  out.warnings = flexible_remarks(model, system.params().values().data());
   if (options.axes_given)
     out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work)};
   else

@@ -11,6 +11,7 @@
 #include "analyses/recorder.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
+#include "model/flexible/body.h"
 #include "system/redundancy.h"
 
 namespace liedyn {
@@ -128,7 +129,8 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.unknowns = system.unknowns();
   s.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());
   s.solver = work.solver->name();
-  s.warnings = integrator->warnings();
+  s.warnings = flexible_remarks(model, system.params().values().data());
+  for (std::string& warning : integrator->warnings()) s.warnings.push_back(std::move(warning));
   if (!state.redundant.empty()) {
     for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));
     s.warnings.push_back(redundancy_warning(system, state));

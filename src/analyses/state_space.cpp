@@ -11,6 +11,7 @@
 
 #include "analyses/modes.h"
 #include "base/suggest.h"
+#include "model/flexible/body.h"
 #include "model/nodes/stage.h"
 
 namespace liedyn {
@@ -164,6 +165,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.model = model.description().name;
   out.formulation = model.formulation();
   out.time = state.t;
+  out.warnings = flexible_remarks(model, system.params().values().data());
   out.axes = steady_axes(system, state, work);
   if (out.axes.change > kSteady)
     out.warnings.push_back(fmt::format(

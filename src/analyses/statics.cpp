@@ -15,6 +15,7 @@
 #include "analyses/motions.h"
 #include "analyses/shifted_matrix.h"
 #include "analyses/stiffness_scale.h"
+#include "model/flexible/body.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
 #include "system/node_components.h"
@@ -741,6 +742,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   StaticResult out;
   out.model = model.description().name;
   out.formulation = model.formulation();
+  out.warnings = flexible_remarks(model, system.params().values().data());
 
   // Positions that meet the constraints, at rest; multipliers as they are when it is let go.
   auto work = std::make_unique<Work>(system);

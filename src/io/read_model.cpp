@@ -324,6 +324,11 @@ class ModelReader {
     for (JsonValue value : object)
       if (value.key() != "type")
         if (const Field* field = builder_->field(value.key(), value.line())) read_field(*field, value);
+    // Whole numbers that the file leaves out may be set from outside as well.
+    for (const Field& field : find_kind(section, type.text())->fields)
+      if (field.type == FieldType::Integer && !object.find(field.name))
+        if (const auto number = take_integer(field))
+          builder_->numbers(field.name, std::array{*number}, object.line());
     builder_->end();
   }
 
@@ -365,13 +370,17 @@ class ModelReader {
   }
 
   // It shapes the model, so that it may be set from outside only now.
-  void read_integer(const Field& field, JsonValue value) {
+  std::optional<double> take_integer(const Field& field) {
     const std::string path = fmt::format("{}.{}", entry_path_, field.name);
     std::optional<double> number;
     std::erase_if(assignments_, [&](const Assignment& a) {
       if (a.path == path) number = a.value;
       return a.path == path;
     });
+    return number;
+  }
+  void read_integer(const Field& field, JsonValue value) {
+    const std::optional<double> number = take_integer(field);
     if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
     builder_->numbers(field.name,
                       std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},
@@ -547,6 +556,12 @@ class ModelReader {
     return {};
   }
 
+  // One point, or a list of points.
+  std::string collect_path(JsonValue value) {
+    const bool list = value.is(JsonType::Array) && value.size() > 0 && (*value.begin()).is(JsonType::Array);
+    return list ? collect_rows(value, value.size(), "point") : collect_array(value, 3, "");
+  }
+
   std::string collect_inertia(JsonValue value) {
     if (!value.is(JsonType::Array) || (value.size() != 3 && value.size() != 6))
       return fmt::format(
@@ -627,6 +642,7 @@ class ModelReader {
       case FieldType::Vector: mistake = collect_array(value, 3, ""); break;
       case FieldType::PlaneVector: mistake = collect_array(value, 2, ""); break;
       case FieldType::Points: mistake = collect_rows(value, 2, "point"); break;
+      case FieldType::Path: mistake = collect_path(value); break;
       case FieldType::Inertia: mistake = collect_inertia(value); break;
       case FieldType::Matrix6: mistake = collect_matrix6(value); break;
       default: mistake = collect_number(value, "");

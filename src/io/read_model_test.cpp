@@ -256,6 +256,47 @@ TEST(Beams, HaveAsManyElementsAsTheFileOrTheUserSays) {
   EXPECT_THROW(number(d, "beams.wing.elements"), InputError) << "it shapes the model";
 }
 
+// A point, or a list of points with an expression among their numbers.
+TEST(Beams, GoThroughOnePointOrSeveral) {
+  const auto through = [](const std::string& points) {
+    return R"({"liedyn": 1, "parameters": {"h": 0.2}, "beams": {"wing": {"type": "circle", "from": [0, 0, 0], "to": [3, 0, 0],
+      "elements": 4, "radius": 0.1, "young": 1, "density": 1, "through": )" +
+           points + "}}}";
+  };
+  EXPECT_EQ(number(read_model_text(through("[1, 0.5, 0]"), ""), "beams.wing.through[1]"), 0.5);
+  const Description several = read_model_text(through(R"([[1, "h", 0], [2, "2*h", 0.1]])"), "");
+  EXPECT_EQ(number(several, "beams.wing.through[1][1]"), 0.4);
+  EXPECT_EQ(number(several, "beams.wing.through[1][2]"), 0.1);
+  const auto mistake = [&](const std::string& points) -> std::string {
+    try {
+      read_model_text(through(points), "");
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(mistake("[[1, 2, 3], [4, 5]]").find("expected 3 numbers in point 2"), std::string::npos)
+      << mistake("[[1, 2, 3], [4, 5]]");
+  EXPECT_NE(mistake("[]").find("expected 3 numbers"), std::string::npos) << mistake("[]");
+  std::string many = "[[0.01, 0, 0]";
+  for (int i = 2; i <= 81; ++i) many += fmt::format(", [{}, 0, 0]", 0.01 * i);
+  EXPECT_NE(mistake(many + "]").find("expected 1 to 80 points"), std::string::npos) << mistake(many + "]");
+}
+
+// Whole numbers that a file leaves out may be set from outside all the same.
+TEST(Flexible, ModesThatAreNotInTheFileMayBeSet) {
+  const std::string text =
+      R"({"liedyn": 1, "flexible": {"block": {"type": "brick", "size": [1, 0.2, 0.1], "divisions": [4, 1, 1],
+      "young": 1e9, "density": 1000}}})";
+  const auto bodies = [&](std::vector<Assignment> assignments) {
+    const std::size_t count = read_model_text(text, "", assignments).entries(Section::Bodies).size();
+    EXPECT_TRUE(assignments.empty());
+    return count;
+  };
+  EXPECT_EQ(bodies({}), 1U + 2U);
+  EXPECT_EQ(bodies({{"flexible.block.modes", 12}}), 1U + 4U);
+}
+
 TEST(Beams, WrongNumbersAreExplained) {
   const auto complaint = [](const std::string& text) -> std::string {
     try {

@@ -46,6 +46,9 @@ Json definitions() {
       {"vector", array_of(n, 3)},
       {"plane_vector", array_of(n, 2)},
       {"points", array_of(vector, 2)},
+      {"path",
+       {{"anyOf",
+         {vector, {{"type", "array"}, {"items", vector}, {"minItems", 1}, {"maxItems", kMostPathPoints}}}}}},
       {"inertia", {{"anyOf", {array_of(n, 3), array_of(n, 6), array_of(vector, 3)}}}},
       {"rotation",
        {{"anyOf",
@@ -64,6 +67,7 @@ Json type_of(const Field& field) {
     case FieldType::Vector: return reference("vector");
     case FieldType::PlaneVector: return reference("plane_vector");
     case FieldType::Points: return reference("points");
+    case FieldType::Path: return reference("path");
     case FieldType::Inertia: return reference("inertia");
     case FieldType::Rotation: return reference("rotation");
     case FieldType::Matrix6: return reference("matrix6");

@@ -257,7 +257,7 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
   const Field* kind_field = nullptr;
   FieldValue* value = open_field(name, line, &kind_field);
   if (value == nullptr) return;
-  const auto expected = static_cast<std::size_t>(number_count(kind_field->type, form));
+  auto expected = static_cast<std::size_t>(number_count(kind_field->type, form));
   if (expected == 0) return field_finding(name, "expected words, got numbers", {}, line);
   if (kind_field->type == FieldType::Integer && values.size() == 1) {
     std::string mistake = value_mistake(kind_field, values[0]);
@@ -269,6 +269,14 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
     return;
   }
   const bool principal_moments = kind_field->type == FieldType::Inertia && values.size() == 3;
+  if (kind_field->type == FieldType::Path) {
+    if (values.empty() || values.size() % 3 != 0 || values.size() > 3 * kMostPathPoints)
+      return field_finding(
+          name,
+          fmt::format("expected 1 to {} points of 3 numbers, got {} numbers", kMostPathPoints, values.size()),
+          {}, line);
+    expected = values.size();
+  }
   if (values.size() != expected && !principal_moments) {
     const std::string wanted =
         kind_field->type == FieldType::Inertia ? "3 or 6" : fmt::format("{}", expected);
@@ -410,6 +418,9 @@ void DescriptionBuilder::end() {
     if (value.given) continue;
     if (kind_field.required) {
       field_finding(kind_field.name, fmt::format("missing: {}", kind_field.summary), {}, entry_->line);
+    } else if (kind_field.type == FieldType::Integer && !kind_field.defaults.empty()) {
+      value.word = static_cast<std::int32_t>(description_.words.size());
+      description_.words.push_back(fmt::format("{:.0f}", kind_field.defaults[0]));
     } else if (!kind_field.defaults.empty()) {
       value.first = static_cast<std::int32_t>(description_.numbers.size());
       value.count = static_cast<std::uint8_t>(kind_field.defaults.size());
@@ -425,6 +436,7 @@ void DescriptionBuilder::end() {
 // The frame of a flexible body, or an interface: a body without numbers of its own, like the nodes of beams.
 void DescriptionBuilder::add_flexible_frame(std::size_t index) {
   const Entry& entry = description_.entries(Section::Flexible)[index];
+  if (is_member(entry)) return check_member(entry);
   std::vector<Entry>& bodies = description_.entries(Section::Bodies);
   bodies.push_back({entry.name,
                     is_interface(entry) ? &flexible_interface_kind() : &flexible_frame_kind(),
@@ -439,12 +451,25 @@ void DescriptionBuilder::add_flexible_frame(std::size_t index) {
   bodies.pop_back();
 }
 
+// A member of a frame has the fields of a linear beam, but it is no body.
+void DescriptionBuilder::check_member(const Entry& member) {
+  for (const char* name : {"damping", "velocity", "angular_velocity_inertial", "formulation", "method",
+                           "modes", "damping_ratio", "geometric_stiffness"})
+    if (member.fields[static_cast<std::size_t>(member.kind->field(name))].given)
+      finding(fmt::format("{}.{}", entry_path(Section::Flexible, member.name), name),
+              "concerns the whole frame, not one of its members",
+              fmt::format("give it to '{}'", excerpt(member_owner(description_, member))), member.line);
+  if (names_[static_cast<std::size_t>(Section::Beams)]->contains(member.name))
+    finding(entry_path(Section::Flexible, member.name), "there is a beam of this name already",
+            "sensors look at places on both: choose another name", member.line);
+}
+
 // How many modes a body has depends on its interfaces.
 void DescriptionBuilder::add_modes() {
   const std::vector<Entry>& entries = description_.entries(Section::Flexible);
   std::vector<Entry>& bodies = description_.entries(Section::Bodies);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (is_interface(entries[i])) continue;
+    if (is_interface(entries[i]) || is_member(entries[i])) continue;
     const auto interfaces = std::count_if(entries.begin(), entries.end(), [&](const Entry& other) {
       return is_interface(other) && other.fields[0].word >= 0 &&
              interface_owner(description_, other) == entries[i].name;
@@ -482,6 +507,14 @@ void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_fi
     if (is_interface(*body))
       finding(path, fmt::format("'{}' is an interface, expected a flexible body", excerpt(word)),
               "name the body itself", entry.line);
+    else if (is_member(*body))
+      finding(path, fmt::format("'{}' is a member of a frame, expected a flexible body", excerpt(word)),
+              fmt::format("name the frame, '{}'", excerpt(member_owner(description_, *body))), entry.line);
+    else if (section_ == Section::Flexible && is_linear_beam(entry) && !is_beam_frame(*body))
+      finding(path,
+              fmt::format("expected a flexible body of type frame, got '{}' of type {}", excerpt(word),
+                          body->kind->type),
+              {}, entry.line);
     return;
   }
   if (is_interface(*body) || (section_ == Section::Sensors && owner.size() == word.size())) return;
@@ -602,6 +635,11 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
+    if (target == Section::Bodies)
+      for (const Entry& candidate : description_.entries(Section::Flexible))
+        if (is_member(candidate) && candidate.name == word)
+          hint = fmt::format("it is a member of '{0}': give '{0}' an interface and name that",
+                             excerpt(member_owner(description_, candidate)));
   }
   finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name),
           fmt::format("there is no {} '{}'",

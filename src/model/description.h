@@ -165,6 +165,7 @@ class DescriptionBuilder {
   void resolve_references(Section section);
   void add_beam_nodes(std::size_t beam);
   void add_flexible_frame(std::size_t entry);
+  void check_member(const Entry& member);
   void add_modes();
   void refuse_flexible(std::size_t entry, const Field& field, const std::string& word);
   void resolve(std::size_t entry, const Field& field, std::string& word);

@@ -6,7 +6,8 @@ int number_count(FieldType type, RotationForm form) {
   switch (type) {
     case FieldType::Number:
     case FieldType::Integer: return 1;
-    case FieldType::Vector: return 3;
+    case FieldType::Vector:
+    case FieldType::Path: return 3;
     case FieldType::PlaneVector: return 2;
     case FieldType::Points:
     case FieldType::Inertia: return 6;

@@ -27,7 +27,10 @@ enum class FieldType {
   Flexible,  // name of a flexible body
   Matrix6,   // a symmetric 6x6 matrix: its rows, or its diagonal
   Integer,   // a whole number; in an entry it shapes the model and is no parameter
+  Path,      // one point, [x, y, z], or several that a curve goes through, [[x, y, z], ...]
 };
+
+inline constexpr int kMostPathPoints = 80;
 
 enum class Range { Any, Positive, NonNegative };
 
@@ -51,7 +54,7 @@ struct Field {
   std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices
 };
 
-// Numbers a field stores when given (Rotation: by its form).
+// Numbers a field stores when given (Rotation: by its form; Path: for each point).
 int number_count(FieldType type, RotationForm form = RotationForm::RotationVector);
 
 // Coordinates of a joint along its axis and about it, for what refers to a joint: which of them its kind has.

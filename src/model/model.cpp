@@ -16,6 +16,7 @@
 #include "model/bodies/list.h"
 #include "model/bodies/rigid.h"
 #include "model/flexible/body.h"
+#include "model/flexible/linear_beam.h"
 #include "model/flexible/list.h"
 #include "model/forces/list.h"
 #include "model/joints/list.h"
@@ -165,6 +166,7 @@ void connect_flexible(Model& m, const std::vector<int>& frames, const std::vecto
     return is_interface(entries[i]) ? static_cast<std::size_t>(names.at(interface_owner(d, entries[i]))) : i;
   };
   for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (is_member(entries[i])) continue;
     std::shared_ptr<FlexibleSource>& source = sources[owner(i)];
     if (source == nullptr) source = std::make_shared<FlexibleSource>(d, static_cast<int>(owner(i)));
     if (is_interface(entries[i])) source->add_interface(static_cast<int>(i));
@@ -287,6 +289,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     for (std::size_t i = 0; i < entries.size(); ++i) {
       // A node of a beam, or a part of a flexible body: other elements bring its inertia.
       if (entries[i].beam >= 0 || entries[i].flexible >= 0) continue;
+      if (section == Section::Flexible && is_member(entries[i])) continue;
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
       const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;
@@ -499,21 +502,32 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         const auto exact = beam_names.find(place.beam);
         const Section section = exact != beam_names.end() ? Section::Beams : Section::Flexible;
         const int beam = exact != beam_names.end() ? exact->second : flexible_names.at(place.beam);
-        const BeamMesh mesh = beam_mesh(d, d.entries(section)[static_cast<std::size_t>(beam)]);
+        const Entry& beam_entry = d.entries(section)[static_cast<std::size_t>(beam)];
+        BeamMesh mesh = beam_mesh(d, beam_entry);
         sensor.fraction = place.fraction;
         sensor.elements = mesh.elements;
+        // A member stands among the others of its frame, whose elements follow each other.
+        int owner = beam, first = 0;
+        if (section == Section::Flexible && is_member(beam_entry)) {
+          owner = flexible_names.at(member_owner(d, beam_entry));
+          mesh.elements = 0;
+          for (const Entry* member : beam_entries(d, d.entries(section)[static_cast<std::size_t>(owner)])) {
+            if (member == &beam_entry) first = mesh.elements;
+            mesh.elements += beam_mesh(d, *member).elements;
+          }
+        }
         for (std::size_t b = 0; b < m.batches.size(); ++b) {
           const std::vector<std::int32_t>& list = m.batches[b]->entries;
-          const auto found = std::find(list.begin(), list.end(), beam);
+          const auto found = std::find(list.begin(), list.end(), owner);
           if (m.sections[b] != section || found == list.end()) continue;
           sensor.batch = static_cast<int>(b);
-          sensor.element = static_cast<int>(found - list.begin());
+          sensor.element = first + static_cast<int>(found - list.begin());
         }
         if (section == Section::Flexible)
           dynamic_cast<FlexibleOutput&>(*m.batches[static_cast<std::size_t>(sensor.batch)])
               .show_sections(mesh);
         else
-          look_between_loads(d, d.entries(section)[static_cast<std::size_t>(beam)], sensor);
+          look_between_loads(d, beam_entry, sensor);
       } else if (field.type == FieldType::Flexible) {
         const int body = flexible_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b)

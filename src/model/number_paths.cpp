@@ -20,6 +20,7 @@ std::string component_suffix(const Field& field, const FieldValue& value, int i)
     case FieldType::PlaneVector:
     case FieldType::Inertia: return fmt::format("[{}]", i);
     case FieldType::Points: return row_and_column();
+    case FieldType::Path: return value.count == 3 ? fmt::format("[{}]", i) : row_and_column();
     case FieldType::Matrix6: return fmt::format("[{}][{}]", i / 6, i % 6);
     case FieldType::Rotation: {
       if (value.form == RotationForm::AxisAngle && i == 3) return ".angle";

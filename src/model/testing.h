@@ -182,6 +182,7 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
         if (field.name != "angular_velocity_inertial") builder.set(field.name, numbers(3, -1, 1));
         break;
       case FieldType::PlaneVector: builder.set(field.name, numbers(2, -1, 1)); break;
+      case FieldType::Path: builder.set(field.name, numbers(3, -1, 1)); break;
       case FieldType::Points: builder.set(field.name, numbers(6, -1, 1)); break;
       case FieldType::Inertia: builder.set(field.name, random.inertia()); break;
       case FieldType::Integer: builder.set(field.name, {1.0 + random.below(3)}); break;

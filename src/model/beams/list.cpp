@@ -45,9 +45,11 @@ std::vector<Field> common_fields() {
        .required = true},
       {.name = "to", .type = FieldType::Vector, .unit = "m", .summary = "Where it ends.", .required = true},
       {.name = "through",
-       .type = FieldType::Vector,
+       .type = FieldType::Path,
        .unit = "m",
-       .summary = "A point between, on the circular arc that the relaxed beam is; straight if not given."},
+       .summary =
+           "A point between, on the circular arc that the relaxed beam is; or a list of two points or more, "
+           "which it goes through as a cubic spline. Straight if not given."},
       {.name = "y_axis",
        .type = FieldType::Vector,
        .unit = "",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,6 +11,7 @@
 #include "model/beams/section.h"
 #include "model/flexible/interface.h"
 #include "model/flexible/linear_beam.h"
+#include "model/model.h"
 #include "model/typed_rotation.h"
 
 namespace liedyn {
@@ -21,17 +23,27 @@ const Entry& flexible_entry(const Description& d, int index) {
 const std::string& word(const Description& d, const Entry& entry, int field) {
   return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word)];
 }
-bool is_given(const Entry& entry, int field) { return entry.fields[static_cast<std::size_t>(field)].given; }
 
 ReductionMethod method_of(const Description& d, const Entry& body) {
   const int choice = Inputs<double>(d, body, nullptr, nullptr).choice(body.kind->field("method"));
   return choice == 0 ? ReductionMethod::HurtyCraigBampton : ReductionMethod::Free;
 }
+// An interface is rigid with its nodes, wherever it is: far away it is hardly meant.
+void add_remark(const Entry& entry, const InterfaceNodes& interface, const FiniteElements& elements,
+                std::vector<std::string>& remarks) {
+  Eigen::AlignedBox3d box;
+  for (const int node : interface.nodes) box.extend(Vec3(elements.places.col(node)));
+  const double distance = box.exteriorDistance(interface.place);
+  if (distance > std::max(box.diagonal().norm(), 0.1 * elements.extent()))
+    remarks.push_back(fmt::format(
+        "flexible.{}: its place is {:.3g} m away from its nodes, which it moves as a rigid arm would",
+        entry.name, distance));
+}
 int modes_of(const Description& d, const Entry& body) {
   const int field = body.kind->field("modes");
-  return is_given(body, field) && body.fields[static_cast<std::size_t>(field)].word >= 0
-             ? std::stoi(word(d, body, field))
-             : kDefaultModes;
+  // Without a word what was given is wrong, and was found to be.
+  return body.fields[static_cast<std::size_t>(field)].word >= 0 ? std::stoi(word(d, body, field))
+                                                                : kDefaultModes;
 }
 
 }  // namespace
@@ -111,6 +123,8 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::made(const Descripti
       for (int i = 0; field.first >= 0 && i < field.count; ++i) numbers.push_back(params[field.first + i]);
   };
   collect(flexible_entry(d, body_));
+  if (is_beam_frame(flexible_entry(d, body_)))
+    for (const Entry* member : beam_entries(d, flexible_entry(d, body_))) collect(*member);
   for (const int i : interfaces_) collect(flexible_entry(d, i));
   const std::lock_guard lock(mutex_);
   if (made_ == nullptr || numbers != numbers_) {
@@ -125,10 +139,13 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   auto out = std::make_shared<Made>();
   const Entry& body = flexible_entry(d, body_);
   const Inputs<double> in(d, body, params, nullptr);
-  if (is_linear_beam(body)) {
-    out->mistake = beam_curve_mistake(in, out->hint);
-    if (out->mistake.empty()) out->mistake = section_mistake(in, out->hint);
-    if (!out->mistake.empty()) return out;
+  for (const Entry* entry : beam_entries(d, body)) {
+    const Inputs<double> beam(d, *entry, params, nullptr);
+    out->mistake = beam_curve_mistake(beam, out->hint);
+    if (out->mistake.empty()) out->mistake = section_mistake(beam, out->hint);
+    if (out->mistake.empty()) continue;
+    if (is_member(*entry)) out->mistake = fmt::format("its member '{}': {}", entry->name, out->mistake);
+    return out;
   }
   try {
     out->mesh = meshed(in);
@@ -138,18 +155,22 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
     for (const int i : interfaces_) {
       const Entry& entry = flexible_entry(d, i);
       interfaces.push_back(interface_nodes(Inputs<double>(d, entry, params, nullptr), start, elements));
+      add_remark(entry, interfaces.back(), elements, out->remarks);
     }
     SecondDerivatives second;
     if (second_order_) {
-      if (is_linear_beam(body))
-        second = [&](const Eigen::MatrixXd& U) { return linear_beam_second_derivatives(in, U); };
+      if (!beam_entries(d, body).empty())
+        second = [&](const Eigen::MatrixXd& U) {
+          return linear_beam_second_derivatives(linear_beams(in), U);
+        };
       else if (!out->mesh.solid.elements.empty())
         second = [&](const Eigen::MatrixXd& U) {
           return solid_second_derivatives(out->mesh.solid, out->mesh.material, U);
         };
       else
         throw std::invalid_argument(
-            "has no geometric stiffness: matrices say nothing of it, expected a beam, a brick or a mesh");
+            "has no geometric stiffness: matrices say nothing of it, expected a beam, a frame, a brick or a "
+            "mesh");
     }
     out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(d, body), second);
   } catch (const std::invalid_argument& mistake) {
@@ -196,9 +217,7 @@ FloatingMotion<S> FlexibleBatch::motion(const EvaluationOf<S>& at) const {
 FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied>& in) const {
   const Description& d = in.description();
   MaterialScales out{Varied(1), Varied(1), Varied(0), Varied(0)};
-  const auto look = [&](int index) {
-    const Entry& entry = flexible_entry(d, index);
-    const Inputs<Varied> own(d, entry, in.all_numbers(), nullptr);
+  const auto look = [&](const Entry& entry) {
     for (std::size_t f = 0; f < entry.fields.size(); ++f) {
       const FieldValue& field = entry.fields[f];
       const Field& kind = entry.kind->fields[f];
@@ -207,8 +226,8 @@ FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied
         if (x.id == 0 || kind.name == "velocity" || kind.name == "angular_velocity_inertial" ||
             kind.name == "damping" || kind.name == "damping_ratio")
           continue;
-        // Modes do not change with these two, and matrices are proportional to them.
-        if (kind.name == "density") {
+        // Modes do not change with these two, and matrices are proportional to them, unless they are those of one member of several.
+        if (kind.name == "density" && !is_member(entry)) {
           out.mass = x / Varied(x.v);
         } else if (kind.name == "young" && !is_linear_beam(entry)) {
           out.stiffness = x / Varied(x.v);
@@ -223,9 +242,12 @@ FlexibleBatch::MaterialScales FlexibleBatch::material_scales(const Inputs<Varied
       }
     }
   };
-  look(source_->body());
-  for (int i = 0; i < source_->interfaces(); ++i) look(source_->interface_entry(i));
-  const Inputs<Varied> body(d, flexible_entry(d, source_->body()), in.all_numbers(), nullptr);
+  const Entry& whole = flexible_entry(d, source_->body());
+  look(whole);
+  if (is_beam_frame(whole))
+    for (const Entry* member : beam_entries(d, whole)) look(*member);
+  for (int i = 0; i < source_->interfaces(); ++i) look(flexible_entry(d, source_->interface_entry(i)));
+  const Inputs<Varied> body(d, whole, in.all_numbers(), nullptr);
   out.damping_ratio = body.number(body.kind().field("damping_ratio"));
   out.damping = body.number(body.kind().field("damping"));
   return out;
@@ -272,8 +294,9 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
       out += output_size();
     }
     if (sections_ == 0) return;
-    *out++ = in.number(kBeamDamping);
-    Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, modes_} = linear_beam_sections(in, made->reduced.modes);
+    *out++ = in.number(in.kind().field("damping"));
+    Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, modes_} =
+        linear_beam_sections(linear_beams(in), made->reduced.modes);
   }
   void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
     const Description& d = in.description();
@@ -295,7 +318,7 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
       Varied* rows = out + size + static_cast<int>(i) * output_size() + 3;
       for (int k = 0; k < 6 * modes_; ++k) rows[k] *= scales.stiffness;
     }
-    if (sections_ > 0) out[first_section()] = in.number(kBeamDamping);
+    if (sections_ > 0) out[first_section()] = in.number(in.kind().field("damping"));
   }
   std::string row_name(int) const override { return {}; }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
@@ -308,9 +331,29 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
         hint = is_linear_beam(in.entry())
                    ? fmt::format("a linear beam has section_force and section_moment of {}[0.5]",
                                  in.entry().name)
-                   : "";
+               : is_beam_frame(in.entry()) ? "members have section_force and section_moment of MEMBER[0.5]"
+                                           : "";
   }
   void constraint_matrices(const Evaluation&, double*) const override {}
+  std::vector<std::string> remarks(const Description& d, const double* params) const override {
+    const auto made = source_->made(d, params);
+    std::vector<std::string> out = made->remarks;
+    if (made->mesh.solid.elements.empty()) return out;
+    const Entry& body = flexible_entry(d, source_->body());
+    const Pose<double> start = flexible_start(d, body, body, params).pose;
+    for (const Output& output : outputs_) {
+      if (output.of != Of::Stress) continue;
+      const Entry& sensor = d.entries(Section::Sensors)[static_cast<std::size_t>(output.sensor_entry)];
+      const Vec3 at = Inputs<double>(d, sensor, params, nullptr).vector(sensor.kind->field("at"));
+      const double distance =
+          stress_rows(made->mesh.solid, made->mesh.material, start.R.transpose() * (at - start.p)).distance;
+      if (distance > 1e-6 * made->mesh.elements.extent())
+        out.push_back(
+            fmt::format("sensors.{}: its place is {:.3g} m outside of '{}'; it shows the nearest place of it",
+                        sensor.name, distance, body.name));
+    }
+    return out;
+  }
 
   int add(int sensor_entry, Of of) override {
     outputs_.push_back({sensor_entry, of});
@@ -667,6 +710,17 @@ class FlexibleInterface : public FlexibleBatch {
 };
 
 }  // namespace
+
+std::vector<std::string> flexible_remarks(const Model& model, const double* params) {
+  std::vector<std::string> out;
+  for (const auto& batch : model.batches) {
+    const auto* flexible = dynamic_cast<const FlexibleBatch*>(batch.get());
+    if (flexible == nullptr) continue;
+    for (std::string& remark : flexible->remarks(model.description(), params))
+      out.push_back(std::move(remark));
+  }
+  return out;
+}
 
 std::unique_ptr<Batch> make_flexible_body(unsigned) { return std::make_unique<FlexibleBody>(); }
 std::unique_ptr<Batch> make_flexible_interface(unsigned) { return std::make_unique<FlexibleInterface>(); }

@@ -49,7 +49,8 @@ class FlexibleSource {
   void add_interface(int entry) { interfaces_.push_back(entry); }
 
   struct Made {
-    std::string mistake, hint;  // what is wrong, if anything; the rest is empty then
+    std::string mistake, hint;         // what is wrong, if anything; the rest is empty then
+    std::vector<std::string> remarks;  // what is right but hardly meant
     Meshed mesh;
     ReducedBody reduced;
   };
@@ -77,6 +78,8 @@ class FlexibleBatch : public Batch {
     modes_ = modes;
   }
   int modes() const { return modes_; }
+  // What is right but hardly meant, of a body that can be made: an interface far from its nodes, a stress outside of the body.
+  virtual std::vector<std::string> remarks(const Description&, const double*) const { return {}; }
   const std::vector<Attachment>& attachments() const override;
   AxisMotion axis_motion(const Evaluation&, int) const override { return {}; }
   AxisMotionOf<Varied> axis_motion(const VariedEvaluation&, int) const override { return {}; }
@@ -163,6 +166,10 @@ class FlexibleOutput {
            coordinates(at);
   }
 };
+
+// The remarks of all flexible bodies, for warnings of analyses.
+class Model;
+std::vector<std::string> flexible_remarks(const Model& model, const double* params);
 
 std::unique_ptr<Batch> make_flexible_body(unsigned shape);
 std::unique_ptr<Batch> make_flexible_interface(unsigned shape);

@@ -215,14 +215,13 @@ class GmshReader {
   void read_elements() {
     if (!newer_) {
       for (long i = in_.count(); i > 0; --i) {
-        in_.integer();
-        const long type = in_.integer(), tags = in_.count();
+        const long number = in_.integer(), type = in_.integer(), tags = in_.count();
         std::vector<long> groups;
         for (long k = 0; k < tags; ++k) {
           const long tag = in_.integer();
           if (k == 0 && tag != 0) groups.push_back(tag);
         }
-        read_element(type, dimension_of(type), groups);
+        read_element(number, type, dimension_of(type), groups);
       }
       return;
     }
@@ -231,8 +230,8 @@ class GmshReader {
     for (long b = 0; b < blocks; ++b) {
       const long dimension = in_.integer(), entity = in_.integer(), type = in_.integer();
       for (long i = in_.count(); i > 0; --i) {
-        in_.integer();
-        read_element(type, dimension, groups_of_entity_[{dimension, entity}]);
+        const long number = in_.integer();
+        read_element(number, type, dimension, groups_of_entity_[{dimension, entity}]);
       }
     }
   }
@@ -241,7 +240,7 @@ class GmshReader {
     if (type == 1 || type == 8) return 1;
     return is_solid(type) ? 3 : 2;
   }
-  void read_element(long type, long dimension, const std::vector<long>& groups) {
+  void read_element(long number, long type, long dimension, const std::vector<long>& groups) {
     const int count = nodes_of_type(type);
     if (count == 0 || (is_solid(type) && !is_supported_solid(type)))
       in_.fail(
@@ -259,7 +258,18 @@ class GmshReader {
       std::vector<int>& members = members_[{dimension, group}];
       members.insert(members.end(), nodes.begin(), nodes.end());
     }
-    if (is_solid(type)) elements_.push_back(std::move(nodes));
+    if (!is_solid(type)) return;
+    // Format 2.2 has an element of several physical groups once for each of them.
+    std::vector<int> same = nodes;
+    std::sort(same.begin(), same.end());
+    const auto [first, fresh] = first_with_nodes_.try_emplace(std::move(same), number, groups);
+    if (!fresh) {
+      if (groups == first->second.second)
+        in_.fail(fmt::format("elements {} and {} have the same nodes", first->second.first, number));
+      return;
+    }
+    elements_.push_back(std::move(nodes));
+    numbers_.push_back(number);
   }
 
   // Nodes that no solid has (those of construction points, say) are left out.
@@ -278,6 +288,7 @@ class GmshReader {
     for (std::size_t i = 0; i < places_.size(); ++i)
       if (number[i] >= 0) out.places.col(number[i]) = places_[i];
     out.elements = std::move(elements_);
+    out.numbers = std::move(numbers_);
     for (auto& [tag, members] : members_) {
       const auto name = names_.find(tag);
       std::vector<int>& nodes =
@@ -299,6 +310,9 @@ class GmshReader {
   std::unordered_map<long, int> index_;
   std::vector<Vec3> places_;
   std::vector<std::vector<int>> elements_;
+  std::vector<long> numbers_;
+  std::map<std::vector<int>, std::pair<long, std::vector<long>>>
+      first_with_nodes_;  // number and groups of solids by their nodes
 };
 
 }  // namespace

@@ -124,7 +124,6 @@ class SolidElement {
     MatrixXd K = MatrixXd::Zero(n + extra, n + extra);
     for (const Point& point : quadrature(nodes_)) {
       const double det = determinant(point.x);
-      if (!(det > 0)) throw std::invalid_argument("has an element that is turned inside out");
       const MatrixXd B = full_strain(point.x);
       K.noalias() += (point.weight * det) * (B.transpose() * D * B);
     }
@@ -134,6 +133,14 @@ class SolidElement {
     } else {
       K_ = K;
     }
+  }
+
+  // Its volume is not positive somewhere: the order of its nodes is wrong, or its shape.
+  static bool inside_out(const Eigen::Matrix3Xd& X) {
+    const auto nodes = static_cast<std::size_t>(X.cols());
+    return std::ranges::any_of(quadrature(nodes), [&](const Point& point) {
+      return !((X * shape_of(nodes, point.x).slope).determinant() > 0);
+    });
   }
 
   const MatrixXd& K() const { return K_; }
@@ -307,8 +314,17 @@ FiniteElements solid_elements(const SolidMesh& mesh, const Material& material) {
   out.groups = mesh.groups;
   const Mat6 D = material.stiffness();
   Triplets K, M;
-  for (const std::vector<int>& element : mesh.elements) {
-    const SolidElement e(corners(mesh, element), D);
+  for (std::size_t at = 0; at < mesh.elements.size(); ++at) {
+    const std::vector<int>& element = mesh.elements[at];
+    const Eigen::Matrix3Xd X = corners(mesh, element);
+    if (SolidElement::inside_out(X)) {
+      const Vec3 middle = X.rowwise().mean();
+      throw std::invalid_argument(fmt::format(
+          "has an element that is turned inside out: number {}, about ({:.4g}, {:.4g}, {:.4g}) in body axes",
+          mesh.numbers.empty() ? static_cast<long>(at) + 1 : mesh.numbers[at], middle.x(), middle.y(),
+          middle.z()));
+    }
+    const SolidElement e(X, D);
     const MatrixXd mass = material.density * e.mass();
     const int n = static_cast<int>(element.size());
     for (int i = 0; i < n; ++i)
@@ -344,28 +360,35 @@ MatrixXd solid_second_derivatives(const SolidMesh& mesh, const Material& materia
 }
 
 StressRows stress_rows(const SolidMesh& mesh, const Material& material, const Vec3& place) {
-  // The element with the place inside, or with the least distance to it.
-  const std::vector<int>* nearest = nullptr;
-  Vec3 there;
-  double least = INFINITY;
+  struct Found {
+    const std::vector<int>* element;
+    Vec3 x;
+    double distance;
+  };
+  std::vector<Found> found;
+  StressRows out;
+  out.distance = INFINITY;
+  double tolerance = 0;  // elements that meet at the place share it up to round-off
   for (const std::vector<int>& element : mesh.elements) {
     const Eigen::Matrix3Xd X = corners(mesh, element);
     const double size = (X.rowwise().maxCoeff() - X.rowwise().minCoeff()).norm();
-    if ((X.rowwise().mean() - place).norm() - size > least) continue;
+    if ((X.rowwise().mean() - place).norm() - size > out.distance) continue;
     Vec3 x = natural_coordinates(X, place);
     if (!x.allFinite()) continue;
     double distance = 0;
     if (outside(element.size(), x) > 0) distance = (X * shape_of(element.size(), x).N - place).norm();
-    if (distance >= least) continue;
-    least = distance, nearest = &element, there = x;
-    if (distance == 0) break;
+    found.push_back({&element, x, distance});
+    if (distance < out.distance) out.distance = distance, tolerance = 1e-9 * size;
   }
-  StressRows out;
-  if (nearest == nullptr) return out;
+  std::erase_if(found, [&](const Found& f) { return f.distance > out.distance + tolerance; });
   const Mat6 D = material.stiffness();
-  out.rows = D * SolidElement(corners(mesh, *nearest), D).strain(there);
-  for (const int node : *nearest)
-    for (int c = 0; c < 3; ++c) out.freedoms.push_back(3 * node + c);
+  for (const Found& f : found) {
+    const MatrixXd rows = D * SolidElement(corners(mesh, *f.element), D).strain(f.x);
+    out.rows.conservativeResize(6, out.rows.cols() + rows.cols());
+    out.rows.rightCols(rows.cols()) = rows / static_cast<double>(found.size());
+    for (const int node : *f.element)
+      for (int c = 0; c < 3; ++c) out.freedoms.push_back(3 * node + c);
+  }
   return out;
 }
 

@@ -41,6 +41,7 @@ struct Material {
 struct SolidMesh {
   Eigen::Matrix3Xd places;
   std::vector<std::vector<int>> elements;
+  std::vector<long> numbers;  // of the elements in their file; empty: they are counted from 1
   std::map<std::string, std::vector<int>> groups;
 };
 
@@ -59,11 +60,12 @@ Eigen::MatrixXd solid_second_derivatives(const SolidMesh& mesh, const Material& 
 inline int pair_index(int k, int l) { return k <= l ? l * (l + 1) / 2 + k : k * (k + 1) / 2 + l; }
 inline int pair_count(int n) { return n * (n + 1) / 2; }
 
-// Stress (xx, yy, zz, yz, xz, xy, body axes) at a place by the displacements of the nodes: columns `freedoms` (indices) of 6 x ... rows. The element is the one
-// with the place inside or else the nearest.
+// Stress (xx, yy, zz, yz, xz, xy, body axes) at a place by the displacements of the nodes: columns `freedoms` (indices, which may repeat) of 6 x ... rows. It is that of the
+// element with the place inside, the mean of those that meet there, or that of the nearest place of the body.
 struct StressRows {
   std::vector<int> freedoms;
   Eigen::Matrix<double, 6, Eigen::Dynamic> rows;
+  double distance = 0;  // from the place to the body
 };
 StressRows stress_rows(const SolidMesh& mesh, const Material& material, const Vec3& place);
 

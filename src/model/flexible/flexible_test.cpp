@@ -366,6 +366,58 @@ TEST(Files, MeshesOfGmshAreReadInBothFormats) {
     }
 }
 
+// Two tetrahedra that share a face. Format 2.2 has an element of two physical groups twice, under two numbers.
+TEST(Files, ElementsOfSeveralGroupsAreOneElement) {
+  const auto mesh = [](const std::string& elements, int count) {
+    return fmt::format(
+        "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 "
+        "1\n$EndNodes\n"
+        "$Elements\n{}\n{}$EndElements\n",
+        count, elements);
+  };
+  const std::string first = "1 4 2 1 1 1 2 3 4\n", second = "2 4 2 1 1 2 3 4 5\n";
+  const SolidMesh found = parse_gmsh(mesh(first + second + "3 4 2 8 1 2 3 4 5\n", 3));
+  EXPECT_EQ(found.elements.size(), 2U);
+  EXPECT_EQ(found.numbers, (std::vector<long>{1, 2}));
+  EXPECT_EQ(found.groups.at("1").size(), 5U);
+  EXPECT_EQ(found.groups.at("8").size(), 4U);
+  const auto mistake = [](auto&& f) -> std::string {
+    try {
+      f();
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "no mistake";
+  };
+  const std::string twice = mistake([&] { parse_gmsh(mesh(first + second + "7 4 2 1 1 3 2 4 5\n", 3)); });
+  EXPECT_NE(twice.find("elements 2 and 7 have the same nodes"), std::string::npos) << twice;
+  // The second tetrahedron has its nodes in the wrong order.
+  const SolidMesh turned = parse_gmsh(mesh(first + "9 4 2 1 1 3 2 4 5\n", 2));
+  const std::string inside_out = mistake([&] { solid_elements(turned, kSteel); });
+  EXPECT_NE(inside_out.find("turned inside out: number 9, about (0.5, 0.5, 0.5)"), std::string::npos)
+      << inside_out;
+}
+
+// Where elements meet, the stress is the mean of what each has there.
+TEST(Stresses, AreMeansWhereElementsMeet) {
+  const SolidMesh mesh = brick_mesh({1, 0.4, 0.3}, {2, 1, 1});
+  Random random(8);
+  VectorXd u(3 * mesh.places.cols());
+  for (Eigen::Index i = 0; i < u.size(); ++i) u[i] = random.between(-1, 1);
+  const auto stress = [&](const Vec3& place) {
+    const StressRows rows = stress_rows(mesh, kSteel, place);
+    VectorXd own(static_cast<Eigen::Index>(rows.freedoms.size()));
+    for (Eigen::Index i = 0; i < own.size(); ++i) own[i] = u[rows.freedoms[static_cast<std::size_t>(i)]];
+    return Vec6(rows.rows * own);
+  };
+  const Vec3 middle(0, 0.05, 0.02), aside(1e-7, 0, 0);
+  const Vec6 left = stress(middle - aside), right = stress(middle + aside);
+  EXPECT_GT((left - right).norm(), 0.1 * left.norm());
+  expect_at_most(relative_difference(stress(middle), Vec6(0.5 * (left + right))), 1e-5, "mean");
+  EXPECT_EQ(stress_rows(mesh, kSteel, {0.2, 0, 0}).distance, 0);
+  EXPECT_NEAR(stress_rows(mesh, kSteel, {0.2, 0.3, 0}).distance, 0.1, 1e-12);
+}
+
 TEST(Files, MistakesHaveTheirLine) {
   const auto message = [](auto&& parse, const std::string& text) -> std::string {
     try {
@@ -635,15 +687,16 @@ TEST(SecondDerivatives, AreThoseOfAnEnergy) {
     b.set("width", {0.2}).set("height", {0.3}).set("young", {10}).set("density", {1});
     const auto d = b.finish();
     const Inputs<double> in(*d, d->entries(Section::Flexible)[0], d->numbers.data(), nullptr);
-    const MatrixXd U = displacements(linear_beam(in).size());
-    expect_symmetric(U, linear_beam_second_derivatives(in, U), element);
+    const std::vector<LinearBeam> beams = linear_beams(in);
+    const FiniteElements full = linear_beam_elements(beams);
+    const MatrixXd U = displacements(full.size());
+    expect_symmetric(U, linear_beam_second_derivatives(beams, U), element);
     // A rigid rotation exp(t axis) makes no forces: to second order g_aa + K a'' = 0, with the second derivative a'' of the displacements.
-    const FiniteElements full = linear_beam(in);
     const Vec3 axis = random.vector<3>();
     VectorXd turn = full.rigid_motions().rightCols<3>() * axis, again = VectorXd::Zero(full.size());
     for (int i = 0; i < full.nodes(); ++i)
       again.segment<3>(6 * i) = axis.cross(axis.cross(Vec3(full.places.col(i))));
-    const VectorXd force = linear_beam_second_derivatives(in, turn).col(0) + full.K * again;
+    const VectorXd force = linear_beam_second_derivatives(beams, turn).col(0) + full.K * again;
     expect_at_most(force.cwiseAbs().maxCoeff() / (full.K * again).cwiseAbs().maxCoeff(), 1e-10,
                    element + ": forces by a rigid rotation");
   }
@@ -664,6 +717,26 @@ TEST(SecondDerivatives, AreThoseOfAnEnergy) {
     expect_at_most(force.cwiseAbs().maxCoeff() / (full.K * again).cwiseAbs().maxCoeff(), 1e-10,
                    name + ": forces by a rigid rotation");
   }
+}
+
+TEST(FlexibleBodies, WhatIsHardlyMeantIsRemarked) {
+  const auto remarks = [](const Vec3& interface, const Vec3& stress) {
+    ModelBuilder b;
+    add_block(b);
+    b.begin(Section::Flexible, "left", "interface").set("of", std::string("block")).set("at", interface);
+    b.set("group", std::string("x-"));
+    b.sensor("stress", "stress").set("of", std::string("block")).set("at", stress);
+    const auto d = b.finish();
+    return flexible_remarks(*Model::compile(d), d->numbers.data());
+  };
+  EXPECT_TRUE(remarks({-0.5, 0, 0}, {0.2, 0, 0}).empty());
+  EXPECT_TRUE(remarks({-0.6, 0, 0}, {0.5, 0.1, 0.05}).empty());
+  const auto found = remarks({0.5, 0, 0}, {0.5, 0.2, 0});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0],
+            "flexible.left: its place is 1 m away from its nodes, which it moves as a rigid arm would");
+  EXPECT_EQ(found[1],
+            "sensors.stress: its place is 0.1 m outside of 'block'; it shows the nearest place of it");
 }
 
 TEST(FlexibleBodies, MistakesAreExplained) {

@@ -47,7 +47,8 @@ std::vector<Field> reduction_fields() {
        .unit = "",
        .summary = "Number of modes, rounded up to a multiple of three: those with held interfaces, which "
                   "come on top "
-                  "of the static deformations, or those of the free body; 6 if not given.",
+                  "of the static deformations, or those of the free body.",
+       .defaults = {kDefaultModes},
        .range = Range::NonNegative},
       {.name = "damping_ratio",
        .type = FieldType::Number,
@@ -168,6 +169,16 @@ ListedKind matrices() {
             "Places of the nodes, one in each row of a matrix in a file of the same kinds, body axes; of "
             "np.savez "
             "the array nodes.")});
+}
+
+ListedKind beam_frame() {
+  return body_kind(
+      "frame",
+      "Frame of linear beams, its members, which are joined rigidly where their ends meet each other or a "
+      "node "
+      "of another. Members are entries with the keys of a beam and `of`, in the axes of the frame. Groups of "
+      "nodes: MEMBER.start and MEMBER.end.",
+      {});
 }
 
 ListedKind interface() {
@@ -301,7 +312,15 @@ Meshed meshed_matrices(const Inputs<double>& in) {
 
 }  // namespace
 
-bool is_linear_beam(const Entry& body) { return body.kind->field("from") >= 0; }
+bool is_linear_beam(const Entry& entry) { return entry.kind->field("from") >= 0; }
+bool is_member(const Entry& entry) {
+  return is_linear_beam(entry) && entry.fields[static_cast<std::size_t>(entry.kind->field("of"))].word >= 0;
+}
+bool is_beam_frame(const Entry& entry) { return entry.kind->type == "frame"; }
+const std::string& member_owner(const Description& d, const Entry& member) {
+  const FieldValue& value = member.fields[static_cast<std::size_t>(member.kind->field("of"))];
+  return d.words[static_cast<std::size_t>(value.word)];
+}
 
 Meshed meshed(const Inputs<double>& in) {
   const std::string& type = in.kind().type;
@@ -309,7 +328,7 @@ Meshed meshed(const Inputs<double>& in) {
   if (type == "mesh") return meshed_file(in);
   if (type == "matrices") return meshed_matrices(in);
   Meshed out;
-  out.elements = linear_beam(in);
+  out.elements = linear_beam_elements(linear_beams(in));
   return out;
 }
 
@@ -369,8 +388,17 @@ const std::vector<ListedKind>& flexible_kinds() {
       kind.summary = "Linear " + std::string(1, static_cast<char>(std::tolower(kind.summary[0]))) +
                      kind.summary.substr(1) + " Groups of nodes: start and end.";
       for (Field& field : reduction_fields()) kind.fields.push_back(std::move(field));
+      kind.fields.push_back(
+          {.name = "of",
+           .type = FieldType::Flexible,
+           .unit = "",
+           .summary =
+               "The frame that the beam is a member of, in whose axes places and directions then are; "
+               "what concerns the whole body, such as modes and damping, is given there. If not given, "
+               "the beam is a flexible body itself."});
       out.push_back({std::move(kind), &make_flexible_body, nullptr});
     }
+    out.push_back(beam_frame());
     out.push_back(brick());
     out.push_back(mesh());
     out.push_back(matrices());

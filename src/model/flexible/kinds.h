@@ -19,7 +19,10 @@ enum InterfaceField { kInterfaceOf, kInterfaceAt, kInterfaceRadius, kInterfaceGr
 
 inline constexpr int kDefaultModes = 6;
 
-bool is_linear_beam(const Entry& body);
+bool is_linear_beam(const Entry& entry);  // has the fields of a beam: a body, or a member of a frame
+bool is_member(const Entry& entry);       // of a frame, and no body itself
+bool is_beam_frame(const Entry& entry);   // a body of several beams
+const std::string& member_owner(const Description& description, const Entry& member);
 
 // The finite elements of a body; of one made of solids also what stresses are made of.
 struct Meshed {

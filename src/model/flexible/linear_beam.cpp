@@ -1,9 +1,17 @@
 #include "model/flexible/linear_beam.h"
 
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
 #include "base/dual.h"
 #include "model/beams/beam.h"
 #include "model/beams/three_node.h"
 #include "model/beams/two_node.h"
+#include "model/flexible/kinds.h"
 
 namespace liedyn {
 namespace {
@@ -45,43 +53,54 @@ std::vector<MassPoint> mass_points(ThreeNodeBeam, const std::array<Motion<double
           mass_point(parts.M(2), f[2].R, {none, none, one})};
 }
 
-// The nodes at rest, in the axes of the body.
-std::vector<Motion<double>> nodes_of(const Inputs<double>& in, const BeamMesh& mesh) {
-  const BeamCurve<double> curve = beam_curve(in);
-  const Pose<double> origin = curve.start;
-  std::vector<Motion<double>> out(static_cast<std::size_t>(mesh.nodes()));
-  for (int i = 0; i < mesh.nodes(); ++i) {
-    const Pose<double> pose = curve.at(mesh.fraction(i));
-    Motion<double>& node = out[static_cast<std::size_t>(i)];
-    node.R = origin.R.transpose() * pose.R;
-    node.p = origin.R.transpose() * (pose.p - origin.p);
+// One element: its numbers, its nodes at rest, and which of the body's nodes these are.
+template <class E>
+struct LinearElement {
+  std::array<double, E::numbers> p;
+  std::array<Motion<double>, E::frames> rest;
+  std::array<int, E::frames> node;
+};
+template <class E>
+std::vector<LinearElement<E>> elements_of(const std::vector<LinearBeam>& beams) {
+  std::vector<LinearElement<E>> out;
+  for (const LinearBeam& beam : beams) {
+    const int elements = beam_mesh(beam.in.description(), beam.in.entry()).elements;
+    for (int part = 0; part < elements; ++part) {
+      LinearElement<E>& element = out.emplace_back();
+      Inputs<double> own = beam.in;
+      own.set_part(part);
+      E::derive(own, element.p.data());
+      element.p[E::kDelay] = 0;
+      for (std::size_t i = 0; i < E::frames; ++i) {
+        const std::size_t at = static_cast<std::size_t>(part) * (E::frames - 1) + i;
+        element.rest[i] = beam.rest[at];
+        element.node[i] = beam.nodes[at];
+      }
+    }
   }
   return out;
 }
 
 template <class E>
-FiniteElements elements(const Inputs<double>& in) {
+FiniteElements matrices(const std::vector<LinearBeam>& beams) {
   constexpr int F = E::frames;
-  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
   FiniteElements out;
   out.freedoms = 6;
-  out.places.resize(3, mesh.nodes());
-  const std::vector<Motion<double>> nodes = nodes_of(in, mesh);
-  for (int i = 0; i < mesh.nodes(); ++i) out.places.col(i) = nodes[static_cast<std::size_t>(i)].p;
-  out.groups["start"] = {0};
-  out.groups["end"] = {mesh.nodes() - 1};
+  int count = 0;
+  for (const LinearBeam& beam : beams)
+    count = std::max(count, 1 + *std::max_element(beam.nodes.begin(), beam.nodes.end()));
+  out.places.resize(3, count);
+  for (const LinearBeam& beam : beams) {
+    for (std::size_t i = 0; i < beam.nodes.size(); ++i) out.places.col(beam.nodes[i]) = beam.rest[i].p;
+    const std::string of = is_member(beam.in.entry()) ? beam.in.entry().name + "." : "";
+    out.groups[of + "start"] = {beam.nodes.front()};
+    out.groups[of + "end"] = {beam.nodes.back()};
+  }
 
   Triplets K, M, field, mass;
   int row = 0;
-  for (int part = 0; part < mesh.elements; ++part) {
-    Inputs<double> own = in;
-    own.set_part(part);
-    std::array<double, E::numbers> p;
-    E::derive(own, p.data());
-    p[E::kDelay] = 0;
-    const int first = part * (F - 1);
-    std::array<Motion<double>, F> f;
-    for (int i = 0; i < F; ++i) f[static_cast<std::size_t>(i)] = nodes[static_cast<std::size_t>(first + i)];
+  for (const LinearElement<E>& element : elements_of<E>(beams)) {
+    const auto& [p, f, node] = element;
     ForcePartials<F> d;
     E::partials({}, f, p.data(), d);
     // From the axes of the nodes to those of the body.
@@ -96,8 +115,10 @@ FiniteElements elements(const Inputs<double>& in) {
                    m = turn(i) * d.M[i][j] * turn(j).transpose();
         for (int r = 0; r < 6; ++r)
           for (int c = 0; c < 6; ++c) {
-            K.emplace_back(6 * (first + i) + r, 6 * (first + j) + c, k(r, c));
-            M.emplace_back(6 * (first + i) + r, 6 * (first + j) + c, m(r, c));
+            const int at = 6 * node[static_cast<std::size_t>(i)] + r,
+                      by = 6 * node[static_cast<std::size_t>(j)] + c;
+            K.emplace_back(at, by, k(r, c));
+            M.emplace_back(at, by, m(r, c));
           }
       }
     for (const MassPoint& point : mass_points(E(), f, p.data())) {
@@ -106,7 +127,8 @@ FiniteElements elements(const Inputs<double>& in) {
             point.R * point.of[static_cast<std::size_t>(i)] * turn(i).transpose();
         for (int r = 0; r < 3; ++r)
           for (int c = 0; c < 6; ++c)
-            if (rows(r, c) != 0) field.emplace_back(row + r, 6 * (first + i) + c, rows(r, c));
+            if (rows(r, c) != 0)
+              field.emplace_back(row + r, 6 * node[static_cast<std::size_t>(i)] + c, rows(r, c));
       }
       for (int r = 0; r < 3; ++r) mass.emplace_back(row + r, row + r, point.mass);
       row += 3;
@@ -134,80 +156,67 @@ void make_stiffness_one(ThreeNodeBeam, double* p) {
 }
 
 template <class E>
-Eigen::MatrixXd sections(const Inputs<double>& in, const Eigen::MatrixXd& U) {
+Eigen::MatrixXd sections(const std::vector<LinearBeam>& beams, const Eigen::MatrixXd& U) {
   constexpr int F = E::frames;
-  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
-  const std::vector<Motion<double>> nodes = nodes_of(in, mesh);
-  Eigen::MatrixXd out(12 * E::points * mesh.elements, U.cols());
-  for (int part = 0; part < mesh.elements; ++part) {
-    Inputs<double> own = in;
-    own.set_part(part);
-    std::array<double, E::numbers> stiff, unit;
-    E::derive(own, stiff.data());
+  std::vector<LinearElement<E>> elements = elements_of<E>(beams);
+  Eigen::MatrixXd out(12 * E::points * static_cast<Eigen::Index>(elements.size()), U.cols());
+  Eigen::Index row = 0;
+  for (LinearElement<E>& element : elements) {
     // With a delay of 1 the force of the element at rest is K times the strain rate: displacements are given as velocities.
-    stiff[E::kDelay] = 1;
-    unit = stiff;
+    element.p[E::kDelay] = 1;
+    std::array<double, E::numbers> unit = element.p;
     make_stiffness_one(E(), unit.data());
-    std::array<Motion<double>, F> f;
+    std::array<Motion<double>, F> f = element.rest;
     for (Eigen::Index c = 0; c < U.cols(); ++c) {
-      for (int i = 0; i < F; ++i) {
-        const int node = part * (F - 1) + i;
-        Motion<double>& m = f[static_cast<std::size_t>(i)] = nodes[static_cast<std::size_t>(node)];
-        m.V << m.R.transpose() * U.block<3, 1>(6 * node, c), m.R.transpose() * U.block<3, 1>(6 * node + 3, c);
+      for (std::size_t i = 0; i < F; ++i) {
+        const int node = element.node[i];
+        f[i].V << f[i].R.transpose() * U.block<3, 1>(6 * node, c),
+            f[i].R.transpose() * U.block<3, 1>(6 * node + 3, c);
       }
       for (int point = 0; point < E::points; ++point) {
-        const int row = 12 * (E::points * part + point);
         Vec6 none, strain, force;
         E::section(f, unit.data(), point, none, strain);
-        E::section(f, stiff.data(), point, none, force);
-        out.block<6, 1>(row, c) = strain;
-        out.block<6, 1>(row + 6, c) = force;
+        E::section(f, element.p.data(), point, none, force);
+        out.block<6, 1>(row + 12 * point, c) = strain;
+        out.block<6, 1>(row + 12 * point + 6, c) = force;
       }
     }
+    row += 12 * E::points;
   }
   return out;
 }
 
 template <class E>
-Eigen::MatrixXd second_derivatives(const Inputs<double>& in, const Eigen::MatrixXd& U) {
+Eigen::MatrixXd second_derivatives(const std::vector<LinearBeam>& beams, const Eigen::MatrixXd& U) {
   using D = Dual<double, 1>;
   using DD = Dual<D, 1>;
   constexpr int F = E::frames;
-  const BeamMesh mesh = beam_mesh(in.description(), in.entry());
-  const std::vector<Motion<double>> nodes = nodes_of(in, mesh);
   const int modes = static_cast<int>(U.cols());
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(U.rows(), pair_count(modes));
-  for (int part = 0; part < mesh.elements; ++part) {
-    Inputs<double> own = in;
-    own.set_part(part);
-    std::array<double, E::numbers> p;
-    E::derive(own, p.data());
-    p[E::kDelay] = 0;
+  for (const LinearElement<E>& element : elements_of<E>(beams)) {
     std::array<DD, E::numbers> numbers;
-    std::copy(p.begin(), p.end(), numbers.begin());
+    std::copy(element.p.begin(), element.p.end(), numbers.begin());
     for (int l = 0; l < modes; ++l)
       for (int k = 0; k <= l; ++k) {
         std::array<Motion<DD>, F> f;
         std::array<Vec3T<DD>, F> turns;
-        for (int i = 0; i < F; ++i) {
-          const int row = 6 * (part * (F - 1) + i);
+        for (std::size_t i = 0; i < F; ++i) {
+          const int row = 6 * element.node[i];
           Vec6T<DD> q = Vec6T<DD>::Zero();
           for (int c = 0; c < 6; ++c) q[c].v.d[0] = U(row + c, k), q[c].d[0].v = U(row + c, l);
-          const Motion<double>& rest = nodes[static_cast<std::size_t>(part * (F - 1) + i)];
-          const auto at = static_cast<std::size_t>(i);
-          turns[at] = q.tail<3>();
-          f[at].p = rest.p.cast<DD>() + q.head<3>();
-          f[at].R = SO3<DD>::exp(turns[at]).R() * rest.R.cast<DD>();
+          const Motion<double>& rest = element.rest[i];
+          turns[i] = q.tail<3>();
+          f[i].p = rest.p.cast<DD>() + q.head<3>();
+          f[i].R = SO3<DD>::exp(turns[i]).R() * rest.R.cast<DD>();
         }
         std::array<Vec6T<DD>, F> W;
         E::template wrench<DD>({}, f, numbers.data(), W);
-        for (int i = 0; i < F; ++i) {
+        for (std::size_t i = 0; i < F; ++i) {
           // exp(theta + dtheta) R_0 = R exp(R_0^T T(theta) dtheta)
-          const auto at = static_cast<std::size_t>(i);
-          const Mat3T<DD> rest = nodes[static_cast<std::size_t>(part * (F - 1) + i)].R.template cast<DD>();
-          const Vec3T<DD> force = f[at].R * W[at].template head<3>();
-          const Vec3T<DD> torque = SO3<DD>::T(turns[at]).transpose() * (rest * W[at].template tail<3>());
-          const int row = 6 * (part * (F - 1) + i);
+          const Mat3T<DD> rest = element.rest[i].R.template cast<DD>();
+          const Vec3T<DD> force = f[i].R * W[i].template head<3>();
+          const Vec3T<DD> torque = SO3<DD>::T(turns[i]).transpose() * (rest * W[i].template tail<3>());
+          const int row = 6 * element.node[i];
           for (int c = 0; c < 3; ++c) {
             out(row + c, pair_index(k, l)) += force[c].d[0].d[0];
             out(row + 3 + c, pair_index(k, l)) += torque[c].d[0].d[0];
@@ -218,21 +227,166 @@ Eigen::MatrixXd second_derivatives(const Inputs<double>& in, const Eigen::Matrix
   return out;
 }
 
+int order_of(const std::vector<LinearBeam>& beams) {
+  const Inputs<double>& in = beams.front().in;
+  return beam_mesh(in.description(), in.entry()).order;
+}
+
+// Numbers of the nodes of members, `count` in all, so that those that are joined have the same. Nodes of all members follow each other.
+struct Joints {
+  std::vector<int> parent;
+
+  explicit Joints(int count) : parent(static_cast<std::size_t>(count)) {
+    std::iota(parent.begin(), parent.end(), 0);
+  }
+  int root(int i) const {
+    while (parent[static_cast<std::size_t>(i)] != i) i = parent[static_cast<std::size_t>(i)];
+    return i;
+  }
+  // The smaller number stays.
+  void join(int i, int j) {
+    i = root(i), j = root(j);
+    parent[static_cast<std::size_t>(std::max(i, j))] = std::min(i, j);
+  }
+};
+
+const std::string& name_of(const LinearBeam& beam) { return beam.in.entry().name; }
+
+double distance_to_line(const Vec3& p, const Vec3& a, const Vec3& b) {
+  const Vec3 along = b - a;
+  const double share = std::clamp((p - a).dot(along) / along.squaredNorm(), 0.0, 1.0);
+  return (p - a - share * along).norm();
+}
+
+void refuse_touching(const LinearBeam& beam, std::size_t end, const LinearBeam& other, double tolerance) {
+  const Vec3& p = beam.rest[end].p;
+  for (std::size_t i = 0; i + 1 < other.rest.size(); ++i)
+    if (distance_to_line(p, other.rest[i].p, other.rest[i + 1].p) <= tolerance)
+      throw std::invalid_argument(fmt::format(
+          "has the {} of '{}' on '{}' between two of its nodes, expected it at a node: choose the number of "
+          "elements of '{}' so that there is one, or make it two members",
+          end == 0 ? "start" : "end", name_of(beam), name_of(other), name_of(other)));
+}
+
+void refuse_the_same(const LinearBeam& a, const LinearBeam& b, double tolerance) {
+  const std::pair ends(a.nodes.front(), a.nodes.back());
+  if (ends != std::pair(b.nodes.front(), b.nodes.back()) &&
+      ends != std::pair(b.nodes.back(), b.nodes.front()))
+    return;
+  if ((beam_curve(a.in).at(0.5).p - beam_curve(b.in).at(0.5).p).norm() <= tolerance)
+    throw std::invalid_argument(
+        fmt::format("has two members in the same place, '{}' and '{}'", name_of(a), name_of(b)));
+}
+
+// Every member must be reached from the first.
+void refuse_apart(const std::vector<LinearBeam>& beams, int nodes) {
+  Joints pieces(nodes);
+  for (const LinearBeam& beam : beams)
+    for (const int node : beam.nodes) pieces.join(beam.nodes.front(), node);
+  std::string apart;
+  for (const LinearBeam& beam : beams)
+    if (pieces.root(beam.nodes.front()) != pieces.root(beams.front().nodes.front()))
+      apart += (apart.empty() ? "'" : ", '") + name_of(beam) + "'";
+  if (!apart.empty())
+    throw std::invalid_argument(
+        fmt::format("falls apart: {} do{} not meet '{}' and what is joined to it; ends of members must be at "
+                    "the same place, or at a node of another member",
+                    apart, apart.find(',') == std::string::npos ? "es" : "", name_of(beams.front())));
+}
+
+// Gives the nodes their numbers, and refuses members that do not make one body.
+void join_members(std::vector<LinearBeam>& beams) {
+  for (const LinearBeam& beam : beams)
+    if (order_of({beam}) != order_of(beams))
+      throw std::invalid_argument(fmt::format(
+          "has members of both kinds of elements, '{}' and '{}': expected the same `element` for all",
+          name_of(beams.front()), name_of(beam)));
+  Eigen::AlignedBox3d box;
+  int count = 0;
+  for (LinearBeam& beam : beams)
+    for (const Motion<double>& node : beam.rest) {
+      box.extend(node.p);
+      beam.nodes.push_back(count++);
+    }
+  const double tolerance = 1e-6 * box.diagonal().norm();
+  Joints joints(count);
+  for (const LinearBeam& beam : beams)
+    for (const std::size_t end : {std::size_t{0}, beam.rest.size() - 1})
+      for (const LinearBeam& other : beams) {
+        bool met = false;
+        for (std::size_t i = 0; i < other.rest.size(); ++i)
+          if (other.nodes[i] != beam.nodes[end] && (other.rest[i].p - beam.rest[end].p).norm() <= tolerance) {
+            joints.join(beam.nodes[end], other.nodes[i]);
+            met = true;
+          }
+        if (!met && &other != &beam) refuse_touching(beam, end, other, tolerance);
+      }
+  // Numbers without gaps, in the order of the members.
+  std::vector<int> number(static_cast<std::size_t>(count), -1);
+  int nodes = 0;
+  for (LinearBeam& beam : beams)
+    for (int& node : beam.nodes) {
+      int& own = number[static_cast<std::size_t>(joints.root(node))];
+      if (own < 0) own = nodes++;
+      node = own;
+    }
+  for (std::size_t i = 0; i < beams.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) refuse_the_same(beams[j], beams[i], tolerance);
+  refuse_apart(beams, nodes);
+}
+
 }  // namespace
 
-Eigen::MatrixXd linear_beam_second_derivatives(const Inputs<double>& in, const Eigen::MatrixXd& U) {
-  return beam_mesh(in.description(), in.entry()).order == 2 ? second_derivatives<ThreeNodeBeam>(in, U)
-                                                            : second_derivatives<TwoNodeBeam>(in, U);
+std::vector<const Entry*> beam_entries(const Description& d, const Entry& body) {
+  std::vector<const Entry*> out;
+  if (is_linear_beam(body)) out.push_back(&body);
+  if (!is_beam_frame(body)) return out;
+  for (const Entry& entry : d.entries(Section::Flexible))
+    if (is_member(entry) && member_owner(d, entry) == body.name) out.push_back(&entry);
+  return out;
 }
 
-Eigen::MatrixXd linear_beam_sections(const Inputs<double>& in, const Eigen::MatrixXd& U) {
-  return beam_mesh(in.description(), in.entry()).order == 2 ? sections<ThreeNodeBeam>(in, U)
-                                                            : sections<TwoNodeBeam>(in, U);
+std::vector<LinearBeam> linear_beams(const Inputs<double>& body) {
+  const Description& d = body.description();
+  std::vector<LinearBeam> out;
+  for (const Entry* entry : beam_entries(d, body.entry())) {
+    LinearBeam& beam =
+        out.emplace_back(LinearBeam{Inputs<double>(d, *entry, body.all_numbers(), nullptr), {}, {}});
+    const BeamCurve<double> curve = beam_curve(beam.in);
+    const Pose<double> origin = is_member(*entry) ? Pose<double>{} : curve.start;
+    const BeamMesh mesh = beam_mesh(d, *entry);
+    for (int i = 0; i < mesh.nodes(); ++i) {
+      const Pose<double> pose = curve.at(mesh.fraction(i));
+      Motion<double>& node = beam.rest.emplace_back();
+      node.R = origin.R.transpose() * pose.R;
+      node.p = origin.R.transpose() * (pose.p - origin.p);
+    }
+  }
+  if (out.empty())
+    throw std::invalid_argument(fmt::format(
+        "has no members: expected entries of the section flexible with \"of\": \"{}\" and the keys of a beam",
+        body.entry().name));
+  if (is_beam_frame(body.entry())) {
+    join_members(out);
+  } else {
+    out.front().nodes.resize(out.front().rest.size());
+    std::iota(out.front().nodes.begin(), out.front().nodes.end(), 0);
+  }
+  return out;
 }
 
-FiniteElements linear_beam(const Inputs<double>& in) {
-  return beam_mesh(in.description(), in.entry()).order == 2 ? elements<ThreeNodeBeam>(in)
-                                                            : elements<TwoNodeBeam>(in);
+Eigen::MatrixXd linear_beam_second_derivatives(const std::vector<LinearBeam>& beams,
+                                               const Eigen::MatrixXd& U) {
+  return order_of(beams) == 2 ? second_derivatives<ThreeNodeBeam>(beams, U)
+                              : second_derivatives<TwoNodeBeam>(beams, U);
+}
+
+Eigen::MatrixXd linear_beam_sections(const std::vector<LinearBeam>& beams, const Eigen::MatrixXd& U) {
+  return order_of(beams) == 2 ? sections<ThreeNodeBeam>(beams, U) : sections<TwoNodeBeam>(beams, U);
+}
+
+FiniteElements linear_beam_elements(const std::vector<LinearBeam>& beams) {
+  return order_of(beams) == 2 ? matrices<ThreeNodeBeam>(beams) : matrices<TwoNodeBeam>(beams);
 }
 
 }  // namespace liedyn
