@@ -49,8 +49,8 @@ void print(const StudyFile& file, const Optimum& r) {
                constraint_state(study.constraints[i], r.constraints[i]));
   if (!study.data.empty()) fmt::print("  misfit               {:.6g}\n", r.misfit);
   for (std::size_t i = 0; i < study.data.size(); ++i)
-    fmt::print("  {:<20} {:.6g}   (root mean square of {} differences)\n", study.data[i].output, r.residuals[i],
-               study.data[i].times.size());
+    fmt::print("  {:<20} {:.6g}   (root mean square of {} differences)\n", study.data[i].output,
+               r.residuals[i], study.data[i].times.size());
   if (r.failed > 0) fmt::print("  {} evaluations failed\n", r.failed);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "analyses/sensitivity.h"
+#include "base/suggest.h"
 #include "commands.h"
 #include "io/write_results.h"
 #include "io/write_sensitivity.h"
@@ -28,7 +29,8 @@ struct SensitivityArguments {
 std::string quotient(const std::string& output, const std::string& parameter) {
   if (parameter.empty()) return {};
   const bool is_compound = parameter.find_first_of("/ ") != std::string::npos;
-  return fmt::format(" {}/{}", output.empty() ? "1" : output, is_compound ? "(" + parameter + ")" : parameter);
+  return fmt::format(" {}/{}", output.empty() ? "1" : output,
+                     is_compound ? "(" + parameter + ")" : parameter);
 }
 
 // `integrator` as it was asked for: most options are defaults, and --json has them all.
@@ -60,17 +62,19 @@ void print(const Sensitivity& r, const std::string& model, const std::string& in
     fmt::print("  {:.3g} times the CPU time of the plain run ({:.3g} s)\n", r.seconds / r.plain_seconds,
                r.plain_seconds);
   const auto wrong = std::count(r.disagrees.begin(), r.disagrees.end(), true);
-  const auto compared = std::count_if(r.differences.begin(), r.differences.end(),
-                                      [](double x) { return !std::isnan(x); });
+  const auto compared =
+      std::count_if(r.differences.begin(), r.differences.end(), [](double x) { return !std::isnan(x); });
   if (wrong > 0)
     fmt::print("  check: {} of {} derivatives DISAGREE with differences\n", wrong, compared);
   else
     fmt::print("  check: all {} derivatives agree with differences, each in its own size\n", compared);
 }
 
-// "a, b" is two names.
+// "a, b" is two names. A lone comma would take the next option for one.
 void trim_names(std::vector<std::string>& names) {
   for (std::string& name : names) {
+    if (name.starts_with("--"))
+      throw InputError(excerpt(name), "expected names before this option, got none");
     name.erase(0, std::min(name.find_first_not_of(' '), name.size()));
     name.erase(name.find_last_not_of(' ') + 1);
   }

@@ -45,7 +45,8 @@ TEST(SensitivityCommand, GivesJsonAndATableOverTime) {
 
 // The sensor of a reaction that redundant joints share has no derivatives; the others have.
 TEST(SensitivityCommand, LeavesOutWhatHasNoDerivatives) {
-  const Outcome outcome = run_program({"sensitivity", "four_bar", "--parameters", "y_B , bodies.*.mass", "--end", "0.01", "--json"});
+  const Outcome outcome = run_program(
+      {"sensitivity", "four_bar", "--parameters", "y_B , bodies.*.mass", "--end", "0.01", "--json"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("left out force_A"));
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
@@ -55,8 +56,9 @@ TEST(SensitivityCommand, LeavesOutWhatHasNoDerivatives) {
 }
 
 TEST(SensitivityCommand, EndsWithThreeIfDifferencesDisagree) {
-  const Outcome outcome = run_program({"sensitivity", "heavy_top", "--parameters", "bodies.top.mass", "--outputs", "position", "--end",
-                                       "0.05", "--step", "5e-3", "--integrator", "generalized-alpha,newton_tol=1", "--check"});
+  const Outcome outcome = run_program({"sensitivity", "heavy_top", "--parameters", "bodies.top.mass",
+                                       "--outputs", "position", "--end", "0.05", "--step", "5e-3",
+                                       "--integrator", "generalized-alpha,newton_tol=1", "--check"});
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.out, HasSubstr("DISAGREE"));
 }
@@ -70,10 +72,13 @@ TEST(SensitivityCommand, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "bodies.top.mas"}), HasSubstr("mass"));
   EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin", "--outputs", "place"}),
               HasSubstr("there is no sensor 'place'"));
-  EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin,parameters.spin"}), HasSubstr("named twice"));
-  EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin", "--out", "x.h5"}), HasSubstr(".csv"));
-  EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin", "--check", "--method", "difference"}),
-              HasSubstr("nothing but themselves"));
+  EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin,parameters.spin"}),
+              HasSubstr("named twice"));
+  EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin", "--out", "x.h5"}),
+              HasSubstr(".csv"));
+  EXPECT_THAT(
+      error({"sensitivity", "heavy_top", "--parameters", "spin", "--check", "--method", "difference"}),
+      HasSubstr("nothing but themselves"));
   EXPECT_THAT(error({"sensitivity", "heavy_top", "--parameters", "spin", "--method", "guess"}),
               HasSubstr("expected direct, adjoint or difference"));
 }

@@ -104,8 +104,9 @@ void bind_sensitivity(py::module_& m) {
             if (!told.is_none()) {
               const py::gil_scoped_acquire lock;
               try {
-                const py::object answer = told(point.evaluation, point.objective, point.violation, point.variables,
-                                               point.failure, best, point_json(study.study, point));
+                const py::object answer =
+                    told(point.evaluation, point.objective, point.violation, point.variables, point.failure,
+                         best, point_json(study.study, point));
                 if (answer.is(py::bool_(false))) return false;
               } catch (...) {
                 mistake = std::current_exception();

@@ -46,9 +46,8 @@ AdjointRun::AdjointRun(const System& system, const SimulateOptions& options, con
     const bool kept = (n - 1) % distance_ == 0;
     if (kept) kept_.push_back({state, {}});
     steps_.step(n, state, next, distance_ == 1 ? &kept_.back().log : nullptr);
-    sums_.add_step(n, [&](double s) -> const std::vector<double>& {
-      return steps_.sense_at(state, next, s, between);
-    });
+    sums_.add_step(
+        n, [&](double s) -> const std::vector<double>& { return steps_.sense_at(state, next, s, between); });
     std::swap(state, next);
     if (options.progress && !options.progress(0.5 * static_cast<double>(n) / static_cast<double>(count)))
       throw NumericalError(state.t, fmt::format("t = {:.9g}: interrupted", state.t));

@@ -91,8 +91,9 @@ void leave_out_reactions(const System& system, const SimulateOptions& options, s
       left.push_back(output);
   if (names.empty()) return;
   if (left.empty()) throw shared_reaction(system, outputs.front(), row);
-  notes.push_back(fmt::format("left out {}: '{}' follows from other constraints, so that reactions are shared",
-                              fmt::join(names, ", "), row));
+  notes.push_back(
+      fmt::format("left out {}: '{}' follows from other constraints, so that reactions are shared",
+                  fmt::join(names, ", "), row));
   outputs = std::move(left);
 }
 

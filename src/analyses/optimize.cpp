@@ -64,7 +64,8 @@ class Search {
         const int number = system.params().find(path);
         const auto same = std::find(parameters_.begin(), parameters_.end(), number);
         if (same != parameters_.end()) {
-          const auto owner = static_cast<std::size_t>(owner_[static_cast<std::size_t>(same - parameters_.begin())]);
+          const auto owner =
+              static_cast<std::size_t>(owner_[static_cast<std::size_t>(same - parameters_.begin())]);
           throw InputError("variables." + v.name,
                            fmt::format("'{}' is a number that the variable '{}' stands for already", path,
                                        study.variables[owner].name));
@@ -161,7 +162,8 @@ class Search {
     out_.converged = code > 0 && code != NLOPT_MAXEVAL_REACHED;
     // NLopt calls it a failure where round-off leaves no further descent: at a minimum that is met better than was asked for.
     if (code == NLOPT_ROUNDOFF_LIMITED) out_.converged = true;
-    out_.reason = escaped_ ? "the variables grow without end: give them bounds, lower and upper" : reason(code);
+    out_.reason =
+        escaped_ ? "the variables grow without end: give them bounds, lower and upper" : reason(code);
     const auto but = [&](const std::string& what) {
       out_.converged = false;
       out_.reason += "; but " + what;
@@ -227,10 +229,10 @@ class Search {
     };
     for (const Study::Variable& v : study_.variables) {
       const std::string where = "variables." + v.name;
-      if (v.parameters.empty())
-        finding(where, "expected the path of a number of the model as its parameter");
+      if (v.parameters.empty()) finding(where, "expected the path of a number of the model as its parameter");
       if (!(v.lower <= v.upper))
-        finding(where, fmt::format("expected a lower bound not above the upper one, got {} and {}", v.lower, v.upper));
+        finding(where, fmt::format("expected a lower bound not above the upper one, got {} and {}", v.lower,
+                                   v.upper));
       else if (!(v.lower <= v.initial && v.initial <= v.upper))
         finding(where,
                 fmt::format("expected an initial value from {} to {}, got {}", v.lower, v.upper, v.initial));
@@ -354,7 +356,8 @@ class Search {
     if (!both && std::abs(a.violation - b.violation) > kSame * std::max(a.violation, b.violation))
       return a.violation < b.violation;
     const double equal = study_.tolerance * objective_scale_;
-    if (both && std::abs(a.objective - b.objective) <= equal && a.violation > 1e-8 + b.violation) return false;
+    if (both && std::abs(a.objective - b.objective) <= equal && a.violation > 1e-8 + b.violation)
+      return false;
     if (both && std::abs(a.objective - b.objective) <= equal && b.violation > 1e-8 + a.violation) return true;
     return a.objective < b.objective;
   }
@@ -433,8 +436,7 @@ class Search {
             gradient.segment(variables, static_cast<Eigen::Index>(named)).transpose();
         const double of_misfit = gradient[gradient.size() - 1];
         for (std::size_t i = 0; i < measured_.size(); ++i)
-          slopes(f, static_cast<Eigen::Index>(named + i)) =
-              of_misfit * 2 * weight_[i] * differences_[i];
+          slopes(f, static_cast<Eigen::Index>(named + i)) = of_misfit * 2 * weight_[i] * differences_[i];
       }
     };
     Eigen::MatrixXd by_parameter;
@@ -488,10 +490,12 @@ class Search {
       if (!(violation > point.violation)) return;
       point.violation = violation;
       const double value = values_[static_cast<std::size_t>(row.function)];
-      point.violated =
-          fmt::format("the constraint '{}' is {:.6g} and must be {} {:.6g}",
-                      study_.constraints[static_cast<std::size_t>(row.function - 1)].name, value,
-                      row.is_equation ? "equal to" : row.sign > 0 ? "at most" : "at least", row.bound);
+      point.violated = fmt::format("the constraint '{}' is {:.6g} and must be {} {:.6g}",
+                                   study_.constraints[static_cast<std::size_t>(row.function - 1)].name, value,
+                                   row.is_equation ? "equal to"
+                                   : row.sign > 0  ? "at most"
+                                                   : "at least",
+                                   row.bound);
     };
     for (Row& row : rows_) {
       row.value = row.sign * (values_[static_cast<std::size_t>(row.function)] - row.bound) / row.size;
@@ -565,7 +569,7 @@ class Search {
   std::vector<double> values_, last_values_, named_;
   double misfit_ = 0;
   std::vector<double> differences_, best_differences_;  // to the data
-  Eigen::MatrixXd slopes_, best_slopes_;                // of these with respect to the variables; direct method only
+  Eigen::MatrixXd slopes_, best_slopes_;  // of these with respect to the variables; direct method only
   bool escaped_ = false;
   Eigen::MatrixXd gradients_;  // with respect to z
   std::vector<Row> rows_, equal_rows_;

@@ -47,9 +47,10 @@ struct Study {
 
 struct StudyPoint {
   int evaluation = 0;
-  double objective = 0, violation = 0;  // of the constraints: the largest, relative to their bounds; NaN if the run failed
-  std::string violated;                 // that constraint, what it is and what it must be; empty: all are met
-  std::string failure;                  // why there are no values here; empty: there are
+  double objective = 0,
+         violation = 0;  // of the constraints: the largest, relative to their bounds; NaN if the run failed
+  std::string violated;  // that constraint, what it is and what it must be; empty: all are met
+  std::string failure;   // why there are no values here; empty: there are
   std::vector<double> variables;
 };
 
@@ -65,7 +66,8 @@ struct Optimum {
   std::vector<double> residuals, deviations;
   std::vector<std::string> notes;
   double seconds = 0;  // elapsed
-  int evaluations = 0, failed = 0;  // all, and those without values: the model refused them, or the run did not reach its end
+  int evaluations = 0,
+      failed = 0;  // all, and those without values: the model refused them, or the run did not reach its end
   std::vector<StudyPoint> history;  // each evaluation
 };
 

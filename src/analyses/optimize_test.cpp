@@ -111,7 +111,8 @@ TEST(Optimize, NeedsAStartWithANumber) {
 TEST(Optimize, SurvivesValuesThatTheModelRefuses) {
   const System system = make_system(stone());
   Study study = thrown_stone();
-  study.variables = {{"m", {"bodies.stone.mass"}, 3, -50, 50}, {"vx", {"bodies.stone.velocity[0]"}, 1, 0, 20}};
+  study.variables = {{"m", {"bodies.stone.mass"}, 3, -50, 50},
+                     {"vx", {"bodies.stone.velocity[0]"}, 1, 0, 20}};
   study.outputs = {{"far", "place[0]"}};
   study.minimize = "(m - 0.2)^2 + (far - 2)^2";
   const Optimum found = search(study, system);
@@ -146,7 +147,8 @@ TEST(Optimize, EndsWhereNothingHoldsTheVariables) {
 TEST(Optimize, SaysWhichConstraintCannotBeMet) {
   const System system = make_system(stone());
   Study study = thrown_stone();
-  study.variables = {{"vx", {"bodies.stone.velocity[0]"}, 15, 10, 20}, {"vz", {"bodies.stone.velocity[2]"}, 5, 0, 20}};
+  study.variables = {{"vx", {"bodies.stone.velocity[0]"}, 15, 10, 20},
+                     {"vz", {"bodies.stone.velocity[2]"}, 5, 0, 20}};
   study.minimize = "vx + (vz - 7)^2";
   study.constraints = {{"slow", "vx", -std::numeric_limits<double>::infinity(), 5}};
   const Optimum found = search(study, system);
@@ -160,8 +162,15 @@ TEST(Optimize, SaysWhichConstraintCannotBeMet) {
 // Where every step from the start is refused, the start is no minimum.
 TEST(Optimize, DoesNotConvergeWhereItIsNotLetGo) {
   ModelBuilder builder;
-  builder.body("rod", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0}).set("velocity", {0, 0, 0});
-  builder.joint("hinge", "revolute").set("between", "ground", "rod").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+  builder.body("rod", "rigid")
+      .set("mass", {1})
+      .set("inertia", {1, 1, 1})
+      .set("position", {1, 0, 0})
+      .set("velocity", {0, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "rod")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
   builder.sensor("place", "position").set("of", std::string("rod"));
   Study study = thrown_stone();
   study.simulation.initial = "check";

@@ -139,9 +139,8 @@ OutputSums::OutputSums(const std::vector<Output>& outputs, const std::vector<dou
 }
 
 bool OutputSums::wants_start() const {
-  return every_step_ || std::any_of(outputs_.begin(), outputs_.end(), [&](const Output& output) {
-           return output.time == times_[0];
-         });
+  return every_step_ || std::any_of(outputs_.begin(), outputs_.end(),
+                                    [&](const Output& output) { return output.time == times_[0]; });
 }
 
 void OutputSums::add_start(const std::vector<double>& sensors) {

@@ -36,9 +36,8 @@ std::vector<double> plain_outputs(const System& system, const SimulateOptions& o
   State next = state;
   for (std::size_t n = 1; n <= ends.size(); ++n) {
     steps.step(n, state, next);
-    sums.add_step(n, [&](double s) -> const std::vector<double>& {
-      return steps.sense_at(state, next, s, between);
-    });
+    sums.add_step(
+        n, [&](double s) -> const std::vector<double>& { return steps.sense_at(state, next, s, between); });
     std::swap(state, next);
     if (options.progress && !options.progress(static_cast<double>(n) / static_cast<double>(ends.size())))
       throw NumericalError(state.t, fmt::format("t = {:.9g}: interrupted", state.t));
@@ -63,7 +62,8 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
   };
   std::vector<Shown> shown;
   const auto read = [&](double s, const std::vector<Varied>& sensors) -> const Shown& {
-    Shown& now = shown.emplace_back(Shown{s, std::vector<double>(columns), std::vector<double>(columns * count)});
+    Shown& now =
+        shown.emplace_back(Shown{s, std::vector<double>(columns), std::vector<double>(columns * count)});
     for (std::size_t c = 0; c < columns; ++c) {
       now.values[c] = sensors[c].v;
       tape.derivatives(sensors[c].id, now.slopes.data() + c * count);
@@ -116,7 +116,8 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
     // An extremum is where it was seen last.
     for (const OutputPlace& place : places)
       for (const OutputTerm& term : place.terms)
-        if (sums.is_extremum(term.output)) std::fill_n(out.derivatives.data() + term.output * count, count, 0.0);
+        if (sums.is_extremum(term.output))
+          std::fill_n(out.derivatives.data() + term.output * count, count, 0.0);
     for (const OutputPlace& place : places) add(place.terms, at_part(place.s));
     if (is_row(n)) add_row(next.t, at_part(1));
     state = std::move(next);
@@ -188,7 +189,8 @@ Differences differences(const System& system, int parameter, const SimulateOptio
 // "bodies.*.mass" fits "bodies.rod.mass".
 bool fits(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
-  if (pattern.front() != '*') return !text.empty() && text.front() == pattern.front() && fits(pattern.substr(1), text.substr(1));
+  if (pattern.front() != '*')
+    return !text.empty() && text.front() == pattern.front() && fits(pattern.substr(1), text.substr(1));
   for (std::size_t skipped = 0; skipped <= text.size(); ++skipped)
     if (fits(pattern.substr(1), text.substr(skipped))) return true;
   return false;
@@ -352,18 +354,17 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
       rest.push_back(derivative - difference);
       // Newton's method may leave more in the differences than their convergence shows.
       constexpr double kRelative = 1e-4, kMargin = 100;
-      out.disagrees[i * count + k] =
-          std::abs(derivative - difference) >
-          kRelative * std::max(std::abs(derivative), std::abs(difference)) +
-              kMargin * by_runs.uncertainty[i] + by_runs.noise[i];
+      out.disagrees[i * count + k] = std::abs(derivative - difference) >
+                                     kRelative * std::max(std::abs(derivative), std::abs(difference)) +
+                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i];
     }
     const double size = std::max(norm(all), 1e-300);
     out.disagreement.push_back(norm(rest) / size);
     out.uncertainty.push_back(norm(by_runs.uncertainty) / size);
     if (std::isnan(by_runs.derivatives.front()))
-      out.notes.push_back(fmt::format(
-          "'{}' has no differences: the model refuses values above and below {:.9g}", out.parameters[k],
-          out.parameter_values[k]));
+      out.notes.push_back(
+          fmt::format("'{}' has no differences: the model refuses values above and below {:.9g}",
+                      out.parameters[k], out.parameter_values[k]));
   }
   if (options.method == SensitivityMethod::Difference) out.seconds = seconds_since(begin);
   return out;

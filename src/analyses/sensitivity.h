@@ -42,7 +42,8 @@ struct Sensitivity {
   std::vector<std::string> output_units;
   std::vector<double> values;       // of the outputs
   std::vector<double> derivatives;  // output by output: one number per parameter
-  std::vector<double> differences;  // the same by differences, if checked; NaN where runs beside the parameter are refused
+  std::vector<double>
+      differences;  // the same by differences, if checked; NaN where runs beside the parameter are refused
   // For each parameter the largest difference to them, relative to the norm of that parameter's derivatives of all outputs; and how far the
   // differences themselves are from having converged.
   std::vector<double> disagreement, uncertainty;

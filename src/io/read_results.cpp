@@ -132,7 +132,8 @@ MeasuredTable read_measured(const std::string& file) {
       auto found = std::find(names.begin(), names.end(), "t");
       if (found == names.end()) found = std::find(names.begin(), names.end(), "time");
       if (found == names.end())
-        wrong(file, number, fmt::format("expected names of columns, one of them 't', got '{}'", excerpt(text)));
+        wrong(file, number,
+              fmt::format("expected names of columns, one of them 't', got '{}'", excerpt(text)));
       time = static_cast<std::size_t>(found - names.begin());
       for (std::size_t i = 0; i < names.size(); ++i) {
         if (std::count(names.begin(), names.end(), names[i]) > 1)

@@ -61,8 +61,8 @@ TEST_F(ReadResults, SaysWhatIsWrongAndWhere) {
 
 // As spreadsheets and loggers write it: a byte order mark, quotes, blanks, comments, gaps, the time not first.
 TEST_F(ReadResults, TakesWhatOtherProgramsMeasured) {
-  const MeasuredTable table = read_measured(
-      write("\xEF\xBB\xBF\"angle\", t ,\"a, b\"\r\n# a comment\r\n0.1, 0, 1\r\n, 0.5, 2\r\nnan,0.25,+3\r\n\r\n"));
+  const MeasuredTable table = read_measured(write(
+      "\xEF\xBB\xBF\"angle\", t ,\"a, b\"\r\n# a comment\r\n0.1, 0, 1\r\n, 0.5, 2\r\nnan,0.25,+3\r\n\r\n"));
   EXPECT_EQ(table.names, (std::vector<std::string>{"angle", "a, b"}));
   EXPECT_EQ(table.times, (std::vector<double>{0, 0.5, 0.25}));
   EXPECT_EQ(table.columns[0][0], 0.1);

@@ -255,7 +255,8 @@ StudyFile read_study(const std::string& file, const std::vector<Assignment>& set
   return read_study_text(read_text_file(file), file, set);
 }
 
-StudyFile read_study_text(std::string_view text, const std::string& file, const std::vector<Assignment>& set) {
+StudyFile read_study_text(std::string_view text, const std::string& file,
+                          const std::vector<Assignment>& set) {
   const JsonDocument document = JsonDocument::parse(text, file);
   const JsonValue root = document.root();
   StudyReader reader(file);
@@ -434,17 +435,17 @@ std::string optimum_report(const StudyFile& file, const Optimum& r) {
       r.seconds);
   out += fmt::format("`{}` fell from {:.9g} to {:.9g}.\n\n",
                      study.minimize.empty() ? "misfit" : study.minimize, r.first.objective, r.best.objective);
-  out += "| variable | parameters | unit | lower | upper | start | found | standard deviation |\n"
-         "|---|---|---|---|---|---|---|---|\n";
+  out +=
+      "| variable | parameters | unit | lower | upper | start | found | standard deviation |\n"
+      "|---|---|---|---|---|---|---|---|\n";
   const Params& params = file.system.params();
   for (std::size_t i = 0; i < study.variables.size(); ++i) {
     const Study::Variable& v = study.variables[i];
     const double deviation = r.deviations.empty() ? NAN : r.deviations[i];
-    out += fmt::format("| {} | {} | {} | {} | {} | {:.9g} | {:.9g} | {} |\n", v.name,
-                       fmt::join(v.parameters, ", "),
-                       number_unit(params.description(), params.find(v.parameters.front())), bound(v.lower),
-                       bound(v.upper), v.initial, r.best.variables[i],
-                       std::isnan(deviation) ? "-" : fmt::format("{:.2g}", deviation));
+    out += fmt::format(
+        "| {} | {} | {} | {} | {} | {:.9g} | {:.9g} | {} |\n", v.name, fmt::join(v.parameters, ", "),
+        number_unit(params.description(), params.find(v.parameters.front())), bound(v.lower), bound(v.upper),
+        v.initial, r.best.variables[i], std::isnan(deviation) ? "-" : fmt::format("{:.2g}", deviation));
   }
   if (!study.outputs.empty()) {
     out += "\n| output | is | value |\n|---|---|---|\n";
