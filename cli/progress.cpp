@@ -17,7 +17,9 @@ constexpr int kWidth = 40;
 
 volatile std::sig_atomic_t stop_requested = 0;
 
-// The first Ctrl-C lets the step finish and the output be written; the second one ends the program.
+constexpr int kSignals[] = {SIGINT, SIGTERM};  // Ctrl-C, and what batch queues send
+
+// The first one lets the step finish and the output be written; the second one ends the program.
 void request_stop(int signal) {
   stop_requested = 1;
   std::signal(signal, SIG_DFL);
@@ -27,11 +29,11 @@ void request_stop(int signal) {
 
 Progress::Progress()
     : start_(Clock::now()), next_draw_(start_ + kPatience), on_terminal_(isatty(STDERR_FILENO) != 0) {
-  std::signal(SIGINT, &request_stop);
+  for (const int signal : kSignals) std::signal(signal, &request_stop);
 }
 
 Progress::~Progress() {
-  std::signal(SIGINT, SIG_DFL);
+  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
   if (drawn_) std::fputs("\r\x1b[K", stderr);
 }
 

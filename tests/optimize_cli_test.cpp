@@ -1,6 +1,8 @@
 // liedyn optimize as a user meets it.
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -46,9 +48,58 @@ TEST(OptimizeCommand, FitsAndWritesAReportAndGoesOnFromThere) {
   std::getline(history, header);
   EXPECT_EQ(header, "evaluation,objective,violation,vz");
 
-  const Outcome again = run_program({"optimize", study, "--restart", out + "/result.json", "--quiet"});
+  const auto rows = [&] {
+    std::ifstream in(out + "/history.csv");
+    return std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n');
+  };
+  const auto before = rows();
+  const Outcome again = run_program({"optimize", study, "--restart", out + "/result.json", "--quiet", "--out",
+                                     out, "--tolerance", "1e-7", "--set", "bodies.stone.mass=2"});
   ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_GT(rows(), before);  // the history goes on
+  EXPECT_EQ(run_program({"optimize", study, "--tolerance", "7"}).exit_code, 2);
   EXPECT_THAT(again.out, HasSubstr("(start 8)"));
+}
+
+TEST(OptimizeCommand, RefusesWhatWouldBeIgnored) {
+  const TemporaryDirectory directory;
+  written(directory, "stone.json", kModel);
+  written(directory, "seen.csv", "t,height\n0,0\n0.5,2.75\n1,3\n");
+  const auto error = [&](const std::string& rest) {
+    const std::string study =
+        written(directory, "study.json",
+                R"({ "model": "stone.json", "outputs": { "far": "place[0]" },)" + rest + "}");
+    const Outcome outcome = run_program({"optimize", study});
+    EXPECT_EQ(outcome.exit_code, 2) << rest;
+    return outcome.err;
+  };
+  const std::string variable =
+      R"("variables": { "vz": { "parameter": "bodies.stone.velocity[2]", "lower": 0, "upper": 20 } })";
+  const std::string data =
+      R"("data": [ { "file": "seen.csv", "columns": { "height": "place[2]" }, "weights": )";
+  EXPECT_THAT(error(variable + "," + data + R"({ "hight": 2 } } ])"), HasSubstr("did you mean 'height'?"));
+  EXPECT_THAT(error(variable + "," + data + R"({ "height": -2 } } ])"), HasSubstr("not negative"));
+  EXPECT_THAT(error(variable + R"(, "minimize": "far", "optimizer": { "evaluations": 2.5 })"),
+              HasSubstr("whole number"));
+  EXPECT_THAT(
+      error(
+          variable +
+          R"(, "minimize": "far", "constraints": { "c": { "expression": "far", "equals": 1, "at_most": 2 } })"),
+      HasSubstr("either equals"));
+  EXPECT_THAT(error(R"("minimize": "far",
+    "variables": { "pi": { "parameter": "bodies.stone.velocity[2]" } })"),
+              HasSubstr("study.json:2: variables.pi"));
+  // What the search itself finds has its line too.
+  EXPECT_THAT(error(R"("minimize": "far",
+    "variables": { "vz": { "parameter": "bodies.stone.velocity[2]",
+      "lower": 30, "upper": 20 } })"),
+              HasSubstr("study.json:2: variables.vz"));
+  const std::string study =
+      written(directory, "study.json", R"({ "model": "stone.json", "minimize": "vz",)" + variable + "}");
+  const std::string far = written(directory, "far.json", R"({ "variables": { "vz": 100 } })");
+  const Outcome outcome = run_program({"optimize", study, "--restart", far});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("from 0 to 20"));
 }
 
 TEST(OptimizeCommand, ReportsAllMistakesOfAStudy) {

@@ -49,13 +49,14 @@ from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, m
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model, kinematics, load, models, parameters, run, sensitivity
 from liedyn.result import Result
-from liedyn.derivatives import Sensitivity, gradient
+from liedyn.derivatives import Gradient, Sensitivity, gradient
 from liedyn.optimum import Optimum, optimize
 
 __all__ = [
     "Convergence",
     "Diagnostic",
     "Equilibrium",
+    "Gradient",
     "InputError",
     "LinearAnalysis",
     "Model",

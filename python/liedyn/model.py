@@ -112,7 +112,7 @@ class Model:
         given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": _one_of(output_every, every)}
         result = self._simulate(given, residuals, set, start, strict, driven=False)
         if sensitivities:
-            result.sensitivity = self._sensitivity(given, list(sensitivities), [], set, start, "direct", False)
+            result.sensitivity = self._sensitivity(given, sensitivities, [], set, start, "direct", False)
         return result
 
     @property
@@ -138,23 +138,23 @@ class Model:
     ) -> Sensitivity:
         """Derivatives of outputs with respect to parameters, exact for the steps as they are taken.
 
-        parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`.
+        parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`. "bodies.*.mass" are all that fit.
         outputs:    "tip[0]" (a sensor at the end), "tip[0]@0.5" (at a time), "tip[0]@integral", "tip[0]@max", "tip[0]@min";
-                    all sensors at the end if none is given.
+                    all sensors at the end that have derivatives if none is given.
         method:     "direct" (for few parameters), "adjoint" (for few outputs), or "difference": extrapolated differences of whole
                     runs along the same steps.
-        check:      compare with such differences: `disagreement`.
+        check:      compare with such differences: `agrees`, `disagreement`.
 
         The other options are those of `run`. Raises NumericalError if the run does not reach its end.
         """
         given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": every}
-        return self._sensitivity(given, list(parameters), list(outputs), set, start, method, check)
+        return self._sensitivity(given, parameters, outputs, set, start, method, check)
 
     def _sensitivity(
         self,
         given: dict[str, Any],
-        parameters: list[str],
-        outputs: list[str],
+        parameters: Sequence[str],
+        outputs: Sequence[str],
         set: Mapping[str, float] | None,
         start: Any,
         method: str,
@@ -166,6 +166,7 @@ class Model:
                 setattr(options, name, value)
         self._start_from(options, start)
         params = _changed(self._params, _assignments(set))
+        parameters, outputs = _names(parameters, "parameters"), _names(outputs, "outputs")
         return Sensitivity(_liedyn.sensitivity(self._compiled, params, options, parameters, outputs, method, check))
 
     def kinematics(
@@ -283,6 +284,17 @@ def load(model: str | os.PathLike) -> dict[str, Any]:
 def parameters(model: ModelSource, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
     """Paths and values of all numbers of a model."""
     return dict(Model(model, set=set).parameters)
+
+
+def _names(names: Any, what: str) -> list[str]:
+    """A list of texts; one alone stands for itself."""
+    if isinstance(names, str):
+        return [names]
+    out = list(names)
+    for name in out:
+        if not isinstance(name, str):
+            raise InputError([Diagnostic("", 0, what, f"expected texts, got {name!r}")])
+    return out
 
 
 def _one_of(output_every: int | None, every: int | None) -> int | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.model import _json_text
 
 
 class Optimum:
@@ -20,11 +23,13 @@ class Optimum:
     >>> found.objective, found.converged, found.reason
     """
 
-    def __init__(self, data: dict[str, Any], history: np.ndarray) -> None:
+    def __init__(self, data: dict[str, Any], report: str, history: np.ndarray) -> None:
         self.data = data
         """What `liedyn optimize --json` prints."""
+        self.report = report
+        """What was asked, what was found, and how: a page of Markdown."""
         self.history = {"objective": history[:, 1], "violation": history[:, 2]}
-        """Each evaluation: objective, violation of the constraints, and the variables by their names."""
+        """Each evaluation: objective, violation of the constraints (both NaN where the run failed), and the variables by their names."""
         for i, name in enumerate(data["variables"]):
             self.history[name] = history[:, 3 + i]
 
@@ -49,17 +54,71 @@ class Optimum:
     def reason(self) -> str:
         return self.data["reason"]
 
+    @property
+    def standard_deviations(self) -> dict[str, float | None]:
+        """Of the variables of a fit, from the spread of the differences to the data; None where they are not known."""
+        return self.data.get("standard_deviations", {})
+
+    @property
+    def residuals(self) -> dict[str, float]:
+        """The root mean square of the differences to each column of the data."""
+        return self.data.get("residuals", {})
+
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"
         return f"<Optimum {self.objective:.6g}, {state} after {len(self.history['objective'])} evaluations>"
 
 
-def optimize(study: str | Path | Mapping[str, Any], directory: str | Path = ".") -> Optimum:
-    """Minimise or fit: a study as a file, or as a dictionary whose paths are relative to `directory`."""
-    if isinstance(study, Mapping):
-        file, text = Path(directory) / "study.json", json.dumps(study)
-    else:
-        file = Path(study)
-        text = file.read_text()
-    result, history = _liedyn.optimize(text, str(file))
-    return Optimum(json.loads(result), history)
+def optimize(
+    study: str | os.PathLike | Mapping[str, Any],
+    directory: str | os.PathLike = ".",
+    *,
+    out: str | os.PathLike | None = None,
+    restart: str | os.PathLike | None = None,
+    progress: Callable[[dict[str, Any]], Any] | None = None,
+) -> Optimum:
+    """Minimise or fit: a study as a file, or as a dictionary whose paths are relative to `directory`; the model of a dictionary may be a
+    dictionary too.
+
+    out:      a directory that gets result.json (also while the search goes on: it is what remains after Ctrl-C), history.csv and report.md.
+    restart:  result.json of an earlier search, to begin where it has been.
+    progress: is called after each evaluation with a dict of evaluation, objective, violation, variables, failure (why there are no values,
+              or empty) and best (whether it is the best so far); the search ends if it returns False.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        if isinstance(study, Mapping):
+            study = dict(study)
+            if isinstance(study.get("model"), Mapping):
+                model = Path(scratch) / "model.json"
+                model.write_text(_json_text(study["model"]), encoding="utf-8")
+                study["model"] = str(model)
+            file, text = Path(directory) / "study.json", _json_text(study)
+        else:
+            file = Path(study)
+            text = file.read_text(encoding="utf-8")
+        folder = Path(out) if out is not None else None
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+        def told(evaluation: int, objective: float, violation: float, values: list[float], failure: str, best: bool, point: str) -> Any:
+            names = list(json.loads(point)["variables"])
+            if folder is not None:
+                if evaluation == 1:
+                    head = ",".join(["evaluation", "objective", "violation", *names])
+                    (folder / "history.csv").write_text(head + "\n", encoding="utf-8")
+                row = [str(evaluation), *("" if x != x else repr(x) for x in (objective, violation, *values))]
+                with open(folder / "history.csv", "a", encoding="utf-8") as history:
+                    history.write(",".join(row) + "\n")
+                if best:
+                    (folder / "result.json").write_text(point + "\n", encoding="utf-8")
+            if progress is None:
+                return None
+            seen = {"evaluation": evaluation, "objective": objective, "violation": violation}
+            return progress(seen | {"variables": dict(zip(names, values)), "failure": failure, "best": best})
+
+        watched = told if folder is not None or progress is not None else None
+        result, report, history = _liedyn.optimize(text, str(file), os.fspath(restart) if restart is not None else "", watched)
+    if folder is not None:
+        (folder / "result.json").write_text(result + "\n", encoding="utf-8")
+        (folder / "report.md").write_text(report, encoding="utf-8")
+    return Optimum(json.loads(result), report, history)

@@ -41,9 +41,12 @@ void run_freely(const Analyse& analyse) {
     next_look = Clock::now() + kPause;
     return !interrupted;
   };
-  {
+  try {
     const py::gil_scoped_release free;
     analyse(progress);
+  } catch (...) {
+    // Analyses that have nothing to give when they are stopped say so; the interrupt goes before.
+    if (!interrupted) throw;
   }
   if (interrupted) throw py::error_already_set();
 }

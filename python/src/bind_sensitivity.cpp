@@ -33,6 +33,18 @@ void bind_sensitivity(py::module_& m) {
           [size](const Sensitivity& s) {
             return array(s.differences, {s.differences.empty() ? 0 : size(s.outputs), size(s.parameters)});
           })
+      .def_property_readonly("method", [](const Sensitivity& s) { return std::string(name_of(s.method)); })
+      .def_readonly("notes", &Sensitivity::notes)
+      .def_readonly("parameter_values", &Sensitivity::parameter_values)
+      .def_readonly("parameter_units", &Sensitivity::parameter_units)
+      .def_readonly("output_units", &Sensitivity::output_units)
+      .def_property_readonly("disagrees",
+                             [size](const Sensitivity& s) {
+                               py::array_t<bool> out(std::vector<py::ssize_t>{
+                                   s.disagrees.empty() ? 0 : size(s.outputs), size(s.parameters)});
+                               std::copy(s.disagrees.begin(), s.disagrees.end(), out.mutable_data());
+                               return out;
+                             })
       .def_readonly("disagreement", &Sensitivity::disagreement)
       .def_readonly("uncertainty", &Sensitivity::uncertainty)
       .def_readonly("seconds", &Sensitivity::seconds)
@@ -77,15 +89,34 @@ void bind_sensitivity(py::module_& m) {
       },
       py::arg("model"), py::arg("params"), py::arg("options"), py::arg("parameters"), py::arg("outputs"),
       py::arg("method"), py::arg("check"));
-  // The result as JSON, and the history as a table: evaluation, objective, violation, variables.
+  // The result and its report as texts, and the history as a table: evaluation, objective, violation, variables. `told` is called with each point (evaluation, objective, violation,
+  // variables, failure, whether it is the best so far, and all that restart needs as JSON); False ends the search.
   m.def(
       "optimize",
-      [](const std::string& text, const std::string& file) {
-        const StudyFile study = read_study_text(text, file);
+      [](const std::string& text, const std::string& file, const std::string& restart,
+         const py::object& told) {
+        StudyFile study = read_study_text(text, file);
+        if (!restart.empty()) restart_from(restart, study.study);
         Optimum result;
+        std::exception_ptr mistake;  // of the caller's function
         run_freely([&](const auto& progress) {
-          result = optimize(study.system, study.study, [&](const StudyPoint&, bool) { return progress(0); });
+          result = search(study, [&](const StudyPoint& point, bool best) {
+            if (!told.is_none()) {
+              const py::gil_scoped_acquire lock;
+              try {
+                const py::object answer =
+                    told(point.evaluation, point.objective, point.violation, point.variables, point.failure,
+                         best, point_json(study.study, point));
+                if (answer.is(py::bool_(false))) return false;
+              } catch (...) {
+                mistake = std::current_exception();
+                return false;
+              }
+            }
+            return progress(0);
+          });
         });
+        if (mistake) std::rethrow_exception(mistake);
         std::vector<double> history;
         for (const StudyPoint& point : result.history) {
           history.push_back(point.evaluation);
@@ -93,11 +124,11 @@ void bind_sensitivity(py::module_& m) {
           history.push_back(point.violation);
           history.insert(history.end(), point.variables.begin(), point.variables.end());
         }
-        return py::make_tuple(optimum_json(study.study, result),
+        return py::make_tuple(optimum_json(study.study, result), optimum_report(study, result),
                               array(history, {static_cast<py::ssize_t>(result.history.size()),
                                               static_cast<py::ssize_t>(3 + study.study.variables.size())}));
       },
-      py::arg("text"), py::arg("file"));
+      py::arg("text"), py::arg("file"), py::arg("restart"), py::arg("told"));
 }
 
 }  // namespace liedyn::python

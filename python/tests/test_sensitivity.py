@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +46,55 @@ def test_gradient_is_what_optimisers_take():
     assert f([151, 15])[0] == pytest.approx(value + slope[0], abs=1e-2 * abs(slope[0]))
 
 
+def test_gradient_takes_names_dicts_and_set():
+    parameters = ["spin", "bodies.top.mass"]
+    f = ld.gradient("heavy_top", "position[2]", parameters, set={"gravity[2]": -5}, **OPTIONS)
+    value, slope = f([150, 15])
+    assert f()[0] == value and f({"spin": 150})[0] == value and list(f.start) == [150, 15]
+    whole = ld.Model("heavy_top", set={"gravity[2]": -5}).sensitivity(parameters, ["position[2]"], **OPTIONS)
+    np.testing.assert_array_equal(slope, whole.jacobian[0])
+    assert ld.gradient(ld.load("heavy_top"), "position[2]", parameters, method="adjoint", **OPTIONS)([150, 15])[1] == pytest.approx(
+        ld.gradient("heavy_top", "position[2]", parameters, **OPTIONS)([150, 15])[1], rel=1e-9
+    )
+    for wrong in ([150], [150, 15, 3], 150):
+        with pytest.raises(ValueError, match="expected 2 values"):
+            f(wrong)
+    with pytest.raises(ValueError, match="one component"):
+        ld.gradient("heavy_top", "position", ["spin"], **OPTIONS)([150])
+
+
+def test_derivatives_are_found_by_any_spelling():
+    s = ld.sensitivity("heavy_top", "spin", ["position", "energy"], **OPTIONS)
+    assert s.method == "direct" and s.agrees is None
+    assert s["energy", "parameters.spin"] == s["energy", "spin"]
+    assert s["position", "spin"].shape == (3,)
+    assert "d/d(spin)" in str(s) and "position[2]" in str(s)
+    with pytest.raises(KeyError, match="there are position"):
+        s["place", "spin"]
+    backwards = ld.sensitivity("heavy_top", ["spin"], ["position"], method="adjoint", **OPTIONS)
+    with pytest.raises(ValueError, match="direct"):
+        backwards.d("position", "spin")
+    assert len(ld.sensitivity("heavy_top", ["bodies.*.inertia[*]"], ["energy"], **OPTIONS).parameters) >= 3
+    with pytest.raises(ld.InputError, match="named twice"):
+        ld.run("heavy_top", sensitivities=["spin", "spin"], **OPTIONS)
+    with pytest.raises(ld.InputError, match="expected texts"):
+        ld.sensitivity("heavy_top", [1])
+
+
+@pytest.mark.parametrize("method", ["direct", "adjoint", "difference"])
+def test_interrupt_is_raised_as_such(method):
+    program = f"""
+import liedyn as ld, _thread, threading
+threading.Timer(0.5, _thread.interrupt_main).start()
+try:
+    ld.sensitivity("slider_crank", ["bodies.rod.mass"], ["energy"], step=1e-5, end=5, method="{method}")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "interrupted", done.stderr
+
+
 def test_wrong_input_is_refused():
     with pytest.raises(ld.InputError, match="mass"):
         ld.sensitivity("heavy_top", ["bodies.top.mas"])
@@ -64,6 +115,38 @@ def test_optimize_takes_a_dictionary():
     assert found.variables["mass"] == pytest.approx(12, abs=1e-4)
     assert found.parameters == {"bodies.top.mass": found.variables["mass"]}
     assert found.history["mass"][0] == 15 and len(found.history["objective"]) == len(found.history["mass"])
+
+
+STONE = {
+    "liedyn": 1,
+    "gravity": [0, 0, -9.81],
+    "bodies": {"stone": {"type": "point", "mass": 1, "velocity": [1, 0, np.int64(5)]}},
+    "sensors": {"place": {"type": "position", "of": "stone"}},
+    "simulation": {"end": 1, "step": 0.01},
+}
+
+
+def test_optimize_tells_and_writes_and_goes_on(tmp_path):
+    (tmp_path / "seen.csv").write_text("height, t\n0, 0\n2.7738,0.5\n,0.7\n3.095, 1\n")
+    study = {
+        "model": STONE,
+        "variables": {"vz": {"parameter": "bodies.stone.velocity[2]", "lower": np.int64(0), "upper": 20}},
+        "data": [{"file": "seen.csv", "columns": {"height": "place[2]"}}],
+    }
+    seen = []
+    found = ld.optimize(study, tmp_path, out=tmp_path / "found", progress=seen.append)
+    assert found.variables["vz"] == pytest.approx(8, abs=1e-3)
+    assert [point["evaluation"] for point in seen] == list(range(1, len(seen) + 1))
+    assert seen[0]["variables"] == {"vz": 5} and seen[0]["best"]
+    assert 0 < found.standard_deviations["vz"] < 1e-2 and found.residuals["place[2]"] < 1e-3
+    for file in ("result.json", "history.csv", "report.md"):
+        assert (tmp_path / "found" / file).exists()
+    again = ld.optimize(study, tmp_path, restart=tmp_path / "found" / "result.json")
+    assert again.history["vz"][0] == found.variables["vz"]
+    stopped = ld.optimize(study, tmp_path, progress=lambda point: point["evaluation"] < 2)
+    assert not stopped.converged and stopped.reason == "interrupted"
+    with pytest.raises(ZeroDivisionError):
+        ld.optimize(study, tmp_path, progress=lambda point: 1 / 0)
 
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

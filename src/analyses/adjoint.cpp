@@ -30,7 +30,7 @@ AdjointRun::AdjointRun(const System& system, const SimulateOptions& options, con
       sums_(outputs, times_of(options, ends)),
       steps_(system, options, ends) {
   State state = steps_.initial();
-  if (sums_.wants_end(0)) sums_.add(0, steps_.sense(state));
+  if (sums_.wants_start()) sums_.add_start(steps_.sense(state));
   steps_.begin(state);
   // All states, or as many between two that are kept as there are of these. With what one solve finds; methods with several stages take more.
   const std::size_t count = ends.size(),
@@ -46,11 +46,8 @@ AdjointRun::AdjointRun(const System& system, const SimulateOptions& options, con
     const bool kept = (n - 1) % distance_ == 0;
     if (kept) kept_.push_back({state, {}});
     steps_.step(n, state, next, distance_ == 1 ? &kept_.back().log : nullptr);
-    for (const double s : sums_.parts(n)) {
-      steps_.between(state, next, s, between);
-      sums_.add_between(n, s, steps_.sense(between));
-    }
-    if (sums_.wants_end(n)) sums_.add(n, steps_.sense(next));
+    sums_.add_step(
+        n, [&](double s) -> const std::vector<double>& { return steps_.sense_at(state, next, s, between); });
     std::swap(state, next);
     if (options.progress && !options.progress(0.5 * static_cast<double>(n) / static_cast<double>(count)))
       throw NumericalError(state.t, fmt::format("t = {:.9g}: interrupted", state.t));
@@ -110,13 +107,8 @@ Eigen::MatrixXd AdjointRun::gradients(const std::vector<int>& parameters, const 
     steps.work().forget_time();
     to = from;
     steps.step(n, from, to, &begin.log);
-    for (const double s : sums_.parts(n)) {
-      between = to;
-      steps.between(from, to, s, between);
-      add_terms(sums_.terms_between(n, s), steps.sense(between));
-    }
-    if (const std::vector<OutputTerm> terms = sums_.terms(n); !terms.empty())
-      add_terms(terms, steps.sense(to));
+    for (const OutputPlace& place : sums_.places(n))
+      add_terms(place.terms, steps.sense_at(from, to, place.s, between));
     add_state(to);
     for (std::size_t k = 0; k < sums; ++k) {
       tape.backwards(of_numbers[k], places.size());
@@ -131,7 +123,7 @@ Eigen::MatrixXd AdjointRun::gradients(const std::vector<int>& parameters, const 
   // The start.
   tape.restart({});
   from = steps.initial();
-  if (const std::vector<OutputTerm> terms = sums_.terms(0); !terms.empty())
+  if (const std::vector<OutputTerm> terms = sums_.terms_at_start(); !terms.empty())
     add_terms(terms, steps.sense(from));
   steps.begin(from);
   add_state(from);

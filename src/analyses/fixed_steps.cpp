@@ -1,5 +1,7 @@
 #include "analyses/fixed_steps.h"
 
+#include <algorithm>
+
 #include "integrators/driver.h"
 
 namespace liedyn {
@@ -37,26 +39,62 @@ void refuse_shared_reactions(const Model& model, int redundant_row) {
                        "take the formulation 'minimal', or joints that hold fewer directions");
 }
 
-void refuse_reactions(const System& system, const SimulateOptions& options,
-                      const std::vector<Output>& outputs) {
+namespace {
+
+// The name of a constraint that follows from others at the start; empty: there is none.
+std::string redundant_row(const System& system, const SimulateOptions& options) {
   Work work(system, options.solver);
   const State state = consistent_state(
       system, options.start, {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
-  if (state.redundant.empty()) return;
-  for (const Sensor& sensor : system.model().sensors)
-    for (const Output& output : outputs) {
-      const std::string& type = sensor.listed->kind.type;
-      if (output.column < sensor.first || output.column >= sensor.first + sensor.components ||
-          (type != "multiplier" && type != "reaction_force" && type != "reaction_torque" &&
-           type != "expression"))
-        continue;
-      throw InputError(
-          "outputs." + output.name,
-          fmt::format(
-              "'{}' follows from other constraints, so that reactions are shared: they have no derivatives",
-              system.model().row_name(state.redundant.front())),
-          "take other outputs, the formulation 'minimal', or joints that hold fewer directions");
-    }
+  return state.redundant.empty() ? "" : system.model().row_name(state.redundant.front());
+}
+
+bool shows_reactions(const Model& model, const Output& output) {
+  return std::any_of(model.sensors.begin(), model.sensors.end(), [&](const Sensor& sensor) {
+    const std::string& type = sensor.listed->kind.type;
+    return output.column >= sensor.first && output.column < sensor.first + sensor.components &&
+           (type == "multiplier" || type == "reaction_force" || type == "reaction_torque" ||
+            type == "expression");
+  });
+}
+
+InputError shared_reaction(const System& system, const Output& output, const std::string& row) {
+  return InputError(
+      "outputs." + output.name,
+      fmt::format(
+          "'{}' follows from other constraints, so that reactions are shared: they have no derivatives", row),
+      system.model().formulation() == "minimal"
+          ? "take other outputs, or joints that hold fewer directions"
+          : "take other outputs, the formulation 'minimal', or joints that hold fewer directions");
+}
+
+}  // namespace
+
+void refuse_reactions(const System& system, const SimulateOptions& options,
+                      const std::vector<Output>& outputs) {
+  const std::string row = redundant_row(system, options);
+  if (row.empty()) return;
+  for (const Output& output : outputs)
+    if (shows_reactions(system.model(), output)) throw shared_reaction(system, output, row);
+}
+
+void leave_out_reactions(const System& system, const SimulateOptions& options, std::vector<Output>& outputs,
+                         std::vector<std::string>& notes) {
+  const std::string row = redundant_row(system, options);
+  if (row.empty()) return;
+  std::vector<Output> left;
+  std::vector<std::string> names;
+  for (const Output& output : outputs)
+    if (shows_reactions(system.model(), output))
+      names.push_back(output.name);
+    else
+      left.push_back(output);
+  if (names.empty()) return;
+  if (left.empty()) throw shared_reaction(system, outputs.front(), row);
+  notes.push_back(
+      fmt::format("left out {}: '{}' follows from other constraints, so that reactions are shared",
+                  fmt::join(names, ", "), row));
+  outputs = std::move(left);
 }
 
 std::vector<double> times_of(const SimulateOptions& options, const std::vector<double>& ends) {

@@ -25,6 +25,9 @@ void refuse_shared_reactions(const Model& model, int redundant_row);
 // The same if outputs show them.
 void refuse_reactions(const System& system, const SimulateOptions& options,
                       const std::vector<Output>& outputs);
+// Takes such outputs from the list, with a note; throws InputError if none is left.
+void leave_out_reactions(const System& system, const SimulateOptions& options, std::vector<Output>& outputs,
+                         std::vector<std::string>& notes);
 
 namespace fixed_steps_detail {
 
@@ -115,6 +118,15 @@ class FixedSteps {
   const std::vector<S>& sense(const StateOf<S>& state) {
     system_.sense(state, *work_, variables_, sensors_.data());
     return sensors_;
+  }
+  // The same at the part s of the step that was taken last, 0 <= s <= 1.
+  const std::vector<S>& sense_at(const StateOf<S>& from, const StateOf<S>& to, double s,
+                                 StateOf<S>& between_state) {
+    if (s == 0) return sense(from);
+    if (s == 1) return sense(to);
+    between_state = to;
+    between(from, to, s, between_state);
+    return sense(between_state);
   }
   WorkOf<S>& work() { return *work_; }
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <memory>
 
+#include <Eigen/LU>
+
 #include "analyses/adjoint.h"
 #include "analyses/choose_formulation.h"
 #include "analyses/sensitivity.h"
@@ -44,6 +46,7 @@ class Formula {
     }
     return expression_.evaluate<double>(values);
   }
+  bool uses(std::size_t argument) const { return expression_.uses(static_cast<int>(argument)); }
 
  private:
   Expression expression_;
@@ -58,7 +61,16 @@ class Search {
     for (const Study::Variable& v : study.variables) {
       names_.push_back(v.name);
       for (const std::string& path : v.parameters) {
-        parameters_.push_back(system.params().find(path));
+        const int number = system.params().find(path);
+        const auto same = std::find(parameters_.begin(), parameters_.end(), number);
+        if (same != parameters_.end()) {
+          const auto owner =
+              static_cast<std::size_t>(owner_[static_cast<std::size_t>(same - parameters_.begin())]);
+          throw InputError("variables." + v.name,
+                           fmt::format("'{}' is a number that the variable '{}' stands for already", path,
+                                       study.variables[owner].name));
+        }
+        parameters_.push_back(number);
         owner_.push_back(static_cast<Eigen::Index>(&v - study.variables.data()));
       }
       const bool bounded = std::isfinite(v.lower) && std::isfinite(v.upper);
@@ -87,6 +99,10 @@ class Search {
     formulas_.emplace_back(study.minimize.empty() ? "misfit" : study.minimize, "minimize", names_);
     for (const Study::Constraint& c : study.constraints)
       formulas_.emplace_back(c.expression, "constraints." + c.name, names_);
+    for (std::size_t f = 0; f < formulas_.size(); ++f)
+      if (study.data.empty() && formulas_[f].uses(names_.size() - 1))
+        throw InputError(f == 0 ? "minimize" : "constraints." + study.constraints[f - 1].name,
+                         "uses the misfit, and the study has no data");
     refuse_reactions(system, study.simulation, outputs_);
     // The direct method pays for each parameter, the adjoint one for each function.
     use_adjoint_ = study.gradient == "adjoint" ||
@@ -104,6 +120,11 @@ class Search {
     double least = study_.data.empty() ? 1 : 0;
     for (std::size_t i = 0; i < measured_.size(); ++i) least += weight_[i] * measured_[i] * measured_[i];
     objective_scale_ = std::max(std::abs(out_.first.objective), 1e-12 * (least > 0 ? least : 1));
+    for (std::size_t i = 0; i < n; ++i)
+      if (gradients_.col(static_cast<Eigen::Index>(i)).isZero(0))
+        out_.notes.push_back(
+            fmt::format("the variable '{}' changes neither the objective nor a constraint at the start",
+                        study_.variables[i].name));
 
     const std::string method = study_.method != "auto" ? study_.method : "slsqp";
     const auto algorithm = method == "mma"     ? NLOPT_LD_MMA
@@ -141,12 +162,32 @@ class Search {
     out_.converged = code > 0 && code != NLOPT_MAXEVAL_REACHED;
     // NLopt calls it a failure where round-off leaves no further descent: at a minimum that is met better than was asked for.
     if (code == NLOPT_ROUNDOFF_LIMITED) out_.converged = true;
-    out_.reason = reason(code);
-    if (out_.converged && !meets(out_.best)) {
+    out_.reason =
+        escaped_ ? "the variables grow without end: give them bounds, lower and upper" : reason(code);
+    const auto but = [&](const std::string& what) {
       out_.converged = false;
-      out_.reason +=
-          fmt::format("; but a constraint is violated by {:.2g} of its bound", out_.best.violation);
+      out_.reason += "; but " + what;
+    };
+    if (out_.converged && !meets(out_.best)) {
+      but(out_.best.violated);
+    } else if (out_.converged) {
+      // Where the optimiser ended, which need not be the best point that it has seen.
+      const std::vector<double> end = variables_at(z.data());
+      const auto last = std::find_if(out_.history.begin(), out_.history.end(),
+                                     [&](const StudyPoint& point) { return point.variables == end; });
+      const auto failed_close_by = [&](const StudyPoint& point) {
+        constexpr double kClose = 1e-3;
+        bool close = !point.failure.empty();
+        for (std::size_t i = 0; i < n; ++i)
+          close = close && std::abs(point.variables[i] - end[i]) <= kClose * scale_[i];
+        return close;
+      };
+      if (last != out_.history.end() && last->failure.empty() && !meets(*last))
+        but(fmt::format("where it ended, {}", last->violated));
+      else if (std::any_of(out_.history.begin(), out_.history.end(), failed_close_by))
+        but("evaluations close by failed");
     }
+    estimate_deviations();
     out_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return out_;
   }
@@ -177,25 +218,37 @@ class Search {
     };
     one_of("optimizer.method", study_.method, {"auto", "slsqp", "mma", "lbfgs"});
     one_of("optimizer.gradient", study_.gradient, {"auto", "direct", "adjoint"});
-    if (!(study_.tolerance > 0))
-      throw InputError("optimizer.tolerance", fmt::format("must be positive, got {}", study_.tolerance));
+    if (!(study_.tolerance > 0 && study_.tolerance < 1))
+      throw InputError("optimizer.tolerance",
+                       fmt::format("expected a number between 0 and 1, got {}", study_.tolerance));
     if (study_.evaluations < 1)
       throw InputError("optimizer.evaluations", fmt::format("must be positive, got {}", study_.evaluations));
+    std::vector<Diagnostic> findings;
+    const auto finding = [&](const std::string& where, const std::string& what) {
+      findings.push_back({"", 0, where, what, ""});
+    };
     for (const Study::Variable& v : study_.variables) {
-      if (v.parameters.empty())
-        throw InputError("variables." + v.name,
-                         "expected the path of a number of the model as its parameter");
-      if (!(v.lower <= v.initial && v.initial <= v.upper))
-        throw InputError("variables." + v.name, fmt::format("expected an initial value from {} to {}, got {}",
-                                                            v.lower, v.upper, v.initial));
+      const std::string where = "variables." + v.name;
+      if (v.parameters.empty()) finding(where, "expected the path of a number of the model as its parameter");
+      if (!(v.lower <= v.upper))
+        finding(where, fmt::format("expected a lower bound not above the upper one, got {} and {}", v.lower,
+                                   v.upper));
+      else if (!(v.lower <= v.initial && v.initial <= v.upper))
+        finding(where,
+                fmt::format("expected an initial value from {} to {}, got {}", v.lower, v.upper, v.initial));
     }
+    for (std::size_t i = 0; i < study_.data.size(); ++i)
+      if (!(study_.data[i].weight >= 0 && std::isfinite(study_.data[i].weight)))
+        finding(fmt::format("data[{}]", i),
+                fmt::format("expected a weight that is not negative, got {}", study_.data[i].weight));
     bool equal = false;
     for (const Study::Constraint& c : study_.constraints) {
       if (!(c.lower <= c.upper) || (!std::isfinite(c.lower) && !std::isfinite(c.upper)))
-        throw InputError("constraints." + c.name,
-                         "expected at_least, at_most or equals, the first not above the second");
+        finding("constraints." + c.name,
+                "expected at_least, at_most or equals, the first not above the second");
       equal = equal || c.lower == c.upper;
     }
+    if (!findings.empty()) throw InputError(findings);
     if (study_.method == "lbfgs" && !study_.constraints.empty())
       throw InputError("optimizer.method", "lbfgs knows bounds only, and the study has constraints",
                        "take slsqp or mma");
@@ -226,56 +279,127 @@ class Search {
     }
   }
 
+  std::vector<double> variables_at(const double* z) const {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < study_.variables.size(); ++i) {
+      const Study::Variable& v = study_.variables[i];
+      out.push_back(std::clamp(shift_[i] + scale_[i] * z[i], v.lower, v.upper));
+    }
+    return out;
+  }
+
   // Values and gradients of the objective and the constraints at z; remembered until another z comes.
   void evaluate(const double* z) {
     const std::size_t n = study_.variables.size();
     if (!at_.empty() && std::equal(at_.begin(), at_.end(), z)) return;
     at_.assign(z, z + n);
     StudyPoint point;
-    for (std::size_t i = 0; i < n; ++i) {
-      const Study::Variable& v = study_.variables[i];
-      point.variables.push_back(std::clamp(shift_[i] + scale_[i] * z[i], v.lower, v.upper));
-    }
+    point.variables = variables_at(z);
     point.evaluation = static_cast<int>(out_.history.size()) + 1;
-    bool reached = true;
-    try {
-      differentiate(point.variables);
-    } catch (const NumericalError&) {
-      if (out_.history.empty()) throw;
-      reached = false;
-    }
     const auto finite = [](double x) { return std::isfinite(x); };
-    if (!reached || !std::all_of(values_.begin(), values_.end(), finite)) {
+    constexpr double kFar = 1e8;
+    if (!std::all_of(z, z + n, [](double x) { return std::abs(x) < kFar; })) {  // nor not a number
+      escaped_ = true;
+      point.failure = "the variables have left all scales";
+      if (search_ != nullptr) nlopt_force_stop(search_);
+    } else {
+      try {
+        differentiate(point.variables);
+        if (!std::all_of(values_.begin(), values_.end(), finite) || !gradients_.allFinite())
+          point.failure = "the objective, a constraint or a gradient is not a finite number";
+      } catch (const NumericalError& error) {
+        if (out_.history.empty()) throw;
+        point.failure = error.what();
+      } catch (const InputError& error) {  // the model refuses such numbers
+        if (out_.history.empty()) throw;
+        point.failure = error.what();
+      }
+    }
+    const bool reached = point.failure.empty();
+    if (reached) {
+      point.objective = values_[0];
+      set_rows(point);
+      last_values_ = values_;
+      worst_ = std::max(worst_, std::abs(values_[0]));
+    } else {
       if (out_.history.empty())
         throw NumericalError(
             study_.simulation.end,
-            "the objective, or a constraint, is not a finite number at the start of the search");
+            "the objective, a constraint or a gradient is not a finite number at the start of the search");
       // Nothing is known here but that it is bad: the line search comes back.
       ++out_.failed;
       values_ = last_values_;
       gradients_.setZero();
-      values_[0] = std::abs(worst_) * 10 + 1;
-      reached = false;
+      values_[0] = worst_ * 10 + 1;
+      StudyPoint unused;
+      set_rows(unused);
+      point.objective = point.violation = std::numeric_limits<double>::quiet_NaN();
     }
-    last_values_ = values_;
-    worst_ = std::max(worst_, std::abs(values_[0]));
-    point.objective = values_[0];
-    set_rows(point);
     const bool best = reached && (out_.history.empty() || is_better(point, out_.best));
     if (best) {
       out_.best = point;
       out_.outputs = named_;
       out_.misfit = misfit_;
       out_.constraints.assign(values_.begin() + 1, values_.end());
+      best_differences_ = differences_;
+      best_slopes_ = slopes_;
     }
     out_.history.push_back(point);
     if (!progress_(point, best) && search_ != nullptr) nlopt_force_stop(search_);
   }
 
   bool meets(const StudyPoint& point) const { return point.violation <= std::max(1e-6, study_.tolerance); }
+  // Among points that meet the constraints equally well the lower objective; among those equally low, the one that meets them better.
   bool is_better(const StudyPoint& a, const StudyPoint& b) const {
-    if (!meets(a) || !meets(b)) return a.violation < b.violation;
+    constexpr double kSame = 1e-6;
+    const bool both = meets(a) && meets(b);
+    if (!both && std::abs(a.violation - b.violation) > kSame * std::max(a.violation, b.violation))
+      return a.violation < b.violation;
+    const double equal = study_.tolerance * objective_scale_;
+    if (both && std::abs(a.objective - b.objective) <= equal && a.violation > 1e-8 + b.violation)
+      return false;
+    if (both && std::abs(a.objective - b.objective) <= equal && b.violation > 1e-8 + a.violation) return true;
     return a.objective < b.objective;
+  }
+
+  // Of a fit. With the differences r_i = y_i(x) - measured_i, their weights w_i and slopes J = dr/dx, the variances of the free variables are the diagonal of
+  //   s^2 (J^T W J)^-1,   s^2 = sum w_i r_i^2/(N - n),
+  // if the weights are those of independent errors of measurement, up to a factor.
+  void estimate_deviations() {
+    std::size_t first = 0;
+    for (const Study::Data& data : study_.data) {
+      double sum = 0;
+      for (std::size_t i = first; i < first + data.times.size(); ++i)
+        sum += best_differences_[i] * best_differences_[i];
+      out_.residuals.push_back(std::sqrt(sum / static_cast<double>(data.times.size())));
+      first += data.times.size();
+    }
+    const bool is_fit = !study_.data.empty() && (study_.minimize.empty() || study_.minimize == "misfit");
+    if (!is_fit || best_slopes_.rows() == 0) return;
+    std::vector<Eigen::Index> free;
+    for (std::size_t i = 0; i < study_.variables.size(); ++i) {
+      const Study::Variable& v = study_.variables[i];
+      const double x = out_.best.variables[i], near = 1e-9 * scale_[i];
+      if (x > v.lower + near && x < v.upper - near) free.push_back(static_cast<Eigen::Index>(i));
+    }
+    out_.deviations.assign(study_.variables.size(), std::numeric_limits<double>::quiet_NaN());
+    const auto counted = std::count_if(weight_.begin(), weight_.end(), [](double w) { return w > 0; });
+    const auto count = static_cast<Eigen::Index>(free.size());
+    if (count == 0 || counted <= count) return;
+    Eigen::MatrixXd scaled(best_slopes_.rows(), count);
+    for (Eigen::Index k = 0; k < count; ++k)
+      for (Eigen::Index i = 0; i < scaled.rows(); ++i)
+        scaled(i, k) = best_slopes_(i, free[static_cast<std::size_t>(k)]) *
+                       scale_[static_cast<std::size_t>(free[static_cast<std::size_t>(k)])] *
+                       std::sqrt(weight_[static_cast<std::size_t>(i)]);
+    const Eigen::FullPivLU<Eigen::MatrixXd> factors(scaled.transpose() * scaled);
+    if (!factors.isInvertible()) return;
+    const Eigen::MatrixXd inverse = factors.inverse();
+    const double variance = out_.misfit / static_cast<double>(counted - count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      const auto i = static_cast<std::size_t>(free[static_cast<std::size_t>(k)]);
+      if (inverse(k, k) > 0) out_.deviations[i] = scale_[i] * std::sqrt(variance * inverse(k, k));
+    }
   }
 
   void differentiate(const std::vector<double>& x) {
@@ -294,8 +418,11 @@ class Search {
       const std::size_t named = study_.outputs.size();
       named_.assign(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(named));
       misfit_ = 0;
-      for (std::size_t i = 0; i < measured_.size(); ++i)
-        misfit_ += weight_[i] * (found[named + i] - measured_[i]) * (found[named + i] - measured_[i]);
+      differences_.resize(measured_.size());
+      for (std::size_t i = 0; i < measured_.size(); ++i) {
+        differences_[i] = found[named + i] - measured_[i];
+        misfit_ += weight_[i] * differences_[i] * differences_[i];
+      }
       std::vector<double> arguments = x;
       arguments.insert(arguments.end(), named_.begin(), named_.end());
       arguments.push_back(misfit_);
@@ -309,8 +436,7 @@ class Search {
             gradient.segment(variables, static_cast<Eigen::Index>(named)).transpose();
         const double of_misfit = gradient[gradient.size() - 1];
         for (std::size_t i = 0; i < measured_.size(); ++i)
-          slopes(f, static_cast<Eigen::Index>(named + i)) =
-              of_misfit * 2 * weight_[i] * (found[named + i] - measured_[i]);
+          slopes(f, static_cast<Eigen::Index>(named + i)) = of_misfit * 2 * weight_[i] * differences_[i];
       }
     };
     Eigen::MatrixXd by_parameter;
@@ -326,6 +452,10 @@ class Search {
       const DirectDerivatives found = direct_derivatives(system, simulation, outputs_, parameters_);
       combine(found.values);
       by_parameter = slopes * found.jacobian;
+      slopes_.setZero(static_cast<Eigen::Index>(measured_.size()), variables);
+      for (Eigen::Index k = 0; k < found.jacobian.cols(); ++k)
+        slopes_.col(owner_[static_cast<std::size_t>(k)]) +=
+            found.jacobian.col(k).tail(static_cast<Eigen::Index>(measured_.size()));
     }
     gradients_ = own;
     for (Eigen::Index k = 0; k < by_parameter.cols(); ++k)
@@ -337,6 +467,7 @@ class Search {
   struct Row {
     Eigen::Index function;
     double sign, bound, size;
+    bool is_equation = false;
     double value = 0;
   };
   void set_rows(StudyPoint& point) {
@@ -346,7 +477,7 @@ class Search {
         const auto function = static_cast<Eigen::Index>(c + 1);
         const auto size = [](double bound) { return bound != 0 ? std::abs(bound) : 1; };
         if (constraint.lower == constraint.upper) {
-          equal_rows_.push_back({function, 1, constraint.lower, size(constraint.lower)});
+          equal_rows_.push_back({function, 1, constraint.lower, size(constraint.lower), true});
           continue;
         }
         if (std::isfinite(constraint.upper))
@@ -355,13 +486,24 @@ class Search {
           rows_.push_back({function, -1, constraint.lower, size(constraint.lower)});
       }
     point.violation = 0;
+    const auto see = [&](Row& row, double violation) {
+      if (!(violation > point.violation)) return;
+      point.violation = violation;
+      const double value = values_[static_cast<std::size_t>(row.function)];
+      point.violated = fmt::format("the constraint '{}' is {:.6g} and must be {} {:.6g}",
+                                   study_.constraints[static_cast<std::size_t>(row.function - 1)].name, value,
+                                   row.is_equation ? "equal to"
+                                   : row.sign > 0  ? "at most"
+                                                   : "at least",
+                                   row.bound);
+    };
     for (Row& row : rows_) {
       row.value = row.sign * (values_[static_cast<std::size_t>(row.function)] - row.bound) / row.size;
-      point.violation = std::max(point.violation, row.value);
+      see(row, row.value);
     }
     for (Row& row : equal_rows_) {
       row.value = (values_[static_cast<std::size_t>(row.function)] - row.bound) / row.size;
-      point.violation = std::max(point.violation, std::abs(row.value));
+      see(row, std::abs(row.value));
     }
   }
 
@@ -426,6 +568,9 @@ class Search {
   std::vector<double> at_;  // z of what follows
   std::vector<double> values_, last_values_, named_;
   double misfit_ = 0;
+  std::vector<double> differences_, best_differences_;  // to the data
+  Eigen::MatrixXd slopes_, best_slopes_;  // of these with respect to the variables; direct method only
+  bool escaped_ = false;
   Eigen::MatrixXd gradients_;  // with respect to z
   std::vector<Row> rows_, equal_rows_;
   Optimum out_;

@@ -47,7 +47,10 @@ struct Study {
 
 struct StudyPoint {
   int evaluation = 0;
-  double objective = 0, violation = 0;  // of the constraints: the largest, relative to their bounds
+  double objective = 0,
+         violation = 0;  // of the constraints: the largest, relative to their bounds; NaN if the run failed
+  std::string violated;  // that constraint, what it is and what it must be; empty: all are met
+  std::string failure;   // why there are no values here; empty: there are
   std::vector<double> variables;
 };
 
@@ -58,12 +61,18 @@ struct Optimum {
   StudyPoint first, best;
   std::vector<double> outputs, constraints;  // at the best point
   double misfit = 0;
-  double seconds = 0;
-  int evaluations = 0, failed = 0;  // runs, and those that did not reach their end
+  // At the best point of a fit: the root mean square of the differences to each of the data, and standard deviations of the variables, from the spread of these differences. NaN: a variable at its
+  // bound, or one that the data do not determine; empty: it is no fit, or its gradient came from the adjoint method.
+  std::vector<double> residuals, deviations;
+  std::vector<std::string> notes;
+  double seconds = 0;  // elapsed
+  int evaluations = 0,
+      failed = 0;  // all, and those without values: the model refused them, or the run did not reach its end
   std::vector<StudyPoint> history;  // each evaluation
 };
 
-// `progress` is told of each evaluation and may end the search by returning false. Throws InputError if the study is wrong, NumericalError if already the first run fails.
+// `progress` is told of each evaluation and may end the search by returning false. Throws InputError if the study is wrong or the model refuses the values at the
+// start, NumericalError if already the first run fails. Later such points count as bad ones.
 Optimum optimize(const System& system, const Study& study,
                  const std::function<bool(const StudyPoint&, bool best)>& progress);
 

@@ -107,6 +107,105 @@ TEST(Optimize, NeedsAStartWithANumber) {
   EXPECT_THROW(search(study, system), NumericalError);
 }
 
+// Masses below zero are refused by the model: trials there are bad points, and the search goes on.
+TEST(Optimize, SurvivesValuesThatTheModelRefuses) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.variables = {{"m", {"bodies.stone.mass"}, 3, -50, 50},
+                     {"vx", {"bodies.stone.velocity[0]"}, 1, 0, 20}};
+  study.outputs = {{"far", "place[0]"}};
+  study.minimize = "(m - 0.2)^2 + (far - 2)^2";
+  const Optimum found = search(study, system);
+  EXPECT_TRUE(found.converged) << found.reason;
+  EXPECT_GT(found.failed, 0);
+  EXPECT_NEAR(found.best.variables[0], 0.2, 1e-3);
+  EXPECT_NEAR(found.best.variables[1], 2, 1e-3);
+  int failed = 0;
+  for (const StudyPoint& point : found.history) {
+    EXPECT_EQ(point.failure.empty(), std::isfinite(point.objective));
+    failed += point.failure.empty() ? 0 : 1;
+  }
+  EXPECT_EQ(failed, found.failed);
+  // At the start it is the user's mistake.
+  study.variables[0].initial = -1;
+  EXPECT_THROW(search(study, system), InputError);
+}
+
+TEST(Optimize, EndsWhereNothingHoldsTheVariables) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.variables = {{"vx", {"bodies.stone.velocity[0]"}, 1}};
+  study.minimize = "vx";
+  study.evaluations = 2000;
+  const Optimum found = search(study, system);
+  EXPECT_FALSE(found.converged);
+  EXPECT_THAT(found.reason, HasSubstr("give them bounds"));
+  EXPECT_TRUE(std::isfinite(found.best.objective));
+  fmt::print("  {} evaluations: {}\n", found.history.size(), found.reason);
+}
+
+TEST(Optimize, SaysWhichConstraintCannotBeMet) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.variables = {{"vx", {"bodies.stone.velocity[0]"}, 15, 10, 20},
+                     {"vz", {"bodies.stone.velocity[2]"}, 5, 0, 20}};
+  study.minimize = "vx + (vz - 7)^2";
+  study.constraints = {{"slow", "vx", -std::numeric_limits<double>::infinity(), 5}};
+  const Optimum found = search(study, system);
+  EXPECT_FALSE(found.converged);
+  EXPECT_THAT(found.reason, HasSubstr("'slow' is 10 and must be at most 5"));
+  // Of points that violate it equally, the one with the lowest objective.
+  for (const StudyPoint& point : found.history)
+    EXPECT_TRUE(point.violation > found.best.violation || point.objective >= found.best.objective);
+}
+
+// Where every step from the start is refused, the start is no minimum.
+TEST(Optimize, DoesNotConvergeWhereItIsNotLetGo) {
+  ModelBuilder builder;
+  builder.body("rod", "rigid")
+      .set("mass", {1})
+      .set("inertia", {1, 1, 1})
+      .set("position", {1, 0, 0})
+      .set("velocity", {0, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "rod")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.sensor("place", "position").set("of", std::string("rod"));
+  Study study = thrown_stone();
+  study.simulation.initial = "check";
+  study.variables = {{"v", {"bodies.rod.velocity[1]"}, 0, -1, 1}};
+  study.outputs = {{"y", "place[1]"}};
+  study.minimize = "3*v + 0*y";
+  const Optimum found = search(study, make_system(builder.finish()));
+  EXPECT_GT(found.failed, 0);
+  EXPECT_FALSE(found.converged) << found.reason;
+}
+
+// z = v t - g/2 t^2 is linear in v: its variance is s^2/sum t^2, s^2 = sum r^2/(N - 1).
+TEST(Optimize, EstimatesHowWellAFitIsDetermined) {
+  const System system = make_system(stone());
+  Study study = thrown_stone();
+  study.variables.erase(study.variables.begin());
+  Study::Data data{"place[2]", 1, {}, {}};
+  const std::vector<double> noise = {0.01, -0.02, 0.015, 0.005, -0.01};
+  double tt = 0, tr = 0, rr = 0;
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const double t = 0.2 * static_cast<double>(i + 1);
+    data.times.push_back(t);
+    data.values.push_back(7.5 * t - 9.81 / 2 * t * t + noise[i]);
+    tt += t * t, tr += t * noise[i], rr += noise[i] * noise[i];
+  }
+  study.data = {data};
+  study.tolerance = 1e-9;
+  const Optimum found = search(study, system);
+  const double left = rr - tr * tr / tt;
+  EXPECT_NEAR(found.best.variables[0], 7.5 + tr / tt, 1e-6);
+  ASSERT_EQ(found.deviations.size(), 1U);
+  EXPECT_NEAR(found.deviations[0], std::sqrt(left / 4 / tt), 1e-6);
+  EXPECT_NEAR(found.residuals.at(0), std::sqrt(left / 5), 1e-7);
+}
+
 TEST(Optimize, SaysWhatIsWrongWithAStudy) {
   const System system = make_system(stone());
   const auto message = [&](const auto& change) {
@@ -129,6 +228,15 @@ TEST(Optimize, SaysWhatIsWrongWithAStudy) {
   EXPECT_THAT(message([](Study& s) { s.variables[0].parameters = {"bodies.stone.mas"}; }), HasSubstr("mass"));
   EXPECT_THAT(message([](Study& s) { s.outputs[0].output = "place"; }), HasSubstr("one component"));
   EXPECT_THAT(message([](Study& s) { s.outputs[0].name = "vx"; }), HasSubstr("share"));
+  EXPECT_THAT(message([](Study& s) { s.variables[1].parameters = s.variables[0].parameters; }),
+              HasSubstr("the variable 'vx' stands for already"));
+  EXPECT_THAT(message([](Study& s) { s.variables[0].lower = 30; }), HasSubstr("lower bound"));
+  EXPECT_THAT(message([](Study& s) { s.minimize = "misfit"; }), HasSubstr("no data"));
+  EXPECT_THAT(message([](Study& s) { s.tolerance = 2; }), HasSubstr("between 0 and 1"));
+  EXPECT_THAT(message([](Study& s) {
+                s.data = {{"place[0]", -1, {0.5}, {0.0}}};
+              }),
+              HasSubstr("not negative"));
   EXPECT_THAT(message([](Study& s) { s.method = "simplex"; }), HasSubstr("slsqp"));
   EXPECT_THAT(message([](Study& s) { s.constraints = {{"c", "far"}}; }), HasSubstr("at_least"));
   EXPECT_THAT(message([](Study& s) {

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
+#include <optional>
 
 #include "analyses/adjoint.h"
 #include "analyses/choose_formulation.h"
 #include "analyses/fixed_steps.h"
+#include "analyses/free_parameters.h"
 #include "base/suggest.h"
+#include "model/number_paths.h"
 
 namespace liedyn {
 
@@ -18,9 +21,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+// CPU time: unlike elapsed time it does not depend on what else the machine does.
+double seconds_since(std::clock_t begin) {
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 // The outputs of a run without derivatives.
@@ -29,17 +32,16 @@ std::vector<double> plain_outputs(const System& system, const SimulateOptions& o
   OutputSums sums(outputs, times_of(options, ends));
   FixedSteps<double> steps(system, options, ends);
   State state = steps.initial(), between = state;
-  if (sums.wants_end(0)) sums.add(0, steps.sense(state));
+  if (sums.wants_start()) sums.add_start(steps.sense(state));
   steps.begin(state);
   State next = state;
   for (std::size_t n = 1; n <= ends.size(); ++n) {
     steps.step(n, state, next);
-    for (const double s : sums.parts(n)) {
-      steps.between(state, next, s, between);
-      sums.add_between(n, s, steps.sense(between));
-    }
-    if (sums.wants_end(n)) sums.add(n, steps.sense(next));
+    sums.add_step(
+        n, [&](double s) -> const std::vector<double>& { return steps.sense_at(state, next, s, between); });
     std::swap(state, next);
+    if (options.progress && !options.progress(static_cast<double>(n) / static_cast<double>(ends.size())))
+      throw NumericalError(state.t, fmt::format("t = {:.9g}: interrupted", state.t));
   }
   return sums.values();
 }
@@ -54,40 +56,37 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
   OutputSums sums(outputs, times_of(options, ends));
   FixedSteps<Varied> steps(varied, options, ends);
   const std::size_t count = parameters.size(), columns = at(system.model().sensor_values);
-  std::vector<double> values(columns), slopes(columns * count);
-
-  const auto read = [&](const std::vector<Varied>& sensors) {
+  // What sensors show at a part of the step, and its derivatives.
+  struct Shown {
+    double s;
+    std::vector<double> values, slopes;
+  };
+  std::vector<Shown> shown;
+  const auto read = [&](double s, const std::vector<Varied>& sensors) -> const Shown& {
+    Shown& now =
+        shown.emplace_back(Shown{s, std::vector<double>(columns), std::vector<double>(columns * count)});
     for (std::size_t c = 0; c < columns; ++c) {
-      values[c] = sensors[c].v;
-      tape.derivatives(sensors[c].id, slopes.data() + c * count);
+      now.values[c] = sensors[c].v;
+      tape.derivatives(sensors[c].id, now.slopes.data() + c * count);
     }
+    return now;
   };
-  const auto add = [&](const std::vector<OutputTerm>& terms) {
-    for (const OutputTerm& term : terms) {
-      const Output& output = outputs[term.output];
-      double* derivative = out.derivatives.data() + term.output * count;
-      // An extremum is where it was seen last.
-      if (output.at == Output::At::Maximum || output.at == Output::At::Minimum)
-        std::fill_n(derivative, count, 0.0);
+  const auto add = [&](const std::vector<OutputTerm>& terms, const Shown& now) {
+    for (const OutputTerm& term : terms)
       for (std::size_t k = 0; k < count; ++k)
-        derivative[k] += term.weight * slopes[at(output.column) * count + k];
-    }
+        out.derivatives[term.output * count + k] +=
+            term.weight * now.slopes[at(outputs[term.output].column) * count + k];
   };
-  const auto note = [&](std::size_t n, const VariedState& state) {
+  const auto is_row = [&](std::size_t n) {
     const auto every = static_cast<std::size_t>(options.output_every);
-    const bool is_row = n == 0 || n == ends.size() || (every > 0 && n % every == 0),
-               wanted = sums.wants_end(n);
-    if (!is_row && !wanted) return;
-    read(steps.sense(state));
-    if (wanted) {
-      sums.add(n, values);
-      add(sums.terms(n));
-    }
-    if (!is_row) return;
-    out.trajectory.data.push_back(state.t);
-    out.trajectory.data.insert(out.trajectory.data.end(), values.begin(), values.end());
+    return n == 0 || n == ends.size() || (every > 0 && n % every == 0);
+  };
+  const auto add_row = [&](double t, const Shown& now) {
+    out.trajectory.data.push_back(t);
+    out.trajectory.data.insert(out.trajectory.data.end(), now.values.begin(), now.values.end());
     for (std::size_t k = 0; k < count; ++k)
-      for (std::size_t c = 0; c < columns; ++c) out.trajectory_derivatives.push_back(slopes[c * count + k]);
+      for (std::size_t c = 0; c < columns; ++c)
+        out.trajectory_derivatives.push_back(now.slopes[c * count + k]);
   };
   std::vector<Tape::Id*> kept;
   const auto restart = [&](VariedState& state) {
@@ -100,20 +99,29 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
   };
 
   VariedState state = steps.initial(), next, between;
-  note(0, state);
+  add_row(state.t, read(0, steps.sense(state)));
+  sums.add_start(shown.back().values);
+  add(sums.terms_at_start(), shown.back());
   steps.begin(state);
   restart(state);
   for (std::size_t n = 1; n <= ends.size(); ++n) {
     next = state;
     steps.step(n, state, next);
-    for (const double s : sums.parts(n)) {
-      between = next;
-      steps.between(state, next, s, between);
-      read(steps.sense(between));
-      sums.add_between(n, s, values);
-      add(sums.terms_between(n, s));
-    }
-    note(n, next);
+    shown.clear();
+    const auto at_part = [&](double s) -> const Shown& {
+      for (const Shown& now : shown)
+        if (now.s == s) return now;
+      return read(s, steps.sense_at(state, next, s, between));
+    };
+    sums.add_step(n, [&](double s) -> const std::vector<double>& { return at_part(s).values; });
+    const std::vector<OutputPlace> places = sums.places(n);
+    // An extremum is where it was seen last.
+    for (const OutputPlace& place : places)
+      for (const OutputTerm& term : place.terms)
+        if (sums.is_extremum(term.output))
+          std::fill_n(out.derivatives.data() + term.output * count, count, 0.0);
+    for (const OutputPlace& place : places) add(place.terms, at_part(place.s));
+    if (is_row(n)) add_row(next.t, at_part(1));
     std::swap(state, next);
     restart(state);
     if (options.progress && !options.progress((state.t - options.start) / (options.end - options.start)))
@@ -122,55 +130,115 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
   out.values = sums.values();
 }
 
-// Derivatives of the outputs with respect to one parameter by central differences with five steps, extrapolated (Romberg) as far as this makes them better.
+// Derivatives of the outputs with respect to one parameter by differences of runs with several steps, extrapolated (Romberg) as far as this makes them better: central ones, whose errors are even powers of the step, or
+// those of one side, all powers, where the model refuses the other.
 struct Differences {
-  std::vector<double> derivatives, uncertainty;
+  std::vector<double> derivatives, uncertainty;  // NaN and infinity: both sides are refused
+  std::vector<double> noise;                     // what round-off and Newton's method may leave in them
 };
 Differences differences(const System& system, int parameter, const SimulateOptions& options,
                         const std::vector<double>& ends, const std::vector<Output>& outputs) {
-  constexpr double kRelative = 1e-2, kAbsolute = 1e-2;
-  constexpr std::size_t kLevels = 5;
+  constexpr double kRelative = 1e-2, kAbsolute = 1e-2, kNoise = 1e-8;
   const double p = system.params().get(parameter);
   const double largest = p != 0 ? kRelative * std::abs(p) : kAbsolute;
-  std::vector<double> size(outputs.size(), 0.0);
-  const auto central = [&](double step) {
-    const auto values = [&](double at_parameter) {
+  const auto values = [&](double at_parameter) -> std::optional<std::vector<double>> {
+    try {
       Params params = system.params();
       params.set(parameter, at_parameter);
       return plain_outputs(System(system.shared_model(), params), options, ends, outputs);
-    };
-    const std::vector<double> above = values(p + step), below = values(p - step);
-    std::vector<double> out;
-    for (std::size_t i = 0; i < above.size(); ++i) {
-      out.push_back((above[i] - below[i]) / (2 * step));
-      size[i] = std::max(std::abs(above[i]), std::abs(below[i]));
+    } catch (const InputError&) {
+      return {};
     }
-    return out;
   };
-  std::vector<std::vector<double>> row;  // T(k, 0), ... T(k, k) of the last level, per output
   Differences out;
+  out.derivatives.assign(outputs.size(), std::numeric_limits<double>::quiet_NaN());
   out.uncertainty.assign(outputs.size(), std::numeric_limits<double>::infinity());
-  out.derivatives.assign(outputs.size(), 0);
-  double step = largest;
-  for (std::size_t level = 0; level < kLevels; ++level, step /= 2) {
-    const std::vector<double> base = central(step);
-    row.resize(base.size());
-    for (std::size_t i = 0; i < base.size(); ++i) {
-      std::vector<double> next = {base[i]};
+  out.noise.assign(outputs.size(), 0);
+  const bool up = values(p + largest).has_value(), down = values(p - largest).has_value();
+  if (!up && !down) return out;
+  const bool central = up && down;
+  const double first = p + (up ? largest : 0), second = p - (down ? largest : 0);
+  const std::size_t levels = central ? 5 : 7;
+
+  std::vector<double> size(outputs.size(), 0.0);
+  std::vector<std::vector<double>> row;  // T(k, 0), ... T(k, k) of the last level, per output
+  double part = 1;
+  for (std::size_t level = 0; level < levels; ++level, part /= 2) {
+    const auto above = values(p + part * (first - p)), below = values(p + part * (second - p));
+    if (!above || !below) break;
+    row.resize(outputs.size());
+    const double distance = part * (first - second);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      size[i] = std::max({size[i], std::abs((*above)[i]), std::abs((*below)[i])});
+      std::vector<double> next = {((*above)[i] - (*below)[i]) / distance};
       double factor = 1;
       for (std::size_t k = 0; k < level; ++k) {
-        factor *= 4;
+        factor *= central ? 4 : 2;
         next.push_back(next[k] + (next[k] - row[i][k]) / (factor - 1));
         // Good to what the last extrapolation changes, beside the last level, and to the round-off of the outputs.
         constexpr double kRoundoff = 4 * std::numeric_limits<double>::epsilon();
         const double change = std::max(std::abs(next[k + 1] - next[k]), std::abs(next[k + 1] - row[i][k])) +
-                              kRoundoff * size[i] / step;
+                              2 * kRoundoff * size[i] / distance;
         if (change < out.uncertainty[i]) out.uncertainty[i] = change, out.derivatives[i] = next[k + 1];
       }
       row[i] = std::move(next);
     }
   }
+  for (std::size_t i = 0; i < outputs.size(); ++i) out.noise[i] = kNoise * size[i] / largest;
   return out;
+}
+
+// "bodies.*.mass" fits "bodies.rod.mass".
+bool fits(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() != '*')
+    return !text.empty() && text.front() == pattern.front() && fits(pattern.substr(1), text.substr(1));
+  for (std::size_t skipped = 0; skipped <= text.size(); ++skipped)
+    if (fits(pattern.substr(1), text.substr(skipped))) return true;
+  return false;
+}
+
+// Indices of Params, and the paths as they were asked for. Patterns leave out numbers that are functions of time, which have no derivatives, and what is there already.
+void find_parameters(const Params& params, const std::vector<std::string>& wanted, std::vector<int>& numbers,
+                     Sensitivity& out) {
+  const auto place_of = [&](int number) {
+    return std::find(numbers.begin(), numbers.end(), number) - numbers.begin();
+  };
+  const auto add = [&](int number, const std::string& path) {
+    numbers.push_back(number);
+    out.parameters.push_back(path);
+    out.parameter_values.push_back(params.get(number));
+    out.parameter_units.emplace_back(number_unit(params.description(), number));
+  };
+  for (const std::string& path : wanted) {
+    if (path.find('*') == std::string::npos) {
+      const int number = params.find(path);
+      if (const auto place = static_cast<std::size_t>(place_of(number)); place < numbers.size())
+        throw InputError("parameters." + excerpt(path),
+                         fmt::format("is named twice: '{}' is the same number", out.parameters[place]));
+      add(number, path);
+      continue;
+    }
+    const std::size_t before = numbers.size();
+    std::size_t timed = 0;
+    bool any = false;
+    for (int i = 0; i < params.size(); ++i) {
+      if (!fits(path, params.path(i))) continue;
+      any = true;
+      if (std::any_of(params.timed().begin(), params.timed().end(),
+                      [&](const Params::Bound& bound) { return bound.number == i; }))
+        ++timed;
+      else if (place_of(i) == static_cast<std::ptrdiff_t>(numbers.size()))
+        add(i, params.path(i));
+    }
+    if (!any)
+      throw InputError("parameters." + excerpt(path), "no number of the model fits this pattern",
+                       "liedyn list parameters MODEL shows them all");
+    if (timed > 0)
+      out.notes.push_back(fmt::format("'{}': {} numbers are functions of time and left out", path, timed));
+    if (numbers.size() == before && timed > 0 && numbers.empty())
+      throw InputError("parameters." + excerpt(path), "all numbers that fit are functions of time");
+  }
 }
 
 double norm(const std::vector<double>& x) {
@@ -193,10 +261,16 @@ DirectDerivatives direct_derivatives(const System& system, const SimulateOptions
                                      static_cast<Eigen::Index>(parameters.size()))};
 }
 
+std::string_view name_of(SensitivityMethod method) {
+  return method == SensitivityMethod::Direct    ? "direct"
+         : method == SensitivityMethod::Adjoint ? "adjoint"
+                                                : "difference";
+}
+
 SensitivityMethod sensitivity_method(const std::string& name) {
-  if (name == "direct") return SensitivityMethod::Direct;
-  if (name == "adjoint") return SensitivityMethod::Adjoint;
-  if (name == "difference") return SensitivityMethod::Difference;
+  for (const auto method :
+       {SensitivityMethod::Direct, SensitivityMethod::Adjoint, SensitivityMethod::Difference})
+    if (name == name_of(method)) return method;
   throw InputError("method", fmt::format("expected direct, adjoint or difference, got '{}'", excerpt(name)));
 }
 
@@ -213,16 +287,25 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
     throw InputError("parameters", "expected at least one parameter to differentiate with respect to");
   if (model.sensors.empty())
     throw InputError(model.description().file, "the model has no sensors, so that nothing has derivatives");
-  const std::vector<Output> outputs = parse_outputs(system, simulation, options.outputs);
+  if (options.check && options.method == SensitivityMethod::Difference)
+    throw InputError("check", "differences have nothing but themselves to be compared with",
+                     "take the method direct or adjoint");
+  std::vector<Output> outputs = parse_outputs(system, simulation, options.outputs);
   std::vector<int> numbers;
   Sensitivity out;
-  for (const std::string& path : options.parameters) {
-    numbers.push_back(system.params().find(path));
-    out.parameters.push_back(path);
-    out.parameter_values.push_back(system.params().get(numbers.back()));
+  out.method = options.method;
+  find_parameters(system.params(), options.parameters, numbers, out);
+  if (options.outputs.empty())
+    leave_out_reactions(system, simulation, outputs, out.notes);
+  else
+    refuse_reactions(system, simulation, outputs);
+  if (options.method != SensitivityMethod::Difference)
+    for (std::string& remark : remarks_on_bound_parameters(system, simulation, numbers))
+      out.notes.push_back(std::move(remark));
+  for (const Output& output : outputs) {
+    out.outputs.push_back(output.name);
+    out.output_units.push_back(unit_of(model, output));
   }
-  refuse_reactions(system, simulation, outputs);
-  for (const Output& output : outputs) out.outputs.push_back(output.name);
   out.integrator = make_integrator(system, simulation.integrator)->describe();
   out.formulation = model.formulation();
   const std::vector<double> ends = step_ends(system, simulation);
@@ -236,7 +319,7 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
         {sensor.name, sensor.listed->unit, out.trajectory.columns, sensor.components});
     out.trajectory.columns += sensor.components;
   }
-  const Clock::time_point begin = Clock::now();
+  const std::clock_t begin = std::clock();
   switch (options.method) {
     case SensitivityMethod::Direct:
       out.trajectory_derivatives.reserve(count * sensors);
@@ -259,24 +342,36 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   out.seconds = seconds_since(begin);
   if (!options.check && options.method != SensitivityMethod::Difference) return out;
 
-  const Clock::time_point plain_begin = Clock::now();
+  const std::clock_t plain_begin = std::clock();
   plain_outputs(system, simulation, ends, outputs);
   out.plain_seconds = seconds_since(plain_begin);
   out.differences.resize(out.derivatives.size());
+  out.disagrees.resize(out.derivatives.size());
   for (std::size_t k = 0; k < count; ++k) {
     const Differences by_runs = differences(system, numbers[k], simulation, ends, outputs);
     std::vector<double> all, rest;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      out.differences[i * count + k] = by_runs.derivatives[i];
-      if (options.method == SensitivityMethod::Difference)
-        out.derivatives[i * count + k] = by_runs.derivatives[i];
-      all.push_back(out.derivative(i, k));
-      rest.push_back(out.derivative(i, k) - by_runs.derivatives[i]);
+      const double difference = by_runs.derivatives[i];
+      double& derivative = out.derivatives[i * count + k];
+      out.differences[i * count + k] = difference;
+      if (options.method == SensitivityMethod::Difference) derivative = difference;
+      all.push_back(derivative);
+      rest.push_back(derivative - difference);
+      // Newton's method may leave more in the differences than their convergence shows.
+      constexpr double kRelative = 1e-4, kMargin = 100;
+      out.disagrees[i * count + k] = std::abs(derivative - difference) >
+                                     kRelative * std::max(std::abs(derivative), std::abs(difference)) +
+                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i];
     }
     const double size = std::max(norm(all), 1e-300);
     out.disagreement.push_back(norm(rest) / size);
     out.uncertainty.push_back(norm(by_runs.uncertainty) / size);
+    if (std::isnan(by_runs.derivatives.front()))
+      out.notes.push_back(
+          fmt::format("'{}' has no differences: the model refuses values above and below {:.9g}",
+                      out.parameters[k], out.parameter_values[k]));
   }
+  if (options.method == SensitivityMethod::Difference) out.seconds = seconds_since(begin);
   return out;
 }
 

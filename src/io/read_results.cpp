@@ -1,11 +1,13 @@
 #include "io/read_results.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -75,6 +77,93 @@ Trajectory read_results(const std::string& file) {
       wrong(file, number, "expected a time later than that of the row before");
   }
   if (out.rows() == 0) wrong(file, 0, "has no rows");
+  return out;
+}
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// The cells of a line, without blanks around them; quoted ones may hold the separator, and a quote as two.
+std::vector<std::string> measured_cells(std::string_view line, char separator) {
+  std::vector<std::string> out(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '"') {
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
+        out.back() += line[++i];
+      else
+        quoted = !quoted;
+    } else if (c == separator && !quoted) {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  for (std::string& cell : out) cell = trimmed(cell);
+  return out;
+}
+
+}  // namespace
+
+MeasuredTable read_measured(const std::string& file) {
+  std::ifstream in(file);
+  if (!in || std::filesystem::is_directory(file))
+    wrong(file, 0, fmt::format("cannot be read: {}", in ? "it is a directory" : std::strerror(errno)));
+  MeasuredTable out;
+  char separator = ',';
+  std::vector<std::string> names;
+  std::size_t time = 0;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);  // a byte order mark
+    const std::string_view text = trimmed(line);
+    if (text.empty() || text.front() == '#') continue;
+    if (names.empty()) {
+      for (const char other : {';', '\t'})
+        if (line.find(',') == std::string::npos && line.find(other) != std::string::npos) separator = other;
+      names = measured_cells(line, separator);
+      auto found = std::find(names.begin(), names.end(), "t");
+      if (found == names.end()) found = std::find(names.begin(), names.end(), "time");
+      if (found == names.end())
+        wrong(file, number,
+              fmt::format("expected names of columns, one of them 't', got '{}'", excerpt(text)));
+      time = static_cast<std::size_t>(found - names.begin());
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        if (std::count(names.begin(), names.end(), names[i]) > 1)
+          wrong(file, number, fmt::format("two columns have the name '{}'", excerpt(names[i])));
+        if (i != time) out.names.push_back(names[i]);
+      }
+      out.columns.resize(out.names.size());
+      continue;
+    }
+    const std::vector<std::string> cells = measured_cells(line, separator);
+    if (cells.size() != names.size())
+      wrong(file, number, fmt::format("expected {} numbers, got {}", names.size(), cells.size()));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string& cell = cells[i];
+      double value = std::numeric_limits<double>::quiet_NaN();
+      if (!cell.empty()) {
+        const char* begin = cell.data() + (cell.front() == '+' ? 1 : 0);
+        const auto [end, error] = std::from_chars(begin, cell.data() + cell.size(), value);
+        if (error != std::errc() || end != cell.data() + cell.size() || std::isinf(value))
+          wrong(file, number, fmt::format("expected a finite number, got '{}'", excerpt(cell)));
+      }
+      if (i == time && std::isnan(value)) wrong(file, number, "expected a time, got none");
+      if (i == time)
+        out.times.push_back(value);
+      else
+        out.columns[i - (i > time ? 1 : 0)].push_back(value);
+    }
+  }
+  if (names.empty()) wrong(file, 0, "is empty: expected names of columns, one of them 't'");
+  if (out.times.empty()) wrong(file, 0, "has no rows");
   return out;
 }
 

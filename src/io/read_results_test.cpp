@@ -1,5 +1,6 @@
 #include "io/read_results.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -56,6 +57,32 @@ TEST_F(ReadResults, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(message_for("t,x\n"), HasSubstr("has no rows"));
   EXPECT_THROW(read_results("result.h5"), InputError);
   EXPECT_THROW(read_results("/nowhere/result.csv"), InputError);
+}
+
+// As spreadsheets and loggers write it: a byte order mark, quotes, blanks, comments, gaps, the time not first.
+TEST_F(ReadResults, TakesWhatOtherProgramsMeasured) {
+  const MeasuredTable table = read_measured(write(
+      "\xEF\xBB\xBF\"angle\", t ,\"a, b\"\r\n# a comment\r\n0.1, 0, 1\r\n, 0.5, 2\r\nnan,0.25,+3\r\n\r\n"));
+  EXPECT_EQ(table.names, (std::vector<std::string>{"angle", "a, b"}));
+  EXPECT_EQ(table.times, (std::vector<double>{0, 0.5, 0.25}));
+  EXPECT_EQ(table.columns[0][0], 0.1);
+  EXPECT_TRUE(std::isnan(table.columns[0][1]) && std::isnan(table.columns[0][2]));
+  EXPECT_EQ(table.columns[1], (std::vector<double>{1, 2, 3}));
+  EXPECT_EQ(read_measured(write("time;x\n0;1\n")).columns[0][0], 1);
+  const auto message = [&](const std::string& text) {
+    try {
+      read_measured(write(text));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("read without an error");
+  };
+  EXPECT_THAT(message("t,x,x\n0,1,2\n"), HasSubstr("two columns have the name 'x'"));
+  EXPECT_THAT(message("x,y\n0,1\n"), HasSubstr("one of them 't'"));
+  EXPECT_THAT(message("t,x\n0,one\n"), HasSubstr(".csv:2"));
+  EXPECT_THAT(message("t,x\n0\n"), HasSubstr("expected 2 numbers"));
+  EXPECT_THAT(message("t,x\nnan,1\n"), HasSubstr("expected a time"));
+  EXPECT_THAT(message(""), HasSubstr("is empty"));
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/paths.h"
 #include "base/suggest.h"
 #include "base/version.h"
 #include "io/json.h"
@@ -15,6 +17,7 @@
 #include "io/read_results.h"
 #include "io/text_output.h"
 #include "io/write_results.h"
+#include "model/number_paths.h"
 
 namespace liedyn {
 namespace {
@@ -72,6 +75,15 @@ class StudyReader {
   void check_name(const JsonValue& item, const std::string& path) {
     if (!is_name(item.key()) || item.key().find('-') != std::string_view::npos)
       finding(item, path, "expected a name of letters, digits and underscores, since expressions use it");
+    if (item.key() == "pi" || item.key() == "t")
+      finding(item, path, fmt::format("'{}' has a meaning in expressions already", item.key()),
+              "take another name");
+  }
+
+  static std::vector<std::string> keys_of(const JsonValue& object) {
+    std::vector<std::string> out;
+    for (const JsonValue item : object) out.emplace_back(item.key());
+    return out;
   }
 
   void read_simulation(const JsonValue& root, SimulateOptions& out) {
@@ -145,6 +157,8 @@ class StudyReader {
       c.expression = text(item, "expression", path, "", true);
       if (const auto value = number(item, "at_least", path)) c.lower = *value;
       if (const auto value = number(item, "at_most", path)) c.upper = *value;
+      if (item.find("equals") && (item.find("at_least") || item.find("at_most")))
+        finding(item, path, "expected either equals, or at_least and at_most");
       if (const auto value = number(item, "equals", path)) c.lower = c.upper = *value;
       study.constraints.push_back(std::move(c));
     }
@@ -167,20 +181,27 @@ class StudyReader {
         continue;
       }
       if (file.empty()) continue;
-      Trajectory table;
+      MeasuredTable table;
       try {
-        table = read_results((directory / file).string());
+        table = read_measured((directory / file).string());
       } catch (const InputError& error) {
         findings.insert(findings.end(), error.diagnostics().begin(), error.diagnostics().end());
         continue;
       }
-      const std::vector<std::string> names = column_names(table);
+      if (weights && !weights.is(JsonType::Object))
+        finding(weights, path + ".weights",
+                "expected an object: the name of a column, and its weight; got " + weights.describe());
+      else if (weights)
+        for (const JsonValue weight : weights)
+          if (!columns.find(weight.key()))
+            finding(weight, path + ".weights." + excerpt(weight.key()), "there is no such column here",
+                    did_you_mean(weight.key(), keys_of(columns)));
       for (const JsonValue column : columns) {
         const std::string place = path + ".columns." + excerpt(column.key());
-        const auto found = std::find(names.begin() + 1, names.end(), column.key());
-        if (found == names.end()) {
+        const auto found = std::find(table.names.begin(), table.names.end(), column.key());
+        if (found == table.names.end()) {
           finding(column, place, fmt::format("{} has no such column", file),
-                  did_you_mean(column.key(), names));
+                  did_you_mean(column.key(), table.names));
           continue;
         }
         if (!column.is(JsonType::String)) {
@@ -189,12 +210,20 @@ class StudyReader {
         }
         Study::Data d;
         d.output = std::string(column.text());
-        if (weights && weights.is(JsonType::Object))
+        if (weights && weights.is(JsonType::Object)) {
           d.weight = number(weights, column.key(), path + ".weights").value_or(1);
-        for (std::size_t row = 0; row < table.rows(); ++row) {
-          d.times.push_back(table.at(row, 0));
-          d.values.push_back(table.at(row, static_cast<int>(found - names.begin())));
+          if (d.weight < 0)
+            finding(weights.find(column.key()), path + ".weights." + excerpt(column.key()),
+                    fmt::format("expected a weight that is not negative, got {}", d.weight));
         }
+        const std::vector<double>& measured =
+            table.columns[static_cast<std::size_t>(found - table.names.begin())];
+        for (std::size_t row = 0; row < measured.size(); ++row) {
+          if (std::isnan(measured[row])) continue;  // not measured
+          d.times.push_back(table.times[row]);
+          d.values.push_back(measured[row]);
+        }
+        if (d.times.empty()) finding(column, place, fmt::format("{} has no values in this column", file));
         study.data.push_back(std::move(d));
       }
     }
@@ -207,11 +236,11 @@ class StudyReader {
     study.gradient = text(o, "gradient", "optimizer", study.gradient);
     study.tolerance = number(o, "tolerance", "optimizer").value_or(study.tolerance);
     const double evaluations = number(o, "evaluations", "optimizer").value_or(study.evaluations);
-    if (evaluations >= 1 && evaluations <= 1e9)
+    if (evaluations >= 1 && evaluations <= 1e9 && evaluations == std::floor(evaluations))
       study.evaluations = static_cast<int>(evaluations);
     else
       finding(o, "optimizer.evaluations",
-              fmt::format("expected a number from 1 to 1e9, got {}", evaluations));
+              fmt::format("expected a whole number from 1 to 1e9, got {}", evaluations));
   }
 
  private:
@@ -222,9 +251,12 @@ std::string bound(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x)
 
 }  // namespace
 
-StudyFile read_study(const std::string& file) { return read_study_text(read_text_file(file), file); }
+StudyFile read_study(const std::string& file, const std::vector<Assignment>& set) {
+  return read_study_text(read_text_file(file), file, set);
+}
 
-StudyFile read_study_text(std::string_view text, const std::string& file) {
+StudyFile read_study_text(std::string_view text, const std::string& file,
+                          const std::vector<Assignment>& set) {
   const JsonDocument document = JsonDocument::parse(text, file);
   const JsonValue root = document.root();
   StudyReader reader(file);
@@ -234,16 +266,24 @@ StudyFile read_study_text(std::string_view text, const std::string& file) {
                "data", "optimizer", "description"});
   if (!root.is(JsonType::Object)) throw InputError(reader.findings);
   const std::filesystem::path directory = std::filesystem::path(file).parent_path();
-  std::string model = reader.text(root, "model", "", "", true);
   const std::string formulation = reader.text(root, "formulation", "", "");
   std::vector<Assignment> assignments;
-  if (const JsonValue set = reader.object(root, "set"))
-    for (const JsonValue item : set)
-      if (const auto value = reader.number(set, item.key(), "set"))
-        assignments.push_back({std::string(item.key()), *value});
+  if (const JsonValue own = reader.object(root, "set"))
+    for (const JsonValue item : own)
+      if (const auto value = reader.number(own, item.key(), "set"))
+        if (std::none_of(set.begin(), set.end(), [&](const Assignment& a) { return a.path == item.key(); }))
+          assignments.push_back({std::string(item.key()), *value});
+  assignments.insert(assignments.end(), set.begin(), set.end());
+  std::string model = reader.text(root, "model", "", "", true);
   if (!reader.findings.empty()) throw InputError(reader.findings);
 
-  if (std::filesystem::exists(directory / model)) model = (directory / model).string();
+  // A file beside the study, or the name of a shipped model; never one that happens to be in the current directory.
+  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".json") ||
+                       model.ends_with(".urdf") || std::filesystem::is_regular_file(directory / model);
+  if (is_file)
+    model = (directory / model).string();
+  else if (const auto shipped = find_model(model))
+    model = shipped->string();
   const auto description = std::make_shared<const Description>(read_model(model, assignments));
   Params params(description);
   for (const Assignment& a : assignments) params.set(a.path, a.value);
@@ -258,7 +298,37 @@ StudyFile read_study_text(std::string_view text, const std::string& file) {
   reader.read_optimizer(root, study);
   if (!reader.findings.empty()) throw InputError(reader.findings);
   return {std::filesystem::path(file).stem().string(),
-          System(Model::compile(description, formulation), params), study};
+          System(Model::compile(description, formulation), params),
+          study,
+          reader.text(root, "description", "", ""),
+          file,
+          std::string(text)};
+}
+
+Optimum search(const StudyFile& file, const std::function<bool(const StudyPoint&, bool best)>& progress) {
+  try {
+    return optimize(file.system, file.study, progress);
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> findings = error.diagnostics();
+    const JsonDocument document = JsonDocument::parse(file.text, file.file);
+    for (Diagnostic& finding : findings) {
+      if (!finding.file.empty()) continue;
+      // The innermost value on the way along the path.
+      JsonValue at = document.root();
+      int depth = 0;
+      for (std::size_t begin = 0; begin < finding.path.size(); ++depth) {
+        const std::size_t end = std::min(finding.path.find_first_of(".[", begin), finding.path.size());
+        const JsonValue next = at.is(JsonType::Object)
+                                   ? at.find(std::string_view(finding.path).substr(begin, end - begin))
+                                   : JsonValue();
+        if (!next) break;
+        at = next;
+        begin = end + 1;
+      }
+      if (depth > 0) finding.file = file.file, finding.line = at.line();
+    }
+    throw InputError(findings);
+  }
 }
 
 void restart_from(const std::string& file, Study& study) {
@@ -267,12 +337,23 @@ void restart_from(const std::string& file, Study& study) {
       document.root().is(JsonType::Object) ? document.root().find("variables") : JsonValue();
   if (!variables || !variables.is(JsonType::Object))
     throw InputError(file, "expected the result of an earlier search, with an object 'variables'");
+  std::vector<Diagnostic> findings;
   for (Study::Variable& v : study.variables) {
     const JsonValue value = variables.find(v.name);
-    if (!value || !value.is(JsonType::Number))
-      throw InputError(file, fmt::format("has no value of the variable '{}'", v.name));
-    v.initial = std::clamp(value.number(), v.lower, v.upper);
+    if (!value || !value.is(JsonType::Number)) {
+      findings.push_back({file, variables.line(), "variables",
+                          fmt::format("has no value of the variable '{}'", v.name),
+                          "is it the result of another study?"});
+    } else if (!(value.number() >= v.lower && value.number() <= v.upper)) {
+      findings.push_back({file, value.line(), "variables." + v.name,
+                          fmt::format("expected a value from {} to {}, the bounds of the study, got {}",
+                                      v.lower, v.upper, value.number()),
+                          "is it the result of another study?"});
+    } else {
+      v.initial = value.number();
+    }
   }
+  if (!findings.empty()) throw InputError(findings);
 }
 
 std::string optimum_json(const Study& study, const Optimum& r) {
@@ -297,7 +378,15 @@ std::string optimum_json(const Study& study, const Optimum& r) {
                {"parameters", parameters},
                {"outputs", outputs},
                {"constraints", constraints}};
-  if (!study.data.empty()) json["misfit"] = r.misfit;
+  if (!study.data.empty()) {
+    json["misfit"] = r.misfit;
+    json["residuals"] = Json::object();
+    for (std::size_t i = 0; i < study.data.size(); ++i)
+      json["residuals"][study.data[i].output] = r.residuals[i];
+  }
+  for (std::size_t i = 0; i < r.deviations.size(); ++i)
+    json["standard_deviations"][study.variables[i].name] = r.deviations[i];
+  if (!r.notes.empty()) json["notes"] = r.notes;
   json["evaluations"] = r.history.size();
   json["failed_runs"] = r.failed;
   json["seconds"] = r.seconds;
@@ -315,33 +404,48 @@ std::string point_json(const Study& study, const StudyPoint& best) {
   return json.dump(2);
 }
 
-std::string history_csv(const Study& study, const Optimum& r) {
+std::string history_head(const Study& study) {
   std::string out = "evaluation,objective,violation";
   for (const Study::Variable& v : study.variables) out += fmt::format(",{}", csv_cell(v.name));
-  out += '\n';
-  for (const StudyPoint& point : r.history) {
-    out += fmt::format("{},{},{}", point.evaluation, point.objective, point.violation);
-    for (const double x : point.variables) out += fmt::format(",{}", csv_cell(x));
-    out += '\n';
-  }
-  return out;
+  return out + '\n';
+}
+
+std::string history_line(const StudyPoint& point, int before) {
+  std::string out = fmt::format("{},{},{}", before + point.evaluation, csv_cell(point.objective),
+                                csv_cell(point.violation));
+  for (const double x : point.variables) out += fmt::format(",{}", csv_cell(x));
+  return out + '\n';
+}
+
+std::string constraint_state(const Study::Constraint& c, double value) {
+  const auto size = [](double bound) { return bound != 0 ? std::abs(bound) : 1; };
+  for (const double bound : {c.lower, c.upper})
+    if (std::isfinite(bound) && std::abs(value - bound) <= 1e-6 * size(bound)) return "at its bound";
+  return value < c.lower || value > c.upper ? "violated" : "met";
 }
 
 std::string optimum_report(const StudyFile& file, const Optimum& r) {
   const Study& study = file.study;
   std::string out = fmt::format("# {}\n\n", file.name);
+  if (!file.description.empty()) out += file.description + "\n\n";
+  out += fmt::format("Model: {}.\n\n", file.system.model().description().name);
   out += fmt::format(
       "{}: {}. {} evaluations ({} of them failed), {} with gradients by the {} method, {:.3g} s.\n\n",
       r.converged ? "Converged" : "Not converged", r.reason, r.history.size(), r.failed, r.method, r.gradient,
       r.seconds);
   out += fmt::format("`{}` fell from {:.9g} to {:.9g}.\n\n",
                      study.minimize.empty() ? "misfit" : study.minimize, r.first.objective, r.best.objective);
-  out += "| variable | parameters | from | lower | upper | start | found |\n|---|---|---|---|---|---|---|\n";
+  out +=
+      "| variable | parameters | unit | lower | upper | start | found | standard deviation |\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  const Params& params = file.system.params();
   for (std::size_t i = 0; i < study.variables.size(); ++i) {
     const Study::Variable& v = study.variables[i];
-    out += fmt::format("| {} | {} | {} | {} | {} | {:.9g} | {:.9g} |\n", v.name,
-                       fmt::join(v.parameters, ", "), file.system.model().description().name, bound(v.lower),
-                       bound(v.upper), v.initial, r.best.variables[i]);
+    const double deviation = r.deviations.empty() ? NAN : r.deviations[i];
+    out += fmt::format(
+        "| {} | {} | {} | {} | {} | {:.9g} | {:.9g} | {} |\n", v.name, fmt::join(v.parameters, ", "),
+        number_unit(params.description(), params.find(v.parameters.front())), bound(v.lower), bound(v.upper),
+        v.initial, r.best.variables[i], std::isnan(deviation) ? "-" : fmt::format("{:.2g}", deviation));
   }
   if (!study.outputs.empty()) {
     out += "\n| output | is | value |\n|---|---|---|\n";
@@ -350,15 +454,21 @@ std::string optimum_report(const StudyFile& file, const Optimum& r) {
           fmt::format("| {} | {} | {:.9g} |\n", study.outputs[i].name, study.outputs[i].output, r.outputs[i]);
   }
   if (!study.constraints.empty()) {
-    out += "\n| constraint | expression | at least | at most | value |\n|---|---|---|---|---|\n";
+    out += "\n| constraint | expression | at least | at most | value | |\n|---|---|---|---|---|---|\n";
     for (std::size_t i = 0; i < study.constraints.size(); ++i) {
       const Study::Constraint& c = study.constraints[i];
-      out += fmt::format("| {} | {} | {} | {} | {:.9g} |\n", c.name, c.expression, bound(c.lower),
-                         bound(c.upper), r.constraints[i]);
+      out += fmt::format("| {} | {} | {} | {} | {:.9g} | {} |\n", c.name, c.expression, bound(c.lower),
+                         bound(c.upper), r.constraints[i], constraint_state(c, r.constraints[i]));
     }
   }
-  if (!study.data.empty())
+  if (!study.data.empty()) {
     out += fmt::format("\nWeighted mean square of the differences to the data: {:.6g}.\n", r.misfit);
+    out += "\n| measured | values | weight | root mean square of the differences |\n|---|---|---|---|\n";
+    for (std::size_t i = 0; i < study.data.size(); ++i)
+      out += fmt::format("| {} | {} | {} | {:.6g} |\n", study.data[i].output, study.data[i].times.size(),
+                         study.data[i].weight, r.residuals[i]);
+  }
+  for (const std::string& note : r.notes) out += fmt::format("\nNote: {}.\n", note);
   return out;
 }
 

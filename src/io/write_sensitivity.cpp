@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -25,6 +26,7 @@ std::string sensitivity_json(const Sensitivity& r) {
   for (std::size_t k = 0; k < r.parameters.size(); ++k) parameters[r.parameters[k]] = r.parameter_values[k];
   for (std::size_t i = 0; i < r.outputs.size(); ++i) values[r.outputs[i]] = r.values[i];
   Json json = {{"liedyn", version()},
+               {"method", name_of(r.method)},
                {"integrator", r.integrator},
                {"formulation", r.formulation},
                {"steps", r.steps},
@@ -32,7 +34,9 @@ std::string sensitivity_json(const Sensitivity& r) {
                {"parameters", parameters},
                {"values", values},
                {"derivatives", by_output(r.derivatives)}};
-  if (!r.differences.empty()) {
+  if (!r.notes.empty()) json["notes"] = r.notes;
+  if (!r.differences.empty() && r.method != SensitivityMethod::Difference) {
+    json["agrees"] = std::find(r.disagrees.begin(), r.disagrees.end(), true) == r.disagrees.end();
     json["differences"] = by_output(r.differences);
     for (std::size_t k = 0; k < r.parameters.size(); ++k)
       json["check"][r.parameters[k]] = {{"disagreement", r.disagreement[k]},
