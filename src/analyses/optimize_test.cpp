@@ -159,29 +159,6 @@ TEST(Optimize, SaysWhichConstraintCannotBeMet) {
     EXPECT_TRUE(point.violation > found.best.violation || point.objective >= found.best.objective);
 }
 
-// Where every step from the start is refused, the start is no minimum.
-TEST(Optimize, DoesNotConvergeWhereItIsNotLetGo) {
-  ModelBuilder builder;
-  builder.body("rod", "rigid")
-      .set("mass", {1})
-      .set("inertia", {1, 1, 1})
-      .set("position", {1, 0, 0})
-      .set("velocity", {0, 0, 0});
-  builder.joint("hinge", "revolute")
-      .set("between", "ground", "rod")
-      .set("at", {0, 0, 0})
-      .set("axis", {0, 1, 0});
-  builder.sensor("place", "position").set("of", std::string("rod"));
-  Study study = thrown_stone();
-  study.simulation.initial = "check";
-  study.variables = {{"v", {"bodies.rod.velocity[1]"}, 0, -1, 1}};
-  study.outputs = {{"y", "place[1]"}};
-  study.minimize = "3*v + 0*y";
-  const Optimum found = search(study, make_system(builder.finish()));
-  EXPECT_GT(found.failed, 0);
-  EXPECT_FALSE(found.converged) << found.reason;
-}
-
 // z = v t - g/2 t^2 is linear in v: its variance is s^2/sum t^2, s^2 = sum r^2/(N - 1).
 TEST(Optimize, EstimatesHowWellAFitIsDetermined) {
   const System system = make_system(stone());
