@@ -64,10 +64,11 @@ std::vector<std::string> remarks_on_bound_parameters(const System& given, const 
   std::vector<std::string> out;
   for (std::size_t k = 0; k < parameters.size(); ++k)
     if (broken[k] > kNoticeable)
-      out.push_back(fmt::format("{} cannot be changed alone: what the model gives for the start would violate its "
-                                "constraints, and the derivatives are those of a motion that does; mark values as "
-                                "\"consistent\", or take --initial project",
-                                system.params().path(parameters[k])));
+      out.push_back(
+          fmt::format("{} cannot be changed alone: what the model gives for the start would violate its "
+                      "constraints, and the derivatives are those of a motion that does; mark values as "
+                      "\"consistent\", or take --initial project",
+                      system.params().path(parameters[k])));
   return out;
 }
 

@@ -202,23 +202,29 @@ TEST(Sensitivity, FollowsConsistentVelocitiesWhateverIsProjected) {
   }
 }
 
-// What cannot be changed alone is said: the place of the top, which its pivot holds, not what the run is free to take.
+// What cannot be changed alone is said: a velocity that the pivot decides on, or a spin that this velocity goes with; not the spin about the line to the pivot.
 TEST(Sensitivity, NotesParametersThatConstraintsBind) {
-  for (const std::string& formulation : {std::string("r3so3"), std::string("minimal")})
+  ModelBuilder builder;
+  builder.body("top", "rigid").set("mass", {15}).set("inertia", {0.234375, 0.46875, 0.234375});
+  builder.set("position", {0, 1, 0}).set("velocity", {4.5, 0, 0}).set("angular_velocity", {0, 150, -4.5});
+  builder.joint("pivot", "spherical").set("between", "ground", "top").set("at", {0, 0, 0});
+  builder.sensor("position", "position").set("of", std::string("top"));
+  const std::shared_ptr<const Description> description = builder.finish();
+  for (const std::string formulation : {"r3so3", "minimal"})
     for (const auto& [initial, count] : {std::pair{"check", 2}, std::pair{"project", 0}}) {
       SensitivityOptions options;
       options.simulation.step = 1e-3;
       options.simulation.end = 2e-3;
       options.simulation.initial = initial;
-      options.parameters = {"bodies.top.mass", "bodies.top.position[1]", "bodies.top.angular_velocity[1]",
-                            "joints.pivot.at[0]", "gravity[2]"};
+      options.parameters = {"bodies.top.mass", "bodies.top.velocity[0]", "bodies.top.angular_velocity[1]",
+                            "bodies.top.angular_velocity[2]", "gravity[2]"};
       options.outputs = {"position"};
-      const Sensitivity s = sensitivity(make_system(top(), formulation), options);
+      const Sensitivity s = sensitivity(make_system(description, formulation), options);
       ASSERT_EQ(s.notes.size(), static_cast<std::size_t>(count))
           << formulation << ", initial " << initial << ": " << testing::PrintToString(s.notes);
       if (count > 0) {
-        EXPECT_THAT(s.notes[0], testing::HasSubstr("bodies.top.position[1]"));
-        EXPECT_THAT(s.notes[1], testing::HasSubstr("joints.pivot.at[0]"));
+        EXPECT_THAT(s.notes[0], testing::HasSubstr("bodies.top.velocity[0]"));
+        EXPECT_THAT(s.notes[1], testing::HasSubstr("bodies.top.angular_velocity[2]"));
       }
     }
 }
