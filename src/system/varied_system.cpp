@@ -704,25 +704,46 @@ VariedNodeStage VariedCorrector::node_stage(const Node& node, const VariedState&
       to.vdot.data() + node.v};
 }
 
+namespace {
+
+// With q held, vdot' is the difference of two numbers of size |W| dvdot/dq: round-off that has to stay below what Newton's method leaves. Otherwise, with short steps or high demands, theta is held, and
+// all that depends on q is recorded.
+bool can_hold_positions(const Stage& stage, const CorrectorOptions& options) {
+  return 8 * std::numeric_limits<double>::epsilon() * stage.rate() <= options.relative;
+}
+
+NodeStageOf<Varied> recorded(const VariedNodeStage& n, Varied* theta) {
+  return {n.q_ref, n.Theta, n.V, n.drift, theta, n.q, n.v, n.vdot};
+}
+
+}  // namespace
+
 // The stage without increments: Lie nodes stay where they are, parameters of others keep theirs.
 void VariedCorrector::hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to) {
+  const bool holds = can_hold_positions(stage, plain_.options());
   for (const Node& node : system_->model().nodes)
     if (in_parameter_space(node))
       evaluate_parameters(node, parameter_stage(stage, reference, to));
-    else
+    else if (holds)
       hold_position(node.type, stage, node_stage(node, reference, to));
+    else
+      evaluate_stage(node.type, stage, recorded(node_stage(node, reference, to), theta.data() + node.v));
 }
 
 void VariedCorrector::move_nodes(const Stage& stage, const VariedState& reference, VariedState& to,
                                  const VariedWork& work) {
+  const bool holds = can_hold_positions(stage, plain_.options());
   for (const Node& node : system_->model().nodes) {
     const Varied* d = increments_.data() + node.v;
     if (in_parameter_space(node)) {
       increment_parameters(node, plain_.options().chart, d, reference.y.data(), theta.data());
       evaluate_parameters(node, parameter_stage(stage, reference, to));
-    } else {
+    } else if (holds) {
       move_position(node.type, stage, work.plain.tangent.data() + node.tangent, d,
                     node_stage(node, reference, to));
+    } else {
+      increment_theta(node.type, d, theta.data() + node.v);
+      evaluate_stage(node.type, stage, recorded(node_stage(node, reference, to), theta.data() + node.v));
     }
   }
 }
@@ -778,7 +799,7 @@ CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const Vari
   set_constants(to_.eta, to.eta);
   set_drift(h, reference, to, work);
   hold_nodes(stage, reference, to);
-  if (holds_all_ && to.redundant.empty())
+  if (holds_all_ && to.redundant.empty() && can_hold_positions(stage, plain_.options()))
     system_->residual_of_moving(to, work, plain_.rows(stage));
   else
     system_->residual(to, work, plain_.rows(stage));
