@@ -190,12 +190,22 @@ Differences differences(const System& system, int parameter, const SimulateOptio
 
 // "bodies.*.mass" fits "bodies.rod.mass".
 bool fits(std::string_view pattern, std::string_view text) {
-  if (pattern.empty()) return text.empty();
-  if (pattern.front() != '*')
-    return !text.empty() && text.front() == pattern.front() && fits(pattern.substr(1), text.substr(1));
-  for (std::size_t skipped = 0; skipped <= text.size(); ++skipped)
-    if (fits(pattern.substr(1), text.substr(skipped))) return true;
-  return false;
+  // A star takes as little as it can; where the rest does not fit, the last one takes one character more: never more than all pairs.
+  std::size_t p = 0, t = 0, star = std::string_view::npos, taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p, ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 // Indices of Params, and the paths as they were asked for. Patterns leave out numbers that are functions of time, which have no derivatives, and what is there already.

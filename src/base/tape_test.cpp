@@ -121,8 +121,8 @@ TEST(Tape, GoesThroughStepsThatAreForgotten) {
 }
 
 }  // namespace
-// Any number of directions goes forwards in blocks, whose numbers stand side by side: y = (A x + B x sin x)_k in direction k, with numbers that a restart keeps,
-// drops because nothing moves them, or finds twice.
+// Any number of directions goes forwards in blocks, whose numbers stand side by side: running sums of p_k sin p_k, one direction for each p_k, with numbers
+// that a restart keeps, drops because nothing moves them, or finds twice.
 TEST(Tape, TakesManyDirectionsThroughCallsAndRestarts) {
   for (const std::size_t count : {1, 2, 3, 5, 8, 11, 17}) {
     Tape tape(Tape::Sweep::Forwards, count);

@@ -727,12 +727,18 @@ class BlockSolver final : public LinearSolver {
     subtract_gathered<N>(values_.data() + p.upper, p.height, panel, p.size, right + p.unknown);
   }
 
+  static constexpr std::size_t kMostLanes = 8;
+  std::vector<double> lanes_;  // scratch of solve_several(), made when it is first needed
+
   template <std::size_t W>
   void solve_lanes_of_all(double* right) {
-    int most = 0;
-    for (const Pivot& p : pivots_) most = std::max({most, static_cast<int>(p.size), p.height});
-    std::vector<double> room(at(most) * W);
-    double* const panel = room.data();
+    static_assert(W <= kMostLanes);
+    if (lanes_.empty()) {
+      int most = 0;
+      for (const Pivot& p : pivots_) most = std::max({most, static_cast<int>(p.size), p.height});
+      lanes_.resize(at(most) * kMostLanes);
+    }
+    double* const panel = lanes_.data();
     const double* const values = values_.data();
     const auto part_of = [&](int unknown) { return right + at(unknown) * W; };
     for (const Pivot& p : pivots_) {
