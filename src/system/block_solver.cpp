@@ -406,6 +406,23 @@ void subtract_product(const double* lower, const double* upper, int height, int 
                                                                              Eigen::OuterStride<>(stride));
   C.noalias() -= L.lazyProduct(U);
 }
+// The same for one block of several: M of the `height` rows of L, M columns of U.
+template <int M, int N>
+void subtract_part(const double* lower, int height, const double* upper, double* target, int stride) {
+  const Eigen::Map<const Eigen::Matrix<double, M, N>, 0, Eigen::OuterStride<>> L(
+      lower, Eigen::OuterStride<>(height));
+  const Eigen::Map<const Eigen::Matrix<double, N, M>> U(upper);
+  Eigen::Map<Eigen::Matrix<double, M, M>, 0, Eigen::OuterStride<>> C(target, Eigen::OuterStride<>(stride));
+  C.noalias() -= L.lazyProduct(U);
+}
+// y -= A x for M of the `height` rows of A, of N columns.
+template <int M, int N>
+void subtract_rows(const double* a, int height, const double* x, double* y) {
+  const Eigen::Map<const Eigen::Matrix<double, M, N>, 0, Eigen::OuterStride<>> A(
+      a, Eigen::OuterStride<>(height));
+  typename Sized<M>::Vector(y, M).noalias() -=
+      A.lazyProduct(Eigen::Map<const Eigen::Matrix<double, N, 1>>(x));
+}
 // y -= A x, with A of M x N
 template <int M, int N>
 void subtract_product(const double* a, int rows, int columns, const double* x, double* y) {
@@ -648,6 +665,11 @@ class BlockSolver final : public LinearSolver {
     for (int t = 0; t < count; ++t) work(t);
   }
 
+  // A body between two joints that hold places, the most frequent of all pivots that reach several blocks.
+  bool is_between_places(const Pivot& p) const {
+    return p.row_count == 2 && p.height == 6 && rows_[at(p.first_row) + 1].offset == 3;
+  }
+
   bool eliminate(int k, double* panel) {
     return with_size(pivots_[at(k)].size,
                      [&](auto size) { return eliminate<size()>(pivots_[at(k)], panel); });
@@ -670,6 +692,14 @@ class BlockSolver final : public LinearSolver {
       });
       return true;
     }
+    if constexpr (N == 6)
+      if (is_between_places(p)) {
+        for (int b = 0; b < 2; ++b)
+          for (int a = 0; a < 2; ++a, ++target)
+            subtract_part<3, N>(values + p.lower + 3 * a, 6, values + p.upper + 3 * N * b,
+                                values + target->offset, target->stride);
+        return true;
+      }
     for (int b = 0; b < p.row_count; ++b) {
       const int columns = pivots_[at(rows[b].position)].size;
       panel_product<N>(values + p.lower, p.height, values + p.upper + rows[b].offset * p.size, p.size,
@@ -700,6 +730,12 @@ class BlockSolver final : public LinearSolver {
       });
       return;
     }
+    if constexpr (N == 6)
+      if (is_between_places(p)) {
+        const Row* const rows = rows_.data() + p.first_row;
+        for (int a = 0; a < 2; ++a) subtract_rows<3, N>(values + p.lower + 3 * a, 6, x, target(rows[a]));
+        return;
+      }
     panel_product<N>(values + p.lower, p.height, x, p.size, 1, panel);
     for (int a = 0; a < p.row_count; ++a) {
       const Row& row = rows_[at(p.first_row + a)];
@@ -718,6 +754,14 @@ class BlockSolver final : public LinearSolver {
       });
       return;
     }
+    if constexpr (N == 6)
+      if (is_between_places(p)) {
+        for (int a = 0; a < 2; ++a)
+          subtract_product<N, 3>(values_.data() + p.upper + 3 * N * a, N, 3,
+                                 right + pivots_[at(rows_[at(p.first_row + a)].position)].unknown,
+                                 right + p.unknown);
+        return;
+      }
     double* to = panel;
     for (int a = 0; a < p.row_count; ++a) {
       const Pivot& other = pivots_[at(rows_[at(p.first_row + a)].position)];

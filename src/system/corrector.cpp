@@ -239,7 +239,7 @@ bool Corrector::small(const Stage& stage, const Measure& now, double acceleratio
   if (now.positions > std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) ||
       now.velocities > std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed))
     return false;
-  if (now.forces > std::max(options_.relative * work.force_scale, options_.absolute)) {
+  if (now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding_of_forces_})) {
     // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so
     // in the forces.
     const bool constrained = holds_positions() && system_->model().rows > 0;
@@ -249,6 +249,22 @@ bool Corrector::small(const Stage& stage, const Measure& now, double acceleratio
     if (!(made_of > 0) || now.forces > work.force_scale / made_of * stage.rate() * uncertain) return false;
   }
   return true;
+}
+
+// theta is rounded to eps |theta|, which the diagonal D of the assembled matrix turns into forces.
+double Corrector::rounding_of_forces(const Stage& stage, const Work& work) const {
+  const Model& model = system_->model();
+  double largest = 0;
+  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+    const Node& node = model.nodes[n];
+    if (node.type == NodeType::State || in_parameter_space(node)) continue;
+    const BlockRef& block = work.diagonal[n];
+    for (int i = 0; i < node_size(node.type).v; ++i) {
+      const double D = work.solver->values()[block.offset + i * (block.stride + 1)];
+      largest = std::max(largest, std::abs(D * theta[at(node.v + i)]));
+    }
+  }
+  return 2 * kEpsilon * stage.rate() * largest;
 }
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
@@ -430,6 +446,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) {
     has_matrix_ = false;
     seen_ = {};
+    has_met_rounding_ = false;
+    rounding_of_forces_ = 0;
   }
 
   const auto note_regularity = [&] {
@@ -510,6 +528,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     if ((refresh || slow) && !assembled) assemble(stage, reference, to, work), assembled = true;
     if (assembled) {
       if (out.iterations > 1) stiffest = stage.rate() * largest_on_diagonal(system_->model(), work);
+      if (has_met_rounding_) rounding_of_forces_ = rounding_of_forces(stage, work);
       has_matrix_ = work.solver->factorize();
       if (!has_matrix_) return give_up(CorrectorFailure::Singular);
       ++out.jacobians;
@@ -529,6 +548,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       break;
     }
     settled = is_settled(stage, now_scales.largest_acceleration, to, work);
+    has_met_rounding_ = has_met_rounding_ || (settled && out.iterations > 1);
 
     if (!options_.line_search) {
       apply(stage, h, reference, 1, to, work);

@@ -140,6 +140,7 @@ class Corrector {
   bool small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
+  double rounding_of_forces(const Stage& stage, const Work& work) const;
   void set_right_side(const Stage& stage, Work& work) const;
   void apply(const Stage& stage, double h, const State& reference, double factor, State& to,
              const Work& work);
@@ -154,6 +155,9 @@ class Corrector {
   const LinearSolver* prepared_for_ = nullptr;
   double size_ = 0, speed_ = 0,
          spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
+  // Where an iteration has found nothing but round-off to remove: the forces that the rounding of theta makes, with the last matrix.
+  bool has_met_rounding_ = false;
+  double rounding_of_forces_ = 0;
   // Keeping the matrix by cost: what a new one costs, in iterations (0: it is not kept), the iterations of the solve that made
   // the last one, and those that solves with it needed in addition.
   double matrix_cost_ = 0;
