@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <Eigen/OrderingMethods>
@@ -326,6 +328,17 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
     if (best.change <= kSteady) break;
   }
   return best;
+}
+
+std::string not_quite_steady(const SteadyAxes& axes, double t) {
+  const std::string what =
+      axes.rate.isZero() ? std::string("an equilibrium")
+                         : fmt::format("a steady motion in axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s",
+                                       axes.rate.x(), axes.rate.y(), axes.rate.z());
+  return fmt::format(
+      "the state at t = {:.6g} s is nearly, but not quite, {} (the matrices change by {:.2g} per radian): it "
+      "is taken for one, which makes errors of about that size",
+      t, what, axes.change);
 }
 
 Eigen::MatrixXd admissible_motions(const SparseMatrix& B) {

@@ -59,6 +59,11 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work);
 // The same measure for given axes.
 double change_of_matrices(const System& system, const State& state, const Vec3& axes_rate, Work& work);
 inline constexpr double kSteady = 1e-5;  // a smaller change is that of round-off
+// Up to here a motion is linearised as if it were steady in the axes found: what is neglected is of this size, while coordinates that do not turn
+// with the motion would change as fast as it turns.
+inline constexpr double kNearlySteady = 1e-2;
+// "the state at t = 4 s is nearly, but not quite, an equilibrium (the matrices change by 2e-4 per radian): ..."
+std::string not_quite_steady(const SteadyAxes& axes, double t);
 
 // A = D A_b D^-1 with A_b of rows and columns of about the same size, whatever the units of its states.
 struct Balanced {

@@ -586,14 +586,15 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   const bool dense =
       options.solver == "dense" || few || (options.solver == "auto" && model.nv <= kLargestDense);
   // Only dense matrices follow the constraints along the motion.
-  const bool unsteady = out.axes.change > kSteady, follows = unsteady && dense && !options.axes_given;
-  if (unsteady)
+  const bool follows = out.axes.change > kNearlySteady && dense && !options.axes_given;
+  if (out.axes.change > kNearlySteady)
     out.warnings.push_back(fmt::format(
         "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
-        "the "
-        "eigenvalues are those of t = {:.6g} s{}",
+        "the eigenvalues are those of t = {:.6g} s{}",
         out.axes.change, state.t,
         follows ? ", and depend on the coordinates" : ", with constraints that stay as they are there"));
+  else if (out.axes.change > kSteady)
+    out.warnings.push_back(not_quite_steady(out.axes, state.t));
 
   if (follows) out.axes.rate = Vec3::Zero();
   Linearization l =

@@ -167,18 +167,20 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.time = state.t;
   out.warnings = flexible_remarks(model, system.params().values().data());
   out.axes = steady_axes(system, state, work);
-  if (out.axes.change > kSteady)
+  const bool steady = out.axes.change <= kNearlySteady;
+  if (!steady)
     out.warnings.push_back(fmt::format(
         "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
         "A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
         out.axes.change, state.t));
-  else if (!out.axes.rate.isZero())
+  else if (out.axes.change > kSteady)
+    out.warnings.push_back(not_quite_steady(out.axes, state.t));
+  if (steady && !out.axes.rate.isZero())
     out.warnings.push_back(
         fmt::format("the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "
                     "those of t = {:.6g} s",
                     out.axes.rate.x(), out.axes.rate.y(), out.axes.rate.z(), state.t));
 
-  const bool steady = out.axes.change <= kSteady;
   if (!steady) out.axes.rate = Vec3::Zero();
   const Linearization l =
       steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
