@@ -353,7 +353,7 @@ TEST(Sensitivity, ChecksAtTheBorderOfWhatIsAllowed) {
 }
 
 // A Newton's method that stops early has other derivatives than the solution that it did not reach.
-// A damping of zero where 1e-5 N s/m is much: the first steps of the differences overdamp, and are wrong all together. To first order in c,
+// A damping of zero where 1e-5 N s/m is much: the first steps of the differences overdamp or, below zero, let it grow without bound, and are wrong all together. To first order in c,
 //   x = x_0 (1 - c t/(2 m)) cos(w t) + x_0 c/(2 m w) sin(w t).
 TEST(Sensitivity, DifferencesFindTheScaleOfAValueOfZero) {
   const double m = 1e-8, k = 1e-2, x0 = 0.1, w = std::sqrt(k / m), end = 5e-3;
