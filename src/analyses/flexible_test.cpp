@@ -218,6 +218,41 @@ TEST(FlexibleStatics, SectionsOfALinearBeamAreThoseOfTheExactBeam) {
   }
 }
 
+// A strip, or a bar of bricks, of mass m that hangs from x = 0 and has a load at x = 0.5 or none: N(x) = m g (1 - x) + the load below it. Modes show a weight slowly, one after
+// the other; sensors have its static part besides.
+TEST(FlexibleStatics, WeightAndLoadsBetweenShowInSectionsAndStressesWithFewModes) {
+  const double mass = 8 * 0.02 * 0.02, g = 9.81, load = 5e-3;
+  for (const std::string element : {"two_node", "three_node"})
+    for (const double modes : {0.0, 6.0})
+      for (const double x : {0.0, 0.25, 0.49, 0.51, 0.8}) {
+        ModelBuilder b({g, 0, 0});
+        add_strip(b, Section::Flexible, "strip", Vec3::Zero(), Vec3::UnitX(), 8)
+            .set("element", element)
+            .set("modes", {modes});
+        add_interface(b, "root", "strip", Vec3::Zero());
+        add_interface(b, "middle", "strip", 0.5 * Vec3::UnitX());
+        b.joint("clamp", "fixed").set("between", "ground", "root").set("at", {0, 0, 0});
+        b.force("load", "force").set("on", std::string("middle")).set("force", {load, 0, 0});
+        b.sensor("force", "section_force").set("of", fmt::format("strip[{}]", x));
+        const StaticResult found = find_equilibrium(make_system(b.finish()), {});
+        ASSERT_TRUE(found.converged) << found.failure;
+        const double expected = mass * g * (1 - x) + (x < 0.5 ? load : 0);
+        expect_at_most(std::abs(found.steps.back().sensors[0] - expected) / expected, 1e-4,
+                       fmt::format("{}, {} modes: axial force at {}", element, modes, x));
+      }
+  ModelBuilder b({g, 0, 0});
+  b.begin(Section::Flexible, "bar", "brick").set("size", {1, 0.02, 0.02}).set("divisions", {10, 1, 1});
+  b.set("young", {7e7}).set("poisson", {0}).set("density", {8}).set("modes", {3});
+  b.set("position", {0.5, 0, 0});
+  b.begin(Section::Flexible, "root", "interface").set("of", std::string("bar")).set("at", {0, 0, 0});
+  b.set("group", std::string("x-"));
+  b.joint("clamp", "fixed").set("between", "ground", "root").set("at", {0, 0, 0});
+  b.sensor("stress", "stress").set("of", std::string("bar")).set("at", {0.35, 0, 0});
+  const StaticResult found = find_equilibrium(make_system(b.finish()), {});
+  ASSERT_TRUE(found.converged) << found.failure;
+  expect_at_most(std::abs(found.steps.back().sensors[0] - 8 * g * 0.65) / (8 * g * 0.65), 1e-4, "stress");
+}
+
 Result run(const std::shared_ptr<const Description>& d, double end, double step,
            const std::string& integrator, const std::string& formulation = "r3so3") {
   SimulateOptions options;
@@ -240,6 +275,32 @@ TEST(FlexibleMotion, SectionsOfALinearBeamAreThoseOfTheExactBeam) {
   };
   const Eigen::MatrixXd expected = moments(true), found = moments(false);
   expect_at_most((found - expected).norm() / expected.norm(), 0.01, "moments");
+}
+
+// N(x) = m w^2 (1/4 - y^2)/2 in a free strip that spins about its centre, y = x - 1/2; and in one that an arm carries round, N = m w^2 (1 - x^2)/2.
+TEST(FlexibleMotion, CentrifugalForcesShowInSectionsWithFewModes) {
+  const double mass = 8 * 0.02 * 0.02, spin = 1;
+  for (const bool carried : {false, true})
+    for (const double x : {0.1, 0.5, 0.8}) {
+      ModelBuilder b({0, 0, 0});
+      add_strip(b, Section::Flexible, "strip", Vec3::Zero(), Vec3::UnitX(), 10)
+          .set("element", std::string("three_node"))
+          .set("modes", {3})
+          .set("damping", {0.05})
+          .set("velocity", {0, carried ? 0 : -0.5 * spin, 0})
+          .set("angular_velocity_inertial", {0, 0, spin});
+      if (carried) {
+        add_interface(b, "root", "strip", Vec3::Zero());
+        b.joint("hub", "revolute").set("between", "ground", "root").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+      }
+      b.sensor("force", "section_force").set("of", fmt::format("strip[{}]", x));
+      const Result result = run(b.finish(), 0.5, 5e-3, "generalized-alpha,rho=0.5");
+      const double expected =
+          mass * spin * spin * (carried ? (1 - x * x) / 2 : (0.25 - (x - 0.5) * (x - 0.5)) / 2);
+      const double got = result.trajectory.at(result.trajectory.rows() - 1, 1);
+      expect_at_most(std::abs(got - expected) / (mass * spin * spin), 2e-3,
+                     fmt::format("{}, axial force at {}", carried ? "carried" : "free", x));
+    }
 }
 
 // Spun up about one end to `spin`: the deflection of the tip behind a rigid strip, largest while the speed changes.

@@ -295,7 +295,8 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
   const auto bodies = static_cast<Eigen::Index>(motions.size());
   const double rate = pace(system.model(), work);
   SteadyAxes best;
-  best.change = change_of_matrices(system, state, Vec3::Zero(), work);
+  const double at_rest = change_of_matrices(system, state, Vec3::Zero(), work);
+  best.change = best.change_at_rest = at_rest;
   if (best.change <= kSteady || rate == 0) return best;
 
   std::vector<Vec3> candidates;
@@ -324,21 +325,24 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
   }
   for (const Vec3& candidate : candidates) {
     const double change = change_of_matrices(system, state, candidate, work);
-    if (change < best.change) best = {candidate, change};
+    if (change < best.change) best = {candidate, change, at_rest};
     if (best.change <= kSteady) break;
   }
   return best;
 }
 
+bool as_if_steady(const SteadyAxes& axes) {
+  constexpr double kFarLess = 0.03;
+  return axes.change <= kSteady || (!axes.rate.isZero() && axes.change <= kFarLess * axes.change_at_rest);
+}
+
 std::string not_quite_steady(const SteadyAxes& axes, double t) {
-  const std::string what =
-      axes.rate.isZero() ? std::string("an equilibrium")
-                         : fmt::format("a steady motion in axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s",
-                                       axes.rate.x(), axes.rate.y(), axes.rate.z());
+  if (axes.change <= kSteady) return {};
   return fmt::format(
-      "the state at t = {:.6g} s is nearly, but not quite, {} (the matrices change by {:.2g} per radian): it "
-      "is taken for one, which makes errors of about that size",
-      t, what, axes.change);
+      "the state at t = {:.6g} s is nearly, but not quite, a steady motion in axes that turn at ({:.6g}, "
+      "{:.6g}, {:.6g}) rad/s (the matrices change by {:.2g} per radian): it is taken for one, which makes "
+      "errors of about that size",
+      t, axes.rate.x(), axes.rate.y(), axes.rate.z(), axes.change);
 }
 
 Eigen::MatrixXd admissible_motions(const SparseMatrix& B) {

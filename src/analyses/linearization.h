@@ -53,16 +53,17 @@ struct SteadyAxes {
   Vec3 rate = Vec3::Zero();
   // Change of the matrices in these axes while the fastest motion goes on by one radian, relative to their size.
   double change = 0;
+  double change_at_rest = 0;  // the same in inertial axes, if it was looked at
 };
 // At rest or if all turn about their own axes of symmetry: inertial axes. Otherwise those that carry the whole motion along, if there are any.
 SteadyAxes steady_axes(const System& system, const State& state, Work& work);
 // The same measure for given axes.
 double change_of_matrices(const System& system, const State& state, const Vec3& axes_rate, Work& work);
 inline constexpr double kSteady = 1e-5;  // a smaller change is that of round-off
-// Up to here a motion is linearised as if it were steady in the axes found: what is neglected is of this size, while coordinates that do not turn
-// with the motion would change as fast as it turns.
-inline constexpr double kNearlySteady = 1e-2;
-// "the state at t = 4 s is nearly, but not quite, an equilibrium (the matrices change by 2e-4 per radian): ..."
+// Whether a motion is linearised as if it were steady in the axes found. That goes for one that nearly is, if the axes turn and the matrices change far less in them (0.03)
+// than in inertial axes: what is neglected is of that size, while coordinates that do not turn with the motion would change as fast as it turns.
+bool as_if_steady(const SteadyAxes& axes);
+// "the state at t = 4 s is nearly, but not quite, a steady motion in axes that turn at (0, 0, 15) rad/s (...)"; empty where it is one.
 std::string not_quite_steady(const SteadyAxes& axes, double t);
 
 // A = D A_b D^-1 with A_b of rows and columns of about the same size, whatever the units of its states.

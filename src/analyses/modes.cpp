@@ -303,7 +303,7 @@ std::vector<Pair> dense_pairs(const Linearization& l, const MatrixXd& N, const V
         add_square(squares[i], motion(all.eigenvectors().col(i).cast<Complex>()), out);
     return out;
   }
-  const Eigen::JacobiSVD<MatrixXd> svd(equilibrated, Eigen::ComputeFullV);
+  const Eigen::BDCSVD<MatrixXd> svd(equilibrated, Eigen::ComputeFullV);
   MatrixXd free(n, 0);
   for (Eigen::Index i = 0; i < n; ++i)
     if (svd.singularValues()[i] <= nothing) {
@@ -569,7 +569,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.undamped = options.undamped;
   out.warnings = flexible_remarks(model, system.params().values().data());
   if (options.axes_given)
-    out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work)};
+    out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work), 0};
   else
     out.axes = steady_axes(system, state, work);
   // Krylov's method needs as many directions as it has vectors: with fewer motions the rest of them would be round-off.
@@ -586,15 +586,15 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   const bool dense =
       options.solver == "dense" || few || (options.solver == "auto" && model.nv <= kLargestDense);
   // Only dense matrices follow the constraints along the motion.
-  const bool follows = out.axes.change > kNearlySteady && dense && !options.axes_given;
-  if (out.axes.change > kNearlySteady)
+  const bool steady = as_if_steady(out.axes), follows = !steady && dense && !options.axes_given;
+  if (!steady)
     out.warnings.push_back(fmt::format(
         "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
         "the eigenvalues are those of t = {:.6g} s{}",
         out.axes.change, state.t,
         follows ? ", and depend on the coordinates" : ", with constraints that stay as they are there"));
-  else if (out.axes.change > kSteady)
-    out.warnings.push_back(not_quite_steady(out.axes, state.t));
+  else if (std::string remark = not_quite_steady(out.axes, state.t); !remark.empty())
+    out.warnings.push_back(std::move(remark));
 
   if (follows) out.axes.rate = Vec3::Zero();
   Linearization l =

@@ -202,6 +202,39 @@ TEST(Modes, NutationAboutSteadyPrecession) {
   }
 }
 
+// A weight on a spring along an arm that turns at w, released beside its steady place: seen from the arm it swings at sqrt(k/m - w^2), a tenth of a millimetre
+// about 2 r. In inertial axes the matrices change as fast as the arm turns.
+TEST(Modes, AMotionThatIsNearlySteadyIsLinearisedInTheAxesThatTurnWithIt) {
+  const double w = 10, m = 0.5, k = 2 * m * w * w, r = 0.4;
+  const double swing = std::sqrt(k / m - w * w);
+  for (const std::string& formulation : absolute_formulations()) {
+    ModelBuilder builder({0, 0, 0});
+    const double x = k * r / (k - m * w * w) + 1e-4;
+    builder.body("arm", "rigid")
+        .set("mass", {1000})
+        .set("inertia", {400, 400, 400})
+        .set("angular_velocity", {0, 0, w});
+    builder.body("weight", "rigid")
+        .set("mass", {m})
+        .set("inertia", {0.01, 0.01, 0.01})
+        .set("position", {x, 0, 0})
+        .set("velocity", {0, w * x, 0})
+        .set("angular_velocity", {0, 0, w});
+    builder.joint("axle", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    builder.joint("slide", "prismatic").set("between", "arm", "weight").set("at", {r, 0, 0}).set("axis", {1, 0, 0});
+    builder.force("spring", "bushing")
+        .set("between", "arm", "weight")
+        .set("at", {r, 0, 0})
+        .set("stiffness", {k, 0, 0});
+    const System system = make_system(builder.finish(), formulation);
+    const Modes found = modes(system, start_of(system));
+    EXPECT_THAT(found.warnings, testing::ElementsAre(testing::HasSubstr("nearly, but not quite")));
+    ASSERT_FALSE(found.modes.empty());
+    expect_at_most(std::abs(std::abs(found.modes.back().eigenvalue) - swing) / swing, 2e-3,
+                   formulation + ": frequency seen from the arm");
+  }
+}
+
 // Euler: a free body that spins about its largest principal axis. Seen from the body,
 //   omega = spin sqrt((J3 - J1) (J3 - J2)/(J1 J2)).
 TEST(Modes, FreeBodyWithoutSymmetryIsSteadyInItsOwnAxes) {

@@ -167,14 +167,14 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.time = state.t;
   out.warnings = flexible_remarks(model, system.params().values().data());
   out.axes = steady_axes(system, state, work);
-  const bool steady = out.axes.change <= kNearlySteady;
+  const bool steady = as_if_steady(out.axes);
   if (!steady)
     out.warnings.push_back(fmt::format(
         "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
         "A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
         out.axes.change, state.t));
-  else if (out.axes.change > kSteady)
-    out.warnings.push_back(not_quite_steady(out.axes, state.t));
+  else if (std::string remark = not_quite_steady(out.axes, state.t); !remark.empty())
+    out.warnings.push_back(std::move(remark));
   if (steady && !out.axes.rate.isZero())
     out.warnings.push_back(
         fmt::format("the coordinates are along axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s; C and D are "

@@ -624,7 +624,7 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   if (N.cols() == 0) return out;
   const VectorXd unit = equilibration(stiffness_scale(system, state, l, work), N);
   const MatrixXd K = unit.asDiagonal() * (N.transpose() * (l.K * N)) * unit.asDiagonal();
-  const Eigen::JacobiSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
+  const Eigen::BDCSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
   const double nothing = kNothing * std::max(svd.singularValues()[0], 1.0);
   Eigen::Index rank = 0;
   while (rank < K.cols() && svd.singularValues()[rank] > nothing) ++rank;

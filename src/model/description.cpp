@@ -181,7 +181,8 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
     finding(entry_path(section, name),
             "expected a name of letters, digits, underscores and hyphens that begins with a letter", {},
             line);
-  else if (section == Section::Bodies && name == "ground")
+  else if ((section == Section::Bodies || section == Section::Beams || section == Section::Flexible) &&
+           name == "ground")
     finding(entry_path(section, name), "'ground' is the name of the inertial frame", "choose another name",
             line);
   else if ((section == Section::Sensors || section == Section::States) && (name == "t" || name == "pi"))
@@ -593,6 +594,14 @@ bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field
     for (const Entry& candidate : description_.entries(Section::Flexible))
       if (is_linear_beam(candidate)) look(candidate);
   if (beam == nullptr) {
+    // A linear beam has no bodies along it, and line loads act on exact beams.
+    for (const Entry& candidate : description_.entries(Section::Flexible))
+      if (is_linear_beam(candidate) && candidate.name == place.beam)
+        return say(fmt::format("'{}' is a linear beam of a flexible body, expected one of `beams`",
+                               excerpt(place.beam)),
+                   fmt::format("give '{}' an interface there and name that",
+                               excerpt(is_member(candidate) ? member_owner(description_, candidate)
+                                                            : candidate.name)));
     return say(fmt::format("there is no beam '{}'", excerpt(place.beam)), did_you_mean(suggestion.name()));
   }
   if (!place.valid)
@@ -640,7 +649,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     hint = did_you_mean(suggestion.name());
     if (target == Section::Bodies)
       for (const Entry& candidate : description_.entries(Section::Flexible))
-        if (is_member(candidate) && candidate.name == word)
+        if (is_member(candidate) && candidate.name == word.substr(0, word.find('.')))
           hint = fmt::format("it is a member of '{0}': give '{0}' an interface and name that",
                              excerpt(member_owner(description_, candidate)));
   }

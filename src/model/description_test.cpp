@@ -94,6 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "sensors.t: 't' already has a meaning in expressions"},
         Mistake{"sensor called pi", [](B& b) { b.begin(Section::Sensors, "pi", "energy"), b.end(); },
                 "sensors.pi: 'pi' already has a meaning in expressions"},
+        Mistake{"beam called ground",
+                [](B& b) { b.begin(Section::Beams, "ground", "rectangle"); },
+                "beams.ground: 'ground' is the name of the inertial frame"},
         Mistake{"body called ground", [](B& b) { add_body(b, "ground"); },
                 "'ground' is the name of the inertial frame"},
         Mistake{

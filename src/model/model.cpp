@@ -60,7 +60,24 @@ int node_named(const Description& d, const Lookup& bodies, const Entry& entry, i
   return name == "ground" ? -1 : bodies.at(name);
 }
 
-// A sensor of a beam's section looks at the part between nodes with forces or joints, where section forces jump; at such a node at the part before it.
+// A sensor of a beam's section looks at the part between boundaries of elements where section forces jump; at such a boundary at the part before it.
+void look_between(const std::vector<int>& jumps, Sensor& sensor) {
+  const double wanted = sensor.fraction * sensor.elements;
+  int first = 0, last = sensor.elements;
+  for (const int i : jumps) {
+    if (i < wanted - 1e-9) {
+      first = i;
+    } else {
+      last = i;
+      break;
+    }
+  }
+  sensor.fraction = (wanted - first) / (last - first);
+  sensor.element += first;
+  sensor.elements = last - first;
+}
+
+// Those of an exact beam: at nodes with forces or joints.
 void look_between_loads(const Description& d, const Entry& beam, Sensor& sensor) {
   std::unordered_set<std::string_view> loaded;
   for (const Section section : {Section::Joints, Section::Forces})
@@ -72,14 +89,10 @@ void look_between_loads(const Description& d, const Entry& beam, Sensor& sensor)
           loaded.insert(word(d, entry, static_cast<int>(f), i));
       }
   const BeamMesh mesh = beam_mesh(d, beam);
-  const double wanted = sensor.fraction * mesh.elements;
-  int first = 0, last = mesh.elements;
-  for (int i = 1; i < mesh.elements && last == mesh.elements; ++i)
-    if (loaded.count(beam_node_name(beam.name, i * mesh.order, mesh)) > 0)
-      (i < wanted - 1e-9 ? first : last) = i;
-  sensor.fraction = (wanted - first) / (last - first);
-  sensor.element += first;
-  sensor.elements = last - first;
+  std::vector<int> jumps;
+  for (int i = 1; i < mesh.elements; ++i)
+    if (loaded.count(beam_node_name(beam.name, i * mesh.order, mesh)) > 0) jumps.push_back(i);
+  look_between(jumps, sensor);
 }
 
 bool is_given(const Entry& entry, int field) {
@@ -523,11 +536,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.batch = static_cast<int>(b);
           sensor.element = first + static_cast<int>(found - list.begin());
         }
-        if (section == Section::Flexible)
-          dynamic_cast<FlexibleOutput&>(*m.batches[static_cast<std::size_t>(sensor.batch)])
-              .show_sections(mesh);
-        else
+        if (section == Section::Flexible) {
+          auto& body = dynamic_cast<FlexibleOutput&>(*m.batches[static_cast<std::size_t>(sensor.batch)]);
+          body.show_sections(mesh);
+          look_between(body.jumps(d, beam_entry), sensor);
+        } else {
           look_between_loads(d, beam_entry, sensor);
+        }
       } else if (field.type == FieldType::Flexible) {
         const int body = flexible_names.at(word(d, entry, index));
         for (std::size_t b = 0; b < m.batches.size(); ++b)

@@ -5,6 +5,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -179,7 +180,7 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
     out->mesh = meshed(in);
     add_remark_on_tetrahedra(body, out->mesh.solid, out->remarks);
     const FiniteElements& elements = out->mesh.elements;
-    std::vector<InterfaceNodes> interfaces;
+    std::vector<InterfaceNodes>& interfaces = out->interfaces;
     const Pose<double> start = flexible_start(d, body, body, params).pose;
     for (const int i : interfaces_) {
       const Entry& entry = flexible_entry(d, i);
@@ -293,10 +294,10 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   Coupling coupling() const override {
     return {.frames = 1 + modes_ / 3, .rows = 0, .diagonal = true, .across = modes_ > 0};
   }
-  // The integrals; then for each sensor the place of a node, 6 x modes and 3 x pairs numbers; then, if sensors look at sections, the delay of their forces and
-  // 12 x modes numbers for each of them.
+  // The integrals; then for each sensor the place of a node, 6 x modes, 6 x kInertialLoads and 3 x pairs numbers; then, if sensors look at sections, the delay of their
+  // forces and 12 x (modes + kInertialLoads) numbers for each of them.
   int numbers_per_element() const override {
-    return first_section() + (sections_ > 0 ? 1 + 12 * sections_ * modes_ : 0);
+    return first_section() + (sections_ > 0 ? 1 + 12 * sections_ * (modes_ + kInertialLoads) : 0);
   }
   void derive_numbers(const Inputs<double>& in, double* out) const override {
     const auto made = source_->made(in.description(), in.all_numbers());
@@ -311,25 +312,32 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
       const Inputs<double> of_sensor(in.description(), sensor, in.all_numbers(), nullptr);
       const Vec3 place = start.R.transpose() * (of_sensor.vector(sensor.kind->field("at")) - start.p);
       Eigen::Map<Eigen::Matrix<double, 6, Eigen::Dynamic>> rows(out + 3, 6, modes_);
+      Eigen::Map<Eigen::Matrix<double, 6, kInertialLoads>> inertial(out + 3 + 6 * modes_);
       rows.setZero();
+      inertial.setZero();
       if (output.of == Of::Stress) {
         const StressRows stress = stress_rows(made->mesh.solid, made->mesh.material, place);
-        for (std::size_t i = 0; i < stress.freedoms.size(); ++i)
-          rows += stress.rows.col(static_cast<Eigen::Index>(i)) * made->reduced.modes.row(stress.freedoms[i]);
+        for (std::size_t i = 0; i < stress.freedoms.size(); ++i) {
+          const Vec6 column = stress.rows.col(static_cast<Eigen::Index>(i));
+          rows += column * made->reduced.modes.row(stress.freedoms[i]);
+          inertial += column * made->reduced.inertial.row(stress.freedoms[i]);
+        }
       } else {
         Eigen::Index nearest = 0;
         (elements.places.colwise() - place).colwise().squaredNorm().minCoeff(&nearest);
         Eigen::Map<Vec3>{out} = elements.places.col(nearest);
         rows.topRows<3>() = made->reduced.modes.middleRows<3>(elements.freedoms * nearest);
-        Eigen::Map<Eigen::Matrix3Xd> second(out + 3 + 6 * modes_, 3, pairs());
+        Eigen::Map<Eigen::Matrix3Xd> second(out + 3 + 6 * (modes_ + kInertialLoads), 3, pairs());
         if (pairs() > 0) second = made->reduced.pairs.middleRows<3>(elements.freedoms * nearest);
       }
       out += output_size();
     }
     if (sections_ == 0) return;
     *out++ = in.number(in.kind().field("damping"));
-    Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, modes_} =
-        linear_beam_sections(linear_beams(in), made->reduced.modes);
+    Eigen::MatrixXd all(made->reduced.modes.rows(), modes_ + kInertialLoads);
+    all << made->reduced.modes, made->reduced.inertial;
+    Eigen::Map<Eigen::MatrixXd>{out, 12 * sections_, all.cols()} =
+        linear_beam_sections(linear_beams(in), all);
   }
   void derive_numbers(const Inputs<Varied>& in, Varied* out) const override {
     const Description& d = in.description();
@@ -350,8 +358,13 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
       if (outputs_[i].of != Of::Stress) continue;
       Varied* rows = out + size + static_cast<int>(i) * output_size() + 3;
       for (int k = 0; k < 6 * modes_; ++k) rows[k] *= scales.stiffness;
+      for (int k = 0; k < 6 * kInertialLoads; ++k) rows[6 * modes_ + k] *= scales.mass;
     }
-    if (sections_ > 0) out[first_section()] = in.number(in.kind().field("damping"));
+    if (sections_ == 0) return;
+    // Beams have no scale of stiffness.
+    out[first_section()] = in.number(in.kind().field("damping"));
+    Varied* const inertial = out + first_section() + 1 + 12 * sections_ * modes_;
+    for (int k = 0; k < 12 * sections_ * kInertialLoads; ++k) inertial[k] *= scales.mass;
   }
   std::string row_name(int) const override { return {}; }
   void check(const Inputs<double>& in, std::string& message, std::string& hint) const override {
@@ -408,6 +421,23 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   void show_sections(const BeamMesh& mesh) override {
     points_ = mesh.order;  // one in elements with two nodes, two in those with three
     sections_ = points_ * mesh.elements;
+  }
+  std::vector<int> jumps(const Description& d, const Entry& beam) const override {
+    const Entry& body = flexible_entry(d, source_->body());
+    const auto made = source_->made(d, d.numbers.data());
+    if (!made->mistake.empty()) return {};
+    const std::vector<LinearBeam> beams = linear_beams(Inputs<double>(d, body, d.numbers.data(), nullptr));
+    const BeamMesh mesh = beam_mesh(d, beam);
+    std::set<int> loaded;
+    for (const InterfaceNodes& interface : made->interfaces)
+      loaded.insert(interface.nodes.begin(), interface.nodes.end());
+    for (const LinearBeam& other : beams)
+      if (&other.in.entry() != &beam) loaded.insert(other.nodes.begin(), other.nodes.end());
+    std::vector<int> out;
+    for (const LinearBeam& own : beams)
+      for (int i = 1; &own.in.entry() == &beam && i < mesh.elements; ++i)
+        if (loaded.count(own.nodes[static_cast<std::size_t>(i * mesh.order)]) > 0) out.push_back(i);
+    return out;
   }
   int points() const override { return points_; }
   void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
@@ -487,7 +517,7 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   std::vector<Output> outputs_;
   int points_ = 0, sections_ = 0;
 
-  int output_size() const { return 3 + 6 * modes_ + 3 * pairs(); }
+  int output_size() const { return 3 + 6 * (modes_ + kInertialLoads) + 3 * pairs(); }
   int first_section() const {
     return ShapeIntegrals::size(modes_) + static_cast<int>(outputs_.size()) * output_size();
   }
@@ -496,11 +526,15 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
                   Vec6T<S>& force) const {
     const S* numbers = at.numbers + first_number + first_section();
     const Eigen::Map<const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic>> rows(numbers + 1, 12 * sections_,
-                                                                                  modes_);
+                                                                                  modes_ + kInertialLoads);
     const FloatingMotion<S> x = motion(at);
+    const Eigen::Matrix<S, kInertialLoads, 1> loads = inertial_loads<S>(x.frame, at.world.gravity);
     const int row = 12 * (points_ * element + point);
-    strain = rows.template middleRows<6>(row) * x.eta;
-    force = rows.template middleRows<6>(row + 6) * Modal<S>(x.eta + numbers[0] * x.rate);
+    const auto of_modes = rows.leftCols(modes_);
+    const auto of_loads = rows.template rightCols<kInertialLoads>();
+    strain = of_modes.template middleRows<6>(row) * x.eta + of_loads.template middleRows<6>(row) * loads;
+    force = of_modes.template middleRows<6>(row + 6) * Modal<S>(x.eta + numbers[0] * x.rate) +
+            of_loads.template middleRows<6>(row + 6) * loads;
   }
   template <class S>
   ShapeIntegralsOf<const S> constants(const EvaluationOf<S>& at) const {

@@ -52,6 +52,7 @@ class FlexibleSource {
     std::string mistake, hint;         // what is wrong, if anything; the rest is empty then
     std::vector<std::string> remarks;  // what is right but hardly meant
     Meshed mesh;
+    std::vector<InterfaceNodes> interfaces;
     ReducedBody reduced;
   };
   std::shared_ptr<const Made> made(const Description& description, const double* params) const;
@@ -123,10 +124,13 @@ class FlexibleOutput {
   virtual int add(int sensor_entry, Of of) = 0;
   // Likewise: a sensor looks at sections of this linear beam, which then has those of BeamSections.
   virtual void show_sections(const BeamMesh& mesh) = 0;
+  // Boundaries between elements of one of the body's linear beams where section forces jump: in an interface, or where another member is joined. None of a body with
+  // mistakes.
+  virtual std::vector<int> jumps(const Description& description, const Entry& beam) const = 0;
   virtual const Batch& batch() const = 0;
   virtual int modes_of_body() const = 0;
   virtual int pairs_of_body() const = 0;
-  // Where the numbers of this output begin: a place, then 6 x modes, then 3 x pairs.
+  // Where the numbers of this output begin: a place, then 6 x modes, 6 x kInertialLoads, 3 x pairs.
   virtual int numbers_of(int index) const = 0;
 
   template <class S>
@@ -149,10 +153,10 @@ class FlexibleOutput {
   template <class S>
   Vec3T<S> displacement(const EvaluationOf<S>& at, int index) const {
     const int modes = modes_of_body();
-    Vec3T<S> out = stress(at, index).template head<3>();
+    Vec3T<S> out = by_modes(at, index).template head<3>();
     if (pairs_of_body() == 0) return out;
     const Eigen::Map<const Eigen::Matrix<S, 3, Eigen::Dynamic>> second(
-        at.numbers + numbers_of(index) + 3 + 6 * modes, 3, pairs_of_body());
+        at.numbers + numbers_of(index) + 3 + 6 * (modes + kInertialLoads), 3, pairs_of_body());
     const Modal<S> eta = coordinates(at);
     for (int l = 0; l < modes; ++l)
       for (int k = 0; k <= l; ++k)
@@ -161,6 +165,14 @@ class FlexibleOutput {
   }
   template <class S>
   Vec6T<S> stress(const EvaluationOf<S>& at, int index) const {  // xx, yy, zz, yz, xz, xy
+    const Eigen::Map<const Eigen::Matrix<S, 6, kInertialLoads>> inertial(at.numbers + numbers_of(index) + 3 +
+                                                                         6 * modes_of_body());
+    return by_modes(at, index) + inertial * inertial_loads<S>(frame(at), at.world.gravity);
+  }
+
+ private:
+  template <class S>
+  Vec6T<S> by_modes(const EvaluationOf<S>& at, int index) const {
     return Eigen::Map<const Eigen::Matrix<S, 6, Eigen::Dynamic>>(at.numbers + numbers_of(index) + 3, 6,
                                                                  modes_of_body()) *
            coordinates(at);

@@ -251,6 +251,12 @@ TEST(Frames, MistakesAreExplained) {
   expect(
       [&](ModelBuilder& b) {
         column(b);
+        add_member(b, "longer", Vec3(0, 0, 0.5), Vec3(0, 0, 1.5), 2);
+      },
+      "members that lie on each other over a part of their length, 'column' and 'longer'");
+  expect(
+      [&](ModelBuilder& b) {
+        column(b);
         add_member(b, "arm", Vec3(0, 0, 0.3), Vec3(1, 0, 0.3), 1);
       },
       "the start of 'arm' on 'column' between two of its nodes");

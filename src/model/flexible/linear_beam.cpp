@@ -278,6 +278,23 @@ void refuse_the_same(const LinearBeam& a, const LinearBeam& b, double tolerance)
         fmt::format("has two members in the same place, '{}' and '{}'", name_of(a), name_of(b)));
 }
 
+// Over a part of their length: the middle of a piece of one is on a piece of the other that is parallel to it. Bars that cross are not.
+void refuse_overlapping(const LinearBeam& a, const LinearBeam& b, double tolerance) {
+  for (std::size_t i = 0; i + 1 < a.rest.size(); ++i) {
+    const Vec3 middle = 0.5 * (a.rest[i].p + a.rest[i + 1].p), along = a.rest[i + 1].p - a.rest[i].p;
+    for (std::size_t j = 0; j + 1 < b.rest.size(); ++j) {
+      const Vec3 &from = b.rest[j].p, &to = b.rest[j + 1].p;
+      if (distance_to_line(middle, from, to) > tolerance ||
+          along.cross(to - from).norm() > 1e-6 * along.norm() * (to - from).norm())
+        continue;
+      throw std::invalid_argument(
+          fmt::format("has members that lie on each other over a part of their length, '{}' and '{}', about "
+                      "({:.4g}, {:.4g}, {:.4g}) in the axes of the frame",
+                      name_of(a), name_of(b), middle.x(), middle.y(), middle.z()));
+    }
+  }
+}
+
 // Every member must be reached from the first.
 void refuse_apart(const std::vector<LinearBeam>& beams, int nodes) {
   Joints pieces(nodes);
@@ -331,7 +348,11 @@ void join_members(std::vector<LinearBeam>& beams) {
       node = own;
     }
   for (std::size_t i = 0; i < beams.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) refuse_the_same(beams[j], beams[i], tolerance);
+    for (std::size_t j = 0; j < i; ++j) {
+      refuse_the_same(beams[j], beams[i], tolerance);
+      refuse_overlapping(beams[j], beams[i], tolerance);
+      refuse_overlapping(beams[i], beams[j], tolerance);
+    }
   refuse_apart(beams, nodes);
 }
 

@@ -8,6 +8,7 @@
 #include <random>
 #include <stdexcept>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/MetisSupport>
 #include <Eigen/QR>
@@ -305,13 +306,11 @@ SparseMatrix tied(const FiniteElements& full, const std::vector<InterfaceNodes>&
   return T;
 }
 
-// The modes in coordinates of `tied`.
-Eigenpairs craig_bampton(const SparseMatrix& K, const SparseMatrix& M, int boundary, int modes,
-                         const MatrixXd& L, double extent) {
+// The modes in coordinates of `tied`. `inverse`: with held interfaces.
+Eigenpairs craig_bampton(const SparseMatrix& K, const SparseMatrix& M, const Inverse& inverse, int boundary,
+                         int modes, const MatrixXd& L, double extent) {
   const int size = static_cast<int>(K.rows()), inside = size - boundary;
   const SparseMatrix K_ib = K.topRightCorner(inside, boundary), M_ii = M.topLeftCorner(inside, inside);
-  const Inverse inverse(K.topLeftCorner(inside, inside), M_ii, MatrixXd(inside, 0), extent);
-  if (!inverse.exists()) throw std::invalid_argument("can still move freely with all interfaces held");
   MatrixXd constrained(size, boundary);
   constrained << -inverse.apply(MatrixXd(K_ib)), MatrixXd::Identity(boundary, boundary);
   // What the interfaces resist, S = K_bb - K_bi K_ii^-1 K_ib, for displacements Z of them without a rigid part: rotations as displacements at a distance.
@@ -422,6 +421,37 @@ void write_integrals(const FiniteElements& full, const MatrixXd& modes, const Ve
       out.G(k, l) = 0.5 * (both + both.transpose());
     }
   }
+}
+
+// ---- weight and inertial forces
+
+// Forces on the nodes by the accelerations of InertialLoads.
+MatrixXd inertial_forces(const FiniteElements& full) {
+  MatrixXd out(full.size(), kInertialLoads);
+  const MatrixXd L = full.rigid_motions();
+  out.leftCols<6>() = -(full.M * L);
+  // Centrifugal forces on points of mass: those of rotary inertia are moments that would turn it.
+  const auto [field, mass] = mass_points(full);
+  const MatrixXd Y = field * L.rightCols<3>();
+  MatrixXd a = MatrixXd::Zero(field.rows(), 6);
+  for (Eigen::Index point = 0; point < a.rows(); point += 3) {
+    const Vec3 X = -vee(Mat3(Y.middleRows<3>(point)));
+    a.middleRows<3>(point) << X.x(), 0, 0, 0, X.z(), X.y(),  //
+        0, X.y(), 0, X.z(), 0, X.x(),                        //
+        0, 0, X.z(), X.y(), X.x(), 0;
+  }
+  out.rightCols<6>() = -(field.transpose() * (mass * a));
+  return out;
+}
+
+// Of static displacements u the part that modes do not have. With held interfaces u is what the loads do between them; the rest, loads of the interfaces, is in the
+// modes. So Phi eta + this is the static answer, where eta is that of the modal equations: eta = Phi^T K u/k for this part.
+MatrixXd beyond_modes(const FiniteElements& full, const ReducedBody& body, const MatrixXd& u) {
+  const int n = static_cast<int>(body.modes.cols());
+  MatrixXd eta = body.modes.transpose() * (full.K * u);
+  const ShapeIntegralsOf<const double> integrals(n, body.integrals.data());
+  for (int l = 0; l < n; ++l) eta.row(l) /= integrals.k(l);
+  return u - body.modes * eta;
 }
 
 // ---- second order
@@ -548,15 +578,24 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
   check_rigid_inertia(full, L_full);
   ReducedBody out;
   Eigenpairs found{VectorXd(0), MatrixXd(size, 0)};
-  if (count > 0) {
-    const double extent = std::max(full.extent(), 1e-300);
-    if (method == ReductionMethod::Free || interfaces.empty()) {
-      const Inverse inverse(K, M, L, extent);
-      if (!inverse.exists()) throw std::invalid_argument(kLoose);
-      found = lowest(inverse, M, count);
-    } else {
-      found = craig_bampton(K, M, boundary, count - boundary + 6, L, extent);
-    }
+  const double extent = std::max(full.extent(), 1e-300);
+  MatrixXd forces = Tt * inertial_forces(full), answer = MatrixXd::Zero(size, kInertialLoads);
+  if (method == ReductionMethod::Free || interfaces.empty()) {
+    const Inverse inverse(K, M, L, extent);
+    if (count > 0 && !inverse.exists()) throw std::invalid_argument(kLoose);
+    if (count > 0) found = lowest(inverse, M, count);
+    // Forces that accelerate the body are balanced by those of its acceleration.
+    const MatrixXd ML = M * L;
+    forces -= ML * MatrixXd(L.transpose() * ML).ldlt().solve(MatrixXd(L.transpose() * forces));
+    if (inverse.exists()) answer = inverse.apply(forces);
+  } else {
+    const int inside = size - boundary;
+    const SparseMatrix K_ii = K.topLeftCorner(inside, inside), M_ii = M.topLeftCorner(inside, inside);
+    const Inverse inverse(K_ii, M_ii, MatrixXd(inside, 0), extent);
+    if (count > 0 && !inverse.exists())
+      throw std::invalid_argument("can still move freely with all interfaces held");
+    if (count > 0) found = craig_bampton(K, M, inverse, boundary, count - boundary + 6, L, extent);
+    if (inverse.exists()) answer.topRows(inside) = inverse.apply(forces.topRows(inside));
   }
   out.frequencies = found.values.cwiseSqrt();
   out.modes = T * found.vectors;
@@ -575,6 +614,7 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
     out.interfaces.emplace_back(
         found.vectors.middleRows<6>(size - boundary + 6 * static_cast<Eigen::Index>(k)));
   write_integrals(full, out.modes, found.values, out.integrals);
+  out.inertial = beyond_modes(full, out, T * answer);
   if (second && count > 0) add_second_order(full, interfaces, T, L, found.vectors, second, out);
   return out;
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "model/flexible/finite_elements.h"
+#include "model/motion.h"
 
 namespace liedyn {
 
@@ -30,6 +31,19 @@ struct InterfaceNodes {
   std::vector<int> nodes;
 };
 
+// Accelerations of a rigid motion, relative to free fall, in body axes: gamma + alpha x X + W X with gamma = R^T (a - g) at the origin and W = omega omega^T - |omega|^2.
+// As twelve numbers: gamma, alpha, and W_xx, W_yy, W_zz, W_yz, W_xz, W_xy.
+inline constexpr int kInertialLoads = 12;
+template <class S>
+Eigen::Matrix<S, kInertialLoads, 1> inertial_loads(const Motion<S>& frame, const Vec3T<S>& gravity) {
+  const Vec3T<S> w = frame.V.template tail<3>();
+  const Mat3T<S> W = w * w.transpose() - w.dot(w) * Mat3T<S>::Identity();
+  Eigen::Matrix<S, kInertialLoads, 1> out;
+  out << frame.R.transpose() * (frame.acceleration() - gravity), frame.A.template tail<3>(), W(0, 0), W(1, 1),
+      W(2, 2), W(1, 2), W(0, 2), W(0, 1);
+  return out;
+}
+
 struct ReducedBody {
   Eigen::VectorXd frequencies;  // rad/s, of the free reduced body
   Eigen::MatrixXd modes;        // displacements of the nodes of the finite element model; the largest is 1
@@ -39,6 +53,9 @@ struct ReducedBody {
   std::vector<Eigen::Matrix<double, 6, Eigen::Dynamic>> interface_pairs;
   Eigen::MatrixXd pairs;
   std::vector<double> integrals;  // ShapeIntegrals, without damping
+  // What weight and inertial forces of a rigid motion deform besides, for stresses and section forces: static displacements of the nodes that no mode has, for the
+  // unit loads of InertialLoads. Modes show these forces slowly, one after the other; together with this they are exact as far as all is static.
+  Eigen::Matrix<double, Eigen::Dynamic, kInertialLoads> inertial;
 };
 
 // How many modes there will be: a multiple of three, since modal coordinates are nodes in R^3. `modes` is what the user asks for.
