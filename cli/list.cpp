@@ -8,7 +8,6 @@
 #include "integrators/integrator.h"
 #include "io/json.h"
 #include "io/read_model.h"
-#include "model/flexible/kinds.h"
 #include "model/number_paths.h"
 
 namespace liedyn::cli {
@@ -100,8 +99,7 @@ void list_parameters(const ModelArguments& arguments) {
   for (const Section section : kSections)
     for (const Entry& entry : description.entries(section))
       for (std::size_t f = 0; f < entry.fields.size(); ++f)
-        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].word >= 0 &&
-            !(section == Section::Flexible && is_member(entry) && entry.kind->fields[f].name == "modes"))
+        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].word >= 0)
           fmt::print("{}.{}.{} = {}\n", section_name(section), entry.name, entry.kind->fields[f].name,
                      description.words[static_cast<std::size_t>(entry.fields[f].word)]);
 }

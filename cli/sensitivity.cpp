@@ -56,6 +56,8 @@ void print(const Sensitivity& r, const std::string& model, const std::string& in
     if (checked)
       fmt::print("    they agree to {:.2g} of the norm; the differences are good to {:.2g}\n",
                  r.disagreement[k], r.uncertainty[k]);
+    else if (r.method == SensitivityMethod::Difference)
+      fmt::print("    the differences are good to {:.2g} of the norm\n", r.uncertainty[k]);
   }
   if (!checked) return;
   if (r.plain_seconds > 0)

@@ -7,6 +7,7 @@ import math
 import numbers
 import os
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
@@ -15,11 +16,15 @@ import numpy as np
 
 from liedyn import _liedyn
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.matrices import has_matrices, in_files
 from liedyn.result import Result
 from liedyn.derivatives import Sensitivity
 
 ModelSource = Union[str, os.PathLike, Mapping[str, Any]]
-"""The name of a shipped model, the path of a JSON file, or a dict with the content of such a file."""
+"""The name of a shipped model, the path of a JSON file, or a dict with the content of such a file.
+
+In a dict numpy numbers and arrays may stand for numbers and lists, and matrices (numpy arrays, scipy.sparse matrices, lists of rows)
+for the files of a flexible body of type `matrices`. Names of files are relative to the current directory."""
 
 
 class Parameters(Mapping[str, float]):
@@ -56,6 +61,9 @@ class Model:
     ) -> None:
         assignments = _assignments(set)
         if isinstance(model, Mapping):
+            if has_matrices(model):
+                self._files = tempfile.TemporaryDirectory()  # gone with this object
+                model = in_files(model, self._files.name)
             description, rest = _liedyn.read_model_text(_json_text(model), "model", assignments)
         else:
             description, rest = _liedyn.read_model(os.fspath(model), assignments)

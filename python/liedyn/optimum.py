@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.matrices import has_matrices, in_files
 from liedyn.model import _json_text
 
 
@@ -89,8 +90,10 @@ def optimize(
         if isinstance(study, Mapping):
             study = dict(study)
             if isinstance(study.get("model"), Mapping):
-                model = Path(scratch) / "model.json"
-                model.write_text(_json_text(study["model"]), encoding="utf-8")
+                model, content = Path(scratch) / "model.json", study["model"]
+                if has_matrices(content):
+                    content = in_files(content, scratch)
+                model.write_text(_json_text(content), encoding="utf-8")
                 study["model"] = str(model)
             file, text = Path(directory) / "study.json", _json_text(study)
         else:

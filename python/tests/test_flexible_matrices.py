@@ -77,6 +77,40 @@ def test_frequencies_are_those_of_the_matrices(write, save, tmp_path):
     assert elastic == pytest.approx(expected, rel=1e-8), f"{elastic} Hz, expected {expected} Hz"
 
 
+class Sparse:
+    """As much of a matrix of scipy.sparse as is needed."""
+
+    def __init__(self, matrix):
+        self.row, self.col = np.nonzero(matrix)
+        self.data, self.shape = matrix[self.row, self.col], matrix.shape
+
+    def tocoo(self):
+        return self
+
+
+@pytest.mark.parametrize("kind", [np.asarray, np.asfortranarray, np.ndarray.tolist, Sparse])
+def test_matrices_may_stand_in_a_dict(kind, tmp_path):
+    mass, stiffness, nodes = truss()
+    expected = ld.modes(body(**in_one_file(tmp_path, np.savez))).frequencies
+    model = body()
+    given = {"mass_matrix": kind(mass), "stiffness_matrix": kind(stiffness), "nodes": kind(nodes)}
+    model["flexible"]["truss"].update(given)
+    assert list(ld.modes(model).frequencies) == list(expected)
+    compiled = ld.Model(model)
+    # Other numbers of the body: its matrices are needed again.
+    assert compiled.run(end=1e-3, set={"flexible.truss.damping_ratio": 0.1}).completed
+    assert model["flexible"]["truss"]["nodes"] is given["nodes"]
+
+
+def test_what_is_no_matrix_is_explained():
+    mass, stiffness, nodes = truss()
+    for wrong, message in ((nodes[0], "got 1 dimensions"), ([[1, 2], [3]], "expected a matrix of real numbers"), (1j * mass, "real")):
+        model = body()
+        model["flexible"]["truss"].update(mass_matrix=wrong, stiffness_matrix=stiffness, nodes=nodes)
+        with pytest.raises(ld.InputError, match=f"flexible.truss.mass_matrix.*{message}"):
+            ld.run(model)
+
+
 def test_a_file_without_the_array_says_what_it_has(tmp_path):
     files = in_one_file(tmp_path, np.savez)
     files["mass_matrix"] = f"{files['mass_matrix']}:mass"

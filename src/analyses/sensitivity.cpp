@@ -133,20 +133,30 @@ void run_direct(const System& system, const SimulateOptions& options, const std:
 // Derivatives of the outputs with respect to one parameter by differences of runs with several steps, extrapolated (Romberg) as far as this makes them better: central ones, whose errors are even powers of the step, or
 // those of one side, all powers, where the model refuses the other.
 struct Differences {
-  std::vector<double> derivatives, uncertainty;  // NaN and infinity: both sides are refused
+  std::vector<double> derivatives, uncertainty;  // NaN and infinity: both sides are refused or fail
   std::vector<double> noise;                     // what round-off and Newton's method may leave in them
+
+  double relative(std::size_t i) const { return uncertainty[i] / std::abs(derivatives[i]); }
+  // Good enough, or as good as noise lets it be.
+  bool is_known(std::size_t i) const {
+    constexpr double kGood = 1e-5;
+    return std::isfinite(uncertainty[i]) && (uncertainty[i] <= noise[i] || relative(i) <= kGood);
+  }
 };
-Differences differences(const System& system, int parameter, const SimulateOptions& options,
-                        const std::vector<double>& ends, const std::vector<Output>& outputs) {
-  constexpr double kRelative = 1e-2, kAbsolute = 1e-2, kNoise = 1e-8;
+Differences differences_within(double largest, const System& system, int parameter,
+                               const SimulateOptions& options, const std::vector<double>& ends,
+                               const std::vector<Output>& outputs) {
+  constexpr double kNoise = 1e-8;
   const double p = system.params().get(parameter);
-  const double largest = p != 0 ? kRelative * std::abs(p) : kAbsolute;
   const auto values = [&](double at_parameter) -> std::optional<std::vector<double>> {
     try {
       Params params = system.params();
       params.set(parameter, at_parameter);
       return plain_outputs(System(system.shared_model(), params), options, ends, outputs);
     } catch (const InputError&) {
+      return {};
+    } catch (const NumericalError&) {  // of a step that is too large, unless somebody wants to stop
+      if (options.progress && !options.progress(0)) throw;
       return {};
     }
   };
@@ -185,6 +195,32 @@ Differences differences(const System& system, int parameter, const SimulateOptio
     }
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) out.noise[i] = kNoise * size[i] / largest;
+  return out;
+}
+
+// Nobody knows how large a step is for a value of zero: 1e-2 is little for a place and much for a time of damping, beyond which outputs hardly change and all differences are wrong together.
+// Where they have not converged smaller steps are tried, and taken where they are clearly better.
+Differences differences(const System& system, int parameter, const SimulateOptions& options,
+                        const std::vector<double>& ends, const std::vector<Output>& outputs) {
+  constexpr double kRelative = 1e-2, kAbsolute = 1e-2, kSmaller = 1.0 / 64, kClearly = 0.1;
+  constexpr int kTries = 4;
+  const double p = system.params().get(parameter);
+  double largest = p != 0 ? kRelative * std::abs(p) : kAbsolute;
+  Differences out = differences_within(largest, system, parameter, options, ends, outputs);
+  for (int again = 1; again < kTries; ++again) {
+    std::vector<std::size_t> unknown;
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      if (!out.is_known(i)) unknown.push_back(i);
+    if (unknown.empty()) break;
+    largest *= kSmaller;
+    const Differences finer = differences_within(largest, system, parameter, options, ends, outputs);
+    for (const std::size_t i : unknown)
+      if (finer.uncertainty[i] < INFINITY && !(finer.relative(i) > kClearly * out.relative(i))) {
+        out.derivatives[i] = finer.derivatives[i];
+        out.uncertainty[i] = finer.uncertainty[i];
+        out.noise[i] = finer.noise[i];
+      }
+  }
   return out;
 }
 
@@ -377,9 +413,14 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
     out.disagreement.push_back(norm(rest) / size);
     out.uncertainty.push_back(norm(by_runs.uncertainty) / size);
     if (std::isnan(by_runs.derivatives.front()))
-      out.notes.push_back(
-          fmt::format("'{}' has no differences: the model refuses values above and below {:.9g}",
-                      out.parameters[k], out.parameter_values[k]));
+      out.notes.push_back(fmt::format(
+          "'{}' has no differences: the model refuses values above and below {:.9g}, or runs fail",
+          out.parameters[k], out.parameter_values[k]));
+    else if (constexpr double kPoor = 1e-2;
+             options.method == SensitivityMethod::Difference && out.uncertainty.back() > kPoor)
+      out.notes.push_back(fmt::format(
+          "differences with respect to '{}' have not converged: they are good to {:.2g} of the norm",
+          out.parameters[k], out.uncertainty.back()));
   }
   if (options.method == SensitivityMethod::Difference) out.seconds = seconds_since(begin);
   return out;

@@ -353,6 +353,29 @@ TEST(Sensitivity, ChecksAtTheBorderOfWhatIsAllowed) {
 }
 
 // A Newton's method that stops early has other derivatives than the solution that it did not reach.
+// A damping of zero where 1e-5 N s/m is much: the first steps of the differences overdamp or, below zero, let it grow without bound, and are wrong all together. To first order in c,
+//   x = x_0 (1 - c t/(2 m)) cos(w t) + x_0 c/(2 m w) sin(w t).
+TEST(Sensitivity, DifferencesFindTheScaleOfAValueOfZero) {
+  const double m = 1e-8, k = 1e-2, x0 = 0.1, w = std::sqrt(k / m), end = 5e-3;
+  ModelBuilder builder({0, 0, 0});
+  builder.body("b", "rigid").set("mass", {m}).set("inertia", {1, 1, 1}).set("position", {x0, 0, 0});
+  builder.joint("rail", "prismatic").set("between", "ground", "b").set("at", {0, 0, 0});
+  builder.set("axis", {1, 0, 0});
+  builder.force("spring", "joint_spring").set("joint", std::string("rail")).set("stiffness", {k});
+  builder.set("free", {-x0});
+  builder.sensor("place", "position").set("of", std::string("b"));
+  const System system = make_system(builder.finish());
+  const std::string integrator = "generalized-alpha,rho=0.9,newton_tol=1e-13";
+  const Sensitivity checked =
+      differentiate(system, integrator, 1e-5, end, {"forces.spring.damping"}, {"place[0]"});
+  const double expected =
+      x0 * (-end / (2 * m) * std::cos(w * end) + std::sin(w * end) / (2 * m * w));  // second order in h w
+  EXPECT_NEAR(checked.derivative(0, 0), expected, 1e-3 * std::abs(expected));
+  EXPECT_NEAR(checked.differences[0], checked.derivative(0, 0), 1e-5 * std::abs(expected));
+  EXPECT_FALSE(checked.disagrees[0]);
+  EXPECT_LT(checked.uncertainty[0], 1e-4);
+}
+
 TEST(Sensitivity, SaysWhereDifferencesDisagree) {
   const Sensitivity s = differentiate(make_system(top()), "generalized-alpha,newton_tol=1", 5e-3, 0.05,
                                       kTopParameters, {"position"});

@@ -25,6 +25,12 @@ Json array_of(const Eigen::VectorXd& v) {
   return out;
 }
 
+// "arm" of "arm.modes2", three of the modal coordinates of the flexible body; empty of other names.
+std::string_view owner_of_modes(std::string_view body) {
+  const std::size_t dot = body.rfind(".modes");
+  return dot == std::string_view::npos ? std::string_view() : body.substr(0, dot);
+}
+
 constexpr std::string_view kRead[] = {"position", "orientation", "velocity", "angular_velocity"};
 constexpr std::string_view kOnlyWritten[] = {"acceleration", "angular_acceleration"};
 
@@ -86,6 +92,31 @@ class Reader {
       else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
+  }
+  // The flexible bodies that have another number of modes in the file, each with a finding: modal coordinates mean nothing
+  // for other modes. What people write may leave some out, what the program writes has them all.
+  std::vector<std::string> modes(const JsonValue& root, const JsonValue& bodies, const Model& model) {
+    const bool is_complete = static_cast<bool>(root.find("liedyn"));
+    std::vector<std::string> out;
+    for (const Entry& flexible : model.description().entries(Section::Flexible)) {
+      int in_file = 0, in_model = 0, line = 0;
+      bool named = false;
+      for (const JsonValue value : bodies) {
+        named = named || value.key() == flexible.name;
+        if (owner_of_modes(value.key()) != flexible.name) continue;
+        in_file += 3;
+        if (line == 0) line = value.line();
+      }
+      for (const Entry& body : model.description().entries(Section::Bodies))
+        if (owner_of_modes(body.name) == flexible.name) in_model += 3;
+      if (in_file <= in_model && !(is_complete && named && in_file < in_model)) continue;
+      finding(
+          line, "bodies." + flexible.name,
+          fmt::format("has {} modal coordinates here and {} in the model", in_file, in_model),
+          "they belong to the modes that they were made with: take the same number of modes and interfaces");
+      out.push_back(flexible.name);
+    }
+    return out;
   }
   void states(const JsonValue& values, const Model& model, std::vector<double>& out) {
     if (!values.is(JsonType::Object))
@@ -186,9 +217,12 @@ Configuration read_configuration_text(const std::string& text, const std::string
     const auto& entries = model.description().entries(Section::Bodies);
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
+    const std::vector<std::string> other_modes = reader.modes(document.root(), bodies, model);
     for (const JsonValue value : bodies) {
       const std::string name(value.key());
       const auto found = std::find(names.begin(), names.end(), name);
+      if (std::find(other_modes.begin(), other_modes.end(), owner_of_modes(name)) != other_modes.end())
+        continue;
       if (found == names.end())
         reader.finding(value.line(), "bodies." + name, "the model has no such body",
                        did_you_mean(name, names));

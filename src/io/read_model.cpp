@@ -381,6 +381,11 @@ class ModelReader {
   }
   void read_integer(const Field& field, JsonValue value) {
     const std::optional<double> number = take_integer(field);
+    if (!number && value.is(JsonType::String))
+      return reject(field, "a whole number", value,
+                    fmt::format("it shapes the model, which parameters do not change once it is made: an "
+                                "expression cannot stand here, but --set {}.{}=N can give it",
+                                entry_path_, field.name));
     if (!number && !value.is(JsonType::Number)) return reject(field, "a whole number", value);
     builder_->numbers(field.name,
                       std::array{number.value_or(value.is(JsonType::Number) ? value.number() : 0)},

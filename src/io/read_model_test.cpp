@@ -280,7 +280,8 @@ TEST(Beams, GoThroughOnePointOrSeveral) {
   EXPECT_NE(mistake("[]").find("expected 3 numbers"), std::string::npos) << mistake("[]");
   std::string many = "[[0.01, 0, 0]";
   for (int i = 2; i <= 81; ++i) many += fmt::format(", [{}, 0, 0]", 0.01 * i);
-  EXPECT_NE(mistake(many + "]").find("expected 1 to 80 points"), std::string::npos) << mistake(many + "]");
+  EXPECT_NE(mistake(many + "]").find("expected at most 80 points, got 81"), std::string::npos)
+      << mistake(many + "]");
 }
 
 // Whole numbers that a file leaves out may be set from outside all the same.
@@ -310,7 +311,8 @@ TEST(Beams, WrongNumbersAreExplained) {
       {wing("0"), "beams.wing.elements: expected a positive"},
       {wing("2.5"), "beams.wing.elements: expected a whole number"},
       {wing("1e12"), "beams.wing.elements: expected at most 1000000"},
-      {wing("\"n\""), "beams.wing.elements: expected a whole number"},
+      {wing("\"n\""), "beams.wing.elements: expected a whole number, got 'n' (hint: it shapes the model"},
+      {wing("\"n\""), "--set beams.wing.elements=N"},
       {wing("2", "[1, 2]"), "expected 6 rows of 6 numbers or the 6 numbers of the diagonal"},
       {wing("2", "[[1,2,0,0,0,0],[0,1,0,0,0,0],[0,0,1,0,0,0],[0,0,0,1,0,0],[0,0,0,0,1,0],[0,0,0,0,0,1]]"),
        "expected a symmetric matrix, but [0][1] and [1][0] differ"}};

@@ -271,11 +271,13 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
   }
   const bool principal_moments = kind_field->type == FieldType::Inertia && values.size() == 3;
   if (kind_field->type == FieldType::Path) {
-    if (values.empty() || values.size() % 3 != 0 || values.size() > 3 * kMostPathPoints)
+    if (values.empty() || values.size() % 3 != 0)
+      return field_finding(name, fmt::format("expected points of 3 numbers, got {} numbers", values.size()),
+                           {}, line);
+    if (values.size() > 3 * kMostPathPoints)
       return field_finding(
-          name,
-          fmt::format("expected 1 to {} points of 3 numbers, got {} numbers", kMostPathPoints, values.size()),
-          {}, line);
+          name, fmt::format("expected at most {} points, got {}", kMostPathPoints, values.size() / 3),
+          "make it two beams, joined where they meet", line);
     expected = values.size();
   }
   if (values.size() != expected && !principal_moments) {
@@ -413,10 +415,11 @@ void DescriptionBuilder::check_given(const Given& given) {
 void DescriptionBuilder::end() {
   if (entry_ == nullptr) return;
   for (const Given& given : given_) check_given(given);
+  const bool member = section_ == Section::Flexible && is_member(*entry_);
   for (std::size_t i = 0; i < entry_->fields.size(); ++i) {
     FieldValue& value = entry_->fields[i];
     const Field& kind_field = entry_->kind->fields[i];
-    if (value.given) continue;
+    if (value.given || (member && concerns_whole_frame(kind_field.name))) continue;
     if (kind_field.required) {
       field_finding(kind_field.name, fmt::format("missing: {}", kind_field.summary), {}, entry_->line);
     } else if (kind_field.type == FieldType::Integer && !kind_field.defaults.empty()) {
@@ -454,9 +457,9 @@ void DescriptionBuilder::add_flexible_frame(std::size_t index) {
 
 // A member of a frame has the fields of a linear beam, but it is no body.
 void DescriptionBuilder::check_member(const Entry& member) {
-  for (const char* name : {"damping", "velocity", "angular_velocity_inertial", "formulation", "method",
-                           "modes", "damping_ratio", "geometric_stiffness"})
-    if (member.fields[static_cast<std::size_t>(member.kind->field(name))].given)
+  for (std::size_t i = 0; i < member.fields.size(); ++i)
+    if (const std::string& name = member.kind->fields[i].name;
+        member.fields[i].given && concerns_whole_frame(name))
       finding(fmt::format("{}.{}", entry_path(Section::Flexible, member.name), name),
               "concerns the whole frame, not one of its members",
               fmt::format("give it to '{}'", excerpt(member_owner(description_, member))), member.line);

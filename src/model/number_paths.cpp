@@ -8,6 +8,7 @@
 #include <Eigen/LU>
 
 #include "base/suggest.h"
+#include "model/flexible/kinds.h"
 
 namespace liedyn {
 namespace {
@@ -86,6 +87,10 @@ int find_in_section(const Description& description, Section section, std::string
   if (!take_dot(rest)) no_such(path, fmt::format("expected {}.{}.FIELD", section_name(section), name));
   const std::string_view field_name = take_key(rest);
   const int field = entry->kind->field(field_name);
+  const bool member = section == Section::Flexible && is_member(*entry);
+  if (member && concerns_whole_frame(field_name))
+    no_such(path, "concerns the whole frame, not one of its members",
+            fmt::format("give it to '{}'", excerpt(member_owner(description, *entry))));
   if (field < 0) {
     Suggestion suggestion(field_name);
     for (const Field& f : entry->kind->fields)

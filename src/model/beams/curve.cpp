@@ -243,13 +243,27 @@ std::string points_mistake(const Inputs<double>& in, std::string& hint) {
   for (std::size_t i = 0; i < curve.chords.size(); ++i)
     if (!(curve.chords[i] > 1e-9 * whole))
       return fmt::format("{} and {} are the same point", name(i), name(i + 1));
+  constexpr std::string_view kRule =
+      "give more points where the beam bends; a beam with a corner is two beams and a fixed joint, or two "
+      "members of a frame";
+  // Where chords turn by more, the spline swings to both sides of them.
+  constexpr double kMostTurn = 60;
+  for (std::size_t i = 1; i < curve.chords.size(); ++i) {
+    const Vec3 before = curve.points[i] - curve.points[i - 1], after = curve.points[i + 1] - curve.points[i];
+    const double turn = std::atan2(before.cross(after).norm(), before.dot(after)) * 180 / std::numbers::pi;
+    if (turn <= kMostTurn * (1 + 1e-9)) continue;
+    hint = kRule;
+    return fmt::format(
+        "turns by {:.4g} degrees at {}, expected at most {} from point to point of a smooth curve", turn,
+        name(i), kMostTurn);
+  }
   // The speed is 1 but for bends between points; it is small where the curve turns back.
   const Spline<double> spline{curve};
   for (std::size_t i = 0; i < curve.chords.size(); ++i)
     for (int k = 0; k <= kSamplesPerSegment; ++k) {
       const double w = static_cast<double>(k) / kSamplesPerSegment;
       if (spline.speed(static_cast<int>(i), w) >= 0.3 * curve.chords[i]) continue;
-      hint = "give more points where the beam bends; a beam with a corner is two beams and a fixed joint";
+      hint = kRule;
       return fmt::format("the curve has a corner between {} and {}", name(i), name(i + 1));
     }
   return {};

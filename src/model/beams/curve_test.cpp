@@ -164,9 +164,9 @@ TEST(BeamCurves, DerivativesByThePointsAreThoseOfDifferences) {
 }
 
 TEST(BeamCurves, MistakesAreExplained) {
-  const auto mistake = [](const std::vector<double>& between, double elements) {
+  const auto mistake = [](const std::vector<double>& between, double elements, const Vec3& to = {3, 0, 0}) {
     ModelBuilder b;
-    b.beam("bow", "circle").set("from", {0, 0, 0}).set("to", {3, 0, 0}).set("through", between);
+    b.beam("bow", "circle").set("from", {0, 0, 0}).set("to", to).set("through", between);
     b.set("elements", {elements}).set("radius", {0.01}).set("young", {1}).set("density", {1});
     const auto d = b.finish();
     std::string hint;
@@ -176,11 +176,27 @@ TEST(BeamCurves, MistakesAreExplained) {
   EXPECT_EQ(mistake({1, 0, 0, 2, 0, 0}, 2), "");  // a straight line is a curve too
   EXPECT_EQ(mistake({1, 0.2, 0, 1, 0.2, 0}, 2), "through[0] and through[1] are the same point");
   EXPECT_EQ(mistake({1, 0.2, 0, 3, 0, 0}, 2), "through[1] and to are the same point");
-  EXPECT_NE(mistake({2, 0, 0, 1, 0, 0}, 2).find("the curve has a corner between"), std::string::npos)
-      << mistake({2, 0, 0, 1, 0, 0}, 2);
-  // A loop: the tangent turns by more than half a turn within one element, not within four.
-  const std::vector<double> loop = {1, 0,   0,   2, 0.3, 0,   2.2, 1.2, 0, 1.5, 1.7,
-                                    0, 0.8, 1.2, 0, 1,   0.3, 0,   2,   0, 0};
+  // Corners: a reversal, a right angle, one of 60 degrees and a little more.
+  const std::string rule = ", expected at most 60 from point to point of a smooth curve";
+  EXPECT_EQ(mistake({2, 0, 0, 1, 0, 0}, 2), "turns by 180 degrees at through[0]" + rule);
+  EXPECT_EQ(mistake({1, 0, 0, 2, 0, 0, 2, 0.5, 0, 2.5, 0.5, 0}, 4),
+            "turns by 90 degrees at through[1]" + rule);
+  const auto bent = [&](double degrees) {
+    const double angle = degrees * std::numbers::pi / 180;
+    return mistake({1, 0, 0, 2, 0, 0}, 4, {2 + std::cos(angle), std::sin(angle), 0});
+  };
+  EXPECT_EQ(bent(60), "");
+  EXPECT_EQ(bent(61), "turns by 61 degrees at through[1]" + rule);
+  // Chords that turn by 60 degrees at most, but are so unequal that the spline turns back between them.
+  EXPECT_EQ(mistake({0.918, 0.792, 0, 0.919, 0.857, 0, 0.903, 0.912, 0}, 4, {0.84, 1.095, 0}),
+            "the curve has a corner between from and through[0]");
+  // A loop: the tangent turns by more than half a turn within one element, not within six.
+  std::vector<double> loop = {1, 0, 0};
+  for (int i = 0; i < 8; ++i) {
+    const double angle = std::numbers::pi * i / 4;
+    loop.insert(loop.end(), {1.5 + 0.7 * std::sin(angle), 0.7 - 0.7 * std::cos(angle), 0});
+  }
+  loop.insert(loop.end(), {1.6, 0, 0});
   EXPECT_NE(mistake(loop, 1).find("expected more than 1 elements"), std::string::npos) << mistake(loop, 1);
   EXPECT_EQ(mistake(loop, 6), "");
 }

@@ -125,6 +125,12 @@ void check_beam(const Inputs<double>& in, std::string& message, std::string& hin
   if (message.empty()) message = section_mistake(in, hint);
 }
 
+// Members of frames have none of their own.
+template <class S>
+S delay(const Inputs<S>& in) {
+  return in.stored(kBeamDamping) ? in.number(kBeamDamping) : S(0);
+}
+
 }  // namespace
 
 template <class S>
@@ -134,7 +140,7 @@ void TwoNodeBeam::derive(const Inputs<S>& in, S* p) {
   const double size = 1.0 / elements, a = in.part() * size, b = a + size;
   const S length = S(size) * curve.length();
   p[kLength] = length;
-  p[kDelay] = in.number(kBeamDamping);
+  p[kDelay] = delay(in);
   Eigen::Map<Vec6T<S>>{p + kRelaxed} = relaxed(curve, a, b);
   Mat6T<S> K = Mat6T<S>::Zero();
   for (int k = 0; k < 3; ++k) {
@@ -154,7 +160,7 @@ void ThreeNodeBeam::derive(const Inputs<S>& in, S* p) {
   const double size = 1.0 / elements, a = in.part() * size, middle = a + 0.5 * size, b = a + size;
   const S length = S(size) * curve.length();
   p[kLength] = length;
-  p[kDelay] = in.number(kBeamDamping);
+  p[kDelay] = delay(in);
   const std::array<Vec6T<S>, 2> ends = {relaxed(curve, middle, a), relaxed(curve, middle, b)};
   for (int k = 0; k < points; ++k) {
     Eigen::Map<Vec6T<S>>{p + kRelaxed + 6 * k} = Strain<S>(kShape[k], ends, length).value;

@@ -4,6 +4,7 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -39,6 +40,33 @@ void add_remark(const Entry& entry, const InterfaceNodes& interface, const Finit
     remarks.push_back(fmt::format(
         "flexible.{}: its place is {:.3g} m away from its nodes, which it moves as a rigid arm would",
         entry.name, distance));
+}
+// Tetrahedra with four nodes have one strain each, and no bending but in steps from one to the next.
+void add_remark_on_tetrahedra(const Entry& body, const SolidMesh& mesh, std::vector<std::string>& remarks) {
+  const auto stiff = std::count_if(mesh.elements.begin(), mesh.elements.end(),
+                                   [](const std::vector<int>& nodes) { return nodes.size() == 4; });
+  if (stiff > 0)
+    remarks.push_back(fmt::format(
+        "flexible.{}: {} of its {} elements are tetrahedra with 4 nodes, which are much too stiff "
+        "in bending: expected 10 nodes (order 2 in Gmsh) or hexahedra",
+        body.name, stiff, mesh.elements.size()));
+}
+// How far a place is from the body whose node nearest to it a sensor looks at; 0 if that is near enough.
+double distance_of_displacement(const Meshed& mesh, const Vec3& place) {
+  const FiniteElements& elements = mesh.elements;
+  if (!mesh.solid.elements.empty()) {
+    const double distance = stress_rows(mesh.solid, mesh.material, place).distance;
+    return distance > 0.01 * elements.extent() ? distance : 0;
+  }
+  // Nodes say where the body is, and about how large its elements are.
+  Eigen::Index nearest = 0;
+  const double distance =
+      std::sqrt((elements.places.colwise() - place).colwise().squaredNorm().minCoeff(&nearest));
+  double neighbour = INFINITY;
+  for (Eigen::Index i = 0; i < elements.places.cols(); ++i)
+    if (i != nearest)
+      neighbour = std::min(neighbour, (elements.places.col(i) - elements.places.col(nearest)).norm());
+  return distance > std::max(neighbour, 0.1 * elements.extent()) ? distance : 0;
 }
 int modes_of(const Description& d, const Entry& body) {
   const int field = body.kind->field("modes");
@@ -150,6 +178,7 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   }
   try {
     out->mesh = meshed(in);
+    add_remark_on_tetrahedra(body, out->mesh.solid, out->remarks);
     const FiniteElements& elements = out->mesh.elements;
     std::vector<InterfaceNodes>& interfaces = out->interfaces;
     const Pose<double> start = flexible_start(d, body, body, params).pose;
@@ -180,6 +209,10 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
   }
   // Modal damping: a share of the critical one, and a time of relaxation.
   const int n = static_cast<int>(out->reduced.frequencies.size());
+  if (n == 0)
+    out->remarks.push_back(
+        fmt::format("flexible.{}: has no modes and is rigid: expected `modes` above 0, or a second interface",
+                    body.name));
   const ShapeIntegralsOf<double> integrals(n, out->reduced.integrals.data());
   const double ratio = in.number(body.kind->field("damping_ratio")),
                time = in.number(body.kind->field("damping"));
@@ -351,15 +384,21 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
   std::vector<std::string> remarks(const Description& d, const double* params) const override {
     const auto made = source_->made(d, params);
     std::vector<std::string> out = made->remarks;
-    if (made->mesh.solid.elements.empty()) return out;
+    if (!made->mistake.empty()) return out;
     const Entry& body = flexible_entry(d, source_->body());
     const Pose<double> start = flexible_start(d, body, body, params).pose;
     for (const Output& output : outputs_) {
-      if (output.of != Of::Stress) continue;
       const Entry& sensor = d.entries(Section::Sensors)[static_cast<std::size_t>(output.sensor_entry)];
       const Vec3 at = Inputs<double>(d, sensor, params, nullptr).vector(sensor.kind->field("at"));
-      const double distance =
-          stress_rows(made->mesh.solid, made->mesh.material, start.R.transpose() * (at - start.p)).distance;
+      const Vec3 place = start.R.transpose() * (at - start.p);
+      if (output.of == Of::Displacement) {
+        if (const double distance = distance_of_displacement(made->mesh, place); distance > 0)
+          out.push_back(fmt::format(
+              "sensors.{}: its place is {:.3g} m outside of '{}'; it shows the nearest node of it",
+              sensor.name, distance, body.name));
+        continue;
+      }
+      const double distance = stress_rows(made->mesh.solid, made->mesh.material, place).distance;
       if (distance > 1e-6 * made->mesh.elements.extent())
         out.push_back(
             fmt::format("sensors.{}: its place is {:.3g} m outside of '{}'; it shows the nearest place of it",

@@ -79,7 +79,7 @@ class FlexibleBatch : public Batch {
     modes_ = modes;
   }
   int modes() const { return modes_; }
-  // What is right but hardly meant, of a body that can be made: an interface far from its nodes, a stress outside of the body.
+  // What is right but hardly meant, of a body that can be made: an interface far from its nodes, a sensor outside of the body, elements that are too stiff, no modes.
   virtual std::vector<std::string> remarks(const Description&, const double*) const { return {}; }
   const std::vector<Attachment>& attachments() const override;
   AxisMotion axis_motion(const Evaluation&, int) const override { return {}; }

@@ -1,7 +1,10 @@
 // Floating frames: derivatives against dual numbers, power against energy, finite elements against closed forms, reductions against the full model.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
+#include <cstdio>
+#include <fstream>
 #include <numbers>
 
 #include "base/dual.h"
@@ -739,6 +742,70 @@ TEST(FlexibleBodies, WhatIsHardlyMeantIsRemarked) {
             "sensors.stress: its place is 0.1 m outside of 'block'; it shows the nearest place of it");
 }
 
+std::vector<std::string> remarks_of(ModelBuilder& b) {
+  const auto d = b.finish();
+  return flexible_remarks(*Model::compile(d), d->numbers.data());
+}
+
+TEST(FlexibleBodies, ABodyWithoutModesIsRemarked) {
+  const auto remarks = [](double modes, bool second) {
+    ModelBuilder b;
+    add_block(b).set("modes", {modes});
+    add_interface(b, "left").set("group", std::string("x-"));
+    if (second) {
+      b.begin(Section::Flexible, "right", "interface").set("of", std::string("block"));
+      b.set("at", {0.5, 0, 0}).set("group", std::string("x+"));
+    }
+    return remarks_of(b);
+  };
+  const std::vector<std::string> rigid = {
+      "flexible.block: has no modes and is rigid: expected `modes` above 0, or a second interface"};
+  EXPECT_EQ(remarks(0, false), rigid);
+  EXPECT_TRUE(remarks(0, true).empty());
+  EXPECT_TRUE(remarks(3, false).empty());
+}
+
+TEST(FlexibleBodies, TetrahedraWithFourNodesAreRemarked) {
+  const SolidMesh brick = brick_mesh({1, 0.2, 0.1}, {4, 1, 1});
+  for (const bool edges : {false, true}) {
+    const std::string file = testing::TempDir() + "liedyn_remarked_tetrahedra.msh";
+    SolidMesh mesh = tetrahedra(brick, edges);
+    mesh.groups = brick.groups;
+    std::ofstream(file) << gmsh(mesh, "2.2");
+    ModelBuilder b;
+    b.begin(Section::Flexible, "block", "mesh").set("file", file).set("young", {1e9}).set("density", {1000});
+    const auto found = remarks_of(b);
+    std::remove(file.c_str());
+    ASSERT_EQ(found.size(), edges ? 0U : 1U);
+    if (edges) continue;
+    EXPECT_EQ(found[0].find("flexible.block: 24 of its 24 elements are tetrahedra with 4 nodes"), 0U)
+        << found[0];
+  }
+}
+
+// Displacements are those of the nearest node, which may be as far away as elements are large.
+TEST(FlexibleBodies, DisplacementsOutsideAreRemarked) {
+  const auto remarks = [](const Vec3& at, bool beam) {
+    ModelBuilder b;
+    if (beam) {
+      b.begin(Section::Flexible, "block", "circle").set("from", {-0.5, 0, 0}).set("to", {0.5, 0, 0});
+      b.set("elements", {4}).set("radius", {0.05}).set("young", {1e9}).set("density", {1000});
+    } else {
+      add_block(b);
+    }
+    b.sensor("shown", "elastic_displacement").set("of", std::string("block")).set("at", at);
+    return remarks_of(b);
+  };
+  for (const bool beam : {false, true}) {
+    EXPECT_TRUE(remarks({0.12, 0.05, 0.02}, beam).empty());
+    EXPECT_TRUE(remarks({0.5, 0.05, 0}, beam).empty());
+    const std::vector<std::string> outside = {
+        fmt::format("sensors.shown: its place is 1{} m outside of 'block'; it shows the nearest node of it",
+                    beam ? "" : ".5")};
+    EXPECT_EQ(remarks({beam ? 1.5 : 2, 0, 0}, beam), outside);
+  }
+}
+
 TEST(FlexibleBodies, MistakesAreExplained) {
   const auto expect = [](ModelBuilder& builder, const std::string& text) {
     const auto findings = findings_of(builder);
@@ -758,6 +825,10 @@ TEST(FlexibleBodies, MistakesAreExplained) {
     b.set("at", {-0.5, 0.1, 0}).set("radius", {0.06});
   }),
          "has 2 nodes at the interface 'left', expected at least three that are not on a line");
+  expect(*with([](ModelBuilder& b) {
+    add_interface(b, "left").set("group", std::string("x-")).set("radius", {0.2});
+  }),
+         "has the interface 'left' with a radius and a group: expected one of the two");
   expect(*with([](ModelBuilder& b) { add_interface(b, "left").set("group", std::string("x")); }),
          "no group 'x' for the interface 'left'; it has x+, x-");
   expect(*with([](ModelBuilder& b) {

@@ -1,4 +1,5 @@
 // Frames of linear beams: stiffness, inertia and frequencies against closed forms, and what is wrong with members.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -9,6 +10,7 @@
 #include "model/flexible/body.h"
 #include "model/flexible/linear_beam.h"
 #include "model/model.h"
+#include "model/params.h"
 #include "model/testing.h"
 
 namespace liedyn {
@@ -292,6 +294,34 @@ TEST(Frames, MistakesAreExplained) {
         b.set("young", {1}).set("density", {1});
       },
       "expected a flexible body of type frame, got 'wall' of type brick");
+}
+
+// What concerns the frame is no number of its members, and the same error as in a file.
+TEST(Frames, NumbersOfTheWholeFrameAreNotThoseOfItsMembers) {
+  ModelBuilder b;
+  b.begin(Section::Flexible, "rack", "frame");
+  add_member(b, "column", Vec3::Zero(), Vec3::UnitZ(), 2);
+  add_member(b, "arm", Vec3::UnitZ(), Vec3(1, 0, 1), 2);
+  const Params params(b.finish());
+  std::vector<std::string> paths;
+  for (int i = 0; i < params.size(); ++i) paths.push_back(params.path(i));
+  const auto contains = [&](const std::string& path) {
+    return std::find(paths.begin(), paths.end(), path) != paths.end();
+  };
+  for (const char* name : {"damping", "damping_ratio", "velocity[0]", "angular_velocity_inertial[2]"}) {
+    EXPECT_TRUE(contains(fmt::format("flexible.rack.{}", name))) << name;
+    const std::string path = fmt::format("flexible.arm.{}", name);
+    EXPECT_FALSE(contains(path)) << name;
+    Params changed = params;
+    try {
+      changed.set(path, 1);
+      ADD_FAILURE() << path << " was set";
+    } catch (const InputError& error) {
+      EXPECT_EQ(error.what(),
+                path + ": concerns the whole frame, not one of its members (hint: give it to 'rack')");
+    }
+  }
+  EXPECT_TRUE(contains("flexible.arm.young"));
 }
 
 }  // namespace

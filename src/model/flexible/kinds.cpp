@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -317,6 +318,12 @@ bool is_member(const Entry& entry) {
   return is_linear_beam(entry) && entry.fields[static_cast<std::size_t>(entry.kind->field("of"))].word >= 0;
 }
 bool is_beam_frame(const Entry& entry) { return entry.kind->type == "frame"; }
+bool concerns_whole_frame(std::string_view field) {
+  constexpr std::string_view fields[] = {
+      "damping", "velocity",      "angular_velocity_inertial", "formulation", "method",
+      "modes",   "damping_ratio", "geometric_stiffness"};
+  return std::find(std::begin(fields), std::end(fields), field) != std::end(fields);
+}
 const std::string& member_owner(const Description& d, const Entry& member) {
   const FieldValue& value = member.fields[static_cast<std::size_t>(member.kind->field("of"))];
   return d.words[static_cast<std::size_t>(value.word)];
@@ -337,6 +344,9 @@ InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& bod
   InterfaceNodes out;
   const std::string& name = in.entry().name;
   out.place = body.R.transpose() * (in.vector(kInterfaceAt) - body.p);
+  if (in.given(kInterfaceGroup) && in.given(kInterfaceRadius))
+    throw std::invalid_argument(
+        fmt::format("has the interface '{}' with a radius and a group: expected one of the two", name));
   if (in.given(kInterfaceGroup)) {
     const std::string& group =
         in.description().words[static_cast<std::size_t>(in.entry().fields[kInterfaceGroup].word)];
@@ -349,14 +359,13 @@ InterfaceNodes interface_nodes(const Inputs<double>& in, const Pose<double>& bod
     }
     out.nodes = found->second;
   }
-  const double least = in.given(kInterfaceRadius) ? in.number(kInterfaceRadius) : 1e-6 * elements.extent();
-  if (out.nodes.empty() || in.given(kInterfaceRadius)) {
+  if (out.nodes.empty()) {
+    const double least = in.given(kInterfaceRadius) ? in.number(kInterfaceRadius) : 1e-6 * elements.extent();
     double nearest = INFINITY;
     for (int i = 0; i < elements.nodes(); ++i) {
       const double distance = (elements.places.col(i) - out.place).norm();
       nearest = std::min(nearest, distance);
-      if (distance <= least && std::find(out.nodes.begin(), out.nodes.end(), i) == out.nodes.end())
-        out.nodes.push_back(i);
+      if (distance <= least) out.nodes.push_back(i);
     }
     if (out.nodes.empty())
       throw std::invalid_argument(

@@ -23,6 +23,8 @@ bool is_linear_beam(const Entry& entry);  // has the fields of a beam: a body, o
 bool is_member(const Entry& entry);       // of a frame, and no body itself
 bool is_beam_frame(const Entry& entry);   // a body of several beams
 const std::string& member_owner(const Description& description, const Entry& member);
+// Fields of a linear beam that a member of a frame does not have: they are those of the frame.
+bool concerns_whole_frame(std::string_view field);
 
 // The finite elements of a body; of one made of solids also what stresses are made of.
 struct Meshed {

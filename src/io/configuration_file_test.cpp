@@ -1,0 +1,57 @@
+// Configurations as files: what is written is read again, and modal coordinates only for the modes they belong to.
+#include "io/configuration_file.h"
+
+#include <gtest/gtest.h>
+
+#include "io/read_model.h"
+#include "model/model.h"
+#include "system/system.h"
+
+namespace liedyn {
+namespace {
+
+System block(const std::string& modes) {
+  const std::string text =
+      R"({"liedyn": 1, "flexible": {
+      "block": {"type": "brick", "size": [1, 0.2, 0.1], "divisions": [4, 1, 1], "young": 1e9, "density": 1000,
+                "modes": )" +
+      modes + R"(},
+      "left": {"type": "interface", "of": "block", "at": [-0.5, 0, 0], "group": "x-"}}})";
+  const auto description = std::make_shared<const Description>(read_model_text(text, ""));
+  return System(Model::compile(description), Params(description));
+}
+
+std::string complaint(const std::string& text, const System& system) {
+  try {
+    read_configuration_text(text, "rest.json", system);
+    return "";
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {
+  const System none = block("0"), six = block("6"), nine = block("9");
+  const auto written = [](const System& system) {
+    const Initial initial = initial_values(system.model(), system.params().values().data());
+    State state = system.empty_state();
+    state.q = initial.q;
+    state.v = initial.v;
+    return configuration_json(system, state);
+  };
+  EXPECT_EQ(complaint(written(six), six), "");
+  const auto expect = [](const std::string& found, const std::string& message) {
+    EXPECT_NE(found.find("bodies.block: " + message), std::string::npos) << found;
+    EXPECT_EQ(found.find('\n'), std::string::npos) << found;
+  };
+  expect(complaint(written(six), nine), "has 6 modal coordinates here and 9 in the model");
+  expect(complaint(written(nine), six), "has 9 modal coordinates here and 6 in the model");
+  expect(complaint(written(none), six), "has 0 modal coordinates here and 6 in the model");
+  // By hand only what differs from the model.
+  const std::string one = R"({"bodies": {"block.modes2": {"position": [0.001, 0, 0]}}})";
+  EXPECT_EQ(complaint(one, nine), "");
+  EXPECT_EQ(complaint(R"({"bodies": {"block": {"position": [0, 0, 1]}}})", nine), "");
+}
+
+}  // namespace
+}  // namespace liedyn
