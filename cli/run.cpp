@@ -9,6 +9,7 @@
 #include "integrators/integrator.h"
 #include "io/model_format.h"
 #include "io/write_results.h"
+#include "io/write_vtk.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -21,7 +22,7 @@ struct RunArguments {
   std::optional<long> output_every;
   std::string solver = "auto";
   int threads = 0;
-  std::string from, out;
+  std::string from, out, vtk;
   bool json = false;
 };
 
@@ -65,6 +66,11 @@ int run(const RunArguments& arguments) {
   options.threads = arguments.threads;
   options.from = configuration_from(arguments.from, system);
 
+  std::optional<VtkWriter> vtk;
+  if (!arguments.vtk.empty()) {
+    vtk.emplace(arguments.vtk, system.model().description().name);
+    options.recorded = [&](const System& simulated, const State& state) { vtk->add(simulated, state); };
+  }
   Result result;
   {
     Progress progress;
@@ -72,6 +78,7 @@ int run(const RunArguments& arguments) {
     result = simulate(system, options);
   }
   if (!arguments.out.empty()) write_results(result, arguments.out);
+  const std::string shapes = vtk ? vtk->finish() : "";
   if (arguments.json)
     fmt::print("{}\n", summary_json(result));
   else
@@ -79,6 +86,7 @@ int run(const RunArguments& arguments) {
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (result.summary.completed) {
     if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+    if (vtk && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
     return kDone;
   }
   const std::string hint =
@@ -87,6 +95,7 @@ int run(const RunArguments& arguments) {
           : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
   fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
+  if (vtk) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
   return result.summary.interrupted ? kInterrupted : kFailedNumerics;
 }
 
@@ -130,6 +139,11 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name("N");
   command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
       ->type_name("FILE");
+  command
+      .add_option("--vtk", arguments->vtk,
+                  "Write the deformed shapes of all bodies at every recorded time, with velocities, elastic "
+                  "displacements and stresses, as files for ParaView into this folder: open MODEL.pvd")
+      ->type_name("FOLDER");
   command.add_flag("--json", arguments->json,
                    "Print the summary as one JSON object, and nothing else on standard output");
   command.footer(

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "io/configuration_file.h"
 #include "io/write_statics.h"
+#include "io/write_vtk.h"
 
 namespace liedyn::cli {
 namespace {
@@ -16,7 +17,7 @@ struct StaticArguments {
   StaticOptions options;
   std::optional<std::string> initial;
   std::optional<double> time;
-  std::string from, out;
+  std::string from, out, vtk;
   bool json = false;
 };
 
@@ -48,6 +49,12 @@ int static_command(StaticArguments& arguments) {
   options.from = configuration_from(arguments.from, system);
   const StaticResult found = find_equilibrium(system, options);
   if (!arguments.out.empty() && found.converged) write_configuration(system, found.state, arguments.out);
+  std::string shapes;
+  if (!arguments.vtk.empty() && found.converged) {
+    VtkWriter writer(arguments.vtk, system.model().description().name);
+    writer.add(system, found.state);
+    shapes = writer.finish();
+  }
   if (arguments.json)
     fmt::print("{}\n", static_json(found, system));
   else if (found.converged)
@@ -68,6 +75,7 @@ int static_command(StaticArguments& arguments) {
   for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (!arguments.out.empty() && !arguments.json)
     fmt::print("The equilibrium is in {}; run --from {} starts there\n", arguments.out, arguments.out);
+  if (!shapes.empty() && !arguments.json) fmt::print("The shape is in {}\n", shapes);
   return kDone;
 }
 
@@ -93,6 +101,9 @@ void add_static(CLI::App& program, int& exit_code) {
       .add_option("--initial", a->initial, "How the positions to start from are made consistent, as for run")
       ->type_name("check|project");
   add_from(command, a->from);
+  command
+      .add_option("--vtk", a->vtk, "Write the deformed shape, with stresses, for ParaView into this folder")
+      ->type_name("FOLDER");
   command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");

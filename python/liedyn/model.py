@@ -97,6 +97,7 @@ class Model:
         strict: bool = False,
         start: Any = None,
         sensitivities: Sequence[str] = (),
+        vtk: str | os.PathLike | None = None,
     ) -> Result:
         """Simulates the model. What is not given is as the model's `simulation` says.
 
@@ -114,11 +115,13 @@ class Model:
         start:      begin from this configuration instead of the model's: a .json file that `liedyn static|assemble` wrote, a
                     dict of that form, or what `static` and `assemble` returned.
         sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.
+        vtk:        a folder for the deformed shapes at every recorded time, with velocities, elastic displacements and stresses: files
+                    for ParaView, NAME.pvd is their list.
 
         Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt.
         """
         given = {"integrator": integrator, "step": step, "end": end, "initial": initial, "output_every": _one_of(output_every, every)}
-        result = self._simulate(given, residuals, set, start, strict, driven=False)
+        result = self._simulate(given, residuals, set, start, strict, driven=False, vtk=vtk)
         if sensitivities:
             result.sensitivity = self._sensitivity(given, sensitivities, [], set, start, "direct", False)
         return result
@@ -212,7 +215,14 @@ class Model:
         _liedyn.start_from(options, self._compiled, self._params, text, name)
 
     def _simulate(
-        self, given: dict[str, Any], residuals: bool, set: Mapping[str, float] | None, start: Any, strict: bool, driven: bool
+        self,
+        given: dict[str, Any],
+        residuals: bool,
+        set: Mapping[str, float] | None,
+        start: Any,
+        strict: bool,
+        driven: bool,
+        vtk: str | os.PathLike | None = None,
     ) -> Result:
         options = _liedyn.SimulateOptions(self._compiled)
         for name, value in given.items():
@@ -221,7 +231,7 @@ class Model:
         options.record_residuals = residuals
         self._start_from(options, start)
         params = _changed(self._params, _assignments(set))
-        result = Result(_liedyn.simulate(self._compiled, params, options, driven))
+        result = Result(_liedyn.simulate(self._compiled, params, options, driven, os.fspath(vtk) if vtk is not None else ""))
         for warning in result.summary["warnings"]:
             _warn(warning)
         if not result.completed:

@@ -2,6 +2,7 @@
 #include "analyses/kinematics.h"
 #include "analyses/simulate.h"
 #include "bind.h"
+#include "io/write_vtk.h"
 #include "system/tree_state.h"
 
 #include <pybind11/numpy.h>
@@ -26,12 +27,18 @@ py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t com
 }
 
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
-                            SimulateOptions options, bool driven) {
+                            SimulateOptions options, bool driven, const std::string& vtk) {
   const auto result = std::make_shared<Result>();
   run_freely([&](const auto& progress) {
     options.progress = progress;
+    std::optional<VtkWriter> shapes;
+    if (!vtk.empty()) {
+      shapes.emplace(vtk, model->description().name);
+      options.recorded = [&](const System& simulated, const State& state) { shapes->add(simulated, state); };
+    }
     const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
     *result = driven ? kinematics(system, options) : simulate(system, options);
+    if (shapes) shapes->finish();
   });
   return result;
 }
@@ -138,7 +145,8 @@ void bind_analyses(py::module_& m) {
       });
 
   bind_convergence(m);
-  m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false);
+  m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false,
+        py::arg("vtk") = "");
 }
 
 }  // namespace liedyn::python

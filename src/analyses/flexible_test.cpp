@@ -291,7 +291,10 @@ TEST(FlexibleMotion, CentrifugalForcesShowInSectionsWithFewModes) {
           .set("angular_velocity_inertial", {0, 0, spin});
       if (carried) {
         add_interface(b, "root", "strip", Vec3::Zero());
-        b.joint("hub", "revolute").set("between", "ground", "root").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+        b.joint("hub", "revolute")
+            .set("between", "ground", "root")
+            .set("at", {0, 0, 0})
+            .set("axis", {0, 0, 1});
       }
       b.sensor("force", "section_force").set("of", fmt::format("strip[{}]", x));
       const Result result = run(b.finish(), 0.5, 5e-3, "generalized-alpha,rho=0.5");

@@ -220,8 +220,14 @@ TEST(Modes, AMotionThatIsNearlySteadyIsLinearisedInTheAxesThatTurnWithIt) {
         .set("position", {x, 0, 0})
         .set("velocity", {0, w * x, 0})
         .set("angular_velocity", {0, 0, w});
-    builder.joint("axle", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
-    builder.joint("slide", "prismatic").set("between", "arm", "weight").set("at", {r, 0, 0}).set("axis", {1, 0, 0});
+    builder.joint("axle", "revolute")
+        .set("between", "ground", "arm")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
+    builder.joint("slide", "prismatic")
+        .set("between", "arm", "weight")
+        .set("at", {r, 0, 0})
+        .set("axis", {1, 0, 0});
     builder.force("spring", "bushing")
         .set("between", "arm", "weight")
         .set("at", {r, 0, 0})

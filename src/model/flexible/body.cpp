@@ -412,6 +412,7 @@ class FlexibleBody : public FlexibleBatch, public FlexibleOutput, public BeamSec
     return static_cast<int>(outputs_.size()) - 1;
   }
   const Batch& batch() const override { return *this; }
+  const FlexibleSource& source() const override { return *source_; }
   int modes_of_body() const override { return modes_; }
   int pairs_of_body() const override { return pairs(); }
   int numbers_of(int index) const override {

@@ -128,6 +128,7 @@ class FlexibleOutput {
   // mistakes.
   virtual std::vector<int> jumps(const Description& description, const Entry& beam) const = 0;
   virtual const Batch& batch() const = 0;
+  virtual const FlexibleSource& source() const = 0;
   virtual int modes_of_body() const = 0;
   virtual int pairs_of_body() const = 0;
   // Where the numbers of this output begin: a place, then 6 x modes, 6 x kInertialLoads, 3 x pairs.

@@ -392,4 +392,20 @@ StressRows stress_rows(const SolidMesh& mesh, const Material& material, const Ve
   return out;
 }
 
+MatrixXd middle_stresses(const SolidMesh& mesh, const Material& material, const MatrixXd& U) {
+  const Mat6 D = material.stiffness();
+  MatrixXd out(6 * static_cast<Eigen::Index>(mesh.elements.size()), U.cols());
+  Eigen::Index row = 0;
+  for (const std::vector<int>& element : mesh.elements) {
+    const auto n = static_cast<Eigen::Index>(element.size());
+    MatrixXd own(3 * n, U.cols());
+    for (Eigen::Index i = 0; i < n; ++i)
+      own.middleRows<3>(3 * i) = U.middleRows<3>(3 * element[static_cast<std::size_t>(i)]);
+    const Vec3 middle = element.size() == 8 ? Vec3(0, 0, 0) : Vec3(0.25, 0.25, 0.25);
+    out.middleRows<6>(row) = D * SolidElement(corners(mesh, element), D).strain(middle) * own;
+    row += 6;
+  }
+  return out;
+}
+
 }  // namespace liedyn

@@ -68,5 +68,7 @@ struct StressRows {
   double distance = 0;  // from the place to the body
 };
 StressRows stress_rows(const SolidMesh& mesh, const Material& material, const Vec3& place);
+// The stresses in the middle of all elements, six rows each, by the displacements of the nodes that are the columns of U.
+Eigen::MatrixXd middle_stresses(const SolidMesh& mesh, const Material& material, const Eigen::MatrixXd& U);
 
 }  // namespace liedyn

@@ -335,7 +335,13 @@ Meshed meshed(const Inputs<double>& in) {
   if (type == "mesh") return meshed_file(in);
   if (type == "matrices") return meshed_matrices(in);
   Meshed out;
-  out.elements = linear_beam_elements(linear_beams(in));
+  const std::vector<LinearBeam> beams = linear_beams(in);
+  out.elements = linear_beam_elements(beams);
+  for (const LinearBeam& beam : beams) {
+    const int order = beam_mesh(beam.in.description(), beam.in.entry()).order;
+    for (auto node = beam.nodes.begin(); node + 1 < beam.nodes.end(); node += order)
+      out.lines.emplace_back(node, node + order + 1);
+  }
   return out;
 }
 

@@ -31,6 +31,7 @@ struct Meshed {
   FiniteElements elements;
   SolidMesh solid;  // empty: there are no stresses
   Material material;
+  std::vector<std::vector<int>> lines;  // nodes of the elements of beams, from one end to the other
 };
 // Throws std::invalid_argument with what is wrong.
 Meshed meshed(const Inputs<double>& body);
