@@ -268,6 +268,7 @@ class NewtonMatrix : public Matrix {
         expected(held, held) = 1;
       }
       best = std::min(best, row_difference(exact, expected));
+      if (best <= kTolerance) break;  // the others could only be better
     }
     return best;
   }
