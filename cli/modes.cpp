@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "io/write_modes.h"
+#include "io/write_vtk.h"
 
 namespace liedyn::cli {
 namespace {
@@ -16,7 +17,7 @@ struct ModesArguments {
   OperatingPointArguments point;
   ModesOptions options;
   std::vector<double> axes;
-  std::string out;
+  std::string out, vtk;
   bool json = false;
 };
 
@@ -68,8 +69,15 @@ int modes_command(ModesArguments& arguments) {
     arguments.options.axes_given = true;
     arguments.options.axes_rate = Vec3(arguments.axes[0], arguments.axes[1], arguments.axes[2]);
   }
-  const Modes found = modes(system, arguments.point.state(system), arguments.options);
+  const State state = arguments.point.state(system);
+  const Modes found = modes(system, state, arguments.options);
   if (!arguments.out.empty()) write_modes(found, system.model(), arguments.out);
+  std::string shapes;
+  if (!arguments.vtk.empty()) {
+    VtkWriter writer(arguments.vtk, system.model().description().name);
+    writer.add_modes(system, state, found);
+    shapes = writer.finish();
+  }
   for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (arguments.json) {
     fmt::print("{}\n", modes_json(found, system.model()));
@@ -77,6 +85,7 @@ int modes_command(ModesArguments& arguments) {
   }
   print(found, system.model());
   if (!arguments.out.empty()) fmt::print("The modes are in {}\n", arguments.out);
+  if (!shapes.empty()) fmt::print("The shapes are in {}\n", shapes);
   return kDone;
 }
 
@@ -107,6 +116,10 @@ void add_modes(CLI::App& program, int& exit_code) {
       ->type_name(fmt::format("{}", fmt::join(kModeSolvers, "|")));
   command.add_option("--out", a->out, "Write eigenvalues and shapes to this file; .csv, .json or .npz")
       ->type_name("FILE");
+  command
+      .add_option("--vtk", a->vtk,
+                  "Write the mode shapes for ParaView into this folder: open MODEL.pvd, warp by `shape`")
+      ->type_name("FOLDER");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
       "Shapes are small displacements and rotations of the bodies along inertial axes "

@@ -1,6 +1,8 @@
 """Deformed shapes for ParaView: what the files hold, beside sensors."""
 
+import json
 import re
+import subprocess
 import xml.etree.ElementTree as xml
 
 import numpy as np
@@ -83,6 +85,25 @@ def test_shapes_are_what_sensors_show(tmp_path, formulation):
         mises = np.sqrt(((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) / 2 + 3 * (yz**2 + xz**2 + xy**2))
         assert shape["von_mises_stress"][cell] == pytest.approx(mises, rel=1e-9, abs=1e-3)
     assert np.abs(shape["stress"]).max() > 1e4  # it bends under its weight
+
+
+def test_mode_shapes_are_those_of_a_cantilever(tmp_path):
+    """First bending of a clamped bar of bricks: cosh - cos - 0.7341 (sinh - sin) of 1.8751 x."""
+    model = {**MODEL, "bodies": {}, "beams": {}, "sensors": {}, "joints": {"clamp": {**MODEL["joints"]["hinge"], "type": "fixed"}}}
+    del model["joints"]["clamp"]["axis"]
+    model["flexible"] = {**MODEL["flexible"], "arm": {**MODEL["flexible"]["arm"], "divisions": [20, 2, 2], "poisson": 0}}
+    (tmp_path / "bar.json").write_text(json.dumps(model))
+    subprocess.run(["liedyn", "modes", tmp_path / "bar.json", "--count", "2", "--vtk", tmp_path / "shapes"], check=True)
+    first, second = (read(tmp_path / "shapes" / f"bar_mode000{i}.vtu") for i in (1, 2))
+    assert "bar_mode0002.vtu" in (tmp_path / "shapes" / "bar.pvd").read_text()
+    for shape, axis in ((first, 2), (second, 1)):  # the flat way, then the other
+        x, k = shape["Points"][:, 0], 1.87510407
+        bent = np.cosh(k * x) - np.cos(k * x) - 0.734095514 * (np.sinh(k * x) - np.sin(k * x))
+        found = shape["shape"][:, axis]
+        found = found * np.sign(found[np.argmax(np.abs(found))])
+        np.testing.assert_allclose(found / found.max(), bent / bent.max(), atol=5e-3)
+        assert np.abs(shape["shape_imaginary"]).max() < 1e-9
+        assert np.linalg.norm(shape["shape"], axis=1).max() == pytest.approx(0.1 * np.linalg.norm([1, 0.05, 0.02]), rel=1e-6)
 
 
 def test_a_folder_that_cannot_be(tmp_path):

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <map>
 
+#include "analyses/linearization.h"
 #include "model/flexible/body.h"
+#include "model/nodes/stage.h"
 
 namespace liedyn {
 namespace {
@@ -133,6 +135,23 @@ Shapes::Values Shapes::at(const State& state) {
       out.stresses.col(own->first_solid + i) = stress.segment<6>(6 * i);
   }
   return out;
+}
+
+Eigen::Matrix3Xd Shapes::displaced(const State& state, const Eigen::VectorXd& y) {
+  constexpr double kSmall = 1e-5;
+  const double largest = y.cwiseAbs().maxCoeff();
+  if (!(largest > 0)) return Eigen::Matrix3Xd::Zero(3, points_);
+  const SparseMatrix Q = linearize(*system_, state, Vec3::Zero(), work_).Q;
+  const double share = kSmall / largest;
+  const auto moved = [&](double by) {
+    const Eigen::VectorXd d = by * (Q * y);
+    State out = state;
+    for (const Node& node : system_->model().nodes)
+      if (node.type != NodeType::State)
+        increment_position(node.type, d.data() + node.v, out.q.data() + node.q);
+    return at(out).places;
+  };
+  return (moved(share) - moved(-share)) / (2 * share);
 }
 
 double equivalent_stress(const Vec6& s) {

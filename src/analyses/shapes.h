@@ -35,6 +35,8 @@ class Shapes {
         stresses;  // of the cells: xx, yy, zz, yz, xz, xy, body axes; zero likewise
   };
   Values at(const State& state);
+  // Displacements of the points in a small motion of the bodies, y as in Mode::shape, to first order. Not in minimal coordinates.
+  Eigen::Matrix3Xd displaced(const State& state, const Eigen::VectorXd& y);
 
  private:
   struct Flexible;

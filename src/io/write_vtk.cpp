@@ -4,6 +4,8 @@
 
 #include <bit>
 #include <cerrno>
+#include <cmath>
+#include <complex>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -50,7 +52,10 @@ std::uint8_t cell_type(std::size_t nodes) {
   }
 }
 
-std::string grid(const Shapes& shapes, const Shapes::Values& values) {
+using Vectors = std::vector<std::pair<const char*, const Eigen::Matrix3Xd*>>;
+
+// With these vectors at the points besides.
+std::string grid(const Shapes& shapes, const Shapes::Values& values, const Vectors& vectors) {
   Appended data;
   std::vector<std::int64_t> connectivity, offsets;
   std::vector<std::uint8_t> types;
@@ -75,8 +80,8 @@ std::string grid(const Shapes& shapes, const Shapes::Values& values) {
   text += "<Points>\n" + data.add_columns("Points", values.places) + "</Points>\n<Cells>\n";
   text += data.add("Int64", "connectivity", 1, connectivity) + data.add("Int64", "offsets", 1, offsets) +
           data.add("UInt8", "types", 1, types) + "</Cells>\n<PointData>\n";
-  text += data.add_columns("velocity", values.velocities) +
-          data.add_columns("elastic_displacement", values.displacements) + "</PointData>\n<CellData>\n";
+  for (const auto& [name, of_points] : vectors) text += data.add_columns(name, *of_points);
+  text += "</PointData>\n<CellData>\n";
   text += data.add("Int32", "body", 1, bodies) + data.add_columns("stress", values.stresses) +
           data.add("Float64", "von_mises_stress", 1, mises);
   text += "</CellData>\n</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
@@ -103,14 +108,46 @@ VtkWriter::VtkWriter(const std::string& folder, std::string name) : folder_(fold
 }
 VtkWriter::~VtkWriter() = default;
 
-void VtkWriter::add(const System& system, const State& state) {
+Shapes& VtkWriter::shapes_of(const System& system) {
   if (system_ != &system) {
     shapes_ = std::make_unique<Shapes>(system);
     system_ = &system;
   }
+  return *shapes_;
+}
+
+void VtkWriter::add(const System& system, const State& state) {
+  Shapes& shapes = shapes_of(system);
+  const Shapes::Values values = shapes.at(state);
   const std::string file = fmt::format("{}_{:04}.vtu", name_, files_.size());
-  write(std::filesystem::path(folder_) / file, grid(*shapes_, shapes_->at(state)));
+  write(std::filesystem::path(folder_) / file,
+        grid(shapes, values,
+             {{"velocity", &values.velocities}, {"elastic_displacement", &values.displacements}}));
   files_.emplace_back(state.t, file);
+}
+
+void VtkWriter::add_modes(const System& system, const State& state, const Modes& modes) {
+  constexpr double kShare = 0.1;
+  Shapes& shapes = shapes_of(system);
+  const Shapes::Values values = shapes.at(state);
+  const Vec3 box = shapes.points() > 0
+                       ? Vec3(values.places.rowwise().maxCoeff() - values.places.rowwise().minCoeff())
+                       : Vec3(Vec3::Zero());
+  const double size = box.norm() > 0 ? box.norm() : 1;
+  for (std::size_t i = 0; i < modes.modes.size(); ++i) {
+    const std::vector<std::complex<double>>& shape = modes.modes[i].shape;
+    const Eigen::Map<const Eigen::VectorXcd> y(shape.data(), static_cast<Eigen::Index>(shape.size()));
+    Eigen::Matrix3Xd real = shapes.displaced(state, y.real()), imaginary = shapes.displaced(state, y.imag());
+    const double most =
+        shapes.points() > 0
+            ? std::sqrt((real.colwise().squaredNorm() + imaginary.colwise().squaredNorm()).maxCoeff())
+            : 0;
+    if (most > 0) real *= kShare * size / most, imaginary *= kShare * size / most;
+    const std::string file = fmt::format("{}_mode{:04}.vtu", name_, i + 1);
+    write(std::filesystem::path(folder_) / file,
+          grid(shapes, values, {{"shape", &real}, {"shape_imaginary", &imaginary}}));
+    files_.emplace_back(static_cast<double>(i + 1), file);
+  }
 }
 
 std::string VtkWriter::finish() {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyses/modes.h"
 #include "analyses/shapes.h"
 
 namespace liedyn {
@@ -19,10 +20,14 @@ class VtkWriter {
   VtkWriter& operator=(const VtkWriter&) = delete;
 
   void add(const System& system, const State& state);
+  // A file for each mode about a state: the list has their numbers for times. Points have the real and the imaginary part of the shape, a tenth of the model's size.
+  void add_modes(const System& system, const State& state, const Modes& modes);
   // Writes the list. Returns its path.
   std::string finish();
 
  private:
+  Shapes& shapes_of(const System& system);
+
   std::string folder_, name_;
   const System* system_ = nullptr;
   std::unique_ptr<Shapes> shapes_;
