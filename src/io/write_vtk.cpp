@@ -20,7 +20,7 @@ class Appended {
  public:
   template <class T>
   std::string add(const char* type, const char* name, int components, const std::vector<T>& values) {
-    const std::string out = fmt::format(
+    std::string out = fmt::format(
         "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" "
         "offset=\"{}\"/>\n",
         type, name, components, bytes_.size());
