@@ -482,7 +482,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       assemble(stage, reference, to, work);
     else
       evaluate_residual(stage, to, work);
-    if (out.iterations == 0) note_extent(work);
+    // Of a motion that goes on smoothly that of some steps before will do.
+    if (out.iterations == 0 && unchecked_ <= 0) note_extent(work);
     const Scales now_scales = scales(to, work);
     const Measure now = measure(stage, now_scales, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);

@@ -303,12 +303,12 @@ void System::jacobian(const State& state, Work& work, const RowRequest& rows,
     for_each_part(b, e, work, [&](const Evaluation& some) { m.batches[b]->jacobian(some, target); });
     if (b + 1 == body_batches_) note_force_scale(work);
   }
-  finish_residual(work);
-  // Derivative of the nodes' own maps H^T at the summed wrench.
-  if (request.force.q == 0) return;
+  // As finish_residual(), and the derivative of the nodes' own maps H^T at the summed wrench, in one pass.
   for (std::size_t i = 0; i < m.nodes.size(); ++i) {
-    const NodeType type = m.nodes[i].type;
     if (is_zero(work.wrench[i])) continue;
+    const NodeType type = m.nodes[i].type;
+    add_wrench(type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+    if (request.force.q == 0) continue;
     Mat6 D = Mat6::Zero();
     if (!add_map_derivative(type, work.motions[i], work.wrench[i], request.force.q, D)) continue;
     add_block(target.values, work.diagonal[i], D, type, type);
