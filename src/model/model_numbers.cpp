@@ -1,0 +1,409 @@
+// What the model makes of its parameters: the numbers of elements, initial values, and what is wrong with either.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lie/so3.h"
+#include "model/beams/beam.h"
+#include "model/bodies/rigid.h"
+#include "model/flexible/body.h"
+#include "model/is_given.h"
+#include "model/model.h"
+#include "model/number_paths.h"
+#include "model/typed_rotation.h"
+
+namespace liedyn {
+namespace {
+
+// What a body's fields say about its start.
+struct BodyFields {
+  int position, orientation, angle, velocity, angular_velocity, inertial_angular_velocity, reference;
+  explicit BodyFields(const Kind& kind)
+      : position(kind.field("position")),
+        orientation(kind.field("orientation")),
+        angle(kind.field("angle")),
+        velocity(kind.field("velocity")),
+        angular_velocity(kind.field("angular_velocity")),
+        inertial_angular_velocity(kind.field("angular_velocity_inertial")),
+        reference(kind.field("reference")) {}
+};
+
+template <class S>
+struct BodyStart {
+  Vec3T<S> position = Vec3T<S>::Zero();
+  SO3<S> rotation;
+  S angle = S(0);                      // of a body in the plane, in radians as typed
+  Vec3T<S> center = Vec3T<S>::Zero();  // centre of mass relative to the reference point, body axes
+};
+
+template <class S>
+Vec3T<S> vector_or_zero(const Inputs<S>& in, int field) {
+  return field >= 0 && in.stored(field) ? in.vector(field) : Vec3T<S>(Vec3T<S>::Zero());
+}
+
+// Of a body that is the frame or an interface of a flexible one.
+template <class S>
+FlexibleStart<S> flexible_start_of(const Description& d, const Entry& body, const S* params) {
+  const auto& entries = d.entries(Section::Flexible);
+  const Entry& entry = entries[static_cast<std::size_t>(body.flexible)];
+  if (!is_interface(entry)) return flexible_start(d, entry, entry, params);
+  const std::string& name = interface_owner(d, entry);
+  return flexible_start(
+      d, entry, *std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; }),
+      params);
+}
+
+template <class S>
+BodyStart<S> start_of(const Description& d, const Entry& body, const S* params) {
+  if (body.flexible >= 0) {
+    BodyStart<S> out;
+    if (body.kind == &flexible_modes_kind()) return out;  // relaxed
+    const Pose<S> pose = flexible_start_of(d, body, params).pose;
+    out.position = pose.p;
+    out.rotation = SO3<S>::from_matrix(pose.R);
+    return out;
+  }
+  if (body.beam >= 0) {
+    const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+    const Pose<S> pose =
+        beam_curve(Inputs<S>(d, beam, params, nullptr)).at(beam_mesh(d, beam).fraction(body.node));
+    BodyStart<S> out;
+    out.position = pose.p;
+    out.rotation = SO3<S>::from_matrix(pose.R);
+    return out;
+  }
+  const BodyFields f(*body.kind);
+  const Inputs<S> in(d, body, params, nullptr);
+  BodyStart<S> out;
+  // What assembly is to find has no numbers: it begins at zero.
+  out.position = vector_or_zero(in, f.position);
+  if (f.orientation >= 0 && in.stored(f.orientation)) out.rotation = typed_rotation(in, f.orientation);
+  if (f.angle >= 0 && in.stored(f.angle)) {
+    out.angle = in.number(f.angle);
+    out.rotation = SO3<S>::exp(Vec3T<S>(S(0), S(0), out.angle));
+  }
+  if (f.reference >= 0) out.center = -in.vector(f.reference);
+  return out;
+}
+
+// The frame's pose in the initial configuration, and its offset if it has numbers for one.
+template <class S>
+Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, const Attachment& a,
+                    const S* params, S* numbers) {
+  const Description& d = m.description();
+  BodyStart<S> body;
+  if (frame.node >= 0)
+    body = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)], params);
+  Pose<S> pose{body.rotation.R(), body.position};
+  const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
+  const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
+  if (point)
+    pose.p = Inputs<S>(d, entry, params, nullptr).vector(a.point_field, a.point_index);
+  else if (place == Attachment::Place::CenterOfMass)
+    pose.p += pose.R * body.center;
+  if (frame.numbers >= 0) {
+    S* out = numbers + frame.numbers;
+    Eigen::Map<Vec3T<S>>{out} =
+        frame.node < 0 ? pose.p : Vec3T<S>(pose.R.transpose() * (pose.p - body.position));
+    Eigen::Map<Eigen::Matrix<S, 4, 1>>{out + 3} << S(1), S(0), S(0), S(0);
+  }
+  return pose;
+}
+
+constexpr int kMaxFrames = 4;
+
+template <class S>
+Inputs<S> element_inputs(const Model& m, const TimedNumbers<S>& params, int batch, int element,
+                         const std::vector<Attachment>& attachments, Pose<S>* poses, S* numbers) {
+  const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
+  const Entry& entry = m.entry_of(batch, element);
+  Inputs<S> inputs(m.description(), entry, params.values, poses);
+  inputs.set_rates(params.rates, params.second_rates);
+  if (!b.parts.empty()) inputs.set_part(b.parts[static_cast<std::size_t>(element)]);
+  for (std::size_t i = 0; i < attachments.size(); ++i) {
+    const auto frame =
+        static_cast<std::size_t>(b.frames[static_cast<std::size_t>(element) * attachments.size() + i]);
+    const Attachment& a = attachments[i];
+    if (a.joint_field < 0) {
+      poses[i] = place_frame(m, m.frames[frame], entry, a, params.values, numbers);
+      continue;
+    }
+    // As the joint itself sees it.
+    const auto [joint_batch, joint_element] = m.named_joint(batch, element, a.joint_index);
+    const Entry& joint = m.entry_of(joint_batch, joint_element);
+    const auto& joint_attachments = m.batches[static_cast<std::size_t>(joint_batch)]->attachments();
+    poses[i] =
+        place_frame(m, m.frames[frame], joint, joint_attachments[static_cast<std::size_t>(a.joint_frame)],
+                    params.values, numbers);
+    inputs.set_joint(a.joint_index, joint);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+template <class S>
+void derive_element(const Model& m, const TimedNumbers<S>& params, int batch, int element,
+                    NumbersOf<S>& numbers) {
+  const Batch& b = *m.batches[static_cast<std::size_t>(batch)];
+  Pose<S> poses[kMaxFrames];
+  const Inputs<S> in = element_inputs(m, params, batch, element, b.attachments(), poses, numbers.data.data());
+  b.derive_numbers(in, numbers.data.data() + b.first_number + element * b.numbers_per_element());
+}
+
+template void derive_element(const Model&, const TimedNumbers<double>&, int, int, Numbers&);
+template void derive_element(const Model&, const TimedNumbers<Varied>&, int, int, NumbersOf<Varied>&);
+
+namespace {
+
+// The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero.
+template <class S>
+void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
+  const Description& d = m.description();
+  const auto pose_of = [&](int body) {
+    if (body < 0) return Pose<S>();
+    const BodyStart<S> start =
+        start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(body)], params);
+    return Pose<S>{start.rotation.R(), start.position};
+  };
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    const Batch& batch = *m.batches[b];
+    if (dynamic_cast<const TreeJoints*>(&batch) == nullptr) continue;
+    for (int e = 0; e < batch.size(); ++e) {
+      Pose<S> ends[kMaxFrames];
+      element_inputs(m, TimedNumbers<S>{params}, static_cast<int>(b), e, batch.attachments(), ends,
+                     numbers.data.data());
+      const std::string& type = m.entry_of(static_cast<int>(b), e).kind->type;
+      JointFrames<S> frames = joint_frames<S>(
+          type, ends, numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
+      const int joint = batch.entries[static_cast<std::size_t>(e)];
+      // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
+      const int behind =
+          m.tree->links[static_cast<std::size_t>(m.tree->of_joint[static_cast<std::size_t>(joint)])].body;
+      const auto first_frame = static_cast<std::size_t>(batch.frames[static_cast<std::size_t>(2 * e)]);
+      if (type == "universal" && m.frames[first_frame].node == behind)
+        std::swap(frames.motion[0], frames.motion[1]);
+      for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
+        const Link& link = m.tree->links[static_cast<std::size_t>(i)];
+        const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
+        derive_link(link, pose_of(inner != nullptr ? inner->body : -1), pose_of(link.body), frames,
+                    numbers.data.data() + link.numbers);
+        if (link.step == 0) break;
+        i = link.parent;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+template <class S>
+void derive_numbers(const Model& m, const S* params, NumbersOf<S>& numbers) {
+  numbers.data.assign(static_cast<std::size_t>(m.numbers), S(0));
+  numbers.gravity = Eigen::Map<const Vec3T<S>>(params + m.description().gravity());
+  for (std::size_t b = 0; b < m.batches.size(); ++b)
+    for (int e = 0; e < m.batches[b]->size(); ++e)
+      derive_element(m, TimedNumbers<S>{params}, static_cast<int>(b), e, numbers);
+  if (m.tree) derive_links(m, params, numbers);
+  const auto& entries = m.description().entries(Section::Sensors);
+  for (std::size_t i = 0; i < m.sensors.size(); ++i) {
+    if (m.sensors[i].frame < 0) continue;
+    if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= static_cast<int>(m.body_types.size()))
+      continue;  // of a state
+    const int at = entries[i].kind->field("at");
+    const Attachment a{entries[i].kind->field("of"), 0,
+                       at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
+    place_frame(m, m.frames[static_cast<std::size_t>(m.sensors[i].frame)], entries[i], a, params,
+                numbers.data.data());
+  }
+}
+
+template void derive_numbers(const Model&, const double*, Numbers&);
+template void derive_numbers(const Model&, const Varied*, NumbersOf<Varied>&);
+
+namespace {
+
+// A beam begins to move as a rigid body.
+template <class S>
+void start_beam_node(const Description& d, const Entry& body, const S* params, const Node& node,
+                     InitialOf<S>& out) {
+  const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+  const Inputs<S> in(d, beam, params, nullptr);
+  const BodyStart<S> start = start_of(d, body, params);
+  const Mat3T<S> R = start.rotation.R();
+  const Vec3T<S> omega = vector_or_zero(in, kBeamAngularVelocity);
+  const Vec3T<S> arm = start.position - in.vector(kBeamFrom);
+  const Vec3T<S> velocity = vector_or_zero(in, kBeamVelocity) + omega.cross(arm);
+  S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
+  Eigen::Map<Vec3T<S>>{q} = start.position;
+  store_rotation(start.rotation, q);
+  Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+  Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type) ? omega : Vec3T<S>(R.transpose() * omega);
+  for (int k = 0; k < 3; ++k) {
+    const auto i = static_cast<std::size_t>(node.v + k);
+    if (beam.fields[kBeamVelocity].consistent) out.free_velocity[i] = true;
+    if (beam.fields[kBeamAngularVelocity].consistent) out.free_velocity[i + 3] = true;
+  }
+}
+
+// So does a flexible body.
+template <class S>
+void start_flexible(const Description& d, const Entry& body, const S* params, const Node& node,
+                    InitialOf<S>& out) {
+  if (body.kind == &flexible_modes_kind()) return;
+  const FlexibleStart<S> start = flexible_start_of(d, body, params);
+  const Mat3T<S>& R = start.pose.R;
+  S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
+  Eigen::Map<Vec3T<S>>{q} = start.pose.p;
+  store_rotation(SO3<S>::from_matrix(R), q);
+  Eigen::Map<Vec3T<S>>{v} =
+      node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * start.velocity) : start.velocity;
+  Eigen::Map<Vec3T<S>>{v + 3} =
+      turns_rotation(node.type) ? start.angular_velocity : Vec3T<S>(R.transpose() * start.angular_velocity);
+  for (int k = 0; k < 3; ++k) {
+    const auto i = static_cast<std::size_t>(node.v + k);
+    out.free_position[i] = start.free_position;
+    out.free_position[i + 3] = start.free_orientation;
+    out.free_velocity[i] = start.free_velocity;
+    out.free_velocity[i + 3] = start.free_angular_velocity;
+  }
+}
+
+}  // namespace
+
+template <class S>
+InitialOf<S> initial_values(const Model& m, const S* params) {
+  const Description& d = m.description();
+  InitialOf<S> out;
+  out.q.assign(static_cast<std::size_t>(m.nq), S(0));
+  out.v.assign(static_cast<std::size_t>(m.nv), S(0));
+  out.free_position.assign(static_cast<std::size_t>(m.nv), false);
+  out.free_velocity.assign(static_cast<std::size_t>(m.nv), false);
+  if (m.tree)
+    for (const Link& link : m.tree->links)
+      if (link.kind == Link::Kind::Rotation)
+        store_rotation(SO3<S>(), out.q.data() + m.nodes[static_cast<std::size_t>(link.node)].q);
+  for (std::size_t i = 0; i < m.body_types.size(); ++i) {
+    const int node_index = m.node_of_body(static_cast<int>(i));
+    if (node_index < 0) continue;  // at the zero of its joint
+    const Entry& body = d.entries(Section::Bodies)[i];
+    const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
+    if (body.beam >= 0) {
+      start_beam_node(d, body, params, node, out);
+      continue;
+    }
+    if (body.flexible >= 0) {
+      start_flexible(d, body, params, node, out);
+      continue;
+    }
+    const BodyFields f(*body.kind);
+    const Inputs<S> in(d, body, params, nullptr);
+    const BodyStart<S> start = start_of(d, body, params);
+    const Mat3T<S> R = start.rotation.R();
+    const Vec3T<S> velocity = vector_or_zero(in, f.velocity);
+    const auto consistent = [&](int field) {
+      return field >= 0 && body.fields[static_cast<std::size_t>(field)].consistent;
+    };
+    const auto mark = [&](std::vector<bool>& flags, int first, int count) {
+      for (int k = 0; k < count; ++k) flags[static_cast<std::size_t>(node.v + first + k)] = true;
+    };
+    const int places = place_count(node.type);
+    if (places > 0 && consistent(f.position)) mark(out.free_position, 0, places);
+    if (places > 0 && consistent(f.velocity)) mark(out.free_velocity, 0, places);
+    if (is_planar(node.type)) {
+      S* q = out.q.data() + node.q;
+      S* v = out.v.data() + node.v;
+      const Vec3T<S> own = node.type == NodeType::SE2 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+      for (int k = 0; k < 2; ++k) q[k] = start.position[k], v[k] = own[k];
+      q[2] = start.angle;
+      v[2] = in.stored(f.angular_velocity) ? in.number(f.angular_velocity) : S(0);
+      if (consistent(f.angle)) mark(out.free_position, 2, 1);
+      if (consistent(f.angular_velocity)) mark(out.free_velocity, 2, 1);
+      continue;
+    }
+    Vec3T<S> omega = vector_or_zero(in, f.angular_velocity);
+    if (is_given(body, f.inertial_angular_velocity))
+      omega = R.transpose() * in.vector(f.inertial_angular_velocity);
+
+    S* q = out.q.data() + node.q;
+    S* v = out.v.data() + node.v;
+    Eigen::Map<Vec3T<S>>{q} = start.position;
+    const bool translates = places > 0, rotates = node.type != NodeType::R3;
+    const int rotational = places;
+    if (rotates) store_rotation(start.rotation, q);
+    if (translates)
+      Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+    if (rotates)
+      Eigen::Map<Vec3T<S>>{v + rotational} = turns_rotation(node.type) ? Vec3T<S>(R * omega) : omega;
+    if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);
+    if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational, 3);
+  }
+  const auto& states = d.entries(Section::States);
+  for (std::size_t i = 0; i < states.size(); ++i)
+    out.v[static_cast<std::size_t>(m.first_state()) + i] =
+        Inputs<S>(d, states[i], params, nullptr).number(states[i].kind->field("initial"));
+  return out;
+}
+template Initial initial_values(const Model&, const double*);
+template InitialOf<Varied> initial_values(const Model&, const Varied*);
+
+std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
+  const Description& d = m.description();
+  std::vector<Diagnostic> findings;
+  const auto add = [&](const Entry& entry, Section section, const std::string& message,
+                       const std::string& hint) {
+    findings.push_back(
+        {d.file, entry.line, fmt::format("{}.{}", section_name(section), entry.name), message, hint});
+  };
+  for (const Entry& body : d.entries(Section::Bodies)) {
+    const BodyFields f(*body.kind);
+    if (f.orientation < 0) continue;
+    const Inputs<double> in(d, body, params, nullptr);
+    const std::string mistake = rotation_mistake(in.form(f.orientation), in.numbers(f.orientation));
+    if (!mistake.empty()) add(body, Section::Bodies, "orientation: " + mistake, "");
+  }
+  for (const Entry& body : d.entries(Section::Bodies)) {
+    const BodyFields f(*body.kind);
+    if (is_given(body, f.angular_velocity) && is_given(body, f.inertial_angular_velocity))
+      add(body, Section::Bodies,
+          "angular_velocity and angular_velocity_inertial are both given, expected one of them", "");
+  }
+  std::vector<double> scratch(static_cast<std::size_t>(m.numbers), 0);
+  // A point mass has no extension: what acts on it acts on the point itself, and nothing turns it.
+  const auto check_point = [&](const Frame& frame, const Entry& entry, Section section, bool turns) {
+    const int node = frame.node < 0 ? -1 : m.node_of_body(frame.node);
+    if (node < 0 || m.nodes[static_cast<std::size_t>(node)].type != NodeType::R3) return;
+    const bool off = frame.numbers >= 0 &&
+                     Eigen::Map<const Vec3>(&scratch[static_cast<std::size_t>(frame.numbers)]).norm() > 1e-9;
+    const std::string& name = d.entries(Section::Bodies)[static_cast<std::size_t>(frame.node)].name;
+    if (off)
+      add(entry, section, fmt::format("the place given is not that of the point mass '{}'", name),
+          "a point mass has no other points; use a rigid body");
+    else if (turns)
+      add(entry, section, fmt::format("the point mass '{}' has no orientation", name), "use a rigid body");
+  };
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    const std::vector<Attachment> attachments = m.batches[b]->attachments();
+    for (int e = 0; e < m.batches[b]->size(); ++e) {
+      Pose<double> poses[kMaxFrames];
+      std::string message, hint;
+      m.batches[b]->check(element_inputs(m, TimedNumbers<double>{params}, static_cast<int>(b), e, attachments,
+                                         poses, scratch.data()),
+                          message, hint);
+      if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
+      const Entry& entry = m.entry_of(static_cast<int>(b), e);
+      if (m.sections[b] == Section::Bodies) continue;
+      const auto turned = [&](const char* field) { return is_given(entry, entry.kind->field(field)); };
+      for (std::size_t i = 0; i < attachments.size(); ++i) {
+        const bool turns = entry.kind->type == "torque" || turned("rotational_stiffness") ||
+                           turned("rotational_damping") || attachments[i].oriented;
+        check_point(m.frames[static_cast<std::size_t>(
+                        m.batches[b]->frames[static_cast<std::size_t>(e) * attachments.size() + i])],
+                    entry, m.sections[b], turns);
+      }
+    }
+  }
+  return findings;
+}
+
+}  // namespace liedyn
