@@ -35,15 +35,17 @@ Extent extent_of(const double* values, std::size_t count) {
 }
 double largest_of(const double* values, std::size_t count) { return extent_of(values, count).largest; }
 
-// Of the equations of the bodies in the assembled matrix.
-double largest_on_diagonal(const Model& model, const Work& work) {
+// The largest |D weight(i)| of the diagonal D of the assembled matrix, where i is the velocity whose equation it is; of nodes that `counts` accepts.
+template <class Counts, class Weight>
+double largest_on_diagonal(const Model& model, const Work& work, const Counts& counts, const Weight& weight) {
   double out = 0;
   const double* values = work.solver->values();
-  for (std::size_t i = 0; i < model.nodes.size(); ++i) {
-    if (model.nodes[i].type == NodeType::State) continue;
-    const BlockRef& block = work.diagonal[i];
-    for (int k = 0; k < node_size(model.nodes[i].type).v; ++k)
-      out = std::max(out, std::abs(values[block.offset + k * (block.stride + 1)]));
+  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+    const Node& node = model.nodes[n];
+    if (node.type == NodeType::State || !counts(node)) continue;
+    const BlockRef& block = work.diagonal[n];
+    for (int i = 0; i < node_size(node.type).v; ++i)
+      out = std::max(out, std::abs(values[block.offset + i * (block.stride + 1)] * weight(node.v + i)));
   }
   return out;
 }
@@ -253,17 +255,9 @@ bool Corrector::small(const Stage& stage, const Measure& now, double acceleratio
 
 // theta is rounded to eps |theta|, which the diagonal D of the assembled matrix turns into forces.
 double Corrector::rounding_of_forces(const Stage& stage, const Work& work) const {
-  const Model& model = system_->model();
-  double largest = 0;
-  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
-    const Node& node = model.nodes[n];
-    if (node.type == NodeType::State || in_parameter_space(node)) continue;
-    const BlockRef& block = work.diagonal[n];
-    for (int i = 0; i < node_size(node.type).v; ++i) {
-      const double D = work.solver->values()[block.offset + i * (block.stride + 1)];
-      largest = std::max(largest, std::abs(D * theta[at(node.v + i)]));
-    }
-  }
+  const double largest = largest_on_diagonal(
+      system_->model(), work, [&](const Node& node) { return !in_parameter_space(node); },
+      [&](int i) { return theta[at(i)]; });
   return 2 * kEpsilon * stage.rate() * largest;
 }
 
@@ -528,7 +522,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     }
     if ((refresh || slow) && !assembled) assemble(stage, reference, to, work), assembled = true;
     if (assembled) {
-      if (out.iterations > 1) stiffest = stage.rate() * largest_on_diagonal(system_->model(), work);
+      if (out.iterations > 1)
+        stiffest = stage.rate() *
+                   largest_on_diagonal(
+                       system_->model(), work, [](const Node&) { return true; }, [](int) { return 1.0; });
       if (has_met_rounding_) rounding_of_forces_ = rounding_of_forces(stage, work);
       has_matrix_ = work.solver->factorize();
       if (!has_matrix_) return give_up(CorrectorFailure::Singular);
