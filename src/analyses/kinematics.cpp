@@ -73,7 +73,7 @@ Result kinematics(const System& system, const SimulateOptions& options) {
   const double h = (options.end - options.start) / static_cast<double>(steps);
   const long every = options.output_every;
   Recorder recorder(system, work, result, every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2),
-                    options.record_residuals);
+                    options);
   recorder.record(state);
   const auto begin = std::chrono::steady_clock::now();
   for (long i = 1; i <= steps; ++i) {

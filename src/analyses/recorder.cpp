@@ -14,12 +14,17 @@ double largest(const std::vector<double>& values) {
 
 }  // namespace
 
-Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals)
-    : system_(&system), work_(&work), result_(&result), record_residuals_(record_residuals) {
+Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t rows,
+                   const SimulateOptions& options)
+    : system_(&system),
+      work_(&work),
+      result_(&result),
+      record_residuals_(options.record_residuals),
+      recorded_(options.recorded) {
   const Model& model = system.model();
   Trajectory& out = result.trajectory;
   for (const Sensor& sensor : model.sensors) add_channel(sensor.name, sensor.listed->unit, sensor.components);
-  if (record_residuals) {
+  if (record_residuals_) {
     // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
     add_channel("constraint_residual.position", "", 1);
     add_channel("constraint_residual.velocity", "", 1);
@@ -35,6 +40,7 @@ void Recorder::sense(const State& state) {
   out.data.resize(first + static_cast<std::size_t>(out.columns));
   out.data[first] = state.t;
   system_->sense(state, *work_, variables_, out.data.data() + first + 1);
+  if (recorded_) recorded_(*system_, state);
   if (!record_residuals_) return;
   *(out.data.end() - 2) = residuals_.position;
   *(out.data.end() - 1) = residuals_.velocity;

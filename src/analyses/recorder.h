@@ -1,18 +1,21 @@
 // Keeps the sensors at the output times, and the figures of the summary that are maxima over the run.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "analyses/result.h"
+#include "analyses/simulate.h"
 #include "system/system.h"
 
 namespace liedyn {
 
 class Recorder {
  public:
-  // `rows`: how many are to be expected. With `record_residuals` the largest |Phi| and |B v + Phi_t| are channels too.
-  Recorder(const System& system, Work& work, Result& result, std::size_t rows, bool record_residuals);
+  // `rows`: how many are to be expected. Of the options `record_residuals` and `recorded`.
+  Recorder(const System& system, Work& work, Result& result, std::size_t rows,
+           const SimulateOptions& options);
 
   void record(const State& state) {
     watch(state);
@@ -34,6 +37,7 @@ class Recorder {
   Work* work_;
   Result* result_;
   bool record_residuals_;
+  std::function<void(const System&, const State&)> recorded_;
   std::vector<double> variables_;
   bool first_ = true;
   Residuals residuals_ = {0, 0};

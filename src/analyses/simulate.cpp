@@ -140,12 +140,8 @@ Result simulate(const System& system, const SimulateOptions& options) {
   const long every = options.output_every;
   s.adaptive = integrator->control().adaptive;
   const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
-  Recorder recorder(system, work, result, rows, options.record_residuals);
-  const auto record = [&](const State& now) {
-    recorder.record(now);
-    if (options.recorded) options.recorded(system, now);
-  };
-  record(state);
+  Recorder recorder(system, work, result, rows, options);
+  recorder.record(state);
   double before = state.t, largest_turn = 0;
   const auto observe = [&](const State& now, long step) {
     largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
@@ -153,19 +149,16 @@ Result simulate(const System& system, const SimulateOptions& options) {
     if (s.adaptive)
       recorder.watch(now);
     else if ((every > 0 && step % every == 0) || now.t == options.end)
-      record(now);
+      recorder.record(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
   DriveOptions drive_options{options.end, options.step};
   if (s.adaptive && every > 0) {
     drive_options.spacing = static_cast<double>(every) * options.step;
-    drive_options.output = [&](const State& now) {
-      recorder.sense(now);
-      if (options.recorded) options.recorded(system, now);
-    };
+    drive_options.output = [&](const State& now) { recorder.sense(now); };
   }
   const DriveReport report = drive(*integrator, system, drive_options, state, work, observe);
-  if (recorder.last_time() != state.t) record(state);  // the end, or where it failed
+  if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
   constexpr double kWholeTurn = 2 * std::numbers::pi;
