@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/allocation_counter.h"
+#include "integrators/motion_guard.h"
 #include "model/nodes/stage.h"
 #include "system/redundancy.h"
 
@@ -71,9 +72,10 @@ class Run {
     begin_ = state_.t;
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);
+    guard_.emplace(system_, state_, work_);
   }
   class Meter;
-  // Looks at the constraints of the new state. False: they contradict each other.
+  // Looks at the constraints and at the motion of the new state. False: they contradict each other, or it is none.
   bool watch(double h, const Attempt& attempt);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
@@ -105,6 +107,7 @@ class Run {
   long outputs_ = 0;
   DriveReport report_;
   std::optional<ConstraintWatch> watch_;
+  std::optional<MotionGuard> guard_;
 };
 
 // Adds the time and the allocations of its life to the report.
@@ -151,7 +154,13 @@ bool Run::watch(double h, const Attempt& attempt) {
   const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
   if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
   next_.redundant = state_.redundant;
-  return consistent;
+  if (!consistent) {
+    report_.failure = watch_->failure();
+    return false;
+  }
+  const std::string wrong = guard_->after_step(state_, state_.t >= options_.end, work_);
+  if (!wrong.empty()) report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, wrong);
+  return wrong.empty();
 }
 
 bool Run::accept(double t, double h, const Attempt& attempt) {
@@ -161,7 +170,6 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
   ++report_.steps;
   if (!watch(h, attempt)) {
     report_.completed = false;
-    report_.failure = watch_->failure();
     return false;
   }
   const bool go_on = observer_(state_, report_.steps);

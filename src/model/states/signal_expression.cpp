@@ -38,7 +38,7 @@ std::vector<SignalName> signal_names(const Model& model) {
     out.push_back({d.parameter_names[i], Is::Parameter, static_cast<int>(i)});
   const auto& states = d.entries(Section::States);
   for (std::size_t i = 0; i < states.size(); ++i)
-    out.push_back({states[i].name, Is::State, static_cast<int>(i)});
+    out.push_back({states[i].name, Is::FirstOrderState, static_cast<int>(i)});
   for (std::size_t i = 0; i < model.sensors.size(); ++i) {
     const Sensor& sensor = model.sensors[i];
     for (int c = 0; c < sensor.components; ++c)
@@ -77,7 +77,7 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
         input.number = static_cast<int>(parameters_.size());
         parameters_.push_back(names[i].index);
         break;
-      case SignalName::Kind::State:
+      case SignalName::Kind::FirstOrderState:
         input.node = static_cast<int>(model.body_types.size()) + names[i].index;
         input.frames[0] = place_of(model.state_frames[at_index(names[i].index)], frames);
         break;
@@ -120,7 +120,7 @@ SensorGradient SignalExpression::gradient(const Evaluation& at, const Input& inp
     case SignalName::Kind::Sensor:
       input.sensor->listed->gradient({*input.sensor, at, input.joint, none, {}}, input.component, out);
       break;
-    case SignalName::Kind::State:
+    case SignalName::Kind::FirstOrderState:
       out.value = at.motions[input.node].V[0];
       out.V[0][0] = 1;
       break;
@@ -139,7 +139,7 @@ S SignalExpression::value(const EvaluationOf<S>& at, const S* numbers) const {
     switch (input.kind) {
       case SignalName::Kind::Time: values[i] = at.world.time; break;
       case SignalName::Kind::Parameter: values[i] = numbers[input.number]; break;
-      case SignalName::Kind::State: values[i] = at.motions[input.node].V[0]; break;
+      case SignalName::Kind::FirstOrderState: values[i] = at.motions[input.node].V[0]; break;
       case SignalName::Kind::Sensor: {
         if constexpr (!is_varied<S>) {
           values[i] = gradient(at, input).value;

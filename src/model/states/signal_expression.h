@@ -18,7 +18,7 @@ class Model;
 
 // What a name in such an expression stands for.
 struct SignalName {
-  enum class Kind : std::uint8_t { Time, Parameter, State, Sensor };
+  enum class Kind : std::uint8_t { Time, Parameter, FirstOrderState, Sensor };
   std::string name;
   Kind kind;
   int index = 0;      // of the parameter, state or sensor

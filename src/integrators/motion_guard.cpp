@@ -1,0 +1,127 @@
+#include "integrators/motion_guard.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/nodes/stage.h"
+#include "model/states/signal_batch.h"
+#include "system/initial.h"
+#include "system/redundancy.h"
+
+namespace liedyn {
+namespace {
+
+constexpr long kInterval = 128;      // steps between two looks: less than a percent of the time of a run
+constexpr double kOpenJoint = 0.01;  // of the model's length, or rad
+constexpr double kSuspicious =
+    0.02;  // of the largest speed: worth the factorisation that the exact figure needs
+constexpr double kForbiddenEnergy = 0.01;  // of the largest kinetic energy
+constexpr double kEnergyGrowth = 10;       // times the energies that the run has shown before
+constexpr double kWorkMargin =
+    100;  // times the work between two looks, which the power at both ends gives roughly
+
+constexpr const char* kAdvice =
+    "the integration has become unstable. Take a smaller step, formulation r3so3-spatial, more numerical "
+    "damping (a smaller rho), or "
+    "index=stabilized";
+
+}  // namespace
+
+MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
+    : system_(&system), follows_energy_(system.params().timed().empty()) {
+  for (const auto& batch : system.model().batches)
+    follows_energy_ &= dynamic_cast<const SignalBatch*>(batch.get()) == nullptr;
+  const ConstraintScales scales = constraint_scales(system, start, work);
+  length_ = scales.length;
+  is_angle_.reserve(scales.row.size());
+  for (const double scale : scales.row) is_angle_.push_back(scale != 1);
+  before_ = energy_at(start, work);
+  most_kinetic_ = before_.kinetic;
+  least_potential_ = most_potential_ = before_.potential;
+}
+
+MotionGuard::~MotionGuard() = default;
+
+MotionGuard::Look MotionGuard::energy_at(const State& state, Work& work) const {
+  const Energy energy = system_->energy(state, work);
+  return {state.t, energy.kinetic, energy.potential};
+}
+
+std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
+  if (++steps_ % kInterval != 0 && !last) return {};
+  const Look now = energy_at(state, work);
+  if (std::string found = unexplained_energy(state, now, work); !found.empty()) return found;
+  most_kinetic_ = std::max(most_kinetic_, now.kinetic);
+  least_potential_ = std::min(least_potential_, now.potential);
+  most_potential_ = std::max(most_potential_, now.potential);
+  before_ = now;
+  has_looked_ = true;
+  if (system_->model().rows == 0) return {};
+  system_->residual(state, work, {true, true, false});
+  work.clear_residuals(state.redundant);
+  if (std::string found = violated_positions(work); !found.empty()) return found;
+  return violated_velocities(state, work);
+}
+
+std::string MotionGuard::violated_positions(const Work& work) const {
+  for (std::size_t i = 0; i < work.phi.size(); ++i) {
+    const double allowed = kOpenJoint * (is_angle_[i] ? 1 : length_);
+    if (!(std::abs(work.phi[i]) <= allowed) && !system_->model().is_velocity_row(static_cast<int>(i)))
+      return fmt::format("constraint '{}' is violated by {:.3g} (allowed: {:.3g}); {}",
+                         system_->model().row_name(static_cast<int>(i)), work.phi[i], allowed, kAdvice);
+  }
+  return {};
+}
+
+std::string MotionGuard::violated_velocities(const State& state, const Work& work) {
+  double speed = 0, violation = 0;
+  for (const Motion<double>& m : work.motions)
+    speed =
+        std::max({speed, m.V.head<3>().cwiseAbs().maxCoeff(), length_ * m.V.tail<3>().cwiseAbs().maxCoeff()});
+  for (std::size_t i = 0; i < work.rate.size(); ++i)
+    violation = std::max(violation, std::abs(work.rate[i]) * (is_angle_[i] ? length_ : 1));
+  if (violation <= kSuspicious * speed) return {};
+  if (!own_) own_ = std::make_unique<Work>(*system_);
+  if (!forbidden_velocity(*system_, state, *own_)) return {};
+  State forbidden = state;
+  std::copy_n(own_->right.begin(), forbidden.v.size(), forbidden.v.begin());
+  const double energy = system_->energy(forbidden, *own_).kinetic;
+  if (energy <= kForbiddenEnergy * most_kinetic_) return {};
+  return fmt::format(
+      "velocities violate the constraints: {:.2g} % of the kinetic energy is in motions that they forbid; {}",
+      100 * energy / most_kinetic_, kAdvice);
+}
+
+std::string MotionGuard::unexplained_energy(const State& state, const Look& now, Work& work) {
+  const double gained = now.total() - before_.total();
+  // Between the first states the scales are not known yet: a motion may start from rest.
+  if (!follows_energy_ || !has_looked_) return {};
+  if (gained <= kEnergyGrowth * std::max(most_kinetic_, most_potential_ - least_potential_)) return {};
+  if (gained <= 0.5 * std::max(now.kinetic, std::abs(now.potential - before_.potential))) return {};
+  // dE/dt along (q' = v, v' = vdot): vdot is what the forces give.
+  State probe = state;
+  const double span = now.t - before_.t, small = 1e-6 * span;
+  std::vector<double> theta(state.v.size());
+  double energy[2];
+  for (const int side : {0, 1}) {
+    const double dt = side == 0 ? -small : small;
+    probe.q = state.q;
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+      theta[i] = dt * state.v[i];
+      probe.v[i] = state.v[i] + dt * state.vdot[i];
+    }
+    for (const Node& node : system_->model().nodes)
+      increment_position(node.type, theta.data() + node.v, probe.q.data() + node.q);
+    energy[side] = energy_at(probe, work).total();
+  }
+  const double power = (energy[1] - energy[0]) / (2 * small);
+  if (gained <= kWorkMargin * std::max(power, 0.0) * span) return {};
+  return fmt::format(
+      "the energy grew by {:.3g} J since t = {:.6g}, far beyond the {:.3g} J of before and the work of the "
+      "forces; {}",
+      gained, before_.t, std::max(most_kinetic_, most_potential_ - least_potential_), kAdvice);
+}
+
+}  // namespace liedyn

@@ -1,0 +1,49 @@
+// Notices when a run no longer follows the equations, although every step converges. Now and then, and at the end, it looks for
+//
+//   positions:   a constraint that is violated by a part of the model's length;
+//   velocities:  kinetic energy of the velocities that the constraints forbid, M^-1 B^T (B M^-1 B^T)^-1 (B v + Phi_t), beside the largest of the run;
+//   energy:      in a model without functions of time and signals, kinetic and potential energy that grew beyond all that was there before
+//                and beyond the work of the forces, dE/dt as the equations of motion give it.
+//
+// All three grow without bound where a method is unstable, and stay small where it is merely inaccurate.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "system/system.h"
+
+namespace liedyn {
+
+class MotionGuard {
+ public:
+  MotionGuard(const System& system, const State& start, Work& work);
+  ~MotionGuard();
+
+  // After an accepted step. What went wrong, or nothing. `last`: the run ends here, so that it looks in any case.
+  std::string after_step(const State& state, bool last, Work& work);
+
+ private:
+  // E = T + V at the times it looked.
+  struct Look {
+    double t, kinetic, potential;
+    double total() const { return kinetic + potential; }
+  };
+  Look energy_at(const State& state, Work& work) const;
+  std::string violated_positions(const Work& work) const;
+  std::string violated_velocities(const State& state, const Work& work);
+  std::string unexplained_energy(const State& state, const Look& now, Work& work);
+
+  const System* system_;
+  double length_;
+  std::vector<bool> is_angle_;  // per row
+  bool follows_energy_;
+  long steps_ = 0;
+  Look before_;
+  double most_kinetic_, least_potential_, most_potential_;
+  bool has_looked_ = false;
+  std::unique_ptr<Work> own_;  // made when first needed
+};
+
+}  // namespace liedyn

@@ -1,0 +1,115 @@
+// A run that explodes fails where it does, and a run that is merely coarse does not.
+#include "integrators/motion_guard.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "integrators/testing.h"
+
+namespace liedyn {
+namespace {
+
+// A rotor in two gimbals, pulled down at the inner one.
+std::shared_ptr<const Description> gyroscope(double spin) {
+  ModelBuilder builder({0, 0, 0});
+  const auto body = [&](const char* name, double mass, const Vec3& inertia, double omega) {
+    builder.body(name, "rigid")
+        .set("mass", {mass})
+        .set("inertia", inertia)
+        .set("angular_velocity", {0, omega, 0});
+  };
+  body("outer", 0.3, {1e-3, 1e-3, 6e-4}, 0);
+  body("inner", 0.2, {5e-4, 5e-4, 8e-4}, 0);
+  body("rotor", 1, {1e-3, 1.8e-3, 1e-3}, spin);
+  const auto hinge = [&](const char* name, const char* first, const char* second, const Vec3& axis) {
+    builder.joint(name, "revolute").set("between", first, second).set("at", {0, 0, 0}).set("axis", axis);
+  };
+  hinge("vertical", "ground", "outer", Vec3::UnitZ());
+  hinge("horizontal", "outer", "inner", Vec3::UnitX());
+  hinge("axle", "inner", "rotor", Vec3::UnitY());
+  builder.force("weight", "force")
+      .set("on", std::string("inner"))
+      .set("force", {0, 0, -5})
+      .set("at", {0, 0.1, 0});
+  return builder.finish();
+}
+
+// Two masses on a stiff spring beside a soft one, in free fall.
+std::shared_ptr<const Description> stiff_spring() {
+  ModelBuilder builder;
+  for (const char* name : {"left", "right"})
+    builder.body(name, "point").set("mass", {1}).set("position", {name[0] == 'l' ? -1.0 : 1.0, 0, 0});
+  builder.force("spring", "spring_damper")
+      .set("between", "left", "right")
+      .set("points", {-1, 0, 0, 1, 0, 0})
+      .set("stiffness", {1e6})
+      .set("free_length", {1.999});
+  return builder.finish();
+}
+
+struct Outcome {
+  DriveReport report;
+  State state;
+  double energy = 0;
+};
+
+Outcome run(const std::shared_ptr<const Description>& description, const std::string& formulation,
+            const std::string& method, double end, double step) {
+  const System system(Model::compile(description, formulation), Params(description));
+  const std::unique_ptr<Integrator> integrator = make_integrator(system, method);
+  Work initial(system), work(system, "auto", integrator->form());
+  Outcome out;
+  out.state = consistent_state(system, 0, InitialPolicy::Check, initial);
+  out.report =
+      drive(*integrator, system, {end, step}, out.state, work, [](const State&, long) { return true; });
+  const Energy energy = system.energy(out.state, work);
+  out.energy = energy.kinetic + energy.potential;
+  fmt::print("{} on {}, h = {:g}: t = {:.4g}, E = {:.6g} J {}\n", method, formulation, step, out.state.t,
+             out.energy, out.report.failure);
+  return out;
+}
+
+constexpr double kSpinEnergy = 225;  // 1.8e-3 500^2 / 2 J
+
+TEST(MotionGuard, StopsAGyroscopeThatExplodes) {
+  const Outcome out = run(gyroscope(500), "r3so3", "generalized-alpha,rho=0.9", 1, 4e-4);
+  EXPECT_FALSE(out.report.completed);
+  EXPECT_THAT(out.report.failure, testing::HasSubstr("unstable"));
+  EXPECT_GT(out.state.t, 0.05);
+  EXPECT_LT(out.state.t, 0.2);
+  EXPECT_LT(out.energy, 100 * kSpinEnergy);
+}
+
+TEST(MotionGuard, LeavesAloneWhatHolds) {
+  for (const auto& [formulation, method] : {std::pair("r3so3-spatial", "generalized-alpha,rho=0.9"),
+                                            std::pair("r3so3", "generalized-alpha,rho=0.8"),
+                                            std::pair("r3so3", "generalized-alpha,rho=0.9,index=2"),
+                                            std::pair("minimal", "generalized-alpha,rho=0.9")}) {
+    const Outcome out = run(gyroscope(500), formulation, method, 1, 4e-4);
+    EXPECT_TRUE(out.report.completed) << out.report.failure;
+    EXPECT_NEAR(out.energy, kSpinEnergy, 0.01 * kSpinEnergy);
+  }
+}
+
+// omega = sqrt(2e6) rad/s: rk44 is stable up to h omega = 2.83, h = 2e-3. Growth is slow just above it.
+TEST(MotionGuard, StopsASpringBeyondTheLimitOfStability) {
+  const Outcome beyond = run(stiff_spring(), "r3so3", "rk44", 40, 2.01e-3);
+  EXPECT_FALSE(beyond.report.completed);
+  EXPECT_THAT(beyond.report.failure, testing::HasSubstr("energy grew"));
+  const Outcome within = run(stiff_spring(), "r3so3", "rk44", 4, 1.5e-3);
+  EXPECT_TRUE(within.report.completed) << within.report.failure;
+}
+
+// Numerical damping takes the energy of vibrations that the step cannot resolve; nothing is wrong with that.
+TEST(MotionGuard, LeavesUnresolvedVibrationsAlone) {
+  for (const char* method : {"generalized-alpha,rho=0.6", "lms2", "esdirk4-6"}) {
+    const Outcome out = run(stiff_spring(), "r3so3", method, 4, 1e-2);
+    EXPECT_TRUE(out.report.completed) << out.report.failure;
+  }
+}
+
+}  // namespace
+}  // namespace liedyn
