@@ -14,6 +14,7 @@ namespace liedyn {
 namespace {
 
 constexpr long kInterval = 128;      // steps between two looks: less than a percent of the time of a run
+constexpr double kGrown = 2;         // times the speed at the last look: worth another one
 constexpr double kOpenJoint = 0.01;  // of the model's length, or rad
 constexpr double kSuspicious =
     0.02;  // of the largest speed: worth the factorisation that the exact figure needs
@@ -50,7 +51,11 @@ MotionGuard::Look MotionGuard::energy_at(const State& state, Work& work) const {
 }
 
 std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
-  if (++steps_ % kInterval != 0 && !last) return {};
+  double speed = 0;
+  for (const double v : state.v) speed = std::max(speed, std::abs(v));
+  if (++steps_ < kInterval && speed <= kGrown * speed_ && !last) return {};
+  steps_ = 0;
+  speed_ = speed;
   const Look now = energy_at(state, work);
   if (std::string found = unexplained_energy(state, now, work); !found.empty()) return found;
   most_kinetic_ = std::max(most_kinetic_, now.kinetic);

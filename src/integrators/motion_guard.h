@@ -1,4 +1,4 @@
-// Notices when a run no longer follows the equations, although every step converges. Now and then, and at the end, it looks for
+// Notices when a run no longer follows the equations, although every step converges. Now and then, when speeds have doubled, and at the end it looks for
 //
 //   positions:   a constraint that is violated by a part of the model's length;
 //   velocities:  kinetic energy of the velocities that the constraints forbid, M^-1 B^T (B M^-1 B^T)^-1 (B v + Phi_t), beside the largest of the run;
@@ -39,7 +39,8 @@ class MotionGuard {
   double length_;
   std::vector<bool> is_angle_;  // per row
   bool follows_energy_;
-  long steps_ = 0;
+  long steps_ = 0;    // since the last look
+  double speed_ = 0;  // largest velocity of all at the last look
   Look before_;
   double most_kinetic_, least_potential_, most_potential_;
   bool has_looked_ = false;
