@@ -1,6 +1,7 @@
 # liedyn_build_information(target): what `liedyn --version` prints besides the version. As a script (cmake -P, at every build)
 # this file writes the commit: compiling anew with each commit must not touch more than one small file.
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_minimum_required(VERSION 3.25)
   execute_process(COMMAND git --no-optional-locks describe --always --dirty --abbrev=12 --exclude=* WORKING_DIRECTORY ${SOURCE}
     OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
   if(failed)
