@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "base/version.h"
+#include "build_information.h"
 #include "commands.h"
 
 namespace liedyn::cli {
@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
   mallopt(M_TRIM_THRESHOLD, 2 * kLarge);
 #endif
   CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
-  program.set_version_flag("--version", "liedyn " + std::string(version()));
+  program.set_version_flag("--version", build_information,
+                           "Print version, commit, compiler and libraries, and exit");
   program.require_subcommand(1);
   int exit_code = kDone;
   add_run(program, exit_code);

@@ -38,12 +38,13 @@ std::optional<fs::path> package_directory() {
   while (above.has_relative_path()) {
     above = above.parent_path();
     if (is_package(above / "python")) return above / "python";
-    // lib/python3.X/site-packages, or lib/<architecture>/python3.X/site-packages.
+    // lib/python3.X/site-packages, or lib/<architecture>/python3.X/site-packages; Debian calls them dist-packages.
     for (const char* name : {"lib", "lib64"}) {
       auto entry = fs::recursive_directory_iterator(above / name, error);
       for (; !error && entry != fs::end(entry); entry.increment(error)) {
         const bool python = entry->path().filename().string().starts_with("python3");
-        if (python && is_package(entry->path() / "site-packages")) return entry->path() / "site-packages";
+        for (const char* packages : {"site-packages", "dist-packages"})
+          if (python && is_package(entry->path() / packages)) return entry->path() / packages;
         if (python || entry.depth() >= 1) entry.disable_recursion_pending();
       }
     }

@@ -8,9 +8,13 @@ foreach(component IN LISTS components)
 endforeach()
 mark_as_advanced(SuiteSparse_INCLUDE_DIR)
 
+include(${CMAKE_CURRENT_LIST_DIR}/header_version.cmake)
+header_version(SuiteSparse_VERSION ${SuiteSparse_INCLUDE_DIR}/SuiteSparse_config.h
+  SUITESPARSE_MAIN_VERSION SUITESPARSE_SUB_VERSION SUITESPARSE_SUBSUB_VERSION)
+
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(SuiteSparse DEFAULT_MSG
-  SuiteSparse_KLU_LIBRARY SuiteSparse_CAMD_LIBRARY SuiteSparse_INCLUDE_DIR)
+find_package_handle_standard_args(SuiteSparse
+  REQUIRED_VARS SuiteSparse_KLU_LIBRARY SuiteSparse_CAMD_LIBRARY SuiteSparse_INCLUDE_DIR VERSION_VAR SuiteSparse_VERSION)
 
 foreach(component IN LISTS components)
   if(SuiteSparse_FOUND AND NOT TARGET SuiteSparse::${component})

@@ -1,29 +1,56 @@
-# Installation: find_package(liedyn) gives liedyn::liedyn; programs and shipped models sit where programs look for them.
+# Installation in three components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
+# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, and `python`.
 include(CMakePackageConfigHelpers)
 
 get_property(folders GLOBAL PROPERTY LIEDYN_FOLDERS)
 list(TRANSFORM folders PREPEND liedyn_)
 install(TARGETS liedyn liedyn_options ${folders} EXPORT liedyn-targets
-  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/liedyn)
+  ARCHIVE COMPONENT dev
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/liedyn COMPONENT dev)
+if(NOT LIEDYN_NATIVE)
+  # The archives were compiled for the first processors of the architecture. A user who compiles for a newer one would otherwise have
+  # another alignment of Eigen's types, and another way to free their memory.
+  target_compile_definitions(liedyn_options INTERFACE $<INSTALL_INTERFACE:EIGEN_MAX_ALIGN_BYTES=16>)
+endif()
 
 set(config_directory ${CMAKE_INSTALL_LIBDIR}/cmake/liedyn)
-install(EXPORT liedyn-targets NAMESPACE liedyn:: DESTINATION ${config_directory})
+install(EXPORT liedyn-targets NAMESPACE liedyn:: DESTINATION ${config_directory} COMPONENT dev)
 configure_file(cmake/liedyn-config.cmake.in liedyn-config.cmake @ONLY)
 write_basic_package_version_file(liedyn-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/liedyn-config.cmake ${PROJECT_BINARY_DIR}/liedyn-config-version.cmake
-  cmake/FindSuiteSparse.cmake cmake/FindMETIS.cmake DESTINATION ${config_directory})
+  cmake/FindSuiteSparse.cmake cmake/FindMETIS.cmake cmake/header_version.cmake DESTINATION ${config_directory} COMPONENT dev)
 
-install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/liedyn)
+# A wheel has places of its own for programs and data; scikit-build-core names them.
+set(program_directory ${CMAKE_INSTALL_BINDIR})
+set(data_directory ${CMAKE_INSTALL_DATADIR})
+if(SKBUILD)
+  set(program_directory ${SKBUILD_SCRIPTS_DIR})
+  set(data_directory ${SKBUILD_DATA_DIR}/share)
+endif()
+install(DIRECTORY models DESTINATION ${data_directory}/liedyn COMPONENT program)
 if(TARGET liedyn_cli)
-  install(TARGETS liedyn_cli)
+  install(TARGETS liedyn_cli DESTINATION ${program_directory} COMPONENT program)
 endif()
 if(TARGET liedyn_python)
-  set(python_directory ${CMAKE_INSTALL_LIBDIR}/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages)
-  install(DIRECTORY python/liedyn DESTINATION ${python_directory} PATTERN __pycache__ EXCLUDE)
-  install(TARGETS liedyn_python DESTINATION ${python_directory}/liedyn)
+  # The directory below the prefix where this interpreter looks for packages, if it looks there at all.
+  execute_process(COMMAND ${Python_EXECUTABLE} -c
+    "import sys; print(*[p for p in sys.path if p.startswith(sys.argv[1] + '/lib') and p.endswith('-packages')][:1])" ${CMAKE_INSTALL_PREFIX}
+    OUTPUT_VARIABLE python_directory OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  if(python_directory)
+    cmake_path(RELATIVE_PATH python_directory BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
+  else()
+    set(python_directory lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages)
+  endif()
+  set(LIEDYN_PYTHON_DIRECTORY ${python_directory} CACHE STRING "Where the Python package is installed, below the prefix")
+  set(python_directory ${LIEDYN_PYTHON_DIRECTORY})
+  if(SKBUILD)
+    set(python_directory ${SKBUILD_PLATLIB_DIR})
+  endif()
+  install(DIRECTORY python/liedyn DESTINATION ${python_directory} COMPONENT python PATTERN __pycache__ EXCLUDE)
+  install(TARGETS liedyn_python DESTINATION ${python_directory}/liedyn COMPONENT python)
 endif()
 
-# The installation is tried from outside: another project builds against it, and the program finds its models.
+# The installation is tried from outside: another project builds against it and simulates, and the program finds its models.
 if(LIEDYN_TESTS)
   set(trial ${PROJECT_BINARY_DIR}/install_trial)
   add_test(NAME install COMMAND ${CMAKE_COMMAND} --install ${PROJECT_BINARY_DIR} --prefix ${trial}/prefix)
@@ -31,7 +58,7 @@ if(LIEDYN_TESTS)
   add_test(NAME install_consumer COMMAND ${CMAKE_CTEST_COMMAND}
     --build-and-test ${PROJECT_SOURCE_DIR}/tests/install ${trial}/build --build-generator ${CMAKE_GENERATOR}
     --build-options -DCMAKE_PREFIX_PATH=${trial}/prefix -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}
-    --test-command consumer)
+    --test-command consumer ${PROJECT_SOURCE_DIR}/models/heavy_top/model.json)
   set_tests_properties(install_consumer PROPERTIES FIXTURES_REQUIRED installation TIMEOUT 120)
   if(TARGET liedyn_cli)
     add_test(NAME install_models COMMAND ${trial}/prefix/bin/liedyn list models)

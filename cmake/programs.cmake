@@ -19,6 +19,7 @@ if(cli_sources)
     LIEDYN_HDF5_ARCHIVE ON)
   target_link_libraries(liedyn_cli PRIVATE liedyn liedyn_allocation_counter CLI11::CLI11)
   liedyn_compile_options(liedyn_cli)
+  liedyn_build_information(liedyn_cli)
 endif()
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)

@@ -204,7 +204,14 @@ TEST(List, ShowsWhatThereIs) {
 TEST(Program, HelpAndVersion) {
   const Outcome version = run_program({"--version"});
   EXPECT_EQ(version.exit_code, 0);
-  EXPECT_THAT(version.out, ::testing::MatchesRegex("liedyn [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_THAT(version.out, ::testing::MatchesRegex("liedyn [0-9]+\\.[0-9]+\\.[0-9]+\n"
+                                                   "commit     ([0-9a-f]+(-dirty)?|unknown)\n"
+                                                   "compiler   .+ [0-9.]+ .+\n"
+                                                   "processor  .+, .+\n"
+                                                   "libraries  .+\n"));
+  for (const char* library : {"Eigen3", "fmt", "nlohmann_json", "SuiteSparse", "METIS", "HDF5", "Spectra",
+                              "NLopt", "ZLIB", "CLI11"})
+    EXPECT_THAT(version.out, ::testing::ContainsRegex(std::string(library) + " [0-9]+\\.[0-9]+"));
   const Outcome help = run_program({"run", "--help"});
   EXPECT_EQ(help.exit_code, 0);
   for (const char* words : {"--integrator", "--formulation", "--step", "--set", "--out", "--json", "[s]"})

@@ -26,6 +26,23 @@ def test_runs_in_several_threads_give_what_they_give_alone():
         np.testing.assert_array_equal(one, other)
 
 
+def test_sensitivities_in_several_threads_give_what_they_give_alone():
+    model = ld.Model("heavy_top")
+    cases = [(method, spin) for method in ("direct", "adjoint") for spin in (20.0, 150.0)]
+
+    def jacobian(case: tuple[str, float]) -> np.ndarray:
+        method, spin = case
+        parameters, outputs = ["bodies.top.mass", "spin"], ["position"]
+        return model.sensitivity(parameters, outputs, set={"spin": spin}, end=0.05, method=method).jacobian
+
+    alone = [jacobian(case) for case in cases]
+    assert not np.array_equal(alone[0], alone[1])
+    with ThreadPoolExecutor(max_workers=len(cases)) as pool:
+        together = list(pool.map(jacobian, cases))
+    for one, other in zip(alone, together):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_other_threads_run_during_a_run():
     model = ld.Model("heavy_top")
     finished = threading.Event()

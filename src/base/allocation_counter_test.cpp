@@ -12,7 +12,7 @@
 namespace liedyn {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 
 TEST(AllocationCounter, SaysThatItDoesNotCount) { EXPECT_EQ(allocation_count(), -1); }
 

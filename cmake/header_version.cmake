@@ -1,0 +1,15 @@
+# header_version(variable header macro...): sets `variable` to the values of the macros in the header, joined by dots.
+# Libraries without CMake files state their version only there.
+function(header_version variable header)
+  set(numbers)
+  if(EXISTS ${header})
+    foreach(macro IN LISTS ARGN)
+      file(STRINGS ${header} line REGEX "^#define[ \t]+${macro}[ \t]+[0-9]+" LIMIT_COUNT 1)
+      if(line MATCHES "[ \t]([0-9]+)")
+        list(APPEND numbers ${CMAKE_MATCH_1})
+      endif()
+    endforeach()
+  endif()
+  list(JOIN numbers . version)
+  set(${variable} "${version}" PARENT_SCOPE)
+endfunction()
