@@ -13,14 +13,14 @@ from referee.simulator import DISPLACED, TURNED, Simulator, quaternion_of, rotat
 FORMULATIONS = ("r3so3", "r3so3-spatial", "se3", "euler-parameters", "minimal")
 SPATIAL = (
     "spherical", "revolute", "prismatic", "cylindrical", "universal", "planar", "fixed", "distance", "point_on_line", "point_on_plane",
-    "generic", "screw", "rolling_disc",
+    "generic", "screw", "rolling_disc", "revolute", "prismatic", "cylindrical",
 )
 PLANAR = ("planar_revolute", "planar_prismatic", "planar_fixed", "planar_point_on_line")
 CLOSING = ("spherical", "universal", "distance", "point_on_line", "point_on_plane", "generic", "cylindrical")
 
 
 class Locked(Exception):
-    """No degree of freedom, or rows that depend on each other."""
+    """No degree of freedom, rows that depend on each other, or points that coincide."""
 
 
 class Generator:
@@ -123,6 +123,16 @@ class Generator:
         near = [np.resize(np.array(self.model["bodies"][body]["position"] + [0.0])[:3], 3) for body in bodies if body != "ground"]
         return [float(v) for v in np.mean(near, axis=0) + np.array(self.box(0.5))]
 
+    def two_points(self, first, second):
+        """A point on each of two bodies, well apart."""
+        points = [self.place(body) if body != "ground" else None for body in (first, second)]
+        for i in (0, 1):
+            if points[i] is None:
+                points[i] = [c + d for c, d in zip(points[1 - i], self.vector(self.uniform(0.4, 1)))]
+        if np.linalg.norm(np.subtract(*points)) < 0.3:
+            raise Locked
+        return points
+
     # ---- joints
 
     def joint(self, kind, first, second, closing=False):
@@ -136,8 +146,7 @@ class Generator:
             if kind in ("planar_prismatic", "planar_point_on_line"):
                 entry["axis"] = self.vector(1, 2)
         elif kind == "distance":
-            points = [self.place(body) if body != "ground" else self.place(first, second) for body in entry["between"]]
-            entry["points"] = points
+            entry["points"] = self.two_points(*entry["between"])
         elif kind == "rolling_disc":
             normal = np.array(self.vector(1))
             entry |= {"center": at, "normal": normal.tolist(), "radius": self.uniform(0.2, 0.5)}
@@ -179,7 +188,7 @@ class Generator:
     def drives(self):
         driven = set()
         free = [c for c in self.coordinates() if self.model["joints"][c[0]]["type"] != "screw"]
-        if free and self.chance(0.35):
+        if free and self.chance(0.5):
             coordinate = self.one_of(free)
             driven.add(coordinate[0])
             entry = self.in_joint("prescribed_motion" if self.held or self.chance(0.6) else "prescribed_velocity", coordinate)
@@ -189,7 +198,7 @@ class Generator:
                 entry["velocity"] = self.function(1, False)
             self.model["joints"]["drive"] = entry
         single = [c for c in free if c[0] not in driven and (c[1] == "angle" or self.model["joints"][c[0]]["type"] != "cylindrical")]
-        if len(single) >= 2 and self.chance(0.4):
+        if len(single) >= 2 and self.chance(0.7):
             a, b = self.random.choice(len(single), 2, replace=False)
             if single[a][0] != single[b][0]:
                 ratio = self.uniform(-2, 2)
@@ -221,12 +230,7 @@ class Generator:
                     entry["at"] = self.place(on)
         elif kind == "spring_damper":
             first, second = self.two_bodies()
-            points = [self.place(first) if first != "ground" else self.place(second), self.place(second)]
-            if np.linalg.norm(np.subtract(*points)) < 0.3:
-                points[0] = [c + 0.5 for c in points[0]] if first == "ground" else points[0]
-            if np.linalg.norm(np.subtract(*points)) < 0.3:
-                return
-            entry = {"type": kind, "between": [first, second], "points": points, "stiffness": self.maybe_parameter(self.uniform(5, 60)), "damping": self.uniform(0, 3)}
+            entry = {"type": kind, "between": [first, second], "points": self.two_points(first, second), "stiffness": self.maybe_parameter(self.uniform(5, 60)), "damping": self.uniform(0, 3)}
             if self.chance(0.6):
                 entry["free_length"] = self.uniform(0.2, 1)
         elif kind == "bushing":
@@ -345,7 +349,7 @@ class Generator:
             flat = flat.reshape(rows, -1)
             size = np.linalg.svd(flat / np.linalg.norm(flat, axis=1)[:, None], compute_uv=False)
             turning = sum(3 for kind in simulator.kinds if kind == "point")
-            if len(size) < rows or size[-1] < 0.05 or rows > 6 * n - turning - 1:
+            if len(size) < rows or size[-1] < 0.05 or rows > 6 * n - turning - self.held:
                 raise Locked
         if self.held:
             return

@@ -809,7 +809,7 @@ class Simulator:
         n = len(self.names)
         for iteration in range(4):
             m = self.rows(self.motion(t, state))
-            held = ~np.isnan(m.phi).reshape(-1, m.phi.shape[-1]).any(axis=0)
+            held = ~np.isnan(m.phi).any(axis=tuple(range(m.phi.ndim - 1)))
             if not held.any() or np.max(np.abs(m.phi[..., held])) < 1e-15 * (1 + np.max(np.abs(state.x))):
                 break
             self._inverse_mass(m)
