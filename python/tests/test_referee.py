@@ -5,7 +5,7 @@ import pytest
 
 from referee.compare import BOUNDS, compare
 from referee.mechanisms import mechanism
-from referee.simulator import Simulator
+from referee.simulator import Simulator, State, quaternion_exp, times
 
 MECHANISMS = range(30)
 
@@ -50,3 +50,32 @@ def test_mechanisms_cover_every_kind():
     missing = {section: set(ld.elements()[section]) - kinds for section, kinds in made.items()}
     print(missing)
     assert missing == {"bodies": set(), "joints": set(), "forces": {"line_load"}, "states": set()}  # line loads act on beams
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 4))
+def test_rows_of_the_referee_are_derivatives_of_each_other(seed):
+    """phi, its rate and its second derivative along a motion with constant accelerations, by differences; the rate is A u - b."""
+    simulator = Simulator(mechanism(seed))
+    random = np.random.default_rng(seed)
+    start = simulator.project(0.1, simulator.initial())
+    state = State(start.x, start.q, random.normal(size=start.v.shape), random.normal(size=start.w.shape), start.angle, start.s)
+    state = simulator.project(0.1, state)  # velocities that satisfy the rows: the angle of a joint is one only then
+    a, alpha = np.moveaxis(simulator.solve(0.1, state).a[..., :-1, :].reshape(1, -1, 2, 3), 2, 0)
+
+    def along(dt):
+        turn = quaternion_exp(dt * state.w + dt**2 / 2 * alpha)
+        v, w = state.v + dt * a, state.w + dt * alpha
+        return simulator.rows(simulator.motion(0.1 + dt, State(state.x + dt * state.v + dt**2 / 2 * a, times(turn, state.q), v, w, state.angle, state.s)))
+
+    m, h = along(0.0), 1e-4
+    if not m.phi.size:
+        pytest.skip("no joints")
+    before, after = along(-h), along(h)
+    held = ~np.isnan(m.phi)
+    u = np.concatenate([m.v, m.w], axis=-1)
+    print(np.max(np.abs(m.rate)), np.max(np.abs(m.phi[held]), initial=0))
+    acceleration = np.concatenate([a, alpha], axis=-1)
+    second = np.einsum("prbi,pbi->pr", m.A[..., :-1, :], acceleration) + m.gamma
+    np.testing.assert_allclose(((after.phi - before.phi) / (2 * h))[held], m.rate[held], atol=1e-6 * (1 + np.max(np.abs(u)) ** 3))
+    np.testing.assert_allclose((after.rate - before.rate) / (2 * h), second, atol=1e-6 * (1 + np.max(np.abs(u)) ** 3))
+    np.testing.assert_allclose(second, 0, atol=1e-10 * (1 + np.max(np.abs(acceleration))))
