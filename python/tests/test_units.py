@@ -1,8 +1,11 @@
 """A few models in other units and elsewhere; `./dev referee --units` prints the whole table."""
 
+import numpy as np
 import pytest
 
 from referee import units
+from referee.mechanisms import mechanism, with_sensors
+from referee.simulator import Simulator
 
 ANALYSES = ["static", "modes", "linearize", "sensitivity", "generalized-alpha", "esdirk4-6", "lms2", "rk67", "dopri5,adaptive=true,rtol=1e-5"]
 
@@ -34,3 +37,21 @@ def test_dimensions_of_unit_texts():
     assert units.dimension("N m s/rad") == (1, 2, -1)
     assert units.dimension("kg/m^3") == (1, -3, 0)
     assert units.Units(1e3, 1e-3, 1).of("N") == pytest.approx(1)  # t mm/s^2
+
+
+@pytest.mark.parametrize("system", units.SYSTEMS)
+def test_converted_files_mean_the_same_mechanism(system):
+    """The conversion itself, judged by the referee: accelerations, reactions and energies of converted files, also at a later time."""
+    worst = 0.0
+    for seed in range(20):
+        model = with_sensors(mechanism(seed))
+        chosen = units.SYSTEMS[system] or units.Units(moved=1e-4 * units.moved_by(model))
+        first, second = Simulator(model), Simulator(units.Converter(model, chosen).convert())
+        expected = first.outputs(first.solve(0.3, first.initial()))
+        found = second.outputs(second.solve(0.3 / chosen.time, second.initial()))
+        for name, sensor in units.compared_sensors(model).items():
+            if name in expected:
+                change = units.back(name, found[name], sensor, chosen) if sensor["type"] != "orientation" else found[name]
+                worst = max(worst, float(np.max(np.abs(change - expected[name]))) / (1 + float(np.max(np.abs(expected[name])))))
+    print(f"{system}: {worst:.1e}")
+    assert worst < 1e-8

@@ -6,6 +6,8 @@ the constraints. A mechanism that its constraints lock, or whose rows depend on 
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from referee.simulator import DISPLACED, TURNED, Simulator, quaternion_of, rotation_of
@@ -331,6 +333,8 @@ class Generator:
                     self.model["forces"][f"support{i}"] = self.bushing("ground", name, 8)
         self.start()
         self.model["simulation"] = {"end": 0.4, "step": 1e-3, "integrator": "rk67", "formulation": self.one_of(FORMULATIONS), "output_every": 100}
+        used = set(re.findall(r"\bp\d+\b", str([self.model[section] for section in ("bodies", "joints", "forces", "states")])))
+        self.model["parameters"] = {name: value for name, value in self.model["parameters"].items() if name in used}
         for section in ("parameters", "joints", "forces", "states", "sensors"):
             if not self.model[section]:
                 del self.model[section]

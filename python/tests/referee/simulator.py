@@ -976,7 +976,7 @@ class Simulator:
         found = self.solve(t, moved)
         u = np.concatenate([moved.v, moved.w], axis=-1).reshape(-1, 6 * n)
         a = found.a[..., :n, :].reshape(-1, 6 * n)
-        f = np.concatenate([u @ N, a @ V, found.state_rates.reshape(-1, sizes[2])], axis=-1).reshape(4, total, total)
+        f = np.concatenate([u @ N, a @ V, found.state_rates.reshape(4 * total, sizes[2])], axis=-1).reshape(4, total, total)
         A = np.einsum("k,kji->ij", sign, f)
         return np.linalg.eigvals(A)
 
