@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+import liedyn as ld
 from referee.compare import BOUNDS, compare
-from referee.mechanisms import mechanism
-from referee.simulator import Simulator, State, quaternion_exp, times
+from referee.mechanisms import mechanism, with_sensors
+from referee.simulator import Simulator, State, quaternion_exp, rotation_of, times
 
 MECHANISMS = range(30)
 
@@ -39,8 +40,6 @@ def test_referee_conserves_energy():
 
 def test_mechanisms_cover_every_kind():
     """What the generator makes in 300 mechanisms, against the lists of the engine."""
-    import liedyn as ld
-
     made = {"bodies": set(), "joints": set(), "forces": set(), "states": set()}
     for seed in range(300):
         for held in (False, True):
@@ -79,3 +78,16 @@ def test_rows_of_the_referee_are_derivatives_of_each_other(seed):
     np.testing.assert_allclose(((after.phi - before.phi) / (2 * h))[held], m.rate[held], atol=1e-6 * (1 + np.max(np.abs(u)) ** 3))
     np.testing.assert_allclose((after.rate - before.rate) / (2 * h), second, atol=1e-6 * (1 + np.max(np.abs(u)) ** 3))
     np.testing.assert_allclose(second, 0, atol=1e-10 * (1 + np.max(np.abs(acceleration))))
+
+
+@pytest.mark.parametrize("name, end", [("heavy_top_free", 0.02), ("pendulum", 0.2), ("slider_crank", 0.2), ("flyball_governor", 5e-3), ("andrews_squeezer", 1e-3)])
+def test_shipped_models_agree_with_the_referee(name, end):
+    model = with_sensors(ld.load(name))
+    simulator = Simulator(model)
+    expected = simulator.outputs(simulator.run([0, end], longest=end / 4, shortest=end / 1e3)[-1])
+    found = ld.run(model, integrator="rk67", step=end / 1000, end=end, output_every=0)
+    for sensor, values in expected.items():
+        got = rotation_of(found[sensor][-1]) if sensor.startswith("orientation") else found[sensor][-1]
+        size = np.max(np.abs(got - values[0])) / (1e-3 + np.max(np.abs(values)))
+        print(f"{sensor:32} {size:.1e}")
+        assert size < 1e-6, sensor
