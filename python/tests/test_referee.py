@@ -6,7 +6,8 @@ import pytest
 import liedyn as ld
 from referee.compare import BOUNDS, compare
 from referee.mechanisms import mechanism, with_sensors
-from referee.simulator import Simulator, State, quaternion_exp, rotation_of, times
+from referee.rotations import quaternion_exp, rotation_of, times
+from referee.simulator import Simulator, State
 
 MECHANISMS = range(30)
 

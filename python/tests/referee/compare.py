@@ -10,7 +10,8 @@ import numpy as np
 
 import liedyn as ld
 from referee.mechanisms import mechanism, with_sensors
-from referee.simulator import Simulator, State, rotation_of
+from referee.rotations import rotation_of
+from referee.simulator import Simulator, State
 
 # Largest disagreement allowed, relative to 1 + the largest value of the quantity in the model. The mechanisms have sizes of about 1 in SI
 # units; the engine's error (rk67, 1e-3 s) and that of the differences are far below.

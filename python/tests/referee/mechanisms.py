@@ -10,7 +10,8 @@ import re
 
 import numpy as np
 
-from referee.simulator import DISPLACED, TURNED, Simulator, quaternion_of, rotation_of
+from referee.rotations import quaternion_of, rotation_of
+from referee.simulator import DISPLACED, TURNED, Simulator
 
 FORMULATIONS = ("r3so3", "r3so3-spatial", "se3", "euler-parameters", "minimal")
 SPATIAL = (

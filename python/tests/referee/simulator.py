@@ -20,110 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from referee.expressions import Jet, evaluate
-
-_ONE, _TWO = [1, 2, 0], [2, 0, 1]
-
-
-def cross(a, b):
-    return a[..., _ONE] * b[..., _TWO] - a[..., _TWO] * b[..., _ONE]
-
-
-def dot(a, b):
-    return np.einsum("...i,...i->...", a, b)
-
-
-def turn(R, a):
-    return np.einsum("...ij,...j->...i", R, a)
-
-
-def turn_back(R, a):
-    return np.einsum("...ji,...j->...i", R, a)
-
-
-def rotation_of(q):
-    """R of a quaternion (w, x, y, z) of any length."""
-    q = q / np.sqrt(dot(q, q))[..., None]
-    w, x, y, z = np.moveaxis(q, -1, 0)
-    R = np.empty(q.shape[:-1] + (3, 3))
-    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
-    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
-    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
-    return R
-
-
-def quaternion_of(R):
-    """Bar-Itzhack: the eigenvector of the largest eigenvalue of a symmetric 4x4 matrix."""
-    xx, yy, zz = R[..., 0, 0], R[..., 1, 1], R[..., 2, 2]
-    K = np.empty(R.shape[:-2] + (4, 4))
-    K[..., 0, 0], K[..., 1, 1], K[..., 2, 2], K[..., 3, 3] = xx + yy + zz, xx - yy - zz, yy - xx - zz, zz - xx - yy
-    for i, j, value in (
-        (0, 1, R[..., 2, 1] - R[..., 1, 2]), (0, 2, R[..., 0, 2] - R[..., 2, 0]), (0, 3, R[..., 1, 0] - R[..., 0, 1]),
-        (1, 2, R[..., 0, 1] + R[..., 1, 0]), (1, 3, R[..., 0, 2] + R[..., 2, 0]), (2, 3, R[..., 1, 2] + R[..., 2, 1]),
-    ):
-        K[..., i, j] = K[..., j, i] = value
-    return np.linalg.eigh(K)[1][..., :, 3]
-
-
-def times(p, q):
-    """Product of quaternions."""
-    s, u = p[..., :1], p[..., 1:]
-    r, v = q[..., :1], q[..., 1:]
-    return np.concatenate([s * r - dot(u, v)[..., None], s * v + r * u + cross(u, v)], axis=-1)
-
-
-def quaternion_exp(rotation):
-    """Of a rotation vector."""
-    half = 0.5 * np.sqrt(dot(rotation, rotation))[..., None]
-    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * rotation], axis=-1)
-
-
-def rotation_vector(R):
-    """Below half a turn."""
-    q = quaternion_of(R)
-    q = q * np.where(q[..., :1] < 0, -1.0, 1.0)
-    s = np.sqrt(dot(q[..., 1:], q[..., 1:]))[..., None]
-    angle = 2 * np.arctan2(s, q[..., :1])
-    return np.where(s > 1e-150, angle / np.where(s > 1e-150, s, 1.0), 2.0) * q[..., 1:]
-
-
-def axes_along(z):
-    """Three perpendicular axes with the third along z, as columns."""
-    z = z / np.sqrt(dot(z, z))[..., None]
-    x = np.eye(3)[np.argmin(np.abs(z), axis=-1)]
-    x = x - dot(x, z)[..., None] * z
-    x = x / np.sqrt(dot(x, x))[..., None]
-    return np.stack([x, cross(z, x), z], axis=-1)
-
-
-def _rotation(given, number):
-    """The rotation matrix of what a model file says."""
-    if given is None:
-        return np.eye(3)
-    if isinstance(given, list):
-        given = {"rotation_vector": given}
-    read = {key: np.array(number(value)) for key, value in given.items()}
-    if "matrix" in read:
-        return read["matrix"]
-    if "quaternion" in read:
-        return rotation_of(read["quaternion"])
-    if "cardan" in read:
-        a, b, c = (rotation_of(quaternion_exp(angle * axis)) for angle, axis in zip(read["cardan"], np.eye(3)))
-        return a @ b @ c
-    if "axis" in read:
-        return rotation_of(quaternion_exp(read["angle"] * read["axis"] / np.linalg.norm(read["axis"])))
-    return rotation_of(quaternion_exp(read["rotation_vector"]))
-
-
-def _inertia(given):
-    given = np.array(given)
-    if given.ndim == 2:
-        return given
-    if given.ndim == 0:
-        return given * np.eye(3)  # a body in the plane turns about one axis only
-    if len(given) == 3:
-        return np.diag(given)
-    xx, yy, zz, yz, xz, xy = given
-    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+from referee.rotations import (
+    axes_along, cross, dot, given_inertia, given_rotation, quaternion_exp, quaternion_of, rotation_of, rotation_vector, times, turn, turn_back, unit,
+)
 
 
 class State:
@@ -232,12 +131,12 @@ class Simulator:
                 space = (lambda a: np.array(list(a) + [0.0])) if kind == "planar" else np.array
                 zero = [0, 0] if kind == "planar" else [0, 0, 0]
                 self.mass[p, i] = number(body["mass"])
-                self.inertia[p, i] = np.eye(3) * self.mass[p, i] if kind == "point" else _inertia(number(body["inertia"]))
+                self.inertia[p, i] = np.eye(3) * self.mass[p, i] if kind == "point" else given_inertia(number(body["inertia"]))
                 if kind == "planar":
                     R = rotation_of(quaternion_exp(np.array([0, 0, number(body.get("angle", 0))])))
                     w = np.array([0, 0, number(body.get("angular_velocity", 0))])
                 else:
-                    R = _rotation(body.get("orientation"), number)
+                    R = given_rotation(body.get("orientation"), number)
                     if "angular_velocity_inertial" in body:
                         w = np.array(number(body["angular_velocity_inertial"]))
                     else:
@@ -298,16 +197,16 @@ class Simulator:
             axes = eye
             if kind == "rolling_disc":
                 axes = axes_along(self._space(field("normal")))
-                numbers["axis"] = turn_back(self.R0[:, bodies[1]], _unit(field("axis")))
+                numbers["axis"] = turn_back(self.R0[:, bodies[1]], unit(field("axis")))
                 numbers["radius"] = field("radius")
             elif kind == "universal":
-                first, second = _unit(field("first_axis")), _unit(field("second_axis"))
+                first, second = unit(field("first_axis")), unit(field("second_axis"))
                 numbers = {"first": turn_back(self.R0[:, bodies[0]], first), "second": turn_back(self.R0[:, bodies[1]], second), "cosine": dot(first, second)}
             elif kind == "generic":
-                axes = self._stack(lambda m, number: _rotation(m["joints"][name].get("orientation"), number))
+                axes = self._stack(lambda m, number: given_rotation(m["joints"][name].get("orientation"), number))
                 numbers["held"] = ("".join(k for k in "xyz" if k in entry["fixed"]), "".join(k for k in "xyz" if f"rotation_{k}" in entry["fixed"]))
             elif kind in ("planar_prismatic", "planar_point_on_line"):
-                z = _unit(self._space(field("axis")))
+                z = unit(self._space(field("axis")))
                 y = np.broadcast_to(np.array([0.0, 0, 1]), z.shape)
                 axes = np.stack([cross(y, z), y, z], axis=-1)
             elif "axis" in entry:
@@ -350,7 +249,7 @@ class Simulator:
                 numbers["bodies"] = tuple(self.index[b] for b in entry["between"])
                 at = self._space(field("at"))
                 numbers["points"] = [self._local(b, at) for b in numbers["bodies"]]
-                axes = self._stack(lambda m, number: _rotation(m["forces"][name].get("orientation"), number))
+                axes = self._stack(lambda m, number: given_rotation(m["forces"][name].get("orientation"), number))
                 numbers["axes"] = [np.swapaxes(self.R0[:, b], -1, -2) @ axes for b in numbers["bodies"]]
                 for short, key in (("k", "stiffness"), ("c", "damping"), ("kr", "rotational_stiffness"), ("cr", "rotational_damping")):
                     numbers[short] = field(key, [0, 0, 0])
@@ -983,10 +882,6 @@ class Simulator:
 
 def _largest(values):
     return np.max(np.abs(values)) if values.size else 0.0
-
-
-def _unit(a):
-    return a / np.sqrt(dot(a, a))[..., None]
 
 
 def _scaled(gradient, factor):
