@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -21,6 +22,23 @@ def attempt(seed: int) -> Comparison:
         out = Comparison(seed)
         out.skipped.append(f"error: {type(error).__name__}: {str(error)[:300]}")
         return out
+
+
+def isolated(seed: int) -> Comparison:
+    """In a process of its own, so that a crash of the engine is a finding too."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.Process(target=lambda: sender.send(attempt(seed)))
+    process.start()
+    sender.close()
+    try:
+        return receiver.recv()
+    except EOFError:
+        process.join()
+        out = Comparison(seed)
+        out.skipped.append(f"error: the engine ended the process, exit code {process.exitcode}")
+        return out
+    finally:
+        process.join()
 
 
 def table(results: list[Comparison]) -> str:
@@ -60,13 +78,13 @@ def main() -> int:
             with open(name, "w", encoding="utf-8") as file:
                 json.dump(with_sensors(mechanism(first, held)), file, indent=1)
     results = []
-    with ProcessPoolExecutor(jobs) as pool:
-        for result in pool.map(attempt, range(first, first + count)):
+    with ThreadPoolExecutor(jobs) as pool:
+        for result in pool.map(isolated, range(first, first + count)):
             results.append(result)
             for quantity, size in result.failures.items():
-                print(f"\rseed {result.seed}: {quantity} {size:.2e}: {result.where[quantity]}", file=sys.stderr)
+                print(f"\r\033[Kseed {result.seed}: {quantity} {size:.2e}: {result.where[quantity]}", file=sys.stderr)
             for text in result.skipped:
-                print(f"\rseed {result.seed}: {text}", file=sys.stderr)
+                print(f"\r\033[Kseed {result.seed}: {text}", file=sys.stderr)
             print(f"\r{len(results)}/{count}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     print(table(results))

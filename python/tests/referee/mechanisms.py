@@ -141,7 +141,8 @@ class Generator:
     def joint(self, kind, first, second, closing=False):
         name = f"j{len(self.model['joints'])}"
         entry: dict = {"type": kind, "between": [first, second]}
-        if self.chance(0.2) and kind not in ("rolling_disc",) and not closing:
+        point = any(body != "ground" and self.model["bodies"][body]["type"] == "point" for body in (first, second))
+        if self.chance(0.2) and kind != "rolling_disc" and not closing and not point:  # a point carries no axes
             entry["between"] = [second, first]
         at = self.place(first, second)
         if kind in PLANAR:
@@ -163,7 +164,8 @@ class Generator:
             elif kind == "generic":
                 directions = ["x", "y", "z", "rotation_x", "rotation_y", "rotation_z"]
                 count = int(self.random.integers(1, 3 if closing else 6))
-                entry["fixed"] = [d for d in directions if d in self.random.choice(directions, count, replace=False)]
+                chosen = set(self.random.choice(directions, count, replace=False))
+                entry["fixed"] = [d for d in directions if d in chosen]
                 entry["orientation"] = self.orientation()
             elif kind not in ("spherical", "fixed"):
                 entry["axis"] = self.vector(self.uniform(0.5, 2))
@@ -306,8 +308,9 @@ class Generator:
                 pass  # a free body
             else:
                 types = {kind, None if parent == "ground" else self.model["bodies"][parent]["type"]}
-                if "point" in types:
-                    joint = self.one_of(["spherical", "distance", "point_on_plane", "point_on_line"])
+                if "point" in types:  # it carries no axes
+                    along = parent == "ground" or self.model["bodies"][parent]["type"] != "point"
+                    joint = self.one_of(["spherical", "distance"] + ["point_on_plane", "point_on_line"] * along)
                     if types == {"point"}:
                         joint = "distance"
                 elif types <= {"planar", None}:
@@ -329,9 +332,8 @@ class Generator:
         for _ in range(int(self.random.integers(1, 5))):
             self.force()
         if self.held:
-            for i, (name, body) in enumerate(list(self.model["bodies"].items())):
-                if body["type"] != "rotating":
-                    self.model["forces"][f"support{i}"] = self.bushing("ground", name, 8)
+            for name in self.model["bodies"]:
+                self.model["forces"][f"support_{name}"] = self.bushing("ground", name, 8)
         self.start()
         self.model["simulation"] = {"end": 0.4, "step": 1e-3, "integrator": "rk67", "formulation": self.one_of(FORMULATIONS), "output_every": 100}
         used = set(re.findall(r"\bp\d+\b", str([self.model[section] for section in ("bodies", "joints", "forces", "states")])))
