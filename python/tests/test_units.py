@@ -7,7 +7,7 @@ from referee import units
 from referee.mechanisms import mechanism, with_sensors
 from referee.simulator import Simulator
 
-ANALYSES = ["static", "modes", "linearize", "sensitivity", "generalized-alpha", "esdirk4-6", "lms2", "rk67", "dopri5,adaptive=true,rtol=1e-5"]
+ANALYSES = ["static", "modes", "linearize", "sensitivity", "generalized-alpha", "esdirk4-6", "lms2", "rk67", f"dopri5,{units.ADAPTIVE}"]
 
 
 def disagreements(cells):
