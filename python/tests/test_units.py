@@ -1,5 +1,7 @@
 """A few models in other units and elsewhere; `./dev referee --units` prints the whole table."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -26,11 +28,11 @@ def test_shipped_models_are_the_same_in_all_units(name):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_mechanisms_are_the_same_in_all_units(seed):
-    assert not disagreements(units.rows(f"mechanism_{seed}", units.random_model(seed), ANALYSES))
+    assert not disagreements(units.rows(f"mechanism_{seed}", partial(units.random_model, seed), ANALYSES))
 
 
 def test_a_small_mechanism_beside_a_large_one_moves_as_alone():
-    assert not disagreements(units.pair_rows(0, ANALYSES))
+    assert not disagreements(units.pair_rows(2, ANALYSES))
 
 
 def test_dimensions_of_unit_texts():

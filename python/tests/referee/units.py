@@ -13,6 +13,7 @@ import re
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -474,15 +475,18 @@ def shipped() -> dict[str, dict]:
     return found
 
 
-def random_model(seed) -> dict:
-    model = with_sensors(mechanism(seed))
+def random_model(seed, held=False) -> dict:
+    """Of the referee's; `held`: with an equilibrium."""
+    model = with_sensors(mechanism(seed, held))
     model["simulation"] |= {"step": 2e-3, "integrator": "generalized-alpha"}
     return model
 
 
 def rows(name: str, model: dict, analyses: list[str], systems=SYSTEMS, steps: int = 20):
-    """(model, units, analysis, disagreement, bound, where) of one model."""
+    """(model, units, analysis, disagreement, bound, where) of one model, or of the models that a function gives for `held`."""
+    given = model
     for analysis in analyses:
+        model = given(analysis in ("static", "modes", "linearize")) if callable(given) else given
         reference = analyse(model, analysis, Units(), steps)
         scales = scales_of(model, reference, steps)
         for system in systems:
@@ -494,12 +498,12 @@ def rows(name: str, model: dict, analyses: list[str], systems=SYSTEMS, steps: in
 
 def pair_rows(seed: int, analyses: list[str], length=1e-3, mass=1e-6, steps: int = 20):
     """A mechanism and one that is smaller by `length`, alone and together in a file."""
-    first, second = random_model(seed), random_model(seed + 1)
-    large, small = scaled_copy(first, 1, 1), scaled_copy(second, length, mass)
-    both = joined(large, small)
     for analysis in analyses:
         if analysis == "sensitivity":
             continue
+        first, second = (without_energies(random_model(s, held=analysis in LINEAR)) for s in (seed, seed + 1))
+        large, small = scaled_copy(first, 1, 1), scaled_copy(second, length, mass)
+        both = joined(large, small)
         together = analyse(both, analysis, Units(), steps)
         for which, alone, prefix in (("large", large, ""), ("small", small, "other_")):
             reference = analyse(alone, analysis, Units(), steps)
@@ -516,6 +520,11 @@ def pair_rows(seed: int, analyses: list[str], length=1e-3, mass=1e-6, steps: int
             yield f"pair_{seed}", f"{which} of two", analysis, size, bound(analysis, ""), where
 
 
+def without_energies(model: dict) -> dict:
+    """Energies are those of all that is in a file."""
+    return model | {"sensors": {name: sensor for name, sensor in model["sensors"].items() if sensor["type"] != "energy"}}
+
+
 def nearest(values, wanted):
     """Of the eigenvalues of both mechanisms those of one."""
     left, found = list(values), []
@@ -527,13 +536,15 @@ def nearest(values, wanted):
 def _job(job):
     kind, name, argument = job
     analyses = all_analyses()
-    return list(pair_rows(argument, analyses)) if kind == "pair" else list(rows(name, argument, analyses))
+    if kind == "pair":
+        return list(pair_rows(argument, analyses))
+    return list(rows(name, argument if kind == "model" else partial(random_model, argument), analyses))
 
 
 def main(pattern: str, count: int, out: str, jobs: int) -> int:
     """Prints the table of invariance and writes all of its cells as CSV."""
     work = [("model", name, model) for name, model in shipped().items()]
-    work += [("model", f"mechanism_{seed}", random_model(seed)) for seed in range(count)]
+    work += [("mechanism", f"mechanism_{seed}", seed) for seed in range(count)]
     work += [("pair", f"pair_{seed}", seed) for seed in range(0, count, 10)]
     work = [job for job in work if re.search(pattern, job[1])]
     cells = []
