@@ -51,6 +51,41 @@ TEST(Statics, APendulumComesToHangFromAnyAngle) {
     }
 }
 
+// Rows at velocity level carry forces at rest too. Upright, with a push P along x, springs k and k_r at the centre and the radius r:
+//   P - k u + F = 0,   -F r - k_r u/r = 0   ->   u = P/(k + k_r/r^2),   F = -k_r u/r^2
+TEST(Statics, ADiscThatRollsIsHeldByTheForceAtItsContact) {
+  constexpr double r = 0.3, k = 100, k_r = 10, push = 2;
+  for (const std::string& formulation : absolute_formulations())
+    for (const double tilt : {0.0, 0.3}) {
+      ModelBuilder builder({0, 0, -kGravity});
+      builder.body("wheel", "rigid")
+          .set("mass", {1})
+          .set("inertia", {0.1, 0.1, 0.1})
+          .set("position", {0, 0, r});
+      builder.joint("contact", "rolling_disc")
+          .set("between", "ground", "wheel")
+          .set("center", {0, 0, r})
+          .set("axis", {0, 1, tilt})
+          .set("normal", {0, 0, 1})
+          .set("radius", {r});
+      builder.force("push", "force").set("on", std::string("wheel")).set("force", {push, 0, 0});
+      builder.force("hold", "bushing")
+          .set("between", "ground", "wheel")
+          .set("at", {0, 0, r})
+          .set("stiffness", {k, k, k})
+          .set("rotational_stiffness", {k_r, k_r, k_r});
+      builder.sensor("contact_force", "reaction_force").set("of", std::string("contact"));
+      const StaticResult found = find_equilibrium(make_system(builder.finish(), formulation));
+      ASSERT_TRUE(found.converged) << formulation << ": " << found.failure;
+      expect_at_most(found.residual_force, 1e-8,
+                     fmt::format("{}, axis tilted by {}: forces that are left", formulation, tilt));
+      if (tilt > 0) continue;
+      const double expected = -k_r * push / (k + k_r / (r * r)) / (r * r);
+      expect_at_most(std::abs(found.steps.back().sensors[0] - expected), 1e-8,
+                     formulation + ": force of the contact along the push");
+    }
+}
+
 TEST(Statics, UprightIsAnEquilibriumThatIsCalledUnstable) {
   const double pi = std::acos(-1.0);
   const StaticResult found = find_equilibrium(make_system(pendulum(pi)));
