@@ -8,12 +8,29 @@
 
 namespace liedyn {
 
+namespace {
+
+// Whether the first steps of the run itself go well in a formulation.
+bool holds(const System& system, const SimulateOptions& options, const std::string& formulation, long steps) {
+  const System trial(Model::compile(system.model().shared_description(), formulation), system.params());
+  const std::unique_ptr<Integrator> integrator = make_integrator(trial, options.integrator);
+  Work work(trial, options.solver), stage_work(trial, options.solver, integrator->form());
+  State state = consistent_state(
+      trial, options.start, {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
+  const DriveReport report = drive(*integrator, trial, {options.end, options.step}, state, stage_work,
+                                   [&](const State&, long step) { return step < steps; });
+  return report.completed || report.interrupted;
+}
+
+}  // namespace
+
 FormulationChoice choose_formulation(const System& system, const SimulateOptions& options, long trial_steps) {
-  const System trial(Model::compile(system.model().shared_description(), "r3so3"), system.params());
+  const System trial(Model::compile(system.model().shared_description(), "r3so3-spatial"), system.params());
   // Equal steps and no oscillations of its own, whatever the run itself will use.
   const std::unique_ptr<Integrator> integrator = make_integrator(trial, "generalized-alpha,rho=0.8,index=2");
   Work work(trial, options.solver), stage_work(trial, options.solver, integrator->form());
-  State state = consistent_state(trial, options.start, initial_policy(options.initial), work);
+  State state = consistent_state(
+      trial, options.start, {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
 
   // Angular velocities of the last two states, body axes and inertial axes.
   struct Past {
@@ -43,8 +60,11 @@ FormulationChoice choose_formulation(const System& system, const SimulateOptions
   const double terms = static_cast<double>(std::max(1L, seen - 2));
   out.body /= terms;
   out.inertial /= terms;
-  // The default unless the other is clearly smoother.
-  out.formulation = out.inertial < 0.5 * out.body ? "r3so3-spatial" : "r3so3";
+  // Inertial axes, which every method is stable in, unless body axes are clearly smoother and the run itself goes well in them.
+  constexpr long kStepsOfTheRun = 1000;
+  out.formulation = out.body < 0.5 * out.inertial && holds(system, options, "r3so3", kStepsOfTheRun)
+                        ? "r3so3"
+                        : "r3so3-spatial";
   return out;
 }
 
