@@ -16,7 +16,6 @@ function(liedyn_build_information target)
   add_custom_target(liedyn_commit BYPRODUCTS ${header} COMMENT ""
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DHEADER=${header} -P ${PROJECT_SOURCE_DIR}/cmake/build_information.cmake)
   add_dependencies(${target} liedyn_commit)
-  target_include_directories(${target} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 
   set(libraries)
   foreach(package IN LISTS liedyn_packages ITEMS CLI11)
@@ -37,6 +36,6 @@ function(liedyn_build_information target)
     string(APPEND compiler " ${processor}")
   endif()
   string(REGEX REPLACE " +" " " compiler "${compiler}")
-  set_property(SOURCE cli/build_information.cpp APPEND PROPERTY COMPILE_DEFINITIONS
-    "LIEDYN_COMPILER=\"${compiler}\"" "LIEDYN_LIBRARIES=\"${libraries}\"")
+  set_source_files_properties(cli/build_information.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated COMPILE_DEFINITIONS
+    "LIEDYN_COMPILER=\"${compiler}\";LIEDYN_LIBRARIES=\"${libraries}\"")
 endfunction()
