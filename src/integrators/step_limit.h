@@ -1,0 +1,33 @@
+// Steps that do not pass over what a model does at given times. A method sees functions of time at its stages only, and between steps that
+// grow while nothing happens a pulse would be missed.
+#pragma once
+
+#include <vector>
+
+#include "model/functions_of_time.h"
+#include "system/system.h"
+
+namespace liedyn {
+
+class StepLimit {
+ public:
+  // For a run from begin to end: functions are sampled there, at equal times, on both sides of their kinks and jumps.
+  StepLimit(const System& system, double begin, double end);
+
+  // The longest step from t, at most h, in which no function leaves the interval between its values at the two ends by more than a
+  // fiftieth of all that it does in the run: what it does then shows at the end of the step.
+  double longest(double t, double h);
+
+ private:
+  struct Sample {
+    double t, value;
+  };
+  struct Sampled {
+    FunctionOfTime function;
+    std::vector<Sample> samples;
+    double slack;
+  };
+  std::vector<Sampled> functions_;
+};
+
+}  // namespace liedyn
