@@ -163,6 +163,12 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     if (corrected_start_) correct_start(state, h);
     state.memory.back() = S(h);
     if (tolerances_.adaptive() || form_ == Form::Residual) changed_ = state;
+    if (tolerances_.adaptive()) {
+      probe_ = state;
+      changes_.assign(motion_size(), S(0));
+      difference_.assign(numbers_, S(0));
+      smooth_.assign(state.v.size(), S(0));
+    }
   }
 
   Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
@@ -287,7 +293,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     changed_ = from;
     const double ratio = h / before;
     const std::vector<S>& yddot = accelerations(from);
-    find_changes(from);
+    find_changes(from, before);
     const double shift = parameters_.alpha_m - parameters_.alpha_f;
     for (std::size_t i = 0; i < numbers_; ++i)
       changed_.memory[i] = yddot[i] + ratio * explained(S(from.memory[i] - yddot[i]), shift, i);
@@ -300,22 +306,26 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     return changed_;
   }
 
-  // D of the accelerations that the memory holds; none where steps are given, by whoever knows that they change slowly.
-  void find_changes(const StateOf<S>& from) {
+  // D of the accelerations that the memory holds; none where steps are given, by whoever knows that they change slowly. Local coordinates
+  // of rotations have theirs in y''' = vddot + v^ vdot/2.
+  void find_changes(const StateOf<S>& from, double h) {
     if (!tolerances_.adaptive()) return;
     const S* earlier = from.memory.data() + place_before();
     const std::vector<S>& yddot = accelerations(from);
-    changes_.resize(motion_size());
-    for (std::size_t i = 0; i < numbers_; ++i) changes_[i] = value(yddot[i]) - value(earlier[i]);
+    for (std::size_t i = 0; i < numbers_; ++i) changes_[i] = S(value(yddot[i]) - value(earlier[i]));
+    for (const Node& node : system_->model().nodes)
+      if (form_ == Form::Linear && !is_conventional(node.type))
+        add_bracket(node.type, from.v.data() + node.v, from.vdot.data() + node.v, h / 2,
+                    changes_.data() + node.v);
     std::size_t i = numbers_;
     for_each_body_angles(from.memory, [&](const Node& node, const S*) {
       const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
-      for (int k = 0; k < 3; ++k, ++i) changes_[i] = value(exact[k]) - value(earlier[i]);
+      for (int k = 0; k < 3; ++k, ++i) changes_[i] = S(value(exact[k]) - value(earlier[i]));
     });
   }
   // The defect, at most twice `factor` D.
   S explained(const S& defect, double factor, std::size_t i) const {
-    return tolerances_.adaptive() ? limited(defect, 2 * std::abs(factor * changes_[i])) : defect;
+    return tolerances_.adaptive() ? limited(defect, 2 * std::abs(factor * value(changes_[i]))) : defect;
   }
   static S limited(const S& x, double most) {
     return value(x) > most ? S(most) : value(x) < -most ? S(-most) : x;
@@ -336,9 +346,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const bool limits = tolerances_.adaptive();
     smooth_.assign(from.v.size(), S(0));
     if (limits) {
-      difference_.resize(numbers_);
       for (std::size_t i = 0; i < numbers_; ++i)
-        difference_[i] = S(2 * before * coefficient_of_jerk() * changes_[i]);
+        difference_[i] = 2 * before * coefficient_of_jerk() * changes_[i];
       for (const Node& node : system_->model().nodes) {
         velocity_of_rates(node, from.y.data(), difference_.data(), smooth_.data());
         if (has_bracket(node))
@@ -728,7 +737,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   std::size_t numbers_ = 0;      // Model::stage_numbers
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities
   std::vector<S> local_a_, difference_, error_, forbidden_, smooth_;
-  std::vector<double> changes_;  // of accelerations in the last step, laid out as the memory
+  std::vector<S> changes_;  // of accelerations in the last step, laid out as the memory
   StateOf<S> probe_;
   StateOf<S> changed_;  // the last state, for a step of another size; scratch of the residual form
   std::unique_ptr<WorkOf<S>> plain_;  // for the projections that go with it

@@ -3,39 +3,43 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <queue>
 
 namespace liedyn {
 namespace {
 
-using Branches = std::vector<bool>;
+constexpr double kNarrow = 1e-9;  // of the run: where a kink is known well enough
 
-// Adds the times on both sides of every kink and jump between a and b.
-void add_kinks(const FunctionOfTime& function, double a, const Branches& at_a, double b, const Branches& at_b,
-               double narrow, std::vector<double>& times) {
-  if (at_a == at_b) return;
-  const double middle = a + (b - a) / 2;
-  if (b - a <= narrow || middle <= a || middle >= b) {
-    times.push_back(a);
-    times.push_back(b);
-    return;
+// Equal times, and those on both sides of every kink and jump between them: intervals whose ends differ in a branch are halved, the longest first, as
+// often as the budget allows.
+std::vector<double> times_of_interest(const FunctionOfTime& function, double begin, double end, int count,
+                                      int budget) {
+  struct Point {
+    double t;
+    std::vector<bool> branches;
+  };
+  const auto point = [&](double t) { return std::make_shared<const Point>(Point{t, function.branches(t)}); };
+  using Interval = std::pair<std::shared_ptr<const Point>, std::shared_ptr<const Point>>;
+  std::queue<Interval> differ;
+  std::vector<double> out = {begin};
+  for (auto [i, before] = std::pair(1, point(begin)); i <= count; ++i) {
+    const auto after = point(begin + (end - begin) * i / count);
+    out.push_back(after->t);
+    if (before->branches != after->branches) differ.emplace(before, after);
+    before = after;
   }
-  const Branches between = function.branches(middle);
-  add_kinks(function, a, at_a, middle, between, narrow, times);
-  add_kinks(function, middle, between, b, at_b, narrow, times);
-}
-
-std::vector<double> times_of_interest(const FunctionOfTime& function, double begin, double end, int count) {
-  const double narrow = 1e-9 * (end - begin);
-  std::vector<double> out;
-  Branches before = function.branches(begin);
-  for (int i = 0; i < count; ++i) {
-    const double a = begin + (end - begin) * i / count, b = begin + (end - begin) * (i + 1) / count;
-    Branches after = function.branches(b);
-    out.push_back(a);
-    add_kinks(function, a, before, b, after, narrow, out);
-    std::swap(before, after);
+  for (; !differ.empty(); differ.pop()) {
+    const auto [a, b] = differ.front();
+    if (b->t - a->t <= kNarrow * (end - begin) || budget-- <= 0) {
+      out.push_back(a->t);
+      out.push_back(b->t);
+      continue;
+    }
+    const auto middle = point(a->t + (b->t - a->t) / 2);
+    if (a->branches != middle->branches) differ.emplace(a, middle);
+    if (middle->branches != b->branches) differ.emplace(middle, b);
   }
-  out.push_back(end);
   // Between them too: the summit of what has a kink at both feet.
   std::sort(out.begin(), out.end());
   const std::size_t some = out.size();
@@ -47,15 +51,15 @@ std::vector<double> times_of_interest(const FunctionOfTime& function, double beg
 
 }  // namespace
 
-StepLimit::StepLimit(const System& system, double begin, double end) {
+StepLimit::StepLimit(const System& system, double begin, double end) : same_(0.1 * kNarrow * (end - begin)) {
   constexpr double kShown = 0.02;
   std::vector<FunctionOfTime> functions = functions_of_time(system.model(), system.params());
   // Many functions share what may be spent on them.
-  const int count = std::clamp(200000 / static_cast<int>(functions.size() + 1), 32, 512);
+  const int share = 200000 / static_cast<int>(functions.size() + 1), count = std::clamp(share, 32, 512);
   for (FunctionOfTime& function : functions) {
     Sampled sampled{std::move(function), {}, 0};
     double least = std::numeric_limits<double>::infinity(), most = -least;
-    for (const double t : times_of_interest(sampled.function, begin, end, count)) {
+    for (const double t : times_of_interest(sampled.function, begin, end, count, share)) {
       const double value = sampled.function.at(t);
       if (!std::isfinite(value)) continue;
       sampled.samples.push_back({t, value});
@@ -76,7 +80,7 @@ double StepLimit::longest(double t, double h) {
     const auto hides_something = [&](double last) {
       return least < std::min(first, last) - f.slack || most > std::max(first, last) + f.slack;
     };
-    auto sample = std::upper_bound(f.samples.begin(), f.samples.end(), t,
+    auto sample = std::upper_bound(f.samples.begin(), f.samples.end(), t + same_,
                                    [](double time, const Sample& s) { return time < s.t; });
     bool hidden = false;
     for (; !hidden && sample != f.samples.end() && sample->t < t + h; ++sample) {

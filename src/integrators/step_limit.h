@@ -27,6 +27,7 @@ class StepLimit {
     std::vector<Sample> samples;
     double slack;
   };
+  double same_;  // times that differ by less are
   std::vector<Sampled> functions_;
 };
 
