@@ -138,6 +138,9 @@ class Multistep final : public FirstOrderMethod<S> {
       const double oldest = known > 1 ? (point.theta[i] - past(from, 1).theta[i]) / earlier : point.slope[i];
       const double gap = known > 1 ? earlier : 0, second = (middle - oldest) / (before + gap);
       defect_[i] = 6 * C * h * h * (first - second) / (h + before + gap);
+      // Over points far back in comparison differences do not see what has just begun: a change of the acceleration in this step does.
+      if (!two)
+        defect_[i] = std::max(std::abs(defect_[i]), std::abs(0.5 * C * h * (next_.udot[i] - last_.udot[i])));
     }
     for (const Node& node : this->system().model().nodes)
       velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());

@@ -122,6 +122,8 @@ struct Scales {
 // Relative to nothing, no error is none.
 double relative_to(double tolerance, double error) { return error == 0 ? 0 : std::abs(error) / tolerance; }
 
+// Of the tolerances: errors of several steps, or of several times L/V, add up.
+constexpr double kShare = 0.1;
 // What the rounding of velocities leaves in estimates, and no step removes.
 constexpr double kRoundoff = 1e-13;
 
@@ -181,8 +183,8 @@ Tolerances::OfNode Tolerances::of_node(std::size_t n, const Node& node, const St
   scales.include(node, from);
   scales.include(node, to);
   const double L = lengths_[n];
-  out.place = absolute_ + relative_ * L;
-  out.angle = absolute_ + relative_;
+  out.place = kShare * (absolute_ + relative_ * L);
+  out.angle = kShare * (absolute_ + relative_);
   out.speed = out.place / L * std::sqrt(L * scales.acceleration) + kRoundoff * scales.speed;
   out.spin = out.angle * std::sqrt(scales.turning) + kRoundoff * scales.spin;
   return out;
@@ -190,17 +192,15 @@ Tolerances::OfNode Tolerances::of_node(std::size_t n, const Node& node, const St
 
 double Tolerances::worst_rate(const System& system, const std::vector<double>& rates, const State& from,
                               const State& to) const {
-  constexpr double kShare = 0.1;
   double worst = 0;
   const std::vector<Node>& nodes = system.model().nodes;
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Node& node = nodes[n];
     const OfNode tolerance = of_node(n, node, from, to);
-    const double share = node.type == NodeType::State ? 1 : kShare;
     const int places = place_count(node.type);
     for (int i = 0; i < node_size(node.type).v; ++i)
-      worst = std::max(
-          worst, relative_to(share * (i < places ? tolerance.speed : tolerance.spin), rates[at(node.v + i)]));
+      worst =
+          std::max(worst, relative_to(i < places ? tolerance.speed : tolerance.spin, rates[at(node.v + i)]));
   }
   return worst;
 }
