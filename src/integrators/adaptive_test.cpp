@@ -234,7 +234,7 @@ TEST(AdaptiveSteps, GiveReactionsAtTheEndAsInside) {
     std::vector<double> inside, at_end;
     for (int i = 0; i <= 80; ++i) {
       const double end = 0.9 + 0.0025 * i;
-      const Simulation run(system, method, end, 0.01, [&](const State& now, Work& work) {
+      const Simulation run(system, method + ",rtol=1e-3", end, 0.01, [&](const State& now, Work& work) {
         if (now.t > 0.3 && now.t < end) inside.push_back(Swing::error_of_force(sensed(system, now, work)));
       });
       at_end.push_back(Swing::error_of_force(run.sensors));
@@ -244,7 +244,7 @@ TEST(AdaptiveSteps, GiveReactionsAtTheEndAsInside) {
     fmt::print("  {:<36} {:12.1e} {:12.1e} {:12.1e} {:12.1e}\n", method, at_end.back(), at_end[40],
                inside.back(), inside[inside.size() / 2]);
     EXPECT_LE(at_end.back(), 2 * inside.back() + 1e-12) << method;
-    EXPECT_LT(at_end.back(), 0.05) << method;
+    EXPECT_LT(at_end.back(), 0.1) << method;
   }
 }
 
@@ -264,7 +264,10 @@ TEST(AdaptiveSteps, DoNotPassOverPulses) {
   cases.push_back({"bell of 5 ms", make_system(pushed_mass("200*exp(-((t-0.5)/0.005)^2)")), 3, 1,
                    200 * 0.005 * std::sqrt(std::numbers::pi)});
   cases.push_back({"narrow triangle", make_system(pushed_mass("200*max(0,1-abs(t-0.5)/0.001)")), 3, 1, 0.2});
-  cases.push_back({"table", make_system(pushed_mass("spline(t,0,0,0.5,0,0.502,100,0.504,0,1,0)")), 3, 1, 0});
+  cases.push_back({"table",
+                   make_system(pushed_mass("spline(t,0,0,0.3,0,0.45,0,0.48,0,0.49,0,0.495,0,0.5,0,0.502,100,"
+                                           "0.504,0,0.506,0,0.51,0,0.52,0,0.55,0,0.7,0,1,0)")),
+                   3, 1, 0});
   cases.push_back({"effort of a joint",
                    make_system(driven_joint("prismatic", fmt::format(fmt::runtime(trapezium), 0.5))), 1, 1,
                    1});
@@ -275,7 +278,7 @@ TEST(AdaptiveSteps, DoNotPassOverPulses) {
       const Simulation run(c.system, method, c.end, 0.01 * c.end);
       fmt::print("  {:<36} {:<20} {:>7} {:12.6f} {:12.6f}\n", method, c.name, run.report.steps,
                  run.sensors[c.v], c.exact);
-      EXPECT_NEAR(run.sensors[c.v], c.exact, 2e-3 * c.exact) << method << ", " << c.name;
+      EXPECT_NEAR(run.sensors[c.v], c.exact, 2e-3 * std::abs(c.exact)) << method << ", " << c.name;
     }
 }
 
@@ -314,28 +317,24 @@ TEST(AdaptiveSteps, NeedNoAbsoluteTolerance) {
   }
 }
 
-// What is not smooth is cut off when the step changes; smooth motion keeps its order with steps at random.
-TEST(AdaptiveSteps, OfAnySizeKeepTheOrderOfGeneralizedAlpha) {
-  fmt::print("  {:<50} {:<17} {:>6} {:>6} {:>6} {:>10}\n", "method", "formulation", "q", "v", "force",
-             "q, finest");
-  for (const std::string formulation : {"r3so3", "r3so3-spatial", "euler-parameters", "cardan-body"})
-    for (const char* options : {"", ",rho=0.6", ",sigma=opt", ",index=stabilized", ",start=corrected"}) {
-      if (formulation == "cardan-body" && std::string(options) != "") continue;
+// What is not smooth is cut off when the step changes, and only that: with steps at random smooth motion is as accurate as without.
+TEST(AdaptiveSteps, OfAnySizeAreAsAccurateAsThoseOfAGivenSize) {
+  fmt::print("  {:<20} {:<17} {:>21} {:>21} {:>21}\n", "generalized-alpha", "formulation", "q, and uncut",
+             "v, and uncut", "force, and uncut");
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "euler-parameters"})
+    for (const char* options :
+         {"", ",rho=0.6", ",sigma=opt", ",index=stabilized", ",start=corrected", ",form=linear"}) {
       const System system = make_system(heavy_top::description(), formulation);
-      const std::string method = std::string("generalized-alpha,adaptive=true,newton_tol=1e-10") + options;
-      std::vector<double> q, v, force;
-      for (const int steps : {2000, 4000, 8000}) {
-        const heavy_top::Errors e = heavy_top::errors_with_random_steps(system, method, steps, 0.5);
-        q.push_back(e.position);
-        v.push_back(e.velocity);
-        force.push_back(e.force);
-      }
-      fmt::print("  {:<50} {:<17} {:6.2f} {:6.2f} {:6.2f} {:10.1e}\n", method, formulation, order_of(q),
-                 order_of(v), order_of(force), q.back());
-      if (formulation == "cardan-body") continue;  // it passes its singularity
-      EXPECT_GT(order_of(q), 1.7) << method << ", " << formulation;
-      EXPECT_GT(order_of(v), 1.7) << method << ", " << formulation;
-      EXPECT_GT(order_of(force), 1.5) << method << ", " << formulation;
+      const std::string method = std::string("generalized-alpha,newton_tol=1e-10") + options;
+      const heavy_top::Errors cut = heavy_top::errors_with_random_steps(system, method + ",adaptive=true",
+                                                                        3000, 0.5),
+                              uncut = heavy_top::errors_with_random_steps(system, method, 3000, 0.5);
+      fmt::print("  {:<20} {:<17} {:10.2e} {:10.2e} {:10.2e} {:10.2e} {:10.2e} {:10.2e}\n", options,
+                 formulation, cut.position, uncut.position, cut.velocity, uncut.velocity, cut.force,
+                 uncut.force);
+      EXPECT_LT(cut.position, 2 * uncut.position + 1e-5) << method << ", " << formulation;
+      EXPECT_LT(cut.velocity, 2 * uncut.velocity + 1e-5) << method << ", " << formulation;
+      EXPECT_LT(cut.force, 2 * uncut.force + 1e-4) << method << ", " << formulation;
     }
 }
 

@@ -167,6 +167,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       probe_ = state;
       changes_.assign(motion_size(), S(0));
       difference_.assign(numbers_, S(0));
+      error_.assign(numbers_, S(0));
       smooth_.assign(state.v.size(), S(0));
     }
   }
@@ -293,23 +294,52 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     changed_ = from;
     const double ratio = h / before;
     const std::vector<S>& yddot = accelerations(from);
-    find_changes(from, before);
-    const double shift = parameters_.alpha_m - parameters_.alpha_f;
-    for (std::size_t i = 0; i < numbers_; ++i)
-      changed_.memory[i] = yddot[i] + ratio * explained(S(from.memory[i] - yddot[i]), shift, i);
-    std::size_t i = numbers_;
-    for_each_body_angles(changed_.memory, [&](const Node& node, S* b) {
+    std::vector<S>& a = changed_.memory;
+    const bool limits = tolerances_.adaptive();
+    const double most = 2 * std::abs(parameters_.alpha_m - parameters_.alpha_f) + kUnknown;
+    if (limits) find_changes(from, before);
+    for (std::size_t i = 0; i < numbers_; ++i) a[i] -= yddot[i];
+    if (limits) for_each_part([&](const Part& part) { limit(part, a.data(), changes_.data(), most); });
+    for (std::size_t i = 0; i < numbers_; ++i) a[i] = yddot[i] + ratio * a[i];
+    for_each_body_angles(a, [&](const Node& node, S* b) {
       const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
-      for (int k = 0; k < 3; ++k, ++i) b[k] = exact[k] + ratio * explained(S(b[k] - exact[k]), shift, i);
+      for (int k = 0; k < 3; ++k) b[k] -= exact[k];
+      if (limits) limit({0, 3, -1}, b, changes_.data() + (b - a.data()), most);
+      for (int k = 0; k < 3; ++k) b[k] = exact[k] + ratio * b[k];
     });
     if (form() == IndexForm::Index3) scale_forbidden_velocities(from, before, ratio);
     return changed_;
   }
+  // What D explains beyond the leading term, which may have a small factor.
+  static constexpr double kUnknown = 0.5;
 
-  // D of the accelerations that the memory holds; none where steps are given, by whoever knows that they change slowly. Local coordinates
-  // of rotations have theirs in y''' = vddot + v^ vdot/2.
+  // The place or the rotation of a node, as numbers of a stage.
+  struct Part {
+    int first, count, extra;
+  };
+  template <class Visit>
+  void for_each_part(const Visit& visit) const {
+    for (const Node& node : system_->model().nodes) {
+      const int places = place_count(node.type), size = node_size(node.type).v;
+      if (places > 0) visit(Part{node.v, places, -1});
+      if (size > places) visit(Part{node.v + places, size - places, node.extra});
+    }
+  }
+  static double norm(const Part& part, const S* x) {
+    double sum = part.extra < 0 ? 0 : value(x[part.extra]) * value(x[part.extra]);
+    for (int i = part.first; i < part.first + part.count; ++i) sum += value(x[i]) * value(x[i]);
+    return std::sqrt(sum);
+  }
+  // |x| <= most |D|
+  static void limit(const Part& part, S* x, const S* D, double most) {
+    const double size = norm(part, x), bound = most * norm(part, D);
+    if (size <= bound) return;
+    for (int i = part.first; i < part.first + part.count; ++i) x[i] *= bound / size;
+    if (part.extra >= 0) x[part.extra] *= bound / size;
+  }
+
+  // D of the accelerations that the memory holds. Local coordinates of rotations have theirs in y''' = vddot + v^ vdot/2.
   void find_changes(const StateOf<S>& from, double h) {
-    if (!tolerances_.adaptive()) return;
     const S* earlier = from.memory.data() + place_before();
     const std::vector<S>& yddot = accelerations(from);
     for (std::size_t i = 0; i < numbers_; ++i) changes_[i] = S(value(yddot[i]) - value(earlier[i]));
@@ -323,66 +353,65 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       for (int k = 0; k < 3; ++k, ++i) changes_[i] = S(value(exact[k]) - value(earlier[i]));
     });
   }
-  // The defect, at most twice `factor` D.
-  S explained(const S& defect, double factor, std::size_t i) const {
-    return tolerances_.adaptive() ? limited(defect, 2 * std::abs(factor * value(changes_[i]))) : defect;
-  }
-  static S limited(const S& x, double most) {
-    return value(x) > most ? S(most) : value(x) < -most ? S(-most) : x;
-  }
-
-  static S radial_rate(const Node& node, const S* y, const S* rates) {
-    S sum = y[node.extra] * rates[node.extra];
-    for (int i = 0; i < 3; ++i) {
-      const int k = node.v + rotation_start(node.type) + i;
-      sum += y[k] * rates[k];
-    }
-    return sum;
-  }
 
   // Of velocities that the constraints forbid, and of Euler parameters along themselves.
   void scale_forbidden_velocities(const StateOf<S>& from, double before, double ratio) {
-    // h^2 (C_q vddot + kappa v^ vdot), with twice of which the forbidden part may grow
     const bool limits = tolerances_.adaptive();
-    smooth_.assign(from.v.size(), S(0));
-    if (limits) {
-      for (std::size_t i = 0; i < numbers_; ++i)
-        difference_[i] = 2 * before * coefficient_of_jerk() * changes_[i];
-      for (const Node& node : system_->model().nodes) {
-        velocity_of_rates(node, from.y.data(), difference_.data(), smooth_.data());
-        if (has_bracket(node))
-          add_bracket(node.type, from.v.data() + node.v, from.vdot.data() + node.v,
-                      2 * before * before * bracket_coefficient(), smooth_.data() + node.v);
-      }
-    }
+    const double growth = ratio * ratio - 1;
+    if (limits) find_smooth_velocity(from, before);
     for (const Node& node : system_->model().nodes) {
       if (node.extra < 0) continue;
-      double growth = ratio * ratio - 1;
+      double factor = growth;
       if (limits) {
-        const double radial = value(radial_rate(node, from.y.data(), from.ydot.data())),
-                     most = std::abs(value(radial_rate(node, from.y.data(), difference_.data())));
-        if (std::abs(radial) > most) growth = ratio * ratio * most / std::abs(radial) - 1;
+        const double radial = std::abs(radial_rate(node, from.y.data(), from.ydot.data())),
+                     most = std::abs(radial_rate(node, from.y.data(), difference_.data()));
+        if (radial > most) factor = ratio * ratio * most / radial - 1;
       }
-      add_radial_rates(node, from.y.data(), from.ydot.data(), growth, changed_.ydot.data());
+      add_radial_rates(node, from.y.data(), from.ydot.data(), factor, changed_.ydot.data());
     }
     if (system_->model().rows == 0) return;
     if (!plain_) plain_ = std::make_unique<WorkOf<S>>(*system_);
     if (!find_forbidden_velocity(from)) return;
-    if (!limits) {
-      for (S& x : forbidden_) x *= ratio * ratio - 1;
-      add_velocity(changed_, forbidden_.data());
-      return;
+    if (limits) {
+      // The forbidden part of the smooth velocity is what it changes.
+      probe_ = from;
+      for (std::size_t i = 0; i < smooth_.size(); ++i) probe_.v[i] += smooth_[i];
+      std::swap(forbidden_, smooth_);
+      if (!find_forbidden_velocity(probe_)) return;
+      std::swap(forbidden_, smooth_);
+      for (std::size_t i = 0; i < smooth_.size(); ++i) {
+        smooth_[i] -= forbidden_[i];
+        error_[i] = forbidden_[i];
+      }
+      for_each_part([&](const Part& part) {
+        limit({part.first, part.count, -1}, error_.data(), smooth_.data(), 1);
+      });
+      for (std::size_t i = 0; i < smooth_.size(); ++i)
+        forbidden_[i] = ratio * ratio * error_[i] - forbidden_[i];
+    } else {
+      for (S& x : forbidden_) x *= growth;
     }
-    // The forbidden part of the smooth one is what it changes.
-    probe_ = from;
-    for (std::size_t i = 0; i < smooth_.size(); ++i) probe_.v[i] += smooth_[i];
-    std::swap(forbidden_, smooth_);
-    if (!find_forbidden_velocity(probe_)) return;
-    for (std::size_t i = 0; i < smooth_.size(); ++i) {
-      const double most = std::abs(value(forbidden_[i]) - value(smooth_[i]));
-      smooth_[i] = ratio * ratio * limited(smooth_[i], most) - smooth_[i];
+    add_velocity(changed_, forbidden_.data());
+  }
+  // Several times h^2 (C_q vddot + kappa v^ vdot): the next terms are larger by h times the frequency, but have no small factor.
+  void find_smooth_velocity(const StateOf<S>& from, double h) {
+    constexpr double kTimes = 5;
+    for (std::size_t i = 0; i < numbers_; ++i)
+      difference_[i] = kTimes * h * coefficient_of_jerk() * changes_[i];
+    for (const Node& node : system_->model().nodes) {
+      velocity_of_rates(node, from.y.data(), difference_.data(), smooth_.data());
+      if (has_bracket(node))
+        add_bracket(node.type, from.v.data() + node.v, from.vdot.data() + node.v,
+                    kTimes * h * h * bracket_coefficient(), smooth_.data() + node.v);
     }
-    add_velocity(changed_, smooth_.data());
+  }
+  static double radial_rate(const Node& node, const S* y, const S* rates) {
+    double sum = value(y[node.extra]) * value(rates[node.extra]);
+    for (int i = 0; i < 3; ++i) {
+      const int k = node.v + rotation_start(node.type) + i;
+      sum += value(y[k]) * value(rates[k]);
+    }
+    return sum;
   }
 
   bool find_forbidden_velocity(const StateOf<S>& state) {
