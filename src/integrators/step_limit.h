@@ -1,5 +1,5 @@
-// Steps that do not pass over what a model does at given times. A method sees functions of time at its stages only, and between steps that
-// grow while nothing happens a pulse would be missed.
+// Steps that fit what a model does at given times. A method sees functions of time at its stages only: while nothing happens steps grow, and a pulse between two
+// stages would be missed; a jump inside of a step spoils the order, and the estimate of the error with it.
 #pragma once
 
 #include <vector>
@@ -14,8 +14,8 @@ class StepLimit {
   // For a run from begin to end: functions are sampled there, at equal times, on both sides of their kinks and jumps.
   StepLimit(const System& system, double begin, double end);
 
-  // The longest step from t, at most h, in which no function leaves the interval between its values at the two ends by more than a
-  // fiftieth of all that it does in the run: what it does then shows at the end of the step.
+  // The longest step from t, at most h, that ends where a function has a kink, if there are not too many; before and behind a jump, which has a step for itself. And one in which no function
+  // leaves the interval between its values at the two ends by more than a fiftieth of all that it does in the run: what it does then shows at the end of the step.
   double longest(double t, double h);
 
  private:
@@ -27,7 +27,8 @@ class StepLimit {
     std::vector<Sample> samples;
     double slack;
   };
-  double same_;  // times that differ by less are
+  double same_;                // times that differ by less are
+  std::vector<double> stops_;  // ascending
   std::vector<Sampled> functions_;
 };
 
