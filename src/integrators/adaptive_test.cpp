@@ -317,6 +317,52 @@ TEST(AdaptiveSteps, NeedNoAbsoluteTolerance) {
   }
 }
 
+// Two rods on hinges with some damping, for ten seconds.
+std::shared_ptr<const Description> double_pendulum() {
+  ModelBuilder builder;
+  Vec3 end = Vec3::Zero();
+  std::string before = "ground";
+  for (const auto& [name, angle] : {std::pair<std::string, double>{"a", 1.0}, {"b", 0.5}}) {
+    const Vec3 along(std::cos(angle), 0, -std::sin(angle));
+    builder.body(name, "rigid")
+        .set("mass", {1})
+        .set("inertia", {1.0 / 12, 1.0 / 12, 1.0 / 12})
+        .set("position", Vec3(end + 0.5 * along));
+    builder.joint("hinge_" + name, "revolute")
+        .set("between", before, name)
+        .set("at", end)
+        .set("axis", {0, 1, 0});
+    builder.force("damper_" + name, "joint_spring")
+        .set("joint", std::string("hinge_" + name))
+        .set("damping", {0.1});
+    builder.sensor("angle_" + name, "joint_angle").set("of", std::string("hinge_" + name));
+    end += along;
+    before = name;
+  }
+  return builder.finish();
+}
+
+TEST(AdaptiveSteps, GiveErrorsInProportionToTheTolerance) {
+  const auto description = double_pendulum();
+  const std::vector<double> exact = Simulation(make_system(description, "minimal"), "rk67", 10, 2e-3).sensors;
+  fmt::print("  {:<36} {:<8} {:>8} {:>7} {:>9} {:>10} {:>8}\n", "method", "", "rtol", "steps", "rejected",
+             "error", "per rtol");
+  for (const std::string& method : adaptive_methods({"0.9"}))
+    for (const char* formulation : {"r3so3", "minimal"}) {
+      const System system = make_system(description, formulation);
+      std::vector<double> errors;
+      for (const double rtol : {1e-3, 1e-4, 1e-5}) {
+        const Simulation run(system, fmt::format("{},rtol={},atol={}", method, rtol, 1e-4 * rtol), 10, 0.01);
+        errors.push_back((as_vector(run.sensors) - as_vector(exact)).cwiseAbs().maxCoeff());
+        fmt::print("  {:<36} {:<8} {:8.0e} {:>7} {:>9} {:10.1e} {:8.2f}\n", method, formulation, rtol,
+                   run.report.steps, run.report.rejected, errors.back(), errors.back() / rtol);
+        EXPECT_LT(errors.back(), 30 * rtol) << method << ", " << formulation;
+      }
+      expect_between(std::log10(errors.front() / errors.back()), 1.2, 3.5,
+                     fmt::format("{}, {}: decades of error for two of tolerance", method, formulation));
+    }
+}
+
 // What is not smooth is cut off when the step changes, and only that: with steps at random smooth motion is as accurate as without.
 TEST(AdaptiveSteps, OfAnySizeAreAsAccurateAsThoseOfAGivenSize) {
   fmt::print("  {:<20} {:<17} {:>21} {:>21} {:>21}\n", "generalized-alpha", "formulation", "q, and uncut",
