@@ -8,6 +8,7 @@
 
 #include "integrators/first_order.h"
 #include "integrators/linear_properties.h"
+#include "integrators/tolerances.h"
 
 namespace liedyn {
 namespace {
@@ -32,10 +33,11 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
   }
 
   void start(StateOf<S>& state, double, WorkOf<S>& work) override {
+    tolerances_.measure(this->system(), state, work);
     begin(state, work);
     state.memory.clear();  // the first stage is the end of the last step: nothing else is remembered
   }
-  StepControl control() const override { return {tolerances_.adaptive, tableau_.embedded_order}; }
+  StepControl control() const override { return tolerances_.control(tableau_.embedded_order); }
   std::vector<std::string> warnings() const override { return rho_warnings(rho_, has_constraints(), false); }
 
  private:
@@ -94,12 +96,12 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
     }
     to.t = from.t + h;
     if constexpr (!is_varied<S>)
-      if (tolerances_.adaptive) out.error = estimate(to, work);
+      if (tolerances_.adaptive()) out.error = estimate(from, to);
     return out;
   }
 
   // sum_j (b^_j - b_j) theta'_j: the difference to the embedded formula, per unit of time.
-  double estimate(const StateOf<S>& to, const WorkOf<S>& work) {
+  double estimate(const StateOf<S>& from, const StateOf<S>& to) {
     std::fill(defect_.begin(), defect_.end(), 0.0);
     const Eigen::Index last = tableau_.c.size() - 1;
     for (std::size_t j = 0; j < stages_.size(); ++j) {
@@ -109,7 +111,7 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
     }
     for (const Node& node : this->system().model().nodes)
       velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
-    return tolerances_.worst(this->system(), error_, work);
+    return tolerances_.worst_rate(this->system(), error_, from, to);
   }
 
   Tableau tableau_;

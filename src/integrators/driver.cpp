@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "base/allocation_counter.h"
 #include "integrators/motion_guard.h"
+#include "integrators/step_limit.h"
+#include "model/nodes/parameter_stage.h"
 #include "model/nodes/stage.h"
 #include "system/redundancy.h"
 
@@ -73,8 +76,12 @@ class Run {
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);
     guard_.emplace(system_, state_, work_);
+    const std::vector<Node>& nodes = system_.model().nodes;
+    has_angles_ =
+        std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return has_cardan_angles(n.type); });
   }
   class Meter;
+  void watch_angles(double h);
   // Looks at the constraints and at the motion of the new state. False: they contradict each other, or it is none.
   bool watch(double h, const Attempt& attempt);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
@@ -108,6 +115,8 @@ class Run {
   DriveReport report_;
   std::optional<ConstraintWatch> watch_;
   std::optional<MotionGuard> guard_;
+  std::size_t constraint_warnings_ = 0;
+  bool has_angles_ = false;  // Cardan angles, about which nothing was said yet
 };
 
 // Adds the time and the allocations of its life to the report.
@@ -149,10 +158,35 @@ Attempt Run::attempt(double h, bool careful) {
   return out;
 }
 
+// The rates of Cardan angles are those of the body divided by cos(beta): where a step turns them far, the angles no longer follow.
+void Run::watch_angles(double h) {
+  constexpr double kFar = 1;  // rad
+  const std::vector<Node>& nodes = system_.model().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    if (!has_cardan_angles(node.type)) continue;
+    const double* omega = state_.v.data() + node.v + rotation_start(node.type);
+    const double turn = h * std::sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]) /
+                        regularity(node, state_.y.data());
+    if (!(turn > kFar)) continue;
+    has_angles_ = false;  // said once
+    report_.warnings.push_back(
+        fmt::format("t = {:.6g}: the Cardan angles of '{}' pass their singularity in steps of {:.3g} s, "
+                    "which their rates turn by {:.2g} rad: the result is doubtful from here on; take another "
+                    "formulation, or smaller steps",
+                    state_.t, system_.model().body_of(node.v).name, h, turn));
+  }
+}
+
 bool Run::watch(double h, const Attempt& attempt) {
   const Meter meter(report_);
   const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
-  if (report_.warnings.size() != watch_->warnings().size()) report_.warnings = watch_->warnings();
+  if (constraint_warnings_ != watch_->warnings().size()) {
+    report_.warnings.insert(report_.warnings.end(),
+                            watch_->warnings().begin() + static_cast<std::ptrdiff_t>(constraint_warnings_),
+                            watch_->warnings().end());
+    constraint_warnings_ = watch_->warnings().size();
+  }
   next_.redundant = state_.redundant;
   if (!consistent) {
     report_.failure = watch_->failure();
@@ -168,6 +202,7 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
   system_.follow_angles(next_, work_);
   std::swap(state_, next_);
   ++report_.steps;
+  if (has_angles_) watch_angles(h);
   if (!watch(h, attempt)) {
     report_.completed = false;
     return false;
@@ -224,24 +259,38 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
   // how fast it may change. Small changes are not worth the work that they cost.
   constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
                    kAfterFailure = 0.25;
+  constexpr double kMostOfRun = 0.1, kSlack = 1e-6;
+  constexpr int kPieces = 8;
+  const StepControl control = integrator_.control();
   const double begin = state_.t, span = end - begin;
-  const double smallest = 1e-12 * span;
-  const double exponent = -1.0 / integrator_.control().order;
-  double h = std::min(first_step, span);
+  const double exponent = -1.0 / control.order;
+  const double longest = control.max_step > 0 ? control.max_step : kMostOfRun * span;
+  double h = std::min(first_step, longest);
+  StepLimit limit(system_, begin, end);
   start(h);
+  bool rejected = false;
   while (state_.t < end) {
-    // A last step of less than a millionth of the others would be of no use.
-    const double left = end - state_.t;
-    const bool last = h * (1 + 1e-6) >= left;
-    const double now = last ? left : h;
+    // The way to a time that must be met is divided evenly: a step that is cut short would leave errors of the steps before it, divided by
+    // its own length, in accelerations and multipliers.
+    const double left = end - state_.t, ahead = std::min(2 * h, left);
+    double stop = limit.longest(state_.t, ahead);
+    if (stop == ahead) stop = left <= kPieces * h ? left : 0;
+    const double now = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h;
+    const bool last = now >= (1 - 1e-9) * left;
+    // Time has no smaller steps.
+    const double smallest =
+        std::max(16 * std::numeric_limits<double>::epsilon() * std::abs(state_.t), 1e-18 * span);
     const Attempt done = attempt(now, now <= smallest);
+    const bool good = done.converged() && done.error <= 1;
     double factor = kAfterFailure;
     if (done.converged())
-      factor = done.error > 0
+      factor = done.error == 0 ? kMostFactor
+               : done.error > 0
                    ? std::clamp(kMargin * std::pow(done.error, exponent), kLeastFactor, kMostFactor)
-                   : kMostFactor;
-    if (!done.converged() || done.error > 1) {
+                   : kLeastFactor;  // not a number
+    if (!good) {
       ++report_.rejected;
+      rejected = true;
       if (now <= smallest) {
         fail(now, done);
         if (done.converged())
@@ -253,12 +302,13 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
       h = std::max(smallest, now * std::min(factor, 0.9));
       continue;
     }
-    if (!last || report_.steps == 0) {
-      report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
-      report_.largest_step = std::max(report_.largest_step, now);
-    }
+    report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
+    report_.largest_step = std::max(report_.largest_step, now);
     if (!accept(last ? end : state_.t + now, now, done)) break;
-    if (factor < 1 || factor > kWorthwhile) h = now * factor;
+    // What has just been refused is not tried again at once.
+    if (rejected) factor = std::min(factor, 1.0);
+    rejected = false;
+    h = std::min(longest, factor < 1 || factor > kWorthwhile ? now * factor : now);
   }
   report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;
   return report_;

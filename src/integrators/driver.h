@@ -20,7 +20,7 @@ struct DriveOptions {
 
 struct DriveReport {
   double step = 0;                          // used; adaptive: the mean
-  double least_step = 0, largest_step = 0;  // accepted (but for a last one cut short by the end)
+  double least_step = 0, largest_step = 0;  // accepted
   long steps = 0;
   long rejected = 0;  // attempts whose error was too large, or that did not converge
   long newton_iterations = 0;

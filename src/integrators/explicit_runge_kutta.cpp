@@ -10,6 +10,7 @@
 #include "integrators/linear_properties.h"
 #include "integrators/newton_options.h"
 #include "integrators/tableaux.h"
+#include "integrators/tolerances.h"
 #include "model/nodes/explicit_stage.h"
 #include "model/nodes/parameter_stage.h"
 #include "system/accelerations.h"
@@ -63,6 +64,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
         start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
                          state.ydot.data(), state.yddot.data());
     }
+    tolerances_.measure(*system_, state, work);
     accelerations_.prepare(state, work);
   }
 
@@ -84,12 +86,12 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
         to.t = from.t + h;
         restore(from, to);
         // A projection moves the end: its accelerations come after, unless the estimate of the error needs those before.
-        if (projects() && !tolerances_.adaptive) break;
+        if (projects() && !tolerances_.adaptive()) break;
       }
       if (!solve(from, to, work, stages_[i], out.corrector)) return out;
     }
     if constexpr (!is_varied<S>)
-      if (tolerances_.adaptive) out.error = estimate(from, h, to, work);
+      if (tolerances_.adaptive()) out.error = estimate(from, h, to);
     if (projects() && out.error <= 1) {
       if (!project(from, to, work, out.corrector)) return out;
       if (!solve(from, to, work, stages_[last], out.corrector)) return out;
@@ -129,7 +131,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     }
   }
 
-  StepControl control() const override { return {tolerances_.adaptive, tableau_.embedded_order + 1}; }
+  StepControl control() const override { return tolerances_.control(tableau_.embedded_order + 1); }
   std::string describe() const override { return text_; }
   std::string failure(const Attempt& attempt, const System& system) const override {
     const CorrectorOutcome& c = attempt.corrector;
@@ -288,7 +290,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
   }
 
   // The difference to the embedded formula, h sum_j (b^_j - b_j) y'_j, relative to the tolerances.
-  double estimate(const StateOf<S>& from, double h, const StateOf<S>& to, const WorkOf<S>& work) {
+  double estimate(const StateOf<S>& from, double h, const StateOf<S>& to) {
     const Eigen::Index end = tableau_.c.size() - 1;
     const auto difference = [&](std::vector<S> Slopes::*part, std::vector<S>& out) {
       std::fill(defect_.begin(), defect_.end(), S(0));
@@ -303,8 +305,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     };
     difference(&Slopes::theta, place_error_);
     difference(&Slopes::u, velocity_error_);
-    return std::max(tolerances_.worst(*system_, place_error_, work),
-                    tolerances_.worst_velocity(*system_, velocity_error_, from, to));
+    return tolerances_.worst_step(*system_, place_error_, velocity_error_, from, to);
   }
 
   const SystemOf<S>* system_;

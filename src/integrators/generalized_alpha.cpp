@@ -9,6 +9,7 @@
 
 #include "base/combination.h"
 #include "integrators/newton_options.h"
+#include "integrators/tolerances.h"
 #include "system/initial.h"
 
 namespace liedyn {
@@ -140,6 +141,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   }
 
   void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
+    tolerances_.measure(*system_, state, work);
     corrector_.prepare(work);
     careful_.reset();
     if (in_parameter_space()) {
@@ -156,10 +158,18 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     for_each_body_angles(state.memory, [&](const Node& node, S* b) {
       Eigen::Map<Vec3T<S>>{b} = angle_rates(node, state.y.data(), state.v.data(), state.vdot.data()).second;
     });
+    if (tolerances_.adaptive()) std::copy_n(state.memory.data(), motion_size(), before_of(state));
     if (form_ == Form::Residual) store_covector(state, work);
     if (corrected_start_) correct_start(state, h);
     state.memory.back() = S(h);
-    if (tolerances_.adaptive || form_ == Form::Residual) changed_ = state;
+    if (tolerances_.adaptive() || form_ == Form::Residual) changed_ = state;
+    if (tolerances_.adaptive()) {
+      probe_ = state;
+      changes_.assign(motion_size(), S(0));
+      difference_.assign(numbers_, S(0));
+      error_.assign(numbers_, S(0));
+      smooth_.assign(state.v.size(), S(0));
+    }
   }
 
   Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
@@ -176,7 +186,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     return attempt(*careful_, from, h, to, work);
   }
   IndexForm form() const override { return corrector_.options().form; }
-  StepControl control() const override { return {tolerances_.adaptive, 2}; }
+  StepControl control() const override { return tolerances_.control(2); }
   std::string describe() const override { return text_; }
   std::vector<std::string> warnings() const override {
     std::vector<std::string> out = parameters_.warnings();
@@ -188,11 +198,15 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   }
 
  private:
-  // State::memory: a, then the b of Cardan angles with body velocities, then g_alpha of the residual form, then the last h.
+  // State::memory: a, then the b of Cardan angles with body velocities, then g_alpha of the residual form, then for adaptive steps the accelerations
+  // at the beginning of the last step, laid out as a and b, then the last h.
+  std::size_t motion_size() const { return numbers_ + 3 * body_angles_; }
+  std::size_t place_before() const { return motion_size() + (form_ == Form::Residual ? numbers_ : 0); }
   std::size_t memory_size() const {
-    return numbers_ + 3 * body_angles_ + (form_ == Form::Residual ? numbers_ : 0) + 1;
+    return place_before() + (tolerances_.adaptive() ? motion_size() : 0) + 1;
   }
-  S* covector_of(StateOf<S>& state) const { return state.memory.data() + numbers_ + 3 * body_angles_; }
+  S* covector_of(StateOf<S>& state) const { return state.memory.data() + motion_size(); }
+  S* before_of(StateOf<S>& state) const { return state.memory.data() + place_before(); }
   static bool has_body_angles(const Node& node) {
     return has_cardan_angles(node.type) && !has_cardan_rates(node.type);
   }
@@ -243,6 +257,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       });
     }
     for (std::size_t i = 0; i < jerk.size(); ++i) state.memory[i] += delta * h * jerk[i];
+    if (tolerances_.adaptive())
+      for (std::size_t i = 0; i < jerk.size(); ++i) before_of(state)[i] -= h * jerk[i];
     if (form() != IndexForm::Index3) return;
 
     std::vector<S> defect(state.v.size(), S(0));
@@ -269,8 +285,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
 
   // A step of another size. The smooth part of the solution has a_n = vdot(t_n + Delta_alpha h) + O(h^2), and in index 3
   //   B v_n + Phi_t = h^2 B (C_q vddot + kappa v^ vdot) + O(h^3):
-  // both differences are carried over to the new h by their ratios, h+/h and (h+/h)^2. Nothing needs to be estimated, and what is
-  // not smooth grows at most as the steps themselves.
+  // both differences are carried over to the new h by their ratios, h+/h and (h+/h)^2. What is not smooth, such as what a jump of a force leaves in a_n, would grow
+  // with the steps: of each difference only that part counts which the change of the accelerations in the last step, D = h vddot, explains.
   const StateOf<S>& with_step(const StateOf<S>& from, double h) {
     const double before = value(from.memory.back());
     // The last step before an output time may differ by round-off only.
@@ -278,25 +294,124 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     changed_ = from;
     const double ratio = h / before;
     const std::vector<S>& yddot = accelerations(from);
-    for (std::size_t i = 0; i < numbers_; ++i)
-      changed_.memory[i] = yddot[i] + ratio * (from.memory[i] - yddot[i]);
-    for_each_body_angles(changed_.memory, [&](const Node& node, S* b) {
+    std::vector<S>& a = changed_.memory;
+    const bool limits = tolerances_.adaptive();
+    const double most = 2 * std::abs(parameters_.alpha_m - parameters_.alpha_f) + kUnknown;
+    if (limits) find_changes(from, before);
+    for (std::size_t i = 0; i < numbers_; ++i) a[i] -= yddot[i];
+    if (limits) for_each_part([&](const Part& part) { limit(part, a.data(), changes_.data(), most); });
+    for (std::size_t i = 0; i < numbers_; ++i) a[i] = yddot[i] + ratio * a[i];
+    for_each_body_angles(a, [&](const Node& node, S* b) {
       const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
-      Eigen::Map<Vec3T<S>>{b} = exact + ratio * (Eigen::Map<Vec3T<S>>(b) - exact);
+      for (int k = 0; k < 3; ++k) b[k] -= exact[k];
+      if (limits) limit({0, 3, -1}, b, changes_.data() + (b - a.data()), most);
+      for (int k = 0; k < 3; ++k) b[k] = exact[k] + ratio * b[k];
     });
-    if (form() == IndexForm::Index3) {
-      const double growth = ratio * ratio - 1;
-      for (const Node& node : system_->model().nodes)
-        add_radial_rates(node, from.y.data(), from.ydot.data(), growth, changed_.ydot.data());
-      if (system_->model().rows > 0) {
-        if (!plain_) plain_ = std::make_unique<WorkOf<S>>(*system_);
-        if (find_forbidden_velocity(from)) {
-          for (S& x : forbidden_) x *= growth;
-          add_velocity(changed_, forbidden_.data());
-        }
-      }
-    }
+    if (form() == IndexForm::Index3) scale_forbidden_velocities(from, before, ratio);
     return changed_;
+  }
+  // What D explains beyond the leading term, which may have a small factor.
+  static constexpr double kUnknown = 0.5;
+
+  // The place or the rotation of a node, as numbers of a stage.
+  struct Part {
+    int first, count, extra;
+  };
+  template <class Visit>
+  void for_each_part(const Visit& visit) const {
+    for (const Node& node : system_->model().nodes) {
+      const int places = place_count(node.type), size = node_size(node.type).v;
+      if (places > 0) visit(Part{node.v, places, -1});
+      if (size > places) visit(Part{node.v + places, size - places, node.extra});
+    }
+  }
+  static double norm(const Part& part, const S* x) {
+    double sum = part.extra < 0 ? 0 : value(x[part.extra]) * value(x[part.extra]);
+    for (int i = part.first; i < part.first + part.count; ++i) sum += value(x[i]) * value(x[i]);
+    return std::sqrt(sum);
+  }
+  // |x| <= most |D|
+  static void limit(const Part& part, S* x, const S* D, double most) {
+    const double size = norm(part, x), bound = most * norm(part, D);
+    if (size <= bound) return;
+    for (int i = part.first; i < part.first + part.count; ++i) x[i] *= bound / size;
+    if (part.extra >= 0) x[part.extra] *= bound / size;
+  }
+
+  // D of the accelerations that the memory holds. Local coordinates of rotations have theirs in y''' = vddot + v^ vdot/2.
+  void find_changes(const StateOf<S>& from, double h) {
+    const S* earlier = from.memory.data() + place_before();
+    const std::vector<S>& yddot = accelerations(from);
+    for (std::size_t i = 0; i < numbers_; ++i) changes_[i] = S(value(yddot[i]) - value(earlier[i]));
+    for (const Node& node : system_->model().nodes)
+      if (form_ == Form::Linear && !is_conventional(node.type))
+        add_bracket(node.type, from.v.data() + node.v, from.vdot.data() + node.v, h / 2,
+                    changes_.data() + node.v);
+    std::size_t i = numbers_;
+    for_each_body_angles(from.memory, [&](const Node& node, const S*) {
+      const Vec3T<S> exact = angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
+      for (int k = 0; k < 3; ++k, ++i) changes_[i] = S(value(exact[k]) - value(earlier[i]));
+    });
+  }
+
+  // Of velocities that the constraints forbid, and of Euler parameters along themselves.
+  void scale_forbidden_velocities(const StateOf<S>& from, double before, double ratio) {
+    const bool limits = tolerances_.adaptive();
+    const double growth = ratio * ratio - 1;
+    if (limits) find_smooth_velocity(from, before);
+    for (const Node& node : system_->model().nodes) {
+      if (node.extra < 0) continue;
+      double factor = growth;
+      if (limits) {
+        const double radial = std::abs(radial_rate(node, from.y.data(), from.ydot.data())),
+                     most = std::abs(radial_rate(node, from.y.data(), difference_.data()));
+        if (radial > most) factor = ratio * ratio * most / radial - 1;
+      }
+      add_radial_rates(node, from.y.data(), from.ydot.data(), factor, changed_.ydot.data());
+    }
+    if (system_->model().rows == 0) return;
+    if (!plain_) plain_ = std::make_unique<WorkOf<S>>(*system_);
+    if (!find_forbidden_velocity(from)) return;
+    if (limits) {
+      // The forbidden part of the smooth velocity is what it changes.
+      probe_ = from;
+      for (std::size_t i = 0; i < smooth_.size(); ++i) probe_.v[i] += smooth_[i];
+      std::swap(forbidden_, smooth_);
+      if (!find_forbidden_velocity(probe_)) return;
+      std::swap(forbidden_, smooth_);
+      for (std::size_t i = 0; i < smooth_.size(); ++i) {
+        smooth_[i] -= forbidden_[i];
+        error_[i] = forbidden_[i];
+      }
+      for_each_part([&](const Part& part) {
+        limit({part.first, part.count, -1}, error_.data(), smooth_.data(), 1);
+      });
+      for (std::size_t i = 0; i < smooth_.size(); ++i)
+        forbidden_[i] = ratio * ratio * error_[i] - forbidden_[i];
+    } else {
+      for (S& x : forbidden_) x *= growth;
+    }
+    add_velocity(changed_, forbidden_.data());
+  }
+  // Several times h^2 (C_q vddot + kappa v^ vdot): the next terms are larger by h times the frequency, but have no small factor.
+  void find_smooth_velocity(const StateOf<S>& from, double h) {
+    constexpr double kTimes = 5;
+    for (std::size_t i = 0; i < numbers_; ++i)
+      difference_[i] = kTimes * h * coefficient_of_jerk() * changes_[i];
+    for (const Node& node : system_->model().nodes) {
+      velocity_of_rates(node, from.y.data(), difference_.data(), smooth_.data());
+      if (has_bracket(node))
+        add_bracket(node.type, from.v.data() + node.v, from.vdot.data() + node.v,
+                    kTimes * h * h * bracket_coefficient(), smooth_.data() + node.v);
+    }
+  }
+  static double radial_rate(const Node& node, const S* y, const S* rates) {
+    double sum = value(y[node.extra]) * value(rates[node.extra]);
+    for (int i = 0; i < 3; ++i) {
+      const int k = node.v + rotation_start(node.type) + i;
+      sum += value(y[k]) * value(rates[k]);
+    }
+    return sum;
   }
 
   bool find_forbidden_velocity(const StateOf<S>& state) {
@@ -384,13 +499,22 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     if (!out.converged()) return out;
     if (form_ == Form::Geometric) copy_group_rates(to);
     if constexpr (!is_varied<S>)
-      if (tolerances_.adaptive) out.error = estimate(from, to, h, work);
+      if (tolerances_.adaptive()) out.error = estimate(from, to, h);
 
     const std::vector<S>& now = accelerations(to);
     if (exact && form_ == Form::Geometric) past_.keep(vdot, last.lambda, now, to.lambda, h, to.t);
     std::vector<S>& end_a = form_ == Form::Geometric ? to.memory : local_a_;
     combine(vdot.data(), of_vdot, a.data(), of_a, now.data(), share, 0, numbers_, end_a.data());
     finish(corrector, stage, from, h, to, work);
+    if (tolerances_.adaptive()) {
+      std::copy(vdot.begin(), vdot.end(), before_of(to));
+      S* earlier = before_of(to) + numbers_;
+      for_each_body_angles(from.memory, [&](const Node& node, const S*) {
+        Eigen::Map<Vec3T<S>>{earlier} =
+            angle_rates(node, from.y.data(), from.v.data(), from.vdot.data()).second;
+        earlier += 3;
+      });
+    }
     to.memory.back() = S(h);
     return out;
   }
@@ -495,9 +619,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     store_covector(state, std::vector<S>(numbers_, S(0)), work);
   }
 
-  // The local error C_q h^3 vddot + kappa h^3 v^ vdot, per unit of time, relative to the tolerances: the sum over a run of
-  // length T is then T times the tolerance.
-  double estimate(const StateOf<S>& from, const StateOf<S>& to, double h, const WorkOf<S>& work) {
+  // The local error C_q h^3 vddot + kappa h^3 v^ vdot, per unit of time, relative to the tolerances: errors add up along the run.
+  double estimate(const StateOf<S>& from, const StateOf<S>& to, double h) {
     const std::vector<S>&before = accelerations(from), &now = accelerations(to);
     difference_.resize(numbers_);
     error_.resize(numbers_);
@@ -509,7 +632,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         add_bracket(node.type, to.v.data() + node.v, to.vdot.data() + node.v, h * h * bracket_coefficient(),
                     error_.data() + node.v);
     }
-    return tolerances_.worst(*system_, error_, work);
+    return tolerances_.worst_rate(*system_, error_, from, to);
   }
 
   // Lines 1 to 7 of Algorithms 1 to 3: vdot = 0, lambda = 0, theta = (1 - sigma h (beta/gamma) v^) theta.
@@ -642,7 +765,9 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   std::string text_;
   std::size_t numbers_ = 0;      // Model::stage_numbers
   std::size_t body_angles_ = 0;  // nodes with Cardan angles and body velocities
-  std::vector<S> local_a_, difference_, error_, forbidden_;
+  std::vector<S> local_a_, difference_, error_, forbidden_, smooth_;
+  std::vector<S> changes_;  // of accelerations in the last step, laid out as the memory
+  StateOf<S> probe_;
   StateOf<S> changed_;  // the last state, for a step of another size; scratch of the residual form
   std::unique_ptr<WorkOf<S>> plain_;  // for the projections that go with it
 };

@@ -26,7 +26,8 @@ struct Attempt {
 // What a method asks of the driver: equal steps, or steps such that Attempt::error stays below 1.
 struct StepControl {
   bool adaptive = false;
-  int order = 1;  // Attempt::error is proportional to h^order
+  int order = 1;        // Attempt::error is proportional to h^order
+  double max_step = 0;  // 0: the driver's own choice
 };
 
 // S is double, or Varied where the state carries derivatives with respect to parameters: a method is written once for both.

@@ -115,8 +115,8 @@ Specification parse(std::string_view specification) {
   }
   // Tolerances that nobody looks at would be taken for the error of the result. (A text with all options has them at their defaults.)
   for (const IntegratorOption& o : found->options)
-    if ((o.name == "rtol" || o.name == "atol") && options.word("adaptive") == "false" &&
-        options.word(o.name) != o.fallback)
+    if ((o.name == "rtol" || o.name == "atol" || o.name == "max_step") &&
+        options.word("adaptive") == "false" && options.word(o.name) != o.fallback)
       throw InputError("integrator " + found->name,
                        fmt::format("{} has no effect with steps of equal size", o.name),
                        "add adaptive=true, or leave it out");

@@ -8,6 +8,7 @@
 
 #include "integrators/first_order.h"
 #include "integrators/linear_properties.h"
+#include "integrators/tolerances.h"
 #include "model/nodes/increments.h"
 #include "model/nodes/parameter_stage.h"
 
@@ -34,11 +35,12 @@ class Multistep final : public FirstOrderMethod<S> {
   }
 
   void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
+    tolerances_.measure(this->system(), state, work);
     begin(state, work);
     state.memory.assign(kPoints + past_points() * 4 * numbers(), S(0));
     state.memory[kStep] = S(h);
   }
-  StepControl control() const override { return {tolerances_.adaptive, 2}; }
+  StepControl control() const override { return tolerances_.control(2); }
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }
@@ -47,9 +49,10 @@ class Multistep final : public FirstOrderMethod<S> {
   // State::memory: how many points before the last are known, the last step and the one before it, whether it has ever changed, then for each point
   // theta, theta', u, u' relative to the last configuration, the latest first.
   enum Memory : std::size_t { kKnown, kStep, kStepBefore, kChanged, kPoints };
+  static constexpr double kMuchShorter = 0.5;
   // The estimate of the error needs one more.
   std::size_t past_points() const {
-    return static_cast<std::size_t>(formula_.steps) - (tolerances_.adaptive ? 0 : 1);
+    return static_cast<std::size_t>(formula_.steps) - (tolerances_.adaptive() ? 0 : 1);
   }
 
   struct PastPoint {
@@ -75,11 +78,13 @@ class Multistep final : public FirstOrderMethod<S> {
     const auto known = static_cast<std::size_t>(value(from.memory[kKnown]));
     const bool changed = !same_step || value(from.memory[kChanged]) != 0;
     // The trapezoidal rule starts. Later, where the step changes, two points are always there: LMS2, which has a formula for unequal steps,
-    // takes over until enough points are equally spaced again.
-    const MultistepFormula formula =
-        same_step && known + 1 >= static_cast<std::size_t>(formula_.steps) ? formula_
-        : changed && known > 0 ? damped_two_step(rho_, same_step ? 1 : h / before)
-                               : trapezoidal_rule();
+    // takes over until enough points are equally spaced again. Of the error of the step before it repeats a part, in proportion to the lengths: after a much
+    // longer step that would be most of its own, and no smaller step would remove it, so that the trapezoidal rule starts anew.
+    const bool starts = known == 0 || h < kMuchShorter * before;
+    const MultistepFormula formula = same_step && known + 1 >= static_cast<std::size_t>(formula_.steps)
+                                         ? formula_
+                                     : changed && !starts ? damped_two_step(rho_, same_step ? 1 : h / before)
+                                                          : trapezoidal_rule();
 
     read(from, last_);
     // Theta = sum_j alpha_j theta_{k-j} + h sum_j beta_j theta'_{k-j},  V the same with u, u';  j >= 1, theta_{k-1} = 0
@@ -103,9 +108,9 @@ class Multistep final : public FirstOrderMethod<S> {
     Attempt out{solve(corrector, h * formula.beta[0], h, from, to, work, next_)};
     if (!out.converged()) return out;
     if constexpr (!is_varied<S>)
-      if (tolerances_.adaptive) out.error = estimate(corrector, from, formula, known, h, before, to, work);
+      if (tolerances_.adaptive()) out.error = estimate(corrector, from, formula, known, h, before, to);
     // Two-step formulas and estimates know the distances of their points; the others need equal ones.
-    remember(corrector, from, same_step || tolerances_.adaptive ? known : 0, h, to);
+    remember(corrector, from, same_step || tolerances_.adaptive() ? known : 0, h, to);
     to.memory[kStepBefore] = S(before);
     to.memory[kChanged] = S(changed ? 1 : 0);
     return out;
@@ -116,7 +121,7 @@ class Multistep final : public FirstOrderMethod<S> {
   // with the third derivative from places only: across constraints of index 3 rates have errors of their own, left from steps of other sizes. The first steps
   // have the rate at the start, where it is exact; the very first one has two points, and h theta''' is taken to be as large as theta''.
   double estimate(const CorrectorOf<S>& corrector, const StateOf<S>& from, const MultistepFormula& formula,
-                  std::size_t known, double h, double before, const StateOf<S>& to, const WorkOf<S>& work) {
+                  std::size_t known, double h, double before, const StateOf<S>& to) {
     const bool two = formula.steps > 1;
     const double s = -before / h, alpha = two ? formula.alpha[2] : 0, beta = two ? formula.beta[2] : 0;
     const double C = (1 - alpha * s * s * s) / 6 - (formula.beta[0] + beta * s * s) / 2;
@@ -133,10 +138,13 @@ class Multistep final : public FirstOrderMethod<S> {
       const double oldest = known > 1 ? (point.theta[i] - past(from, 1).theta[i]) / earlier : point.slope[i];
       const double gap = known > 1 ? earlier : 0, second = (middle - oldest) / (before + gap);
       defect_[i] = 6 * C * h * h * (first - second) / (h + before + gap);
+      // Over points far back in comparison differences do not see what has just begun: a change of the acceleration in this step does.
+      if (!two)
+        defect_[i] = std::max(std::abs(defect_[i]), std::abs(0.5 * C * h * (next_.udot[i] - last_.udot[i])));
     }
     for (const Node& node : this->system().model().nodes)
       velocity_of_rates(node, to.y.data(), defect_.data(), error_.data());
-    return tolerances_.worst(this->system(), error_, work);
+    return tolerances_.worst_rate(this->system(), error_, from, to);
   }
 
   // Eq. (12), or a constant as long as there is one point only.

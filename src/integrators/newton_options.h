@@ -1,4 +1,4 @@
-// What methods let their users say about Newton's method, local coordinates and steps.
+// What methods let their users say about Newton's method and local coordinates.
 #pragma once
 
 #include "integrators/integrator.h"
@@ -14,19 +14,5 @@ CorrectorOptions careful(CorrectorOptions options);
 // coordinates: exp, conformal or cayley.
 IntegratorOption coordinates_option();
 Chart chart_from(const IntegratorOptions& options);
-
-// adaptive, rtol, atol: for methods that estimate their error.
-std::vector<IntegratorOption> step_control_options();
-struct Tolerances {
-  bool adaptive = false;
-  double relative = 0, absolute = 0;
-  explicit Tolerances(const IntegratorOptions& options);
-  Tolerances() = default;
-  // The largest of the errors of places and angles, relative to the tolerances. `increments`: laid out as velocities.
-  double worst(const System& system, const std::vector<double>& increments, const Work& work) const;
-  // The same of velocities, relative to the largest ones at the ends of the step.
-  double worst_velocity(const System& system, const std::vector<double>& errors, const State& from,
-                        const State& to) const;
-};
 
 }  // namespace liedyn

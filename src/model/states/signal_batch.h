@@ -11,6 +11,8 @@ class SignalBatch : public Batch {
   virtual void connect(const Model& model, const std::vector<SignalName>& names,
                        std::vector<Diagnostic>& findings) = 0;
 
+  const SignalExpression& signal() const { return expression_; }
+
   Coupling coupling() const override {
     const int count = static_cast<int>(frames.size());
     return {.frames = count, .rows = 0, .diagonal = true, .across = count > 1};

@@ -113,6 +113,12 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
   expression_ = Expression::parse(text, used);
 }
 
+std::vector<SignalName::Kind> SignalExpression::variables() const {
+  std::vector<SignalName::Kind> out;
+  for (const Input& input : inputs_) out.push_back(input.kind);
+  return out;
+}
+
 SensorGradient SignalExpression::gradient(const Evaluation& at, const Input& input) const {
   SensorGradient out;
   const Energy none;

@@ -40,6 +40,9 @@ class SignalExpression {
 
   // The parameters that it uses, by their index: their values are to stand in `numbers` in this order.
   const std::vector<int>& parameters() const { return parameters_; }
+  // The expression itself, and what its variables are, one by one.
+  const Expression& expression() const { return expression_; }
+  std::vector<SignalName::Kind> variables() const;
 
   template <class S>
   S value(const EvaluationOf<S>& at, const S* numbers) const;

@@ -1,0 +1,125 @@
+#include "integrators/step_limit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <queue>
+
+namespace liedyn {
+namespace {
+
+constexpr double kNarrow = 1e-10;  // of the run: where a kink is known well enough
+
+struct Kink {
+  double before, after;
+};
+
+// Times at which to sample: equal ones, both sides of every kink and jump, and between these.
+struct TimesOfInterest {
+  std::vector<double> times;
+  std::vector<Kink> kinks;
+};
+
+// Intervals whose ends differ in a branch are halved, the longest first, as often as the budget allows.
+TimesOfInterest times_of_interest(const FunctionOfTime& function, double begin, double end, int count,
+                                  int budget) {
+  struct Point {
+    double t;
+    std::vector<bool> branches;
+  };
+  const auto point = [&](double t) { return std::make_shared<const Point>(Point{t, function.branches(t)}); };
+  using Interval = std::pair<std::shared_ptr<const Point>, std::shared_ptr<const Point>>;
+  std::queue<Interval> differ;
+  TimesOfInterest out;
+  std::vector<double>& times = out.times;
+  times.push_back(begin);
+  for (auto [i, before] = std::pair(1, point(begin)); i <= count; ++i) {
+    const auto after = point(begin + (end - begin) * i / count);
+    times.push_back(after->t);
+    if (before->branches != after->branches) differ.emplace(before, after);
+    before = after;
+  }
+  for (; !differ.empty(); differ.pop()) {
+    const auto [a, b] = differ.front();
+    const bool narrow = b->t - a->t <= kNarrow * (end - begin);
+    if (narrow) out.kinks.push_back({a->t, b->t});
+    if (narrow || budget-- <= 0) {
+      times.push_back(a->t);
+      times.push_back(b->t);
+      continue;
+    }
+    const auto middle = point(a->t + (b->t - a->t) / 2);
+    if (a->branches != middle->branches) differ.emplace(a, middle);
+    if (middle->branches != b->branches) differ.emplace(middle, b);
+  }
+  // The summit of what has a kink at both feet.
+  std::sort(times.begin(), times.end());
+  const std::size_t some = times.size();
+  for (std::size_t i = 1; i < some; ++i) times.push_back((times[i - 1] + times[i]) / 2);
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  return out;
+}
+
+}  // namespace
+
+StepLimit::StepLimit(const System& system, double begin, double end) : same_(0.1 * kNarrow * (end - begin)) {
+  constexpr double kShown = 0.02, kJump = 1e-6;
+  constexpr std::size_t kMostStops = 2000;
+  std::vector<FunctionOfTime> functions = functions_of_time(system.model(), system.params());
+  // Many functions share what may be spent on them.
+  const int share = 200000 / static_cast<int>(functions.size() + 1), count = std::clamp(share, 32, 512);
+  for (FunctionOfTime& function : functions) {
+    Sampled sampled{std::move(function), {}, 0};
+    const TimesOfInterest interest = times_of_interest(sampled.function, begin, end, count, share);
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const double t : interest.times) {
+      const double value = sampled.function.at(t);
+      if (!std::isfinite(value)) continue;
+      sampled.samples.push_back({t, value});
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (!(most > least)) continue;
+    for (const Kink& kink : interest.kinks) {
+      stops_.push_back(kink.before);
+      if (std::abs(sampled.function.at(kink.after) - sampled.function.at(kink.before)) >
+          kJump * (most - least))
+        stops_.push_back(kink.after);
+    }
+    sampled.slack = kShown * (most - least);
+    functions_.push_back(std::move(sampled));
+  }
+  std::sort(stops_.begin(), stops_.end());
+  if (stops_.size() > kMostStops) stops_.clear();
+}
+
+double StepLimit::longest(double t, double h) {
+  if (const auto stop = std::upper_bound(stops_.begin(), stops_.end(), t + same_);
+      stop != stops_.end() && *stop < t + h)
+    h = *stop - t;
+  for (Sampled& f : functions_) {
+    const double first = f.function.at(t);
+    if (!std::isfinite(first)) continue;
+    double least = first, most = first, before = t;
+    const auto hides_something = [&](double last) {
+      return least < std::min(first, last) - f.slack || most > std::max(first, last) + f.slack;
+    };
+    auto sample = std::upper_bound(f.samples.begin(), f.samples.end(), t + same_,
+                                   [](double time, const Sample& s) { return time < s.t; });
+    bool hidden = false;
+    for (; !hidden && sample != f.samples.end() && sample->t < t + h; ++sample) {
+      hidden = hides_something(sample->value);
+      if (hidden) break;
+      least = std::min(least, sample->value);
+      most = std::max(most, sample->value);
+      before = sample->t;
+    }
+    if (!hidden) hidden = hides_something(f.function.at(t + h));
+    if (hidden && before > t) h = before - t;
+  }
+  return h;
+}
+
+}  // namespace liedyn
