@@ -791,7 +791,7 @@ struct Stiffness {
   MatrixXd indifferent;  // columns: displacements and rotations
 };
 Stiffness stiffness_of(const System& system, const State& state, Work& work) {
-  constexpr double kUnbalanced = 1e3, kDigits = 1e4 * std::numeric_limits<double>::epsilon();
+  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   StaticScales scales(system, state, work);
   scales.update(system, state, work);
@@ -809,10 +809,9 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   // What is not stiffness but the round-off of forces in balance.
   VectorXd floor(l.K.rows());
   for (int i = 0; i < floor.size(); ++i)
-    floor[i] = scales.part_of(i) < 0
-                   ? 0
-                   : kUnbalanced * std::numeric_limits<double>::epsilon() * scales.energy(scales.part_of(i)) /
-                         (scales.units()[i] * scales.units()[i]);
+    floor[i] = scales.part_of(i) < 0 ? 0
+                                     : kUnbalanced * scales.energy(scales.part_of(i)) /
+                                           (scales.units()[i] * scales.units()[i]);
   SparseMatrix magnitude = l.K;
   for (int c = 0; c < magnitude.outerSize(); ++c)
     for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());

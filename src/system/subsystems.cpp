@@ -319,7 +319,7 @@ void NaturalScales::update_bodies(const Work& work) {
     const Motion<double>& m = work.motions[b];
     const Vec3 u = m.V.head<3>(), w = m.V.tail<3>();
     const double acceleration = (m.A.head<3>() + w.cross(u)).cwiseAbs().maxCoeff();
-    const double turning = m.A.tail<3>().cwiseAbs().maxCoeff() + w.squaredNorm();
+    const double turning = m.A.tail<3>().cwiseAbs().maxCoeff();
     a_[b] = std::max(inertia_[b].mass * std::max(acceleration, gravity), inertia_[b].turning * turning);
   }
   for (const std::vector<int>& set : sharing_) {

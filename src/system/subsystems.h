@@ -27,7 +27,7 @@ std::vector<bool> rows_of_angles(const System& system, const State& at, Work& wo
 
 // What the equations of motion are sums of. Velocities of different kinds compare by their inertia: with the mass matrix M and
 //
-//   a = the largest, over the velocities of a body, of sqrt(M_ii) times acceleration, gravity or spin^2,     scale of r_i = sqrt(M_ii) a,
+//   a = the largest, over the velocities of a body, of sqrt(M_ii) times acceleration or gravity,      scale of r_i = sqrt(M_ii) a,
 //
 // forces are compared with m |acceleration| and torques with m rho |acceleration|, rho the radius of gyration. The nodes of a beam or a flexible body share the largest
 // a of them, since each carries the forces of the others. What has no inertia is compared with the largest of its subsystem.
