@@ -115,7 +115,7 @@ class StaticScales {
   void update(const System& system, const State& state, Work& work) {
     constexpr double kShare = 1e-3;  // of the largest in the subsystem: joints and beams pass forces on
     const Model& model = system.model();
-    system.acting_forces(state, work, acting_);
+    acting_forces(system, state, work, acting_);
     energy_.assign(parts_.length.size(), 0);
     const auto for_each = [&](auto&& visit) {
       for (std::size_t n = 0; n < model.nodes.size(); ++n)
@@ -138,7 +138,7 @@ class StaticScales {
   ConstraintScales constraints_;
   VectorXd units_;
   std::vector<int> part_of_;
-  std::vector<System::Acting> acting_;
+  std::vector<Acting> acting_;
   std::vector<double> force_, energy_;
 };
 
@@ -809,9 +809,9 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   // What is not stiffness but the round-off of forces in balance.
   VectorXd floor(l.K.rows());
   for (int i = 0; i < floor.size(); ++i)
-    floor[i] = scales.part_of(i) < 0 ? 0
-                                     : kUnbalanced * scales.energy(scales.part_of(i)) /
-                                           (scales.units()[i] * scales.units()[i]);
+    floor[i] = scales.part_of(i) < 0
+                   ? 0
+                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
   SparseMatrix magnitude = l.K;
   for (int c = 0; c < magnitude.outerSize(); ++c)
     for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());

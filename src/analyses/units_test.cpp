@@ -117,7 +117,7 @@ class Mechanisms {
         .set("at", place({0, 0, 0}, size));
     builder_.force(name + "load", "force")
         .set("on", name + ".end")
-        .set("force", {0, 2 * mass * 9.81 / u_.force(), 0});
+        .set("force", {0, 0.5 * mass * 9.81 / u_.force(), 0});
     sensor(name + "moment", "reaction_torque", name + "clamp", mass * size * 9.81 / u_.torque());
     sensor(name + "tip", "velocity", name + ".end", size / (u_.length / u_.time));
   }
@@ -156,13 +156,14 @@ class Mechanisms {
 struct Case {
   std::string name;
   std::function<void(Mechanisms&)> add;
+  double end = 0.1;
 };
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> cases = {
       {"loop", [](Mechanisms& m) { m.loop("", 1, 1); }},
       {"pendulum", [](Mechanisms& m) { m.pendulum("", 1, 1); }},
-      {"rods", [](Mechanisms& m) { m.rods("", 1, 1); }},
-      {"beam", [](Mechanisms& m) { m.beam("", 1, 1); }},
+      {"rods", [](Mechanisms& m) { m.rods("mass", 1, 1); }},
+      {"beam", [](Mechanisms& m) { m.beam("beam", 1, 1); }, 0.001},  // explicit methods need short steps
   };
   return cases;
 }
@@ -188,8 +189,8 @@ std::vector<double> run(const Case& which, const Units& units, const Vec3& origi
   Mechanisms mechanisms(units, origin);
   which.add(mechanisms);
   SimulateOptions options;
-  options.end = 0.1 / units.time;
-  options.step = 0.01 / units.time;
+  options.end = which.end / units.time;
+  options.step = 0.1 * which.end / units.time;
   options.output_every = 0;
   options.integrator = integrator;
   const Result result = simulate(make_system(mechanisms.finish(), formulation), options);
@@ -223,7 +224,8 @@ TEST(Units, RunsAreTheSameInAllOfThem) {
               difference(run(which, all[i], Vec3::Zero(), integrator, formulation, &iterations), expected));
           most = std::max(most, std::abs(iterations - first));
         }
-        expect_at_most(worst, 1e-9,
+        // Ten times the tolerance of Newton's method: it may stop an iteration earlier or later.
+        expect_at_most(worst, 1e-7,
                        fmt::format("{}, {}, {}: {} iterations, {} more or less", which.name, formulation,
                                    integrator, first, most));
       }
@@ -271,7 +273,8 @@ TEST(Units, AnotherMechanismInTheModelChangesNothing) {
       std::vector<double> apart = of(true, false);
       const std::vector<double> rest = of(false, true);
       apart.insert(apart.end(), rest.begin(), rest.end());
-      expect_at_most(difference(of(true, true), apart), 1e-7,
+      // Errors of Newton's method, 1e-8 of the acceleration in each of 200 steps.
+      expect_at_most(difference(of(true, true), apart), 1e-5,
                      fmt::format("{}, {}: together - alone", formulation, integrator));
     }
 }
@@ -353,15 +356,15 @@ TEST(Units, StatesAreTheSameInAllOfThem) {
     builder.body("a", "point").set("mass", {1});
     builder.state("x", "expression")
         .set("initial", {2 * s})
-        .set("rate", {0})
-        .expression("rate", 0, fmt::format("-20*x*(x/{0:.17g})^2 + 5*{0:.17g}*cos(7*t)", s));
+        .set("rate", fmt::format("-20*x*(x/{0:.17g})^2 + 5*{0:.17g}*cos(7*t)", s));
     builder.sensor("y", "state").set("of", std::string("x"));
+    const auto description = builder.finish();
     for (const std::string integrator : {"generalized-alpha", "esdirk3-4", "lms2"}) {
       SimulateOptions options;
       options.step = 0.01;
       options.output_every = 0;
       options.integrator = integrator;
-      const Result result = simulate(make_system(builder.finish()), options);
+      const Result result = simulate(make_system(description), options);
       ASSERT_TRUE(result.summary.completed) << result.summary.failure;
       expect_at_most(std::abs(result.trajectory.at(result.trajectory.rows() - 1, 1) / s - 0.561), 5e-3,
                      fmt::format("{}, s = {:g}: x/s - 0.561", integrator, s));

@@ -36,7 +36,6 @@ Extent extent_of(const double* values, std::size_t count) {
   }
   return {std::fmax(largest[0], largest[1]), sum[0] + sum[1]};
 }
-double largest_of(const double* values, std::size_t count) { return extent_of(values, count).largest; }
 
 // The largest |value| / scale, and the sum.
 Extent extent_of(const double* values, const double* weights, std::size_t count) {

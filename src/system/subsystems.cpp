@@ -95,6 +95,25 @@ void set_lengths(const System& system, Work& work, Subsystems& out) {
   }
 }
 
+// What batches read at a state.
+Evaluation evaluation_at(const System& system, const State& state, Work& work) {
+  const Model& model = system.model();
+  system.residual(state, work, {});  // poses and numbers
+  Evaluation e;
+  e.frames = model.frames.data();
+  e.nodes = model.bodies().data();
+  e.motions = work.motions.data();
+  e.q = state.q.data();
+  e.v = state.v.data();
+  e.vdot = state.vdot.data();
+  e.numbers = work.numbers->data.data();
+  e.world.gravity = work.numbers->gravity;
+  e.world.time = state.t;
+  e.lambda = state.lambda.data();
+  e.angles = state.angles.data();
+  return e;
+}
+
 }  // namespace
 
 Subsystems subsystems(const System& system, Work& work) {
@@ -148,30 +167,61 @@ Subsystems subsystems(const System& system, Work& work) {
 
 std::vector<Mat6> body_inertias(const System& system, const State& state, Work& work) {
   const Model& model = system.model();
-  const std::size_t bodies = model.bodies().size();
+  Evaluation e = evaluation_at(system, state, work);
+  const std::vector<Node>& nodes = model.bodies();
   // Blocks on the diagonal, one after the other; all others are thrown together behind them.
-  std::vector<double> values(36 * (bodies + 1), 0.0);
-  const BlockRef others{static_cast<std::int32_t>(36 * bodies), 6};
-  std::vector<std::vector<BlockRef>> blocks(block_lists(model));
-  for_each_listed_force_block(model, [&](int list, int row, int column) {
-    BlockRef ref;
-    if (row >= 0 && column >= 0) ref = row == column && !model.tree ? BlockRef{36 * row, 6} : others;
-    blocks[at(list)].push_back(ref);
-  });
-  system.inertia_matrix(state, work, {0, 0, 1}, values.data(), blocks);
-  std::vector<Mat6> out(bodies, Mat6::Zero());
-  for (std::size_t b = 0; b < bodies; ++b) {
-    const NodeType type = model.bodies()[b].type;
-    if (type == NodeType::State) continue;
-    if (model.tree) {
-      out[b] = work.tree->inertia_of_body(static_cast<int>(b));
-      continue;
+  std::vector<double> values(36 * (nodes.size() + 1), 0.0);
+  const BlockRef others{static_cast<std::int32_t>(36 * nodes.size()), 6};
+  std::vector<Vec6> wrench(nodes.size(), Vec6::Zero());
+  std::vector<double> r(at(model.tree ? 0 : model.nv), 0.0);
+  e.wrench = wrench.data();
+  if (!model.tree) e.r = r.data();
+  for (const auto& batch : model.batches) {
+    const Coupling c = batch->coupling();
+    if (c.rows > 0) continue;
+    std::vector<BlockRef> blocks;
+    for (int k = 0; k < batch->size(); ++k) {
+      for_each_force_block(model, *batch, k, [&](int row, int column) {
+        BlockRef ref;
+        if (row >= 0 && column >= 0) ref = row == column ? BlockRef{36 * row, 6} : others;
+        blocks.push_back(ref);
+      });
+      if (c.multipliers > 0) blocks.resize(blocks.size() + at(c.frames));  // not asked for
     }
-    for (int c = 0; c < node_size(type).v; ++c)
-      for (int r = 0; r < node_size(type).v; ++r)
-        out[b](component(type, r), component(type, c)) = values[36 * b + at(r + 6 * c)];
+    JacobianTarget target;
+    target.values = values.data();
+    target.blocks = blocks.data();
+    target.force = {0, 0, 1};
+    batch->jacobian(e, target);
+  }
+  std::vector<Mat6> out(nodes.size(), Mat6::Zero());
+  for (std::size_t b = 0; b < nodes.size(); ++b) {
+    const NodeType type = nodes[b].type;
+    for (int i = 0; i < node_size(type).v && type != NodeType::State; ++i)
+      for (int k = 0; k < node_size(type).v; ++k)
+        out[b](component(type, k), component(type, i)) = values[36 * b + at(k + 6 * i)];
   }
   return out;
+}
+
+void acting_forces(const System& system, const State& state, Work& work, std::vector<Acting>& out) {
+  const Model& model = system.model();
+  const Evaluation e = evaluation_at(system, state, work);
+  out.assign(model.bodies().size(), {});
+  for (const auto& batch : model.batches) {
+    const int frames = batch->coupling().frames;
+    for (int k = 0; k < batch->size(); ++k)
+      for (int f = 0; f < frames; ++f) {
+        const Frame& frame = model.frames[at(batch->frames[at(k * frames + f)])];
+        if (frame.node < 0 || model.bodies()[at(frame.node)].type == NodeType::State) continue;
+        const Vec6 W = batch->wrench_on(e, k, f);
+        const Vec3 p = FrameView(frame, e.numbers, e.nodes, e.motions).motion().p;
+        const double force = W.head<3>().norm();
+        Acting& acting = out[at(frame.node)];
+        acting.force += force;
+        acting.torque += W.tail<3>().norm() + (p - work.motions[at(frame.node)].p).norm() * force;
+      }
+  }
 }
 
 std::vector<bool> rows_of_angles(const System& system, const State& state, Work& work) {
@@ -208,6 +258,7 @@ NaturalScales::NaturalScales(const System& system, const State& state, Work& wor
       a_(inertia_.size()),
       largest_(parts_.length.size()),
       behind_(model_->tree ? model_->tree->links.size() : 0),
+      place_(behind_.size()),
       forces_(at(model_->nv)),
       accelerations_(forces_),
       rows_(at(model_->rows)) {
@@ -371,14 +422,18 @@ void NaturalScales::update_nodes() {
 // The equation of a joint is the sum of what all bodies behind it need: forces carry over, and make torques with the distance.
 void NaturalScales::update_tree(const Work& work) {
   const Tree& tree = *model_->tree;
-  for (std::size_t i = 0; i < tree.links.size(); ++i)
-    behind_[i] = tree.links[i].body >= 0 ? of_body_[at(tree.links[i].body)] : Scale{};
+  for (std::size_t i = 0; i < tree.links.size(); ++i) {
+    const int body = tree.links[i].body;
+    behind_[i] = body >= 0 ? of_body_[at(body)] : Scale{};
+    if (body >= 0) place_[i] = work.motions[at(body)].p;
+  }
   for (std::size_t i = tree.links.size(); i-- > 0;) {
     const Link& link = tree.links[i];
     const Scale& own = behind_[i];
     if (link.parent >= 0) {
-      const double distance =
-          (work.tree->position(static_cast<int>(i)) - work.tree->position(link.parent)).norm();
+      // A link between the coordinates of a joint is where the body behind it is.
+      if (tree.links[at(link.parent)].body < 0) place_[at(link.parent)] = place_[i];
+      const double distance = (place_[i] - place_[at(link.parent)]).norm();
       behind_[at(link.parent)].include(
           {own.force, own.torque + distance * own.force, own.acceleration, own.turning});
     }
@@ -386,7 +441,10 @@ void NaturalScales::update_tree(const Work& work) {
     const Node& node = model_->nodes[at(link.node)];
     for (int k = 0; k < node_size(node.type).v; ++k) {
       const bool place = is_displacement(node.type, k);
-      const double lever = place ? 0 : work.tree->direction(node.v + k).head<3>().norm();
+      double lever = 0;  // of the body about the joint
+      if (!place && link.numbers >= 0)
+        lever = Eigen::Map<const Vec3>(work.numbers->data.data() + link.numbers + kLinkNumbers - 18 + 6 * k)
+                    .norm();
       forces_[at(node.v + k)] = place ? own.force : own.torque + lever * own.force;
       accelerations_[at(node.v + k)] = place ? own.acceleration : own.turning;
     }

@@ -19,8 +19,14 @@ struct Subsystems {
 };
 Subsystems subsystems(const System& system, Work& work);
 
-// dr/dvdot of each body's own motion in its six components (0 where it cannot move); the matrix in work.solver stays.
+// dr/dvdot of each body's own motion, in its six components (0 where it cannot move).
 std::vector<Mat6> body_inertias(const System& system, const State& at, Work& work);
+
+// Per body: sums of the magnitudes of the forces, and of the torques about its point, that elements add to its equations. In absolute coordinates.
+struct Acting {
+  double force = 0, torque = 0;
+};
+void acting_forces(const System& system, const State& at, Work& work, std::vector<Acting>& out);
 
 // Per row: no translation of a body changes it, so that it holds an angle and its multiplier is a torque.
 std::vector<bool> rows_of_angles(const System& system, const State& at, Work& work);
@@ -76,6 +82,7 @@ class NaturalScales {
   std::vector<Scale> largest_;  // per subsystem
   std::vector<double> farthest_;
   std::vector<Scale> behind_;  // per link of the tree: of all bodies behind it
+  std::vector<Vec3> place_;    // per link
   std::vector<double> forces_, accelerations_, rows_;
 };
 

@@ -376,25 +376,6 @@ void System::body_constraint_matrices(const State& state, Work& work, std::vecto
   }
 }
 
-void System::acting_forces(const State& state, Work& work, std::vector<Acting>& out) const {
-  const Evaluation e = prepare(state, work, {});
-  out.assign(model_->bodies().size(), {});
-  for (const auto& batch : model_->batches) {
-    const int frames = batch->coupling().frames;
-    for (int k = 0; k < batch->size(); ++k)
-      for (int f = 0; f < frames; ++f) {
-        const Frame& frame = model_->frames[at(batch->frames[at(k * frames + f)])];
-        if (frame.node < 0 || model_->bodies()[at(frame.node)].type == NodeType::State) continue;
-        const Vec6 W = batch->wrench_on(e, k, f);
-        const Vec3 p = FrameView(frame, e.numbers, e.nodes, e.motions).motion().p;
-        const double force = W.head<3>().norm();
-        Acting& acting = out[at(frame.node)];
-        acting.force += force;
-        acting.torque += W.tail<3>().norm() + (p - work.motions[at(frame.node)].p).norm() * force;
-      }
-  }
-}
-
 Energy System::energy(const State& state, Work& work) const {
   const Evaluation e = prepare(state, work, {});
   Energy sum;

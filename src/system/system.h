@@ -112,12 +112,6 @@ class System {
   // The same with respect to the frames' own nodes, which in minimal coordinates are the bodies. Sizes `out`.
   void body_constraint_matrices(const State& at, Work& work, std::vector<double>& out) const;
 
-  // Per body: sums of the magnitudes of the forces, and of the torques about its point, that elements add to its equations.
-  struct Acting {
-    double force = 0, torque = 0;
-  };
-  void acting_forces(const State& at, Work& work, std::vector<Acting>& out) const;
-
   Energy energy(const State& at, Work& work) const;
   // State::angles of a step that was accepted.
   void follow_angles(State& state, Work& work) const;

@@ -27,13 +27,6 @@ class TreeAssembly {
     move_links(*model_->tree, model_->nodes, numbers, q, v, vdot, at_, motions);
   }
   void gather(const Vec6* wrench, double* r);
-  const Vec3& position(int link) const { return at_.motion[static_cast<std::size_t>(link)].p; }
-  // How a velocity moves its link, in the axes of that.
-  const Vec6& direction(int velocity) const { return at_.S[static_cast<std::size_t>(velocity)]; }
-  // dW/dA of a body, as last evaluated.
-  Eigen::Map<const Mat6> inertia_of_body(int body) const {
-    return Eigen::Map<const Mat6>(&partials_.M[static_cast<std::size_t>(36 * body)]);
-  }
   // f of the bodies: what the joints before them have to balance.
   void transmitted(Vec6* wrench) const;
 
