@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <Eigen/Eigenvalues>
@@ -20,6 +22,7 @@
 #include "system/assembly.h"
 #include "system/node_components.h"
 #include "system/redundancy.h"
+#include "system/subsystems.h"
 #include "system/tree_state.h"
 
 namespace liedyn {
@@ -48,7 +51,7 @@ void check(const StaticOptions& o) {
 }
 
 // Beyond so many velocities the way down is not that of dense matrices, and may end at a saddle.
-constexpr int kLargestDescent = 150;
+constexpr int kLargestDescent = 300;
 
 // Numbers that are loads: gravity, and the components of applied forces and torques, at their value at the time.
 struct Load {
@@ -83,13 +86,91 @@ System loaded(const System& system, const std::vector<Load>& loads, double facto
   return System(system.shared_model(), std::move(params));
 }
 
-// The largest applied force or torque; weights are in Work::force_scale.
-double largest_applied(const System& system, const std::vector<Load>& loads) {
-  double out = 0;
-  for (const Load& load : loads)
-    if (load.number < system.model().description().gravity() ||
-        load.number >= system.model().description().gravity() + 3)
-      out = std::max(out, std::abs(load.value));
+// Lengths, forces and energies of each subsystem (system/subsystems.h), so that nothing depends on units, on where the origin is, or on what else the model holds.
+class StaticScales {
+ public:
+  StaticScales(const System& system, const State& state, Work& work)
+      : parts_(subsystems(system, work)),
+        constraints_(constraint_scales(system, state, work)),
+        units_(VectorXd::Ones(system.model().nv)),
+        part_of_(at(system.model().nv), -1) {
+    const Model& model = system.model();
+    for (std::size_t n = 0; n < model.nodes.size(); ++n)
+      for (int k = 0; k < node_size(model.nodes[n].type).v && parts_.of_node[n] >= 0; ++k) {
+        const int i = model.nodes[n].v + k;
+        units_[i] = constraints_.column_length[at(i)] / constraints_.column[at(i)];
+        part_of_[at(i)] = parts_.of_node[n];
+      }
+  }
+
+  const Subsystems& parts() const { return parts_; }
+  int part_of(int velocity) const { return part_of_[at(velocity)]; }  // -1: a state
+  // What makes displacements and rotations numbers: the length of the subsystem, and 1.
+  const VectorXd& units() const { return units_; }
+  // Of rows, in their own units.
+  double row(int i) const { return constraints_.row_length[at(i)] / constraints_.row[at(i)]; }
+  const ConstraintScales& constraints() const { return constraints_; }
+
+  // Forces and torques at work at the state: of each equation, and energies of each subsystem.
+  void update(const System& system, const State& state, Work& work) {
+    constexpr double kShare = 1e-3;  // of the largest in the subsystem: joints and beams pass forces on
+    const Model& model = system.model();
+    acting_forces(system, state, work, acting_);
+    energy_.assign(parts_.length.size(), 0);
+    const auto for_each = [&](auto&& visit) {
+      for (std::size_t n = 0; n < model.nodes.size(); ++n)
+        for (int k = 0; k < node_size(model.nodes[n].type).v && parts_.of_node[n] >= 0; ++k) {
+          const double own = is_displacement(model.nodes[n].type, k) ? acting_[n].force : acting_[n].torque;
+          visit(model.nodes[n].v + k, own, energy_[at(parts_.of_node[n])]);
+        }
+    };
+    force_.assign(at(model.nv), 0);
+    for_each([&](int i, double own, double& all) { all = std::max(all, own * units_[i]); });
+    for_each([&](int i, double own, const double& all) {
+      force_[at(i)] = std::max(own, kShare * all / units_[i]);
+    });
+  }
+  double force(int i) const { return force_[at(i)]; }
+  double energy(int part) const { return energy_[at(part)]; }
+
+ private:
+  Subsystems parts_;
+  ConstraintScales constraints_;
+  VectorXd units_;
+  std::vector<int> part_of_;
+  std::vector<Acting> acting_;
+  std::vector<double> force_, energy_;
+};
+
+// Columns y = N p that span the motions the constraints allow, with numbers p, and the subsystem of each.
+struct Motions {
+  MatrixXd N;
+  std::vector<int> part;
+};
+Motions allowed_motions(const SparseMatrix& B, const StaticScales& scales) {
+  const MatrixXd dense = MatrixXd(B);
+  std::vector<MatrixXd> bases;
+  std::vector<std::vector<int>> columns(scales.parts().length.size()), rows(columns.size());
+  for (int i = 0; i < B.cols(); ++i)
+    if (scales.part_of(i) >= 0) columns[at(scales.part_of(i))].push_back(i);
+  for (int i = 0; i < B.rows(); ++i)
+    if (const int part = scales.parts().of_row[at(i)]; part >= 0) rows[at(part)].push_back(i);
+  Motions out;
+  Eigen::Index count = 0;
+  for (std::size_t part = 0; part < columns.size(); ++part) {
+    const MatrixXd own = dense(rows[part], columns[part]) * scales.units()(columns[part]).asDiagonal();
+    bases.push_back(admissible_motions(own.sparseView()));
+    count += bases.back().cols();
+    out.part.insert(out.part.end(), static_cast<std::size_t>(bases.back().cols()), static_cast<int>(part));
+  }
+  out.N = MatrixXd::Zero(B.cols(), count);
+  Eigen::Index first = 0;
+  for (std::size_t part = 0; part < columns.size(); ++part) {
+    for (std::size_t i = 0; i < columns[part].size(); ++i)
+      out.N.row(columns[part][i]).segment(first, bases[part].cols()) =
+          scales.units()[columns[part][i]] * bases[part].row(static_cast<Eigen::Index>(i));
+    first += bases[part].cols();
+  }
   return out;
 }
 
@@ -100,11 +181,11 @@ Linearization static_form(Linearization l) {
   return l;
 }
 
-// The iteration for one set of loads. `applied`: the largest of them.
+// The iteration for one set of loads.
 class Equilibrium {
  public:
-  Equilibrium(const System& system, Work& work, double tolerance, double applied)
-      : system_(&system), work_(&work), tolerance_(tolerance), applied_(applied) {}
+  Equilibrium(const System& system, const State& state, Work& work, double tolerance)
+      : system_(&system), work_(&work), tolerance_(tolerance), scales_(system, state, work) {}
 
   int iterations = 0;
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
@@ -122,7 +203,6 @@ class Equilibrium {
     if (has_states())
       ways = nv <= kLargestDense ? std::vector<Way>{&Equilibrium::balance, &Equilibrium::settle}
                                  : std::vector<Way>{&Equilibrium::newton};
-    set_round_off(state);
     for (const Way way : ways) {
       State found = state;
       if (!(this->*way)(found)) continue;
@@ -137,59 +217,68 @@ class Equilibrium {
   struct Place {
     State state;
     Linearization l;
-    MatrixXd N;      // motions the constraints allow
-    VectorXd force;  // what is left, N N^T Q^T r; of states the rates
+    Motions motions;
+    VectorXd force;  // what is left along the motions; of states the rates
     double excess = 0;
   };
 
   bool has_states() const { return system_->model().first_state() < system_->model().nv; }
 
-  // Forces that bodies and joints carry.
-  double force_scale() const { return std::max({work_->force_scale, carried_, applied_, 1e-300}); }
-  double size() const {
-    double size = 1;
-    for (const Motion<double>& m : work_->motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
-    return size;
+  // The largest distance from the origin, in lengths of the subsystem, at least 1.
+  double extent() const {
+    double out = 1;
+    for (std::size_t b = 0; b < scales_.parts().of_body.size(); ++b)
+      if (const int part = scales_.parts().of_body[b]; part >= 0 && scales_.parts().length[at(part)] > 0)
+        out = std::max(out, work_->motions[b].p.cwiseAbs().maxCoeff() / scales_.parts().length[at(part)]);
+    return out;
   }
 
   // The largest forces and violations, relative to what is tolerated.
   double evaluate(const State& state) {
+    constexpr double kPlaces = 1e-12;
+    scales_.update(*system_, state, *work_);
     system_->residual(state, *work_, {});
-    carried_ = largest(state.lambda);
     const int first = system_->model().first_state();
-    const double tolerated = tolerance_ * force_scale();
-    double out = largest(work_->phi) / (1e-12 * size());
-    for (int i = 0; i < first; ++i) {
-      const double left =
-          std::abs(work_->r[at(i)]) / std::max(tolerated, at(i) < round_off_.size() ? round_off_[at(i)] : 0);
-      out = std::isfinite(left) ? std::max(out, left) : left;
-    }
+    double out = 0;
+    const auto include = [&](double left, double tolerated) {
+      if (left == 0) return;
+      const double part = std::abs(left) / tolerated;
+      out = std::isfinite(part) ? std::max(out, part) : INFINITY;
+    };
+    const bool probed = !round_off_.empty();
+    for (int i = 0; i < system_->model().rows; ++i)
+      include(work_->phi[at(i)], std::max(kPlaces * scales_.row(i), probed ? row_round_off_[at(i)] : 0));
+    for (int i = 0; i < first; ++i)
+      include(work_->r[at(i)], std::max(tolerance_ * scales_.force(i), probed ? round_off_[at(i)] : 0));
     for (int i = first; i < system_->model().nv; ++i)
-      out = std::max(out, std::abs(work_->r[at(i)]) / (tolerance_ * rate_scales_[at(i - first)]));
+      include(work_->r[at(i)], tolerance_ * rate_scales_[at(i - first)]);
     return out;
   }
 
-  // Positions are known to a few units of their last digit, and forces to what these are times the stiffness: of a stiff slender beam that is more than the
-  // tolerance of small loads.
+  // Positions are known to their last digit, and forces to what that is times the stiffness: of a stiff slender beam it may be more than the tolerance of small loads.
   void set_round_off(const State& state) {
-    constexpr double kDigit = 5e-15;
-    const Linearization l = linearize(*system_, state, Vec3::Zero(), *work_);
-    const double digit = kDigit * size();
-    round_off_.assign(at(l.first_state), 0);
-    for (int c = 0; c < l.first_state; ++c)
-      for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
-        if (it.row() < l.first_state)
-          round_off_[at(static_cast<int>(it.row()))] =
-              std::max(round_off_[at(static_cast<int>(it.row()))], digit * std::abs(it.value()));
-    // The axes of a node may be others.
-    for (const Node& node : system_->model().nodes) {
-      double most[2] = {0, 0};
-      const auto each = [&](auto&& visit) {
-        for (int k = 0; k < node_size(node.type).v && node.v + k < l.first_state; ++k)
-          visit(round_off_[at(node.v + k)], most[is_displacement(node.type, k) ? 0 : 1]);
-      };
-      each([](const double& own, double& all) { all = std::max(all, own); });
-      each([](double& own, const double& all) { own = all; });
+    constexpr double kUnit = std::numeric_limits<double>::epsilon(), kMargin = 8;
+    constexpr int kProbes = 4;
+    system_->residual(state, *work_, {});
+    const std::vector<double> r = work_->r, phi = work_->phi;
+    round_off_.assign(r.size(), 0);
+    row_round_off_.assign(phi.size(), 0);
+    std::uint32_t bits = 12345;
+    const auto shake = [&](std::vector<double>& values) {
+      for (double& x : values) {
+        bits = 1664525U * bits + 1013904223U;
+        x *= (bits >> 31U) != 0 ? 1 + kUnit : 1 - kUnit;
+      }
+    };
+    for (int probe = 0; probe < kProbes; ++probe) {
+      State other = state;
+      shake(other.q);
+      shake(other.lambda);
+      system_->residual(other, *work_, {});
+      for (std::size_t i = 0; i < r.size(); ++i)
+        round_off_[i] = std::max(round_off_[i], kMargin * std::abs(work_->r[i] - r[i]));
+      for (std::size_t i = 0; i < phi.size(); ++i)
+        row_round_off_[i] = std::max(row_round_off_[i], kMargin * std::abs(work_->phi[i] - phi[i]));
     }
   }
 
@@ -198,35 +287,50 @@ class Equilibrium {
     const int first = l.first_state, states = static_cast<int>(l.states());
     rate_scales_.assign(at(states), 1e-300);
     for (int j = 0; j < l.M.cols(); ++j) {
-      const double change = j < first ? size() : typical(state, j);
+      const double change = j < first ? scales_.units()[j] : typical(l, state, j);
       for (SparseMatrix::InnerIterator it(j < first ? l.K : l.C, j); it; ++it)
         if (it.row() >= first)
           rate_scales_[at(static_cast<int>(it.row()) - first)] += std::abs(it.value()) * change;
     }
   }
-  static double typical(const State& state, int i) {
-    constexpr double kSmall = 1e-6;
-    return std::max(std::abs(state.v[at(i)]), kSmall);
+  // The size of a state; of one that is zero the change that balances motions of the size of the model.
+  double typical(const Linearization& l, const State& state, int i) const {
+    if (state.v[at(i)] != 0) return std::abs(state.v[at(i)]);
+    double by_motions = 0;
+    for (int j = 0; j < l.first_state; ++j)
+      by_motions = std::max(by_motions, std::abs(l.K.coeff(i, j)) * scales_.units()[j]);
+    const double own = std::abs(l.C.coeff(i, i));
+    return by_motions > 0 && own > 0 ? by_motions / own : 1;
   }
 
   Place place(State state) {
     Place out;
+    const Model& model = system_->model();
     out.l = linearize(*system_, state, Vec3::Zero(), *work_);
+    const int first = out.l.first_state;
     const auto force = [&]() -> VectorXd {
-      return out.l.Q.transpose() * Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
+      return out.l.Q.transpose() * Eigen::Map<const VectorXd>(work_->r.data(), model.nv);
     };
-    if (system_->model().rows > 0) {
-      const VectorXd change = MatrixXd(out.l.L).completeOrthogonalDecomposition().solve(force());
+    const VectorXd& units = scales_.units();
+    if (model.rows > 0) {
+      // Energies along the units: forces and torques alike.
+      VectorXd columns(model.rows);
+      for (int i = 0; i < model.rows; ++i) columns[i] = 1 / scales_.row(i);
+      const MatrixXd L = units.asDiagonal() * MatrixXd(out.l.L) * columns.asDiagonal();
+      const VectorXd change =
+          columns.asDiagonal() * L.completeOrthogonalDecomposition().solve(units.asDiagonal() * force());
       for (std::size_t i = 0; i < state.lambda.size(); ++i)
         state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
       out.l = linearize(*system_, state, Vec3::Zero(), *work_);  // K depends on the multipliers
     }
-    const int first = out.l.first_state;
-    out.N = admissible_motions(SparseMatrix(out.l.B.leftCols(first)));
+    out.motions = allowed_motions(SparseMatrix(out.l.B.leftCols(first)), scales_);
     if (has_states()) set_rate_scales(out.l, state);
+    set_round_off(state);
     out.excess = evaluate(state);
     out.force = force();
-    out.force.head(first) = out.N * (out.N.transpose() * VectorXd(out.force.head(first)));
+    const VectorXd inverse = units.head(first).cwiseInverse();
+    const VectorXd along = out.motions.N.transpose() * VectorXd(out.force.head(first));
+    out.force.head(first) = inverse.cwiseAbs2().asDiagonal() * VectorXd(out.motions.N * along);
     out.state = std::move(state);
     return out;
   }
@@ -249,37 +353,82 @@ class Equilibrium {
 
   // Newton's step where K is positive; where it is negative the opposite, which is downhill there:
   //   d = -N |N^T K N|^-1 N^T Q^T r
-  // No part is longer than the model is large. Motions that nothing resists and nothing drives stay where they are.
-  VectorXd downhill(const Place& from) const {
-    constexpr double kNothing = 1e-10;
-    const MatrixXd K = from.N.transpose() * (from.l.K * from.N);
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (K + K.transpose()));
-    const VectorXd c = eigen.eigenvectors().transpose() * (from.N.transpose() * from.force);
-    const double stiffest = eigen.eigenvalues().cwiseAbs().maxCoeff();
-    const double nothing = std::max(tolerance_ * force_scale(), kNothing * c.norm());
-    VectorXd p = VectorXd::Zero(c.size());
-    for (Eigen::Index i = 0; i < c.size(); ++i) {
-      const double stiffness = std::abs(eigen.eigenvalues()[i]);
-      if (c[i] == 0 || (stiffness <= kNothing * stiffest && std::abs(c[i]) <= nothing)) continue;
-      p[i] = -c[i] / std::max(stiffness, std::abs(c[i]) / size());
+  // for each subsystem. No part is longer than the subsystem is large. Motions that nothing resists and nothing drives stay where they are.
+  class Downhill {
+   public:
+    Downhill(const Place& from, const StaticScales& scales, double tolerance) : motions_(&from.motions) {
+      const MatrixXd& N = from.motions.N;
+      for (Eigen::Index first = 0, end = 0; first < N.cols(); first = end) {
+        while (end < N.cols() && from.motions.part[static_cast<std::size_t>(end)] ==
+                                     from.motions.part[static_cast<std::size_t>(first)])
+          ++end;
+        const MatrixXd own = N.middleCols(first, end - first), K = own.transpose() * (from.l.K * own);
+        Part part{first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}};
+        part.eigen.compute(0.5 * (K + K.transpose()));
+        convex_ = convex_ && part.eigen.eigenvalues()[0] > 0;
+        parts_.push_back(std::move(part));
+      }
     }
-    return from.N * (eigen.eigenvectors() * p);
+    // Of forces at this place, or at another with the stiffness of this one.
+    VectorXd step(const VectorXd& force) const {
+      constexpr double kNothing = 1e-10;
+      VectorXd out = VectorXd::Zero(motions_->N.cols());
+      const VectorXd along = motions_->N.transpose() * force.head(motions_->N.rows());
+      for (const Part& part : parts_) {
+        const auto& vectors = part.eigen.eigenvectors();
+        const VectorXd& values = part.eigen.eigenvalues();
+        const VectorXd c = vectors.transpose() * along.segment(part.first, values.size());
+        const double stiffest = values.cwiseAbs().maxCoeff();
+        const double nothing = std::max(part.tolerated, kNothing * c.norm());
+        VectorXd p = VectorXd::Zero(c.size());
+        for (Eigen::Index i = 0; i < c.size(); ++i) {
+          const double stiffness = std::abs(values[i]);
+          if (c[i] == 0 || (stiffness <= kNothing * stiffest && std::abs(c[i]) <= nothing)) continue;
+          p[i] = -c[i] / std::max(stiffness, std::abs(c[i]));
+        }
+        out.segment(part.first, p.size()) = vectors * p;
+      }
+      return out;
+    }
+    bool convex() const { return convex_; }
+
+   private:
+    struct Part {
+      Eigen::Index first;
+      double tolerated;
+      Eigen::SelfAdjointEigenSolver<MatrixXd> eigen;
+    };
+    const Motions* motions_;
+    std::vector<Part> parts_;
+    bool convex_ = true;
+  };
+
+  // Work along y, that of each subsystem relative to its energy.
+  double work_along(const VectorXd& y, const VectorXd& force) const {
+    double out = 0;
+    for (int i = 0; i < y.size(); ++i)
+      if (const int part = scales_.part_of(i); part >= 0 && scales_.energy(part) > 0)
+        out += y[i] * force[i] / scales_.energy(part);
+    return out;
   }
 
-  // Always downhill, so that what is found is stable unless the start is in balance already.
+  // Always downhill, so that what is found is stable unless the start is in balance already. Where K is positive a step is good, too, if the next one with the same
+  // matrix would be shorter (Deuflhard). Forces and work are no measure there: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the
+  // next step, by forces that are far larger than those that turned it.
   bool descend(State& state) {
     constexpr int kIterations = 300;
     constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kLeft = 1e4;
     Place now = place(state);
-    const double first_size = size();
-    for (int i = 0; i < kIterations && std::isfinite(now.excess) && size() < kRunaway * first_size; ++i) {
-      if (now.N.cols() == 0) break;  // the constraints alone say where everything is
+    const double first_extent = extent();
+    for (int i = 0; i < kIterations && std::isfinite(now.excess) && extent() < kRunaway * first_extent; ++i) {
+      if (now.motions.N.cols() == 0) break;  // the constraints alone say where everything is
       ++iterations;
-      const VectorXd y = downhill(now), d = now.l.Q * y;
+      const Downhill down(now, scales_, tolerance_);
+      const VectorXd p = down.step(now.force), y = now.motions.N * p, d = now.l.Q * y;
       // No step can be made: forces left over are the round-off of those that cancel.
-      const bool settled = y.cwiseAbs().maxCoeff() <= kSettled * size();
+      const bool settled = p.cwiseAbs().maxCoeff() <= kSettled * extent();
       const bool close = now.excess <= 1;
-      const double slope = now.force.dot(y);
+      const double slope = work_along(y, now.force);
       double length = rotation_limit(system_->model(), d.data());
       for (bool accepted = settled; !accepted; length /= 2) {
         if (length < kShortest) {
@@ -297,7 +446,8 @@ class Equilibrium {
           break;
         }
         // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
-        accepted = then.force.dot(y) < -0.9 * slope;
+        accepted = work_along(y, then.force) < -0.9 * slope ||
+                   (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm());
         if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
@@ -316,37 +466,44 @@ class Equilibrium {
   struct Balance {
     MatrixXd J, inertia;
     VectorXd row, column;  // what J was multiplied with
-    Balance(const Place& at_place, double size) {
-      const Eigen::Index first = at_place.l.first_state, states = at_place.l.states(), n = at_place.N.cols();
-      const MatrixXd K = at_place.l.K, C = at_place.l.C, M = at_place.l.M, &N = at_place.N;
+    Balance(const Place& at_place, const VectorXd& sizes) {
+      const MatrixXd& N = at_place.motions.N;
+      const Eigen::Index first = at_place.l.first_state, states = at_place.l.states(), n = N.cols();
+      const MatrixXd K = at_place.l.K, C = at_place.l.C, M = at_place.l.M;
       J.resize(n + states, n + states);
       J << N.transpose() * K.topLeftCorner(first, first) * N, N.transpose() * C.topRightCorner(first, states),
           K.bottomLeftCorner(states, first) * N, C.bottomRightCorner(states, states);
       inertia = MatrixXd::Identity(n + states, n + states);
       inertia.topLeftCorner(n, n) = N.transpose() * M.topLeftCorner(first, first) * N;
-      column = VectorXd::Constant(n + states, size);
-      for (Eigen::Index i = 0; i < states; ++i)
-        column[n + i] = typical(at_place.state, static_cast<int>(first + i));
+      column = VectorXd::Ones(n + states);
+      column.tail(states) = sizes;
       J = J * column.asDiagonal();
       row = J.cwiseAbs().rowwise().maxCoeff();
       for (double& x : row) x = x > 0 ? 1 / x : 1;
       J = row.asDiagonal() * J;
     }
     VectorXd right(const Place& from, const VectorXd& force) const {
-      const Eigen::Index first = from.l.first_state, states = from.l.states(), n = from.N.cols();
-      VectorXd out(n + states);
-      out << from.N.transpose() * force.head(first), force.tail(states);
+      const MatrixXd& N = from.motions.N;
+      const Eigen::Index first = from.l.first_state, states = from.l.states();
+      VectorXd out(N.cols() + states);
+      out << N.transpose() * force.head(first), force.tail(states);
       return row.asDiagonal() * out;
     }
     // The increment of q (bodies) and v (states).
     VectorXd step(const Place& from, const VectorXd& solution) const {
       const VectorXd p = column.asDiagonal() * solution;
-      const Eigen::Index n = from.N.cols();
+      const MatrixXd& N = from.motions.N;
       VectorXd y(from.l.M.rows());
-      y << from.N * p.head(n), p.tail(p.size() - n);
+      y << N * p.head(N.cols()), p.tail(p.size() - N.cols());
       return from.l.Q * y;
     }
   };
+
+  VectorXd state_sizes(const Place& of) const {
+    VectorXd out(of.l.states());
+    for (int i = 0; i < out.size(); ++i) out[i] = typical(of.l, of.state, of.l.first_state + i);
+    return out;
+  }
 
   // Newton's method for bodies and states together: controllers have no potential to go down. A step is good if the next one with the same
   // matrix would be shorter (Deuflhard). Motions and states that nothing determines stay where they are.
@@ -356,7 +513,7 @@ class Equilibrium {
     Place now = place(state);
     for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
       ++iterations;
-      const Balance b(now, size());
+      const Balance b(now, state_sizes(now));
       Eigen::CompleteOrthogonalDecomposition<MatrixXd> inverse;
       inverse.setThreshold(kDependent);
       inverse.compute(b.J);
@@ -391,11 +548,11 @@ class Equilibrium {
   bool settle(State& state) {
     constexpr int kIterations = 400;
     Place now = place(state);
-    double mu = std::max(first_shift(state), 1.0);
+    double mu = first_shift(state);
     const double most = 1e12 * mu;
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && now.excess > 1 && mu <= most; ++i) {
       ++iterations;
-      const Balance b(now, size());
+      const Balance b(now, state_sizes(now));
       const MatrixXd damped = b.J + mu * (b.row.asDiagonal() * b.inertia * b.column.asDiagonal());
       const VectorXd d = b.step(now, -damped.partialPivLu().solve(b.right(now, now.force)));
       State trial = moved(now.state, rotation_limit(system_->model(), d.data()) * d);
@@ -425,7 +582,9 @@ class Equilibrium {
     const double scale = first_shift(state), least = 1e-9 * scale, most = 1e12 * scale;
     double mu = scale, energy = system_->energy(state, *work_).potential;
     for (int i = 0; i < kIterations && mu <= most; ++i) {
-      const double violation = largest((evaluate(state), work_->phi)) / (1e-12 * size());
+      set_round_off(state);
+      now = evaluate(state);
+      const double violation = violations();
       const bool close = now <= 1;
       ++iterations;
       const VectorXd r = Eigen::Map<const VectorXd>(work_->r.data(), system_->model().nv);
@@ -464,13 +623,25 @@ class Equilibrium {
     return false;
   }
 
-  // mu with which the first step is of the size of the model at most.
+  // Of the constraints, relative to what is tolerated.
+  double violations() const {
+    double out = 0;
+    for (int i = 0; i < system_->model().rows; ++i)
+      out = std::max(out,
+                     std::abs(work_->phi[at(i)]) / std::max(1e-12 * scales_.row(i), row_round_off_[at(i)]));
+    return out;
+  }
+
+  // mu with which the first step is a tenth of the size of the model at most.
   double first_shift(const State& state) {
+    constexpr double kPart = 0.1;
     State start = state;
-    if (!solve_accelerations(*system_, start, *work_)) return 1;
-    double extent = 0;
-    for (const Motion<double>& m : work_->motions) extent = std::max(extent, m.p.norm());
-    return std::max(largest(start.vdot) / std::max(0.1 * extent, 1e-3), 1e-12);
+    const bool found = solve_accelerations(*system_, start, *work_);
+    double out = 0;
+    for (int i = 0; i < system_->model().first_state(); ++i)
+      out = std::max(out, (found ? std::abs(start.vdot[at(i)]) : work_->numbers->gravity.norm()) /
+                              (kPart * scales_.units()[i]));
+    return out > 0 ? out : 1;
   }
 
   // d and the increments of lambda, into work_->right, with K + mu M. False: singular.
@@ -527,7 +698,7 @@ class Equilibrium {
     double out = 0;
     for (const Node& node : system_->model().nodes)
       for (int k = 0; k < node_size(node.type).v; ++k)
-        out = std::max(out, std::abs(step[at(node.v + k)]) / (is_displacement(node.type, k) ? size() : 1));
+        out = std::max(out, std::abs(step[at(node.v + k)]) / scales_.units()[node.v + k]);
     return std::isfinite(largest(step)) ? out : INFINITY;
   }
 
@@ -538,6 +709,8 @@ class Equilibrium {
     constexpr double kShortest = 0.01;
     double now = evaluate(state);
     for (int i = 0; i < kIterations && std::isfinite(now); ++i) {
+      set_round_off(state);
+      now = evaluate(state);
       const bool close = now <= 1;
       ++iterations;
       if (!increment(state)) return false;
@@ -577,6 +750,8 @@ class Equilibrium {
     }
     double now = evaluate(state);
     for (int i = 0; i < kIterations; ++i) {
+      set_round_off(state);
+      now = evaluate(state);
       const bool close = now <= 1;
       ++iterations;
       if (!increment(state)) return close;
@@ -605,9 +780,9 @@ class Equilibrium {
 
   const System* system_;
   Work* work_;
-  double tolerance_, applied_;
-  double carried_ = 0;
-  std::vector<double> rate_scales_, round_off_;
+  double tolerance_;
+  StaticScales scales_;
+  std::vector<double> rate_scales_, round_off_, row_round_off_;
 };
 
 // Motions of zero stiffness, and the number of those with negative stiffness.
@@ -616,23 +791,45 @@ struct Stiffness {
   MatrixXd indifferent;  // columns: displacements and rotations
 };
 Stiffness stiffness_of(const System& system, const State& state, Work& work) {
-  constexpr double kNothing = 1e-12;
+  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  const MatrixXd N = admissible_motions(l.B);
+  StaticScales scales(system, state, work);
+  scales.update(system, state, work);
+  const MatrixXd N = allowed_motions(l.B, scales).N;
   Stiffness out;
   out.indifferent.resize(N.rows(), 0);
   if (N.cols() == 0) return out;
-  const VectorXd unit = equilibration(stiffness_scale(system, state, l, work), N);
-  const MatrixXd K = unit.asDiagonal() * (N.transpose() * (l.K * N)) * unit.asDiagonal();
+  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off. Equilibria are not found to the last digit either.
+  VectorXd scale = VectorXd::Constant(l.K.rows(), 1e-300);
+  for (int c = 0; c < l.K.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
+      scale[it.row()] = std::max(scale[it.row()], std::abs(it.value()));
+  const VectorXd unit = equilibration(scale, N);
+  const MatrixXd scaled = N * unit.asDiagonal(), K = scaled.transpose() * (l.K * scaled);
+  // What is not stiffness but the round-off of forces in balance.
+  VectorXd floor(l.K.rows());
+  for (int i = 0; i < floor.size(); ++i)
+    floor[i] = scales.part_of(i) < 0
+                   ? 0
+                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
+  SparseMatrix magnitude = l.K;
+  for (int c = 0; c < magnitude.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());
+  const auto round_off = [&](const VectorXd& x) {
+    const VectorXd y = (scaled * x).cwiseAbs();
+    return kDigits * y.dot(magnitude * y) + y.cwiseAbs2().dot(floor);
+  };
   const Eigen::BDCSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
-  const double nothing = kNothing * std::max(svd.singularValues()[0], 1.0);
-  Eigen::Index rank = 0;
-  while (rank < K.cols() && svd.singularValues()[rank] > nothing) ++rank;
-  if (rank < K.cols())
-    out.indifferent = separated(N * (unit.asDiagonal() * svd.matrixV().rightCols(K.cols() - rank)));
+  std::vector<Eigen::Index> indifferent;
+  for (Eigen::Index i = 0; i < K.cols(); ++i)
+    if (svd.singularValues()[i] <= round_off(svd.matrixV().col(i))) indifferent.push_back(i);
+  if (!indifferent.empty()) out.indifferent = separated(scaled * svd.matrixV()(Eigen::all, indifferent));
   // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
-  const Eigen::EigenSolver<MatrixXd> eigen(K, false);
-  for (const auto& value : eigen.eigenvalues()) out.negative += value.real() < -nothing ? 1 : 0;
+  const Eigen::EigenSolver<MatrixXd> eigen(K, true);
+  for (Eigen::Index i = 0; i < K.cols(); ++i)
+    if (eigen.eigenvalues()[i].real() < 0 &&
+        -eigen.eigenvalues()[i].real() > round_off(eigen.eigenvectors().col(i).cwiseAbs()))
+      ++out.negative;
   return out;
 }
 
@@ -690,9 +887,8 @@ std::vector<std::string> states_without_effect(const System& system, const State
 // A state a little away from `state` along the motion y, on the constraints; empty if there is none.
 std::optional<State> pushed(const System& system, const State& state, const Linearization& l,
                             const VectorXd& y, double by, Work& work) {
-  double size = 0;
-  for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
-  const VectorXd d = l.Q * y * (by * std::max(size, 1e-3) / y.cwiseAbs().maxCoeff());
+  const StaticScales scales(system, state, work);
+  const VectorXd d = l.Q * y * (by / y.cwiseQuotient(scales.units()).cwiseAbs().maxCoeff());
   State out = state;
   const double limit = rotation_limit(system.model(), d.data());
   const VectorXd step = limit * d;
@@ -702,10 +898,22 @@ std::optional<State> pushed(const System& system, const State& state, const Line
   return out;
 }
 
+// The largest way of a body between two states, in lengths of its subsystem, or change of its orientation.
+double way_between(const System& system, const State& from, const State& to) {
+  Work work(system);
+  const StaticScales scales(system, from, work);
+  double out = 0;
+  for (const Node& node : system.model().nodes)
+    for (int i = 0; i < node_size(node.type).q; ++i) {
+      const double unit = i < place_count(node.type) ? scales.units()[node.v] : 1;
+      out = std::max(out, std::abs(to.q[at(node.q + i)] - from.q[at(node.q + i)]) / unit);
+    }
+  return out;
+}
+
 // Off an unstable equilibrium of a large model, where its way led, and down from there; as often as it takes. The last LoadStep is that of the
 // new place. The direction that is left, if it stays unstable.
-std::optional<VectorXd> leave_unstable(const System& system, double tolerance, double applied, State& state,
-                                       LoadStep& step) {
+std::optional<VectorXd> leave_unstable(const System& system, double tolerance, State& state, LoadStep& step) {
   constexpr int kPushes = 8;
   constexpr double kPush = 0.05;
   for (int i = 0;; ++i) {
@@ -718,7 +926,7 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, d
     for (const double by : {kPush, -kPush}) {
       std::optional<State> trial = pushed(system, state, l, *y, by, work);
       if (!trial) continue;
-      Equilibrium equilibrium(system, work, tolerance, applied);
+      Equilibrium equilibrium(system, *trial, work, tolerance);
       equilibrium.straight_first = false;
       const bool found = equilibrium.solve(*trial);
       step.iterations += equilibrium.iterations;
@@ -771,7 +979,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     // The whole loads are the model's own.
     const System raised = next == 1 ? system : loaded(system, loads, next);
     Work raised_work(raised, model.nv <= kLargestDense ? "klu" : work->solver->name());
-    Equilibrium equilibrium(raised, raised_work, options.tolerance, next * largest_applied(system, loads));
+    Equilibrium equilibrium(raised, state, raised_work, options.tolerance);
     State trial = state;
     const bool found = equilibrium.solve(trial);
     if (!found) {
@@ -830,11 +1038,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   const bool has_states = model.first_state() < model.nv;
   if (model.nv > kLargestDescent && !has_states) {
     // In balance as drawn, it is what was asked for.
-    double way = 0;
-    for (std::size_t i = 0; i < state.q.size(); ++i) way = std::max(way, std::abs(state.q[i] - start.q[i]));
-    if (way > 1e-6) {
-      leaves =
-          leave_unstable(system, options.tolerance, largest_applied(system, loads), state, out.steps.back());
+    if (way_between(system, start, state) > 1e-6) {
+      leaves = leave_unstable(system, options.tolerance, state, out.steps.back());
     } else {
       Work sparse(system);
       leaves = unstable_direction(model, linearize(system, state, Vec3::Zero(), sparse));

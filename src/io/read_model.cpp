@@ -600,22 +600,29 @@ class ModelReader {
     for (int r = 0; r < 6; ++r)
       for (int c = 0; c < r; ++c) {
         const int below = 6 * r + c, above = 6 * c + r;
-        if (values_[static_cast<std::size_t>(below)] != values_[static_cast<std::size_t>(above)] ||
-            formula_text(below) != formula_text(above))
+        if (!make_same(above, below, 7 * r, 7 * c))
           return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", c, r, r, c);
       }
     return {};
   }
 
+  // Two mirrored entries of a symmetric matrix become their mean. Rounded numbers may differ by a little, compared with the entries on the diagonal of their row and
+  // column; formulas may not.
+  bool make_same(int above, int below, int row_diagonal, int column_diagonal) {
+    constexpr double kRounded = 1e-6;
+    const auto value = [this](int i) -> double& { return values_[static_cast<std::size_t>(i)]; };
+    if (formula_text(above) != formula_text(below)) return false;
+    const double scale = std::sqrt(std::abs(value(row_diagonal) * value(column_diagonal)));
+    if (!(std::abs(value(above) - value(below)) <= kRounded * scale)) return false;
+    value(above) = value(below) = 0.5 * (value(above) + value(below));
+    return true;
+  }
+
   // Turns the nine numbers of a matrix into xx, yy, zz, yz, xz, xy.
   std::string keep_symmetric_part() {
     constexpr std::array<std::pair<int, int>, 3> mirrored = {{{1, 3}, {2, 6}, {5, 7}}};
-    const auto same = [this](int a, int b) {
-      return values_[static_cast<std::size_t>(a)] == values_[static_cast<std::size_t>(b)] &&
-             formula_text(a) == formula_text(b);
-    };
     for (const auto& [above, below] : mirrored)
-      if (!same(above, below))
+      if (!make_same(above, below, 4 * (above / 3), 4 * (above % 3)))
         return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", above / 3,
                            above % 3, below / 3, below % 3);
 

@@ -8,6 +8,7 @@
 #include "model/nodes/stage.h"
 #include "system/matrix_parts.h"
 #include "system/node_components.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -15,12 +16,12 @@ namespace {
 using Eigen::VectorXd;
 
 // The mass matrix scaled to 1 and a little more, so that bodies without mass have a place too.
-SparseMatrix damping_matrix(const System& system, const State& state, Work& work) {
+SparseMatrix damping_matrix(const System& system, const State& state, const VectorXd& units, Work& work) {
   constexpr double kMassless = 1e-3;
   MatrixRequest request;
   request.force = {0, 0, 1};
   system.jacobian(state, work, {}, request);
-  SparseMatrix D = force_part(system, work);
+  SparseMatrix D = units.asDiagonal() * force_part(system, work) * units.asDiagonal();
   double largest = 0;
   for (Eigen::Index i = 0; i < D.rows(); ++i) largest = std::max(largest, std::abs(D.coeff(i, i)));
   SparseMatrix one(D.rows(), D.cols());
@@ -34,12 +35,6 @@ void hold(const std::vector<bool>& free, SparseMatrix& X) {
   X.prune([&](Eigen::Index row, Eigen::Index column, double) {
     return row == column || (free[static_cast<std::size_t>(row)] && free[static_cast<std::size_t>(column)]);
   });
-}
-
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
-  return out;
 }
 
 }  // namespace
@@ -56,12 +51,22 @@ double rotation_limit(const Model& model, const double* increment) {
   return most > kLargest ? kLargest / most : 1;
 }
 
-bool assemble_positions(const System& system, State& state, const std::vector<bool>* free, double tolerance,
-                        Work& work) {
+bool assemble_positions(const System& system, State& state, const std::vector<bool>* free,
+                        const std::vector<double>& scales, double tolerance, Work& work) {
   constexpr int kIterations = 300;
   constexpr double kGain = 1e-4, kLeastDamping = 1e-20, kMostDamping = 1e12;
   const Model& model = system.model();
-  SparseMatrix D = damping_matrix(system, state, work);
+  // Lengths as parts of those of their subsystems, so that metres and radians compare.
+  const ConstraintScales constraints = constraint_scales(system, state, work);
+  VectorXd units(model.nv), inverse(model.rows);
+  for (int i = 0; i < model.nv; ++i)
+    units[i] = constraints.column_length[static_cast<std::size_t>(i)] /
+               constraints.column[static_cast<std::size_t>(i)];
+  for (int i = 0; i < model.rows; ++i) inverse[i] = 1 / scales[static_cast<std::size_t>(i)];
+  const auto violation = [&]() -> VectorXd {
+    return inverse.asDiagonal() * Eigen::Map<const VectorXd>(work.phi.data(), model.rows);
+  };
+  SparseMatrix D = damping_matrix(system, state, units, work);
   if (free != nullptr) hold(*free, D);
   MatrixRequest request;
   request.row = {1, 0, 0};
@@ -70,9 +75,9 @@ bool assemble_positions(const System& system, State& state, const std::vector<bo
   Eigen::SimplicialLDLT<SparseMatrix> solver;
   for (int iteration = 0; iteration < kIterations; ++iteration) {
     system.jacobian(state, work, {}, request);
-    if (largest(work.phi) <= tolerance) return true;
-    const VectorXd phi = Eigen::Map<const VectorXd>(work.phi.data(), model.rows);
-    const SparseMatrix B = row_part(system, work);
+    const VectorXd phi = violation();
+    if (phi.size() == 0 || phi.cwiseAbs().maxCoeff() <= tolerance) return true;
+    const SparseMatrix B = inverse.asDiagonal() * row_part(system, work) * units.asDiagonal();
     VectorXd gradient = B.transpose() * phi;
     SparseMatrix normal = SparseMatrix(B.transpose()) * B;
     if (free != nullptr) {
@@ -91,12 +96,13 @@ bool assemble_positions(const System& system, State& state, const std::vector<bo
         continue;
       }
       VectorXd d = -solver.solve(gradient);
-      d *= rotation_limit(model, d.data());
+      d *= rotation_limit(model, d.data());  // units of rotations are 1
+      const VectorXd step = units.asDiagonal() * d;
       trial.q = state.q;
       for (const Node& node : model.nodes)
-        increment_position(node.type, d.data() + node.v, trial.q.data() + node.q);
+        increment_position(node.type, step.data() + node.v, trial.q.data() + node.q);
       system.residual(trial, work, {});
-      const double after = Eigen::Map<const VectorXd>(work.phi.data(), model.rows).squaredNorm();
+      const double after = violation().squaredNorm();
       const double predicted = phi.squaredNorm() - (phi + B * d).squaredNorm();
       if (phi.squaredNorm() - after > kGain * predicted && predicted > 0) {
         damping =

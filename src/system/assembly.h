@@ -12,10 +12,10 @@ namespace liedyn {
 //
 //   (B^T B + nu D) d = -B^T Phi
 //
-// Coordinates that are not `free` stay (null: all are free). True: the largest |Phi| is at most `tolerance`. Otherwise the state is where |Phi|
-// is least, nearby.
-bool assemble_positions(const System& system, State& state, const std::vector<bool>* free, double tolerance,
-                        Work& work);
+// with Phi divided by `scales` and displacements by the length of their subsystem. Coordinates that are not `free` stay (null: all are free). True: the largest
+// |Phi| is at most `tolerance`. Otherwise the state is where |Phi| is least, nearby.
+bool assemble_positions(const System& system, State& state, const std::vector<bool>* free,
+                        const std::vector<double>& scales, double tolerance, Work& work);
 
 // The factor that keeps the largest rotation of an increment of all nodes below half a radian, at most 1: beyond that a linearisation says
 // little.

@@ -7,11 +7,14 @@
 #include <limits>
 #include <utility>
 
+#include "system/node_components.h"
+
 namespace liedyn {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kWorstContraction = 0.5;
+constexpr double kLargestMargin = 64;  // of round-off that was estimated too low
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -33,22 +36,25 @@ Extent extent_of(const double* values, std::size_t count) {
   }
   return {std::fmax(largest[0], largest[1]), sum[0] + sum[1]};
 }
-double largest_of(const double* values, std::size_t count) { return extent_of(values, count).largest; }
 
-// The largest |D weight(i)| of the diagonal D of the assembled matrix, where i is the velocity whose equation it is; of nodes that `counts` accepts.
-template <class Counts, class Weight>
-double largest_on_diagonal(const Model& model, const Work& work, const Counts& counts, const Weight& weight) {
-  double out = 0;
-  const double* values = work.solver->values();
-  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
-    const Node& node = model.nodes[n];
-    if (node.type == NodeType::State || !counts(node)) continue;
-    const BlockRef& block = work.diagonal[n];
-    for (int i = 0; i < node_size(node.type).v; ++i)
-      out = std::max(out, std::abs(values[block.offset + i * (block.stride + 1)] * weight(node.v + i)));
+// The largest |value| / scale, and the sum.
+Extent extent_of(const double* values, const double* weights, std::size_t count) {
+  double largest[2] = {0, 0}, sum[2] = {0, 0};
+  std::size_t i = 0;
+  for (; i + 2 <= count; i += 2)
+    for (std::size_t k = 0; k < 2; ++k) {
+      largest[k] = std::fmax(largest[k], std::abs(values[i + k]) * weights[i + k]);
+      sum[k] += values[i + k];
+    }
+  if (i < count) {
+    largest[0] = std::fmax(largest[0], std::abs(values[i]) * weights[i]);
+    sum[0] += values[i];
   }
-  return out;
+  return {std::fmax(largest[0], largest[1]), sum[0] + sum[1]};
 }
+
+// 1 / scale; where nothing is at work anything but zero is too much.
+double inverse(double scale) { return 1 / std::max(scale, 1e-290); }
 
 bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
 
@@ -61,6 +67,9 @@ Corrector::Corrector(const System& system, CorrectorOptions options)
       system_(&system),
       options_(options),
       uses_parameters_(options.local || system.model().has_conventional_nodes()) {
+  weight_.resize(at(system.model().nv));
+  if (holds_positions()) row_weight_.resize(at(system.model().rows));
+  if (holds_velocities()) rate_weight_.resize(at(system.model().rows));
   if (options_.form == IndexForm::Stabilized) {
     drift_.resize(at(system.model().nv));
     eta_increment_.resize(at(system.model().rows));
@@ -75,6 +84,9 @@ Corrector::Corrector(const System& system, CorrectorOptions options)
 void Corrector::prepare(Work& work) {
   has_matrix_ = false;
   prepared_for_ = work.solver.get();
+  scales_.reset();
+  rounding_.clear();
+  margin_ = 1;
   if (uses_parameters_) work.rate_tangent.resize(work.tangent.size());
   // Initial values have needed these rows; steps do not.
   work.acceleration = {};
@@ -178,105 +190,149 @@ void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& wor
       add_covector(node, options_.chart, theta.data(), covector.data(), work.r.data());
 }
 
-// Residuals relative to what they are made of: forces to the largest inertial force, constraints, as the accelerations
-// that would remove them, to the largest acceleration.
-Corrector::Scales Corrector::scales(const State& to, const Work& work) const {
-  const double least = options_.absolute / options_.relative;
-  const double largest = largest_of_bodies(to.vdot);
-  return {std::max(work.force_scale, least), std::max(largest, least), largest};
+// Residuals relative to what they are made of: forces to those at work, constraints, as the accelerations that would remove them, to the accelerations.
+// Not more is asked of any equation than its round-off allows.
+void Corrector::set_weights(const Stage& stage) {
+  const double per_tolerance = 1 / options_.relative, rate = stage.rate();
+  const int first_state = system_->model().first_state();
+  const std::vector<double>&forces = scales_->forces(), &rows = scales_->rows();
+  for (std::size_t i = 0; i < at(first_state); ++i)
+    weight_[i] = inverse(std::max(forces[i], per_tolerance * (rounding_[i] + rate * inertial_rounding_[i])));
+  if (holds_positions())
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      row_weight_[i] = inverse(std::max(rows[i] / rate, per_tolerance * row_rounding_[i]));
+  if (holds_velocities())
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      rate_weight_[i] = inverse(std::max(rows[i] * stage.c_v, per_tolerance * rate_rounding_[i]));
 }
 
-double Corrector::largest_of_bodies(const std::vector<double>& values) const {
+// What the last digits of all unknowns make of the residuals: two random changes of them by the relative amount delta, enlarged to what rounding errors add up to.
+void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) {
+  constexpr double kDelta = 0x1p-26;
+  const double digits = 16 * margin_ * kEpsilon / kDelta, inertial_digits = 2 * margin_ * kEpsilon / kDelta;
   const Model& model = system_->model();
-  return std::max(largest_of(values.data(), at(model.first_state())),
-                  largest_of(values.data() + model.nv, values.size() - at(model.nv)));
+  const std::size_t nv = at(model.nv), rows = at(model.rows);
+  const Subsystems& parts = scales_->parts();
+  const std::vector<double> r = work.r, phi = work.phi, rate = work.rate;
+  rounding_.assign(nv, 0);
+  inertial_rounding_.assign(nv, 0);
+  row_rounding_.assign(rows, 0);
+  rate_rounding_.assign(holds_velocities() ? rows : 0, 0);
+
+  const std::vector<double>& farthest = scales_->farthest();  // places are rounded to that
+  std::uint32_t bits = 12345;
+  const auto either_way = [&](double size) {
+    bits = 1664525U * bits + 1013904223U;
+    return (bits >> 31U) != 0 ? size : -size;
+  };
+  const auto add = [](const std::vector<double>& now, const std::vector<double>& before, double factor,
+                      std::vector<double>& out) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (std::isfinite(now[i])) out[i] = std::max(out[i], factor * std::abs(now[i] - before[i]));
+  };
+  for (int probe = 0; probe < 2; ++probe) {
+    State other = to;
+    for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+      const Node& node = model.nodes[n];
+      const int part = parts.of_node[n];
+      double d[6] = {};
+      for (int k = 0; k < node_size(node.type).v && part >= 0; ++k)
+        d[k] = either_way(is_displacement(node.type, k) ? kDelta * farthest[at(part)] : kDelta);
+      if (part >= 0) increment_position(node.type, d, other.q.data() + node.q);
+    }
+    for (double& x : other.v) x += either_way(kDelta * x);
+    for (double& x : other.vdot) x += either_way(kDelta * x);
+    for (double& x : other.lambda) x += either_way(kDelta * x);
+    evaluate_residual(stage, other, work);
+    add(work.r, r, digits, rounding_);
+    add(work.phi, phi, digits, row_rounding_);
+    add(work.rate, rate, digits, rate_rounding_);
+    // Accelerations are as uncertain as theta, and as the places where these are constrained, times dvdot/dq.
+    other = to;
+    const bool constrained = holds_positions() && model.rows > 0;
+    for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+      const Node& node = model.nodes[n];
+      const int part = parts.of_node[n];
+      for (int k = 0; k < node_size(node.type).v && part >= 0; ++k) {
+        const double place = !constrained                    ? 0
+                             : is_displacement(node.type, k) ? farthest[at(part)]
+                             : parts.length[at(part)] > 0    ? farthest[at(part)] / parts.length[at(part)]
+                                                             : 1;
+        other.vdot[at(node.v + k)] +=
+            either_way(kDelta * stage.rate() * std::max(place, std::abs(theta[at(node.v + k)])));
+      }
+    }
+    evaluate_residual(stage, other, work);
+    add(work.r, r, inertial_digits / stage.rate(), inertial_rounding_);
+  }
+  work.r = r;
+  work.phi = phi;
+  work.rate = rate;
+  set_weights(stage);
 }
 
 // Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
 double Corrector::state_scale(const Stage& stage, const State& to, int i) const {
-  const double rounding = 16 * kEpsilon * std::abs(to.v[at(i)]) / stage.c_v;
-  return std::max(
-      {std::abs(to.vdot[at(i)]), rounding / options_.relative, 1e-4 * options_.absolute / options_.relative});
+  const double rounding = std::max(16 * kEpsilon * std::abs(to.v[at(i)]) / stage.c_v, rounding_[at(i)]);
+  return std::max(std::abs(to.vdot[at(i)]), rounding / options_.relative);
 }
 
-Corrector::Measure Corrector::measure(const Stage& stage, const Scales& scales, const State& to,
-                                      const Work& work) const {
+Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const Work& work) const {
   Measure m;
   double sum = 0;  // NaN or infinity anywhere shows here
-  const auto scan = [&](const std::vector<double>& values, std::size_t count, double& most) {
-    const Extent extent = extent_of(values.data(), count);
-    most = extent.largest;
+  const auto scan = [&](const std::vector<double>& values, const std::vector<double>& weights,
+                        std::size_t count) {
+    const Extent extent = extent_of(values.data(), weights.data(), count);
+    m.largest = std::max(m.largest, extent.largest);
     sum += extent.sum;
   };
   const int first_state = system_->model().first_state(), nv = system_->model().nv;
-  scan(work.r, at(first_state), m.forces);
+  scan(work.r, weight_, at(first_state));
   for (int i = first_state; i < nv; ++i) {
-    m.states = std::max(m.states, std::abs(work.r[at(i)]) / state_scale(stage, to, i));
+    m.largest = std::max(m.largest, std::abs(work.r[at(i)]) * inverse(state_scale(stage, to, i)));
     sum += work.r[at(i)];
   }
-  if (holds_positions()) scan(work.phi, work.phi.size(), m.positions);
-  if (holds_velocities()) scan(work.rate, work.rate.size(), m.velocities);
+  if (holds_positions()) scan(work.phi, row_weight_, work.phi.size());
+  if (holds_velocities()) scan(work.rate, rate_weight_, work.rate.size());
   m.finite = std::isfinite(sum);
-  m.combined = std::max({m.forces / scales.force, m.states, m.positions * stage.rate() / scales.acceleration,
-                         m.velocities / (stage.c_v * scales.acceleration)});
   return m;
-}
-
-void Corrector::note_extent(const Work& work) {
-  size_ = speed_ = spin_ = 0;
-  for (std::size_t i = 0; i < system_->model().body_types.size(); ++i) {
-    const Motion<double>& m = work.motions[i];
-    size_ = std::max(size_, m.p.cwiseAbs().maxCoeff());
-    speed_ = std::max(speed_, m.V.cwiseAbs().maxCoeff());
-    spin_ = std::max(spin_, m.V.tail<3>().cwiseAbs().maxCoeff());
-  }
-}
-
-bool Corrector::small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const {
-  // Places and velocities are known to round-off only.
-  const double size = size_, speed = speed_, spin = spin_;
-  if (now.states > options_.relative) return false;
-  // Rows at velocity level stand among the positions, times the factor of RowRequest::velocity_scale.
-  const double places = system_->model().velocity_rows > 0 ? size + speed / (stage.rate() * stage.c_v) : size;
-  if (now.positions > std::max(options_.relative * acceleration / stage.rate(), 16 * kEpsilon * places) ||
-      now.velocities > std::max(options_.relative * acceleration * stage.c_v, 16 * kEpsilon * speed))
-    return false;
-  if (now.forces > std::max({options_.relative * work.force_scale, options_.absolute, rounding_of_forces_})) {
-    // What the rounding of theta, and that of places where they are constrained, leaves uncertain in the accelerations, and so
-    // in the forces.
-    const bool constrained = holds_positions() && system_->model().rows > 0;
-    const double uncertain = 2 * kEpsilon * std::max(constrained ? size : 0.0, largest_of_bodies(theta));
-    // Bodies weigh, and those that spin pull, where nothing accelerates: only with these the ratio is a mass.
-    const double made_of = std::max({acceleration, work.numbers->gravity.norm(), spin * spin});
-    if (!(made_of > 0) || now.forces > work.force_scale / made_of * stage.rate() * uncertain) return false;
-  }
-  return true;
-}
-
-// theta is rounded to eps |theta|, which the diagonal D of the assembled matrix turns into forces.
-double Corrector::rounding_of_forces(const Stage& stage, const Work& work) const {
-  const double largest = largest_on_diagonal(
-      system_->model(), work, [&](const Node& node) { return !in_parameter_space(node); },
-      [&](int i) { return theta[at(i)]; });
-  return 2 * kEpsilon * stage.rate() * largest;
 }
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
 // to eps |theta| / h^2 only. Then the increment that it calls for is below what theta can hold, or far below the tolerance.
-bool Corrector::is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const {
+bool Corrector::is_settled(const Stage& stage, const State& to, const Work& work) const {
   const Model& model = system_->model();
+  const Subsystems& parts = scales_->parts();
   const double tolerance = 1e-3 * options_.relative / stage.rate();
-  const double increment = largest_of(work.right.data(), at(model.first_state()));
   for (int i = model.first_state(); i < model.nv; ++i)
     if (std::abs(work.right[at(i)]) >
         std::max(16 * kEpsilon * std::abs(theta[at(i)]), tolerance * state_scale(stage, to, i)))
       return false;
-  // Constraints see places, which are rounded to their own size.
-  const double size = model.rows > 0 ? size_ : 0;
-  // Euler parameters are rounded to their own size, not to that of their increment.
-  const double rounding = std::max(
-      {16 * kEpsilon * largest_of_bodies(theta), 2 * kEpsilon * size, uses_parameters_ ? 8 * kEpsilon : 0.0});
-  return increment <= std::max(rounding, tolerance * acceleration);
+  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+    const Node& node = model.nodes[n];
+    const int part = parts.of_node[n];
+    if (part < 0) continue;
+    const double length = parts.length[at(part)];
+    const int count = node_size(node.type).v;
+    double most[2] = {0, 0};  // |theta| of displacements and rotations
+    for (int k = 0; k < count; ++k) {
+      double& of_kind = most[is_displacement(node.type, k) ? 0 : 1];
+      of_kind = std::max(of_kind, std::abs(theta[at(node.v + k)]));
+    }
+    // Constraints see places, which are rounded to their own size; Euler parameters are rounded to 1, not to the size of their increment.
+    const double place = model.rows > 0 ? scales_->farthest()[at(part)] : 0;
+    for (int k = 0; k < count; ++k) {
+      const bool displaces = is_displacement(node.type, k);
+      double rounding =
+          16 * kEpsilon *
+          (displaces ? most[0] + length * most[1] : most[1] + (length > 0 ? most[0] / length : 0));
+      rounding = std::max(rounding, 2 * kEpsilon * (displaces ? place : length > 0 ? place / length : 1));
+      if (uses_parameters_ && !displaces) rounding = std::max(rounding, 8 * kEpsilon);
+      const std::size_t i = at(node.v + k);
+      if (std::abs(work.right[i]) > std::max(rounding, tolerance * scales_->accelerations()[i])) return false;
+    }
+  }
+  return true;
 }
 
 // Of the linear system just solved; what is not finite counts as infinite.
@@ -408,12 +464,12 @@ void Corrector::apply(const Stage& stage, double h, const State& reference, doub
   if (exact || uses_parameters_) evaluate_stage_of_nodes(stage, h, reference, to, work);
 }
 
-int Corrector::worst_unknown(const Stage& stage, const Work& work, double* residual) const {
+int Corrector::worst_unknown(const Stage& stage, const State& to, const Work& work, double* residual) const {
   int worst = -1;
   double largest_so_far = -1;
-  const auto scan = [&](const std::vector<double>& values, int first, double weight) {
+  const auto scan = [&](const std::vector<double>& values, int first, const std::vector<double>& weights) {
     for (int i = 0; i < static_cast<int>(values.size()); ++i) {
-      const double weighted = std::isfinite(values[at(i)]) ? weight * std::abs(values[at(i)])
+      const double weighted = std::isfinite(values[at(i)]) ? weights[at(i)] * std::abs(values[at(i)])
                                                            : std::numeric_limits<double>::infinity();
       if (weighted <= largest_so_far) continue;
       largest_so_far = weighted;
@@ -422,9 +478,11 @@ int Corrector::worst_unknown(const Stage& stage, const Work& work, double* resid
     }
   };
   const Model& model = system_->model();
-  scan(work.r, 0, 1 / std::max(work.force_scale, options_.absolute / options_.relative));
-  if (holds_positions()) scan(work.phi, model.nv, stage.rate());
-  if (holds_velocities()) scan(work.rate, model.nv + (holds_positions() ? model.rows : 0), 1 / stage.c_v);
+  std::vector<double> weights = weight_;
+  for (int i = model.first_state(); i < model.nv; ++i) weights[at(i)] = inverse(state_scale(stage, to, i));
+  scan(work.r, 0, weights);
+  if (holds_positions()) scan(work.phi, model.nv, row_weight_);
+  if (holds_velocities()) scan(work.rate, model.nv + (holds_positions() ? model.rows : 0), rate_weight_);
   return worst;
 }
 
@@ -437,11 +495,11 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   if (stabilized_) stabilized_->set_reference(*system_, reference, work);
   if (options_.update == StageUpdate::Exact || uses_parameters_)
     evaluate_stage_of_nodes(stage, h, reference, to, work);
+  if (!scales_) scales_ = std::make_unique<NaturalScales>(*system_, to, work);
   if (!same(matrix_stage_, stage) || matrix_redundant_ != to.redundant) {
     has_matrix_ = false;
     seen_ = {};
-    has_met_rounding_ = false;
-    rounding_of_forces_ = 0;
+    unchecked_ = std::min(unchecked_, 0);
   }
 
   const auto note_regularity = [&] {
@@ -457,13 +515,12 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     note_regularity();
     out.failure = failure;
     out.worst = failure == CorrectorFailure::Singular ? work.solver->singular_unknown()
-                                                      : worst_unknown(stage, work, &out.residual);
+                                                      : worst_unknown(stage, to, work, &out.residual);
     has_matrix_ = false;
     return out;
   };
 
   double before = std::numeric_limits<double>::infinity();
-  double stiffest = 0;  // force per displacement or rotation; known after some iterations only
   const bool by_cost = matrix_cost_ > 0 && unchecked_ >= 0;
   bool refresh = !(options_.modified || by_cost) || !has_matrix_;
   bool settled = false;
@@ -476,62 +533,54 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       assemble(stage, reference, to, work);
     else
       evaluate_residual(stage, to, work);
-    // Of a motion that goes on smoothly that of some steps before will do.
-    if (out.iterations == 0 && unchecked_ <= 0) note_extent(work);
-    const Scales now_scales = scales(to, work);
-    const Measure now = measure(stage, now_scales, to, work);
+    // Of a motion that goes on smoothly those of some steps before will do; a predictor may have other accelerations than the solution.
+    if (unchecked_ <= 0 && out.iterations <= 1) {
+      scales_->update(work);
+      if (rounding_.empty())
+        probe_rounding(stage, to, work);
+      else
+        set_weights(stage);
+    }
+    Measure now = measure(stage, to, work);
     if (!now.finite) return give_up(CorrectorFailure::NotFinite);
     if (predicts) {
-      made.residual = now.combined;
+      made.residual = now.largest;
       seen_[at(out.iterations - 1)] = made;
     }
+    // What more iterations than usual have not removed may be round-off.
+    constexpr int kUsual = 2, kAgain = 4;
+    if (now.largest > options_.relative && (settled || out.iterations % kAgain == kUsual)) {
+      if (settled || out.iterations > kUsual) margin_ = std::min(2 * margin_, kLargestMargin);
+      probe_rounding(stage, to, work);
+      now = measure(stage, to, work);
+    }
+    double judged = now.largest;
     // A predictor that is nearly good enough would leave its own errors in every step: it must be much better to count.
-    Measure judged = now;
-    if (out.iterations == 0) {
-      constexpr double kBetter = 1e3;
-      for (double* residual : {&judged.forces, &judged.states, &judged.positions, &judged.velocities})
-        *residual *= kBetter;
-    }
+    if (out.iterations == 0) judged *= 1e3;
     // With a kept matrix residuals shrink by a factor instead of being squared: they must be smaller, while they still shrink, to leave as little.
-    if (by_cost && out.iterations > 0 && now.combined < 0.5 * before) {
-      constexpr double kBetter = 10;
-      for (double* residual : {&judged.forces, &judged.states, &judged.positions, &judged.velocities})
-        *residual *= kBetter;
-    }
-    // Stiff elements turn the rounding of places into forces that no iteration can remove: those left may be as large as that.
-    if (stiffest > 0 && now.forces <= 64 * kEpsilon * std::max(size_, largest_of_bodies(theta)) * stiffest)
-      judged.forces = 0;
-    // Rows that hold turns are cosines, known to round-off of 1, which in a small model is more than that of its size.
-    constexpr int kStagnant = 5;
-    if (out.iterations >= kStagnant && now.positions <= 16 * kEpsilon * std::max(1.0, size_))
-      judged.positions = 0;
-    if (settled || small(stage, judged, now_scales.largest_acceleration, work)) {
+    if (by_cost && out.iterations > 0 && now.largest < 0.5 * before) judged *= 10;
+    if (settled || judged <= options_.relative) {
       out.has_factors = has_matrix_ && !assembled;
-      last_residual_ = now.combined;
+      last_residual_ = now.largest;
       unchecked_ = std::min(unchecked_, 0);
       break;
     }
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
-    bool slow = options_.modified && now.combined > kWorstContraction * before;
+    bool slow = options_.modified && now.largest > kWorstContraction * before;
     if (by_cost && out.iterations > 0) {
       // Iterations left with this contraction against those with a new matrix, about one, and its cost.
-      const double contraction = now.combined / before;
+      const double contraction = now.largest / before;
       slow = !(contraction < 1) ||
-             std::log(options_.relative / now.combined) / std::log(contraction) > 1 + matrix_cost_;
+             std::log(options_.relative / now.largest) / std::log(contraction) > 1 + matrix_cost_;
     }
     if ((refresh || slow) && !assembled) assemble(stage, reference, to, work), assembled = true;
     if (assembled) {
-      if (out.iterations > 1)
-        stiffest = stage.rate() *
-                   largest_on_diagonal(
-                       system_->model(), work, [](const Node&) { return true; }, [](int) { return 1.0; });
-      if (has_met_rounding_) rounding_of_forces_ = rounding_of_forces(stage, work);
       has_matrix_ = work.solver->factorize();
       if (!has_matrix_) return give_up(CorrectorFailure::Singular);
       ++out.jacobians;
     }
-    before = now.combined;
+    before = now.largest;
     refresh = !options_.modified && !by_cost;
 
     set_right_side(stage, work);
@@ -545,8 +594,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       ++unchecked_;
       break;
     }
-    settled = is_settled(stage, now_scales.largest_acceleration, to, work);
-    has_met_rounding_ = has_met_rounding_ || (settled && out.iterations > 1);
+    settled = is_settled(stage, to, work);
 
     if (!options_.line_search) {
       apply(stage, h, reference, 1, to, work);
@@ -563,8 +611,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       to.eta = base_eta_;
       apply(stage, h, reference, factor, to, work);
       evaluate_residual(stage, to, work);
-      const Measure trial = measure(stage, now_scales, to, work);
-      if (trial.finite && trial.combined <= (1 - 1e-4 * factor) * now.combined) break;
+      const Measure trial = measure(stage, to, work);
+      if (trial.finite && trial.largest <= (1 - 1e-4 * factor) * now.largest) break;
     }
   }
   note_regularity();

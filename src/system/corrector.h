@@ -22,15 +22,14 @@
 
 #include "model/nodes/parameter_stage.h"
 #include "system/stabilized.h"
+#include "system/subsystems.h"
 #include "system/system.h"
 
 namespace liedyn {
 
 struct CorrectorOptions {
-  // Stop when the residual is below `relative` times the forces at work (and the constraints as precise as that makes
-  // the accelerations), or below `absolute`.
+  // Stop when each residual is below `relative` times what its equation is a sum of (system/subsystems.h), or at its round-off.
   double relative = 1e-8;
-  double absolute = 1e-10;
   int max_iterations = 20;
   bool modified = false;  // keep the factorised matrix until the contraction is worse than 0.5
   bool by_cost =
@@ -100,16 +99,9 @@ class Corrector {
   const CorrectorOptions& options() const { return options_; }
 
  private:
-  struct Scales {
-    double force, acceleration;
-    double largest_acceleration;  // without a least value
-  };
+  // The largest residual of any equation, relative to the scale of that.
   struct Measure {
-    double forces = 0;      // largest |r| of bodies
-    double states = 0;      // largest |r| of states, each relative to its own scale
-    double positions = 0;   // largest |Phi|, if imposed
-    double velocities = 0;  // largest |B v + Phi_t|, if imposed
-    double combined = 0;    // both relative to their scales: what should contract
+    double largest = 0;
     bool finite = true;
   };
   struct Iteration {
@@ -125,26 +117,23 @@ class Corrector {
   NodeStage node_stage(const Node& node, const State& reference, State& to) const;
   void evaluate_stage_of_nodes(const Stage& stage, double h, const State& reference, State& to,
                                const Work& work);
-  Scales scales(const State& to, const Work& work) const;
-  double largest_of_bodies(const std::vector<double>& values) const;
+  void set_weights(const Stage& stage);
+  void probe_rounding(const Stage& stage, const State& to, Work& work);
   // work(node) for all nodes, by the threads of `scratch`.
   template <class Function>
   void for_each_node(const Work& scratch, const Function& work) const;
   double state_scale(const Stage& stage, const State& to, int i) const;
-  Measure measure(const Stage& stage, const Scales& scales, const State& to, const Work& work) const;
-  void note_extent(const Work& work);
+  Measure measure(const Stage& stage, const State& to, const Work& work) const;
   double cost_of_matrix(const Work& work) const;
   Iteration increments(const Work& work) const;
   bool is_surely_small(int number, const Iteration& made) const;
-  bool is_settled(const Stage& stage, double acceleration, const State& to, const Work& work) const;
-  bool small(const Stage& stage, const Measure& now, double acceleration, const Work& work) const;
+  bool is_settled(const Stage& stage, const State& to, const Work& work) const;
   void evaluate_residual(const Stage& stage, const State& to, Work& work) const;
   void assemble(const Stage& stage, const State& reference, State& to, Work& work);
-  double rounding_of_forces(const Stage& stage, const Work& work) const;
   void set_right_side(const Stage& stage, Work& work) const;
   void apply(const Stage& stage, double h, const State& reference, double factor, State& to,
              const Work& work);
-  int worst_unknown(const Stage& stage, const Work& work, double* residual) const;
+  int worst_unknown(const Stage& stage, const State& to, const Work& work, double* residual) const;
 
   const System* system_;
   CorrectorOptions options_;
@@ -153,17 +142,18 @@ class Corrector {
   Stage matrix_stage_;
   std::vector<int> matrix_redundant_;  // rows that the matrix does not impose
   const LinearSolver* prepared_for_ = nullptr;
-  double size_ = 0, speed_ = 0,
-         spin_ = 0;  // largest |p|, |V| and |Omega| at the predictor: rounding errors are relative to these
-  // Where an iteration has found nothing but round-off to remove: the forces that the rounding of theta makes, with the last matrix.
-  bool has_met_rounding_ = false;
-  double rounding_of_forces_ = 0;
+  // Scales of the equations, and 1 / scale of forces, Phi and B v + Phi_t: not less than their round-off divided by the tolerance. Round-off of forces by places,
+  // velocities and multipliers, and that which accelerations bring with them, per dvdot/dq; of Phi, of B v + Phi_t.
+  std::unique_ptr<NaturalScales> scales_;
+  std::vector<double> weight_, row_weight_, rate_weight_;
+  std::vector<double> rounding_, inertial_rounding_, row_rounding_, rate_rounding_;
+  double margin_ = 1;  // of the round-off
   // Keeping the matrix by cost: what a new one costs, in iterations (0: it is not kept), the iterations of the solve that made
   // the last one, and those that solves with it needed in addition.
   double matrix_cost_ = 0;
   int iterations_of_new_ = 1;
   double additional_iterations_ = 0;
-  // Increments of q and of the multipliers in iterations with a new matrix, as last looked at, and the residual (combined) that they left; and that at
+  // Increments of q and of the multipliers in iterations with a new matrix, as last looked at, and the residual that they left; and that at
   // the end of a solve. Equations without kinks let them predict whether the next iteration is the last.
   std::array<Iteration, 2> seen_;
   double last_residual_ = 0;

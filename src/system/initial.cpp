@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
 #include "system/node_components.h"
 #include "system/redundancy.h"
+#include "system/subsystems.h"
 #include "system/tree_state.h"
 
 namespace liedyn {
@@ -87,30 +89,94 @@ std::vector<int> rows_to_leave_out(const System& system, const State& state, dou
   return dependent_rows(system, state, tolerance, level, held_pointer, work);
 }
 
-constexpr double kPositionTolerance = 1e-8;  // of the model's size
-constexpr double kVelocityTolerance = 1e-8;  // of the largest velocity
+constexpr double kPositionTolerance = 1e-8;  // of the length of the subsystem
+constexpr double kVelocityTolerance = 1e-8;  // of the speed of the subsystem
+constexpr double kAccelerationTolerance = 1e-6;
 
-double size_of(const Work& work) {
-  double size = 0;
-  for (const Motion<double>& m : work.motions) size = std::max(size, m.p.cwiseAbs().maxCoeff());
-  return std::max(size, 1.0);
-}
+// What is small, per row, in units of the row. Angles count as displacements at the distance of the length of their subsystem.
+class Scales {
+ public:
+  Scales(const System& system, const State& state, Work& work)
+      : constraints_(constraint_scales(system, state, work)), parts_(subsystems(system, work)) {
+    const Model& model = system.model();
+    State still = state;
+    std::fill(still.vdot.begin(), still.vdot.end(), 0.0);
+    system.residual(still, work, {true, false, true});
+    const std::size_t count = parts_.length.size();
+    std::vector<double> farthest(count), speed(count), acceleration(count, work.numbers->gravity.norm());
+    const auto length_of = [&](int part) {
+      return parts_.length[at(part)] > 0 ? parts_.length[at(part)] : 1;
+    };
+    for (std::size_t b = 0; b < parts_.of_body.size(); ++b) {
+      const int part = parts_.of_body[b];
+      if (part < 0) continue;
+      const Motion<double>& m = work.motions[b];
+      const double turning = length_of(part) * m.V.tail<3>().norm();
+      farthest[at(part)] = std::max(farthest[at(part)], m.p.cwiseAbs().maxCoeff());
+      speed[at(part)] = std::max({speed[at(part)], m.V.head<3>().norm(), turning});
+      acceleration[at(part)] = std::max(acceleration[at(part)], turning * turning / length_of(part));
+    }
+    // Drives accelerate what they hold.
+    for (int i = 0; i < model.rows; ++i)
+      if (const int part = parts_.of_row[at(i)]; part >= 0)
+        acceleration[at(part)] =
+            std::max(acceleration[at(part)], std::abs(work.acceleration[at(i)]) * constraints_.row[at(i)]);
+    // At rest, speeds compare with that which the accelerations give within the length.
+    for (std::size_t i = 0; i < count; ++i)
+      speed[i] = std::max(speed[i], std::sqrt(acceleration[i] * length_of(static_cast<int>(i))));
+    constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon() / kPositionTolerance;
+    for (int i = 0; i < model.rows; ++i) {
+      const int part = parts_.of_row[at(i)];
+      const double scale = constraints_.row[at(i)];
+      position_.push_back((part < 0 ? 1 : std::max(length_of(part), kRounding * farthest[at(part)])) / scale);
+      velocity_.push_back(part < 0 ? 1 : speed[at(part)] / scale);
+      acceleration_.push_back(part < 0 ? 1 : acceleration[at(part)] / scale);
+    }
+    accelerations_ = std::move(acceleration);
+  }
 
-double position_tolerance(const Work& work) { return kPositionTolerance * size_of(work); }
-double velocity_tolerance(const System& system, const State& state) {
-  double speed = 1;
-  for (int i = 0; i < system.model().first_state(); ++i) speed = std::max(speed, std::abs(state.v[at(i)]));
-  return kVelocityTolerance * speed;
+  const std::vector<double>& position() const { return position_; }
+  const std::vector<double>& velocity() const { return velocity_; }
+  // With accelerations that have been found.
+  std::vector<double> acceleration(const Model& model, const State& state) const {
+    std::vector<double> of_part = accelerations_;
+    for (std::size_t n = 0; n < model.nodes.size(); ++n)
+      if (const int part = parts_.of_node[n]; part >= 0)
+        for (int k = 0; k < node_size(model.nodes[n].type).v; ++k) {
+          const std::size_t i = at(model.nodes[n].v + k);
+          of_part[at(part)] = std::max(of_part[at(part)], std::abs(state.vdot[i]) * constraints_.column[i]);
+        }
+    std::vector<double> out;
+    for (std::size_t i = 0; i < acceleration_.size(); ++i)
+      out.push_back(parts_.of_row[i] < 0 ? 1 : of_part[at(parts_.of_row[i])] / constraints_.row[i]);
+    return out;
+  }
+
+ private:
+  ConstraintScales constraints_;
+  Subsystems parts_;
+  std::vector<double> position_, velocity_, acceleration_;  // per row
+  std::vector<double> accelerations_;                       // per subsystem
+};
+
+// The largest residual relative to the scale of its row.
+double largest(const std::vector<double>& residual, const std::vector<double>& scales) {
+  double out = 0;
+  for (std::size_t i = 0; i < residual.size(); ++i) {
+    const double part = residual[i] == 0 ? 0 : std::abs(residual[i]) / scales[i];
+    out = std::isfinite(part) ? std::max(out, part) : INFINITY;
+  }
+  return out;
 }
 
 std::vector<Diagnostic> violations(const System& system, const State& state,
-                                   const std::vector<double>& residual, double tolerance,
-                                   const std::string& what, const std::string& hint) {
+                                   const std::vector<double>& residual, const std::vector<double>& scales,
+                                   double tolerance, const std::string& what, const std::string& hint) {
   constexpr std::size_t kMost = 20;
   const Model& model = system.model();
   std::vector<Diagnostic> out;
   for (std::size_t i = 0; i < residual.size(); ++i) {
-    if (std::abs(residual[i]) <= tolerance) continue;
+    if (std::abs(residual[i]) <= tolerance * scales[i]) continue;
     if (out.size() == kMost) {
       out.push_back({model.description().file, 0, "", "more rows are violated", ""});
       break;
@@ -152,21 +218,21 @@ void require_accelerations(const System& system, State& state, Work& work) {
 
 // Rows that are not imposed must be met all the same: driven joints may contradict each other in their accelerations only.
 void require_consistent_accelerations(const System& system, const State& state, Work& work) {
+  const std::vector<double> scales = Scales(system, state, work).acceleration(system.model(), state);
   system.residual(state, work, {false, false, true});
   std::vector<double> residual(work.acceleration.size(), 0.0);
   for (const int row : state.redundant) residual[at(row)] = work.acceleration[at(row)];
   const std::vector<Diagnostic> findings =
-      violations(system, state, residual, 1e-6 * std::max(largest(state.vdot), 1.0), "accelerations", "");
+      violations(system, state, residual, scales, kAccelerationTolerance, "accelerations", "");
   if (!findings.empty()) throw InputError(findings);
 }
 
 // After an assembly that may move all it likes: Phi is small, or there is no such configuration nearby.
-void require_assembled(const System& system, const Work& work) {
-  const double tolerance = position_tolerance(work);
+void require_assembled(const System& system, const std::vector<double>& scales, const Work& work) {
   std::size_t worst = 0, count = 0;
   for (std::size_t i = 0; i < work.phi.size(); ++i) {
-    if (!(std::abs(work.phi[i]) <= tolerance)) ++count;
-    if (!(std::abs(work.phi[i]) <= std::abs(work.phi[worst]))) worst = i;
+    if (!(std::abs(work.phi[i]) <= kPositionTolerance * scales[i])) ++count;
+    if (!(std::abs(work.phi[i]) * scales[worst] <= std::abs(work.phi[worst]) * scales[i])) worst = i;
   }
   if (count == 0) return;
   const Model& model = system.model();
@@ -230,13 +296,21 @@ std::vector<int> independent_nearby(const System& system, const State& state, Wo
     d[i] = std::sin(1 + 2.3 * static_cast<double>(i)) / scales.column[i];
   const std::vector<double> forbidden = constrained_part(system, state, d, work);
   if (forbidden.empty()) return {};
-  double size = 0;
-  for (std::size_t i = 0; i < d.size(); ++i) {
+  // Each subsystem by a part of its own length.
+  const Subsystems parts = subsystems(system, work);
+  std::vector<double> size(parts.length.size(), 0.0);
+  const auto for_each_velocity = [&](auto&& visit) {
+    for (std::size_t n = 0; n < system.model().nodes.size(); ++n)
+      for (int k = 0; k < node_size(system.model().nodes[n].type).v && parts.of_node[n] >= 0; ++k)
+        visit(at(system.model().nodes[n].v + k), size[at(parts.of_node[n])]);
+  };
+  for_each_velocity([&](std::size_t i, double& most) {
     d[i] -= forbidden[i];
-    size = std::max(size, std::abs(d[i]) * scales.column[i]);
-  }
-  if (size < 1e-9) return {};  // nothing moves
-  for (double& x : d) x *= kDistance * scales.length / size;
+    most = std::max(most, std::abs(d[i]) * scales.column[i]);
+  });
+  for_each_velocity([&](std::size_t i, const double& most) {
+    d[i] *= most < 1e-9 ? 0 : kDistance * scales.column_length[i] / most;  // 0: nothing moves
+  });
   State moved = state;
   for (const Node& node : system.model().nodes)
     increment_position(node.type, d.data() + node.v, moved.q.data() + node.q);
@@ -244,7 +318,8 @@ std::vector<int> independent_nearby(const System& system, const State& state, Wo
     if (!position_step(system, moved, nullptr, state.redundant, work)) return {};
   std::vector<int> out;
   for (const int row : state.redundant)
-    if (std::abs(work.phi[at(row)]) * scales.row[at(row)] > 1e-2 * kDistance * kDistance * scales.length)
+    if (std::abs(work.phi[at(row)]) * scales.row[at(row)] >
+        1e-2 * kDistance * kDistance * scales.row_length[at(row)])
       out.push_back(row);
   return out;
 }
@@ -269,22 +344,27 @@ void choose_redundant_rows(const System& system, State& state, Work& work) {
 
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work) {
   constexpr int kMaxIterations = 50;
-  constexpr double kShortest = 1e-3;
+  constexpr double kShortest = 1e-3, kRoundOff = 1e-19;
+  if (system.model().rows == 0) return true;
+  const std::vector<double> scales = Scales(system, state, work).position();
+  const auto assemble = [&] {
+    return assemble_positions(system, state, free, scales, kRoundOff, work) ||
+           largest(work.phi, scales) <= kPositionTolerance;
+  };
   std::vector<double> q;
   for (int i = 0; i < kMaxIterations; ++i) {
     system.residual(state, work, {});
-    const double before = largest(work.phi), round_off = 1e-3 * position_tolerance(work) * kPositionTolerance;
-    if (before <= round_off || before == 0) return true;
+    const double before = largest(work.phi, scales);
+    if (before <= kRoundOff) return true;
     // Rows that are dependent where the constraints are met are so up to the distance from there.
-    const double tolerance = std::clamp(10 * before / size_of(work), 1e-7, 1e-2);
+    const double tolerance = std::clamp(10 * before, 1e-7, 1e-2);
     // Of this projection only: rows at velocity level are among them, and those carry forces.
     const std::vector<int> left_out =
         rows_to_leave_out(system, state, tolerance, RowLevel::Position, free, work);
     system.residual(state, work, {});
     const std::vector<double> residual = work.phi;
     if (!projection_step(system, state, {}, RowLevel::Position, free, residual, left_out, work))
-      return assemble_positions(system, state, free, round_off, work) ||
-             largest(work.phi) <= position_tolerance(work);
+      return assemble();
     std::vector<double> step(work.right.begin(), work.right.begin() + system.model().nv);
     double length = rotation_limit(system.model(), step.data());
     for (double& x : step) x *= length;
@@ -294,18 +374,16 @@ bool project_positions(const System& system, State& state, const std::vector<boo
         increment_position(node.type, step.data() + node.v, state.q.data() + node.q);
       system.residual(state, work, {});
       // At round-off it no longer falls.
-      const double after = largest(work.phi);
-      if (after <= position_tolerance(work) && after > 0.1 * before) return true;
+      const double after = largest(work.phi, scales);
+      if (after <= kPositionTolerance && after > 0.1 * before) return true;
       if (after < (1 - 0.1 * length) * before) break;
       state.q = q;
       length /= 2;
-      if (!(length > kShortest))
-        return assemble_positions(system, state, free, round_off, work) ||
-               largest(work.phi) <= position_tolerance(work);
+      if (!(length > kShortest)) return assemble();
       for (double& x : step) x /= 2;
     }
   }
-  return largest(work.phi) <= position_tolerance(work);
+  return largest(work.phi, scales) <= kPositionTolerance;
 }
 
 bool project_velocities(const System& system, State& state, const std::vector<bool>* free, Work& work) {
@@ -323,8 +401,9 @@ bool project_velocities(const System& system, State& state, const std::vector<bo
       return false;
     for (std::size_t k = 0; k < state.v.size(); ++k) state.v[k] += work.right[k];
   }
+  const std::vector<double> scales = Scales(system, state, work).velocity();
   system.residual(state, work, rows);
-  return largest(work.rate) <= velocity_tolerance(system, state);
+  return largest(work.rate, scales) <= kVelocityTolerance;
 }
 
 bool solve_accelerations(const System& system, State& state, Work& work) {
@@ -435,25 +514,26 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   const bool project = options.policy == InitialPolicy::Project;
   const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
+  const std::vector<double> scales = Scales(system, state, work).position();
   const auto violation = [&] {
     system.residual(state, work, {});
-    return largest(work.phi);
+    return largest(work.phi, scales);
   };
   // What is marked "consistent" moves first: given values stay where that suffices, and move by what is left otherwise.
-  if (const double before = violation(); before > position_tolerance(work) && any(initial.free_position)) {
+  if (const double before = violation(); before > kPositionTolerance && any(initial.free_position)) {
     const State given = state;
     const std::vector<bool> free = both(initial.free_position, movable);
     if (!project_positions(system, state, &free, work) && project && !(violation() < before)) state = given;
   }
-  if (project && violation() > position_tolerance(work)) project_positions(system, state, movable, work);
+  if (project && violation() > kPositionTolerance) project_positions(system, state, movable, work);
   system.follow_angles(state, work);
   system.residual(state, work, {});
   if (project) {
-    require_assembled(system, work);
+    require_assembled(system, scales, work);
     return state;
   }
   findings = violations(
-      system, state, work.phi, position_tolerance(work), "positions",
+      system, state, work.phi, scales, kPositionTolerance, "positions",
       "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
   if (!findings.empty()) throw InputError(findings);
   return state;
@@ -487,9 +567,10 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
     if (!project_velocities(system, state, &free, work) && project && !(rate() < before)) state = given;
   }
   if (project && rate() > 0) project_velocities(system, state, movable, work);
+  const std::vector<double> scales = Scales(system, state, work).velocity();
   system.residual(state, work, {true, true, false});
   const std::vector<Diagnostic> findings =
-      violations(system, state, work.rate, velocity_tolerance(system, state), "velocities",
+      violations(system, state, work.rate, scales, kVelocityTolerance, "velocities",
                  project ? "let more bodies move"
                          : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with "
                            "--initial project");

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "model/nodes/stage.h"
+#include "system/subsystems.h"
 
 namespace liedyn {
 namespace {
@@ -36,28 +37,6 @@ std::vector<double> constraint_blocks(const System& system, const State& state, 
   std::vector<double> blocks(block_numbers(system.model()));
   system.constraint_matrices(state, work, blocks);
   return blocks;
-}
-
-// Twice the largest distance from the mean of all bodies and joints as they are drawn: whatever the axes, and wherever a run starts.
-double model_length(const System& system, Work& work) {
-  const Model& model = system.model();
-  State drawn = system.empty_state();
-  drawn.q = initial_values(model, system.params().values().data()).q;
-  system.residual(drawn, work, {false, false, false});  // poses and numbers
-  std::vector<Vec3> points;
-  for (const Motion<double>& m : work.motions) points.push_back(m.p);
-  for (const auto& batch : model.batches)
-    if (batch->coupling().rows > 0 || dynamic_cast<const TreeJoints*>(batch.get()) != nullptr)
-      for (const std::int32_t frame : batch->frames)
-        points.push_back(FrameView(model.frames[at(frame)], work.numbers->data.data(), model.bodies().data(),
-                                   work.motions.data())
-                             .motion()
-                             .p);
-  Vec3 mean = Vec3::Zero();
-  for (const Vec3& point : points) mean += point / static_cast<double>(points.size());
-  double farthest = 0;
-  for (const Vec3& point : points) farthest = std::max(farthest, (point - mean).norm());
-  return std::isfinite(farthest) && farthest > 0 ? 2 * farthest : 1;
 }
 
 // Whether joints close loops: where they do not, each holds a body of its own, and constraints are independent.
@@ -115,27 +94,31 @@ constexpr int kLargestDense = 300;
 
 ConstraintScales constraint_scales(const System& system, const State& state, Work& work) {
   const Model& model = system.model();
+  const Subsystems parts = subsystems(system, work);
+  const auto length_of = [&](int part) {
+    const double length = part >= 0 ? parts.length[at(part)] : 0;
+    return std::isfinite(length) && length > 0 ? length : 1;
+  };
   ConstraintScales out;
-  out.length = model_length(system, work);
-  // A row that no translation of a body moves holds an angle.
-  out.row.assign(at(model.rows), out.length);
-  std::vector<double> blocks;
-  system.body_constraint_matrices(state, work, blocks);
-  const double* block = blocks.data();
-  for (const auto& batch : model.batches) {
-    const int rows = batch->coupling().rows;
-    for (int i = 0; rows > 0 && i < static_cast<int>(batch->frames.size()); ++i, block += 6 * rows) {
-      const int element = i / batch->coupling().frames;
-      if (node_of_frame(model, *batch, element, i % batch->coupling().frames) < 0) continue;
-      for (int r = 0; r < rows; ++r)
-        if (block[r] != 0 || block[rows + r] != 0 || block[2 * rows + r] != 0)
-          out.row[at(batch->first_row + element * rows + r)] = 1;
-    }
+  out.length = 0;
+  for (int i = 0; i < parts.count(); ++i) out.length = std::max(out.length, parts.length[at(i)]);
+  if (!std::isfinite(out.length) || out.length == 0) out.length = 1;
+  const std::vector<bool> angle = rows_of_angles(system, state, work);
+  for (int i = 0; i < model.rows; ++i) {
+    out.row_length.push_back(length_of(parts.of_row[at(i)]));
+    out.row.push_back(angle[at(i)] ? out.row_length.back() : 1);
   }
   out.column.assign(at(model.nv), 1);
-  for (const Node& node : model.nodes)
-    for (int i = 0; i < node_size(node.type).v; ++i)
-      if (components(node.type)[i] >= 3) out.column[at(node.v + i)] = out.length;
+  out.column_length.assign(at(model.nv), 1);
+  for (std::size_t n = 0; n < model.nodes.size(); ++n) {
+    const Node& node = model.nodes[n];
+    if (parts.of_node[n] < 0) continue;
+    for (int i = 0; i < node_size(node.type).v; ++i) {
+      double& length = out.column_length[at(node.v + i)];
+      length = length_of(parts.of_node[n]);
+      if (components(node.type)[i] >= 3) out.column[at(node.v + i)] = length;
+    }
+  }
   return out;
 }
 
@@ -312,10 +295,10 @@ bool ConstraintWatch::settle(State& state) {
   // Rows that are not imposed are met as well as the others; if not, they never followed from them.
   system_->residual(state, *work_, {true, false, false});
   int violated = -1;
-  double imposed = 0, left_out = 0;
+  double imposed = 0, left_out = 0;  // relative to the length of their subsystems
   std::size_t next = 0;
   for (int row = 0; row < system_->model().rows; ++row) {
-    const double size = std::abs(work_->phi[at(row)]) * scales_.row[at(row)];
+    const double size = std::abs(work_->phi[at(row)]) * scales_.row[at(row)] / scales_.row_length[at(row)];
     if (next < state.redundant.size() && state.redundant[next] == row) {
       ++next;
       if (size > left_out) left_out = size, violated = row;
@@ -323,7 +306,7 @@ bool ConstraintWatch::settle(State& state) {
       imposed = std::max(imposed, size);
     }
   }
-  if (left_out <= std::max(1e-4 * scales_.length, 100 * imposed)) return true;
+  if (left_out <= std::max(1e-4, 100 * imposed)) return true;
   failure_ = fmt::format(
       "t = {:.9g}: '{}' followed from the other constraints at the start, but it does not any more: it is "
       "violated by {:.3g}",

@@ -19,9 +19,12 @@ namespace liedyn {
 
 // What makes forces and torques, velocities and angular velocities comparable.
 struct ConstraintScales {
-  double length = 1;           // of the model: the diameter of the ball around its joints and bodies as drawn
-  std::vector<double> row;     // the length where the multiplier is a torque, 1 where it is a force
-  std::vector<double> column;  // the length where the velocity is an angular one, 1 otherwise
+  double length = 1;  // of the largest subsystem (system/subsystems.h)
+  std::vector<double>
+      row;  // the length of its subsystem where the multiplier is a torque, 1 where it is a force
+  std::vector<double>
+      column;  // the length of its subsystem where the velocity is an angular one, 1 otherwise
+  std::vector<double> row_length, column_length;  // the lengths of these subsystems
 };
 ConstraintScales constraint_scales(const System& system, const State& at, Work& work);
 

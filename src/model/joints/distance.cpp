@@ -30,23 +30,26 @@ void Distance::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[mayb
                            JointDerivatives<2, 1, S>& d) {
   const Vec3T<S> span = f[0].p - f[1].p;
   const Vec3T<S> span_rate = f[0].velocity() - f[1].velocity();
-  d.phi[0] = 0.5 * (span.squaredNorm() - p[0] * p[0]);
-  d.bias[0] = span_rate.squaredNorm();
+  const S& length = p[0];
+  d.phi[0] = 0.5 * (span.squaredNorm() / length - length);
+  d.bias[0] = span_rate.squaredNorm() / length;
   for (int i = 0; i < 2; ++i) {
     const Motion<S>& m = f[static_cast<std::size_t>(i)];
     const double sign = i == 0 ? 1 : -1;
     const Vec3T<S> u = m.V.template head<3>(), w = m.V.template tail<3>();
-    const Vec3T<S> local = sign * (m.R.transpose() * span);  // B_i^T = (sign R^T d, 0)
+    const Vec3T<S> local =
+        m.R.transpose() * Vec3T<S>(span * (S(sign) / length));  // B_i^T = (sign R^T d / L, 0)
     d.B[i] << local.transpose(), S(0), S(0), S(0);
     if constexpr (std::is_same_v<S, double>) {
       d.G[i][i].setZero();
-      d.G[i][i].template topLeftCorner<3, 3>() = lambda[0] * Mat3::Identity();
+      d.G[i][i].template topLeftCorner<3, 3>() = lambda[0] / length * Mat3::Identity();
       d.G[i][i].template topRightCorner<3, 3>() = lambda[0] * skew(local);
       d.G[i][1 - i].setZero();
       d.G[i][1 - i].template topLeftCorner<3, 3>() =
-          -lambda[0] * (m.R.transpose() * f[static_cast<std::size_t>(1 - i)].R);
+          -lambda[0] / length * (m.R.transpose() * f[static_cast<std::size_t>(1 - i)].R);
     }
-    d.Z[i] << sign * (m.R.transpose() * span_rate).transpose(), -(local.transpose() * skew(u));
+    d.Z[i] << (m.R.transpose() * Vec3T<S>(span_rate * (S(sign) / length))).transpose(),
+        -(local.transpose() * skew(u));
     d.bias[0] += local.dot(w.cross(u));
   }
 }

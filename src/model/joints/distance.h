@@ -1,5 +1,7 @@
 // Distance joint (massless rod): two points keep their distance,
-//   Phi = (d.d - L^2)/2   with d = p_1 - p_2
+//   Phi = (d.d - L^2)/(2 L)   with d = p_1 - p_2
+//
+// a length, whose multiplier is the force in the rod.
 #pragma once
 
 #include "model/batch_of.h"
@@ -18,7 +20,7 @@ struct Distance {
 
   template <class S>
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
-    return Eigen::Matrix<S, 1, 1>(S(0.5) * ((f[0].p - f[1].p).squaredNorm() - p[0] * p[0]));
+    return Eigen::Matrix<S, 1, 1>(((f[0].p - f[1].p).squaredNorm() / p[0] - p[0]) * S(0.5));
   }
   template <class S>
   static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
