@@ -16,8 +16,8 @@ namespace {
 
 std::vector<std::string> shipped_models() {
   std::vector<std::string> out;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(find_model_file("pendulum")).parent_path().parent_path()))
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(find_model_file("pendulum")).parent_path().parent_path()))
     if (std::filesystem::exists(entry.path() / "model.json")) out.push_back(entry.path().filename().string());
   std::sort(out.begin(), out.end());
   return out;
@@ -56,9 +56,10 @@ TEST(ShippedModes, AreAllThereAndTheSameFromBothSolvers) {
           nearest = std::min(nearest, std::abs(mode.eigenvalue - sparse.modes[i].eigenvalue) / size);
         worst = std::max({worst, nearest, std::abs(std::abs(dense.modes[i].eigenvalue) - size) / size});
       }
-      expect_at_most(worst, 1e-6, fmt::format("{}{}: {} degrees of freedom, {} modes of both solvers", name,
-                                              undamped ? ", undamped" : "", dense.degrees_of_freedom,
-                                              sparse.modes.size()));
+      expect_at_most(
+          worst, 1e-6,
+          fmt::format("{}{}: {} degrees of freedom, {} modes of both solvers", name,
+                      undamped ? ", undamped" : "", dense.degrees_of_freedom, sparse.modes.size()));
     }
   }
 }

@@ -67,7 +67,9 @@ class Search {
   }
 
  private:
-  double speed(Complex value) const { return problem_.squares ? std::sqrt(std::abs(value)) : std::abs(value); }
+  double speed(Complex value) const {
+    return problem_.squares ? std::sqrt(std::abs(value)) : std::abs(value);
+  }
   // theta = 1/(value - shift)
   auto shifted_by(double t) const {
     const double shift = problem_.squares ? t * t : t;
@@ -99,9 +101,10 @@ class Search {
   }
 
   static std::size_t below(const Items& items, double speed) {
-    return static_cast<std::size_t>(std::partition_point(items.begin(), items.end(),
-                                                         [&](const Item& item) { return item.speed < speed; }) -
-                                    items.begin());
+    return static_cast<std::size_t>(
+        std::partition_point(items.begin(), items.end(),
+                             [&](const Item& item) { return item.speed < speed; }) -
+        items.begin());
   }
 
   // What is slower than about `about` is taken from `lower`. Both have all eigenvalues: the boundary is in a wide gap, below which both have the same number.
@@ -190,12 +193,16 @@ class Search {
       if (refine(0, std::sqrt(upper * *slowest))) return;
     }
     double t = 0.1 * kAccurate * fastest;
-    if (!refine(t, kAccurate * fastest)) return;
+    if (!refine(t, kAccurate * fastest)) {
+      consistent_ = false;
+      return;
+    }
     std::size_t unresolved = below(items_, kUnresolved * t);
     if (unresolved == 0) return;
     // With a shift as slow as the slowest of the others these are found with all digits.
     if (unresolved < items_.size())
-      if (const double next = items_[unresolved].speed; next < 0.03 * t && refine(next, std::sqrt(next * t))) {
+      if (const double next = items_[unresolved].speed;
+          next < 0.03 * t && refine(next, std::sqrt(next * t))) {
         t = next;
         unresolved = below(items_, kUnresolved * t);
       }
@@ -209,7 +216,8 @@ class Search {
     }
     zeros_ = unresolved;
     // Those that were resolved, but mean nothing.
-    while (zeros_ < items_.size() && problem_.is_round_off(items_[zeros_].speed, items_[zeros_].vector)) ++zeros_;
+    while (zeros_ < items_.size() && problem_.is_round_off(items_[zeros_].speed, items_[zeros_].vector))
+      ++zeros_;
   }
 
   bool all_round_off(std::size_t count, double speed) const {
@@ -295,14 +303,14 @@ Subspace dominant_subspace(const std::function<MatrixXd(const MatrixXd&)>& T, In
 }
 
 MatrixXd at_rest_in(const Subspace& subspace, double shift) {
-  constexpr double kNothing = 1e-5;
+  constexpr double kNothing = 1e-5, kRoundOff = 1e-11;
   // A X = X (shift + H^-1), nilpotent; in units of the shift a motion and its rate are linked by numbers of the order of 1.
   const Index n = subspace.H.rows();
   const MatrixXd A = MatrixXd::Identity(n, n) + MatrixXd(subspace.H.inverse()) / shift;
   const Eigen::JacobiSVD<MatrixXd> svd(A, Eigen::ComputeFullV);
   Index count = 0;
-  while (count < n && svd.singularValues()[n - 1 - count] <= kNothing * std::max(1.0, svd.singularValues()[0]))
-    ++count;
+  const double nothing = std::max(kNothing, kRoundOff * svd.singularValues()[0]);
+  while (count < n && svd.singularValues()[n - 1 - count] <= nothing) ++count;
   return subspace.X * svd.matrixV().rightCols(std::max<Index>(count, 1));
 }
 

@@ -28,16 +28,18 @@ struct Spectrum {
 struct EigenProblem {
   Eigen::Index size = 0;
   bool squares = false;
-  std::function<Balanced()> matrix;                                   // A
-  std::function<std::optional<Balanced>(double)> inverse;             // (A - t)^-1 or (A - t^2)^-1; none: singular
-  std::function<bool(double, const Eigen::VectorXcd&)> is_round_off;  // |s| with this vector means no more than 0
+  std::function<Balanced()> matrix;                        // A
+  std::function<std::optional<Balanced>(double)> inverse;  // (A - t)^-1 or (A - t^2)^-1; none: singular
+  std::function<bool(double, const Eigen::VectorXcd&)>
+      is_round_off;  // |s| with this vector means no more than 0
 };
 
 struct Eigenvalues {
-  Spectrum found;          // without the zeros
-  int zeros = 0;           // eigenvalues s that are zero, with their multiplicity
+  Spectrum found;           // without the zeros
+  int zeros = 0;            // eigenvalues s that are zero, with their multiplicity
   Eigen::MatrixXd at_rest;  // columns x with A x = 0; real
-  bool consistent = true;  // false: two ways to find them did not agree on the number of eigenvalues in a range
+  bool consistent =
+      true;  // false: two ways to find them did not agree on the number of eigenvalues in a range
 };
 
 // Throws std::runtime_error if the QR algorithm fails.

@@ -77,7 +77,8 @@ void expect_all(const Blocks& blocks, const std::vector<Complex>& expected, int 
   ASSERT_EQ(found.found.values.size() + found.zeros, blocks.size) << what;
   for (const Complex& s : expected) {
     const double nearest = (found.found.values.array() - s).abs().minCoeff();
-    expect_at_most(nearest / std::abs(s), 1e-7, fmt::format("{}: eigenvalue {:.4g} {:+.4g} i", what, s.real(), s.imag()));
+    expect_at_most(nearest / std::abs(s), 1e-7,
+                   fmt::format("{}: eigenvalue {:.4g} {:+.4g} i", what, s.real(), s.imag()));
   }
 }
 

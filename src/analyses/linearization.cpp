@@ -318,17 +318,16 @@ double largest_force(const System& system, const State& state, const Linearizati
   const double g = std::hypot(values[gravity], values[gravity + 1], values[gravity + 2]);
   for (const Node& node : model.nodes)
     for (int k = 0; k < node_size(node.type).v && node.v + k < l.first_state; ++k)
-      if (is_displacement(node.type, k))
-        out = std::max(out, g * std::abs(l.M.coeff(node.v + k, node.v + k)));
+      if (is_displacement(node.type, k)) out = std::max(out, g * std::abs(l.M.coeff(node.v + k, node.v + k)));
   std::vector<double> variables(values.begin(), values.begin() + params.parameter_count());
   variables.push_back(state.t);
   for (const Entry& force : description.entries(Section::Forces))
     for (std::size_t f = 0; f < force.fields.size(); ++f) {
       const std::string_view unit = force.kind->fields[f].unit;
-      const double arm = unit == "N"                          ? 1
+      const double arm = unit == "N"                           ? 1
                          : unit == "N m" || unit == "N m or N" ? 1 / l.size
-                         : unit == "N/m"                      ? l.size
-                                                              : 0;
+                         : unit == "N/m"                       ? l.size
+                                                               : 0;
       if (arm == 0 || !force.kind->fields[f].may_depend_on_time || force.fields[f].first < 0) continue;
       for (int i = 0; i < force.fields[f].count; ++i) {
         const int number = force.fields[f].first + i;
@@ -487,15 +486,16 @@ bool as_if_steady(const SteadyAxes& axes) {
 }
 
 std::string not_steady(const SteadyAxes& axes) {
-  return axes.at_rest
-             ? fmt::format(
-                   "the state is neither an equilibrium nor a steady motion (at rest, but {:.2g} of the forces are "
-                   "not balanced; `--at static` looks for an equilibrium)",
-                   axes.change)
-             : fmt::format(
-                   "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per "
-                   "radian)",
-                   axes.change);
+  return axes.at_rest ? fmt::format(
+                            "the state is neither an equilibrium nor a steady motion (at rest, but {:.2g} of "
+                            "the forces are "
+                            "not balanced; `--at static` looks for an equilibrium)",
+                            axes.change)
+                      : fmt::format(
+                            "the state is neither an equilibrium nor a steady motion (the matrices change by "
+                            "{:.2g} per "
+                            "radian)",
+                            axes.change);
 }
 
 std::string not_quite_steady(const SteadyAxes& axes, double t) {

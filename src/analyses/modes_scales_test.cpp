@@ -39,8 +39,8 @@ double distance(const Modes& found, Complex s) {
 }
 
 // The slowest modes of both solvers.
-void expect_same(const System& system, const State& state, int count, double tolerance, const std::string& what,
-                 bool undamped = false) {
+void expect_same(const System& system, const State& state, int count, double tolerance,
+                 const std::string& what, bool undamped = false) {
   const Modes dense = modes(system, state, {.undamped = undamped, .solver = "dense", .axes_given = true});
   const Modes sparse =
       modes(system, state, {.undamped = undamped, .count = count, .solver = "sparse", .axes_given = true});
@@ -67,7 +67,10 @@ struct Cart {
     ModelBuilder b({0, 0, 0});
     const auto add = [&](const std::string& name, double mass, double x, const std::string& on) {
       b.body(name, "rigid").set("mass", {mass}).set("inertia", {1, 1, 1}).set("position", {x, 0, 0});
-      b.joint("rail_" + name, "prismatic").set("between", on, name).set("at", {x, 0, 0}).set("axis", {1, 0, 0});
+      b.joint("rail_" + name, "prismatic")
+          .set("between", on, name)
+          .set("at", {x, 0, 0})
+          .set("axis", {1, 0, 0});
     };
     add("cart", m0, 0, "ground");
     add("soft", m1, 1, "cart");
@@ -107,8 +110,8 @@ TEST(Modes, NoneIsLostHoweverStiffSomethingIs) {
     EXPECT_TRUE(found.modes[0].rigid);
     for (std::size_t i = 1; i < 5; ++i)
       expect_at_most(cart.error(found.modes[i].eigenvalue), 1e-6,
-                     fmt::format("k = {:.0e}: eigenvalue {:.6g} {:+.6g} i", k, found.modes[i].eigenvalue.real(),
-                                 found.modes[i].eigenvalue.imag()));
+                     fmt::format("k = {:.0e}: eigenvalue {:.6g} {:+.6g} i", k,
+                                 found.modes[i].eigenvalue.real(), found.modes[i].eigenvalue.imag()));
     // What `linearize` gives has the same eigenvalues.
     const StateSpace space = state_space(system, state);
     EXPECT_EQ(space.A.rows(), 7);
@@ -153,16 +156,20 @@ std::shared_ptr<const Description> blade(const std::string& variant, double heig
 
 TEST(Modes, OfAThinBladeAreTheSameFromBothSolvers) {
   for (const double height : {4e-3, 1e-3})
-    for (const std::string variant : {"free", "damper", "motor", "integral", "friction", "velocity", "motion"}) {
+    for (const std::string variant :
+         {"free", "damper", "motor", "integral", "friction", "velocity", "motion"}) {
       const System system = make_system(blade(variant, height, 4));
-      expect_same(system, start_of(system), 8, 1e-5, fmt::format("blade of {} mm, {}", 1e3 * height, variant));
+      expect_same(system, start_of(system), 8, 1e-5,
+                  fmt::format("blade of {} mm, {}", 1e3 * height, variant));
     }
 }
 
 // A hub that is held by a prescribed velocity vibrates as one that is held by a prescribed motion does.
 TEST(Modes, APrescribedVelocityHoldsAsAPrescribedMotionDoes) {
-  const System by_velocity = make_system(blade("velocity", 4e-3, 4)), by_motion = make_system(blade("motion", 4e-3, 4));
-  const Modes velocity = modes(by_velocity, start_of(by_velocity)), motion = modes(by_motion, start_of(by_motion));
+  const System by_velocity = make_system(blade("velocity", 4e-3, 4)),
+               by_motion = make_system(blade("motion", 4e-3, 4));
+  const Modes velocity = modes(by_velocity, start_of(by_velocity)),
+              motion = modes(by_motion, start_of(by_motion));
   EXPECT_EQ(velocity.zeros, 1) << "the angle, which a velocity does not hold";
   EXPECT_EQ(eigenvalue_count(velocity), velocity.dimension);
   for (const Mode& mode : motion.modes)
@@ -183,7 +190,10 @@ TEST(Modes, WithoutDampingFollowerLoadsKeepTheirCirculatoryForces) {
     // A damper, which --undamped switches off.
     b.force("s", "joint_spring").set("joint", std::string("h")).set("stiffness", {1}).set("damping", {0.1});
     b.force("t", "joint_spring").set("joint", std::string("k")).set("stiffness", {1});
-    b.force("f", "force").set("on", std::string("b")).set("force", {-P, 0, 0}).set("axes", std::string("body"));
+    b.force("f", "force")
+        .set("on", std::string("b"))
+        .set("force", {-P, 0, 0})
+        .set("axes", std::string("body"));
     const System system = make_system(b.finish());
     const Modes found = modes(system, start_of(system), {.undamped = true});
     Eigen::Matrix2d M, K;
@@ -194,7 +204,8 @@ TEST(Modes, WithoutDampingFollowerLoadsKeepTheirCirculatoryForces) {
     for (const Complex& square : squares) {
       Complex s = std::sqrt(square);
       if (s.imag() < 0) s = std::conj(s);
-      expect_at_most(distance(found, s), 1e-7, fmt::format("P = {}: s = {:.6g} {:+.6g} i", P, s.real(), s.imag()));
+      expect_at_most(distance(found, s), 1e-7,
+                     fmt::format("P = {}: s = {:.6g} {:+.6g} i", P, s.real(), s.imag()));
     }
   }
 }
@@ -205,8 +216,14 @@ TEST(Modes, WithoutDampingADamperLeavesNoCirculatoryForces) {
     ModelBuilder b({0, 0, 0});
     const double spin = 20;
     b.body("shaft", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("angular_velocity", {0, 0, spin});
-    b.body("disc", "rigid").set("mass", {2}).set("inertia", {0.1, 0.1, 0.2}).set("angular_velocity", {0, 0, spin});
-    b.joint("bearing", "revolute").set("between", "ground", "shaft").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    b.body("disc", "rigid")
+        .set("mass", {2})
+        .set("inertia", {0.1, 0.1, 0.2})
+        .set("angular_velocity", {0, 0, spin});
+    b.joint("bearing", "revolute")
+        .set("between", "ground", "shaft")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
     b.force("bending", "bushing")
         .set("between", "shaft", "disc")
         .set("at", {0, 0, 0})
@@ -216,7 +233,8 @@ TEST(Modes, WithoutDampingADamperLeavesNoCirculatoryForces) {
     return b.finish();
   };
   const System damped = make_system(rotor(3)), undamped = make_system(rotor(0));
-  const Modes a = modes(damped, start_of(damped), {.undamped = true}), b = modes(undamped, start_of(undamped));
+  const Modes a = modes(damped, start_of(damped), {.undamped = true}),
+              b = modes(undamped, start_of(undamped));
   ASSERT_EQ(a.modes.size(), b.modes.size());
   for (std::size_t i = 0; i < a.modes.size(); ++i)
     expect_at_most(std::abs(a.modes[i].eigenvalue - b.modes[i].eigenvalue),
@@ -230,8 +248,9 @@ struct Units {
   double stiffness() const { return mass / (time * time); }
   double force() const { return length * stiffness(); }
 };
-const std::vector<Units> kUnits = {{"m-kg-s", 1, 1, 1},         {"mm-t-s", 1e3, 1e-3, 1}, {"um-kg-us", 1e6, 1, 1e6},
-                                   {"km-kg-s", 1e-3, 1, 1},     {"nm-kg-s", 1e9, 1, 1},   {"Mm-kg-h", 1e-6, 1, 1 / 3600.0},
+const std::vector<Units> kUnits = {{"m-kg-s", 1, 1, 1},         {"mm-t-s", 1e3, 1e-3, 1},
+                                   {"um-kg-us", 1e6, 1, 1e6},   {"km-kg-s", 1e-3, 1, 1},
+                                   {"nm-kg-s", 1e9, 1, 1},      {"Mm-kg-h", 1e-6, 1, 1 / 3600.0},
                                    {"10 um in mm", 1e-2, 1, 1}, {"m-t-ms", 1, 1e-3, 1e3}};
 
 using Maker = std::function<std::shared_ptr<const Description>(const Units&)>;
@@ -269,7 +288,8 @@ std::shared_ptr<const Description> parallelogram(const Units& u) {
         .set("position", Vec3((points[i] + points[i + 1]) / 2));
   for (int i = 0; i < 4; ++i)
     b.joint(fmt::format("hinge{}", i), "revolute")
-        .set("between", i == 0 ? "ground" : fmt::format("bar{}", i - 1), i == 3 ? "ground" : fmt::format("bar{}", i))
+        .set("between", i == 0 ? "ground" : fmt::format("bar{}", i - 1),
+             i == 3 ? "ground" : fmt::format("bar{}", i))
         .set("at", points[i])
         .set("axis", {0, 0, 1});
   return b.finish();
@@ -289,7 +309,10 @@ std::shared_ptr<const Description> free_beam(const Units& u) {
 std::shared_ptr<const Description> floating_beam(const Units& u) {
   ModelBuilder b({0, 0, 0});
   const double L = u.length;
-  b.begin(Section::Flexible, "strip", "rectangle").set("from", {0, 0, 0}).set("to", {L, 0, 0}).set("elements", {4});
+  b.begin(Section::Flexible, "strip", "rectangle")
+      .set("from", {0, 0, 0})
+      .set("to", {L, 0, 0})
+      .set("elements", {4});
   b.set("young", {2e11 * u.stiffness() / L}).set("density", {7800 * u.mass / (L * L * L)});
   b.set("width", {0.04 * L}).set("height", {0.01 * L}).set("modes", {3});
   b.begin(Section::Flexible, "strip_a", "interface").set("of", std::string("strip")).set("at", {0, 0, 0});
@@ -340,7 +363,8 @@ TEST(Modes, DoNotDependOnTheUnits) {
         ASSERT_EQ(found.modes.size(), first->modes.size());
         double worst = 0;
         for (std::size_t i = 0; i < found.modes.size(); ++i)
-          if (!found.modes[i].rigid) worst = std::max(worst, distance(*first, found.modes[i].eigenvalue * u.time));
+          if (!found.modes[i].rigid)
+            worst = std::max(worst, distance(*first, found.modes[i].eigenvalue * u.time));
         expect_at_most(worst, 1e-7, fmt::format("{} in {}: eigenvalues", name, u.name));
       }
   }
@@ -415,7 +439,10 @@ TEST(Modes, MultipleEigenvaluesAreFoundByBothSolvers) {
       const std::string name = fmt::format("bob{}", i);
       const double x = i, l = i < 4 ? 4 : 0.2 + 0.05 * (i / 2);
       b.body(name, "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {x, 0, -l});
-      b.joint("hinge" + name, "revolute").set("between", "ground", name).set("at", {x, 0, 0}).set("axis", {1, 0, 0});
+      b.joint("hinge" + name, "revolute")
+          .set("between", "ground", name)
+          .set("at", {x, 0, 0})
+          .set("axis", {1, 0, 0});
       b.force("spring" + name, "joint_spring").set("joint", "hinge" + name).set("damping", {damping});
     }
     const System system = make_system(b.finish());

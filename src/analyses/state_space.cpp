@@ -138,7 +138,8 @@ VectorXd steps_of(const System& system, const State& state, const Linearization&
   };
   double speed = 0, mass = 0;
   for (std::size_t i = 0; i < model.body_types.size(); ++i)
-    speed = std::max({speed, work.motions[i].V.head<3>().norm() / l.size, work.motions[i].V.tail<3>().norm()});
+    speed =
+        std::max({speed, work.motions[i].V.head<3>().norm() / l.size, work.motions[i].V.tail<3>().norm()});
   const Linearization natural = in_natural_units(l);
   if (l.first_state > 0) mass = natural.M.diagonal().head(l.first_state).maxCoeff();
   if (speed == 0 && mass > 0) speed = std::sqrt(largest_force(system, state, l) / (mass * l.size));
@@ -275,7 +276,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
     const std::vector<double> scales = constraint_scales(system, state, work).row;
     const auto row = Eigen::Map<const VectorXd>(scales.data(), model.rows);
     const MatrixXd scaled = l.unit.asDiagonal() * MatrixXd(l.L) * row.asDiagonal();
-    dlambda = -(row.asDiagonal() * scaled.completeOrthogonalDecomposition().solve(MatrixXd(l.unit.asDiagonal() * forces)));
+    dlambda = -(row.asDiagonal() *
+                scaled.completeOrthogonalDecomposition().solve(MatrixXd(l.unit.asDiagonal() * forces)));
   }
   const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
   const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;

@@ -18,8 +18,7 @@ VectorXd stiffness_scale(const System& system, const State& state, const Lineari
   const auto include = [&](const SparseMatrix& X, double factor) {
     for (int c = 0; c < X.outerSize(); ++c)
       for (SparseMatrix::InnerIterator it(X, c); it; ++it)
-        out[it.row()] =
-            std::max(out[it.row()], factor * std::abs(it.value()) * l.unit[it.row()] * l.unit[c]);
+        out[it.row()] = std::max(out[it.row()], factor * std::abs(it.value()) * l.unit[it.row()] * l.unit[c]);
   };
   include(l.K, 1);
   include(l.M, kUnbalanced * rate * rate);
