@@ -44,6 +44,7 @@ void print(const Modes& m, const Model& model) {
   if (!m.axes.rate.isZero())
     fmt::print("  seen from axes that turn at ({:.6g}, {:.6g}, {:.6g}) rad/s\n", m.axes.rate.x(),
                m.axes.rate.y(), m.axes.rate.z());
+  if (m.dimension > 0 && m.zeros > 0) fmt::print("  {} eigenvalues, {} of them zero\n", m.dimension, m.zeros);
   if (m.modes.empty()) return;
   fmt::print("  {:>4}  {:>14}  {:>10}  {:>30}  {}\n", "mode", "frequency/Hz", "damping", "eigenvalue s/(1/s)",
              "kinetic energy");
@@ -96,7 +97,8 @@ void add_modes(CLI::App& program, int& exit_code) {
       "modes", "Eigenvalues and mode shapes of the linearised, constrained equations about a state");
   const auto a = std::make_shared<ModesArguments>();
   a->point.add_to(command);
-  command.add_flag("--undamped", a->options.undamped, "Leave out dissipation; gyroscopic forces stay");
+  command.add_flag("--undamped", a->options.undamped,
+                   "Leave out dissipation; gyroscopic forces and follower loads stay");
   command
       .add_option("--count", a->options.count,
                   "Only the modes of the lowest |s|; large models: 20 if not given")

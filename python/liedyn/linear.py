@@ -151,7 +151,7 @@ def modes(
     """Eigenvalues and mode shapes of the linearised, constrained equations.
 
     at:       "initial", "static" (the equilibrium found from the start), "end", or a time of the model's simulation.
-    undamped: leave out dissipation; gyroscopic forces stay.
+    undamped: leave out dissipation; gyroscopic forces and follower loads stay.
     count:    only the modes of lowest |s|; 0: all, or 20 of a large model.
     axes:     angular velocity of the axes the motion is seen from; None: axes in which it is steady.
     start:    configuration to begin from, instead of the model's.

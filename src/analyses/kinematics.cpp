@@ -31,7 +31,7 @@ void require_no_freedom(const System& system, const State& state) {
   Work work(system, "klu");
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   const Eigen::MatrixXd free =
-      separated(minimal_equations(l, false).P);  // rows at velocity level do not say where things are
+      separated(minimal_equations(l).P);  // rows at velocity level do not say where things are
   if (free.cols() == 0) return;
   std::vector<Diagnostic> findings;
   for (Eigen::Index i = 0; i < std::min<Eigen::Index>(free.cols(), 20); ++i)

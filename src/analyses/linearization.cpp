@@ -95,21 +95,107 @@ void add_node(const Node& node, const Mat6& D, Triplets& entries) {
         entries.emplace_back(node.v + r, node.v + c, value);
 }
 
-double norm(const SparseMatrix& X) { return X.norm(); }
+// Natural units of y and the size of the model. The length of a body is the radius of gyration about the joint that is farthest from its reference: with M the
+// square root of J/m, and the largest arm |B_rotation|/|B_displacement| of a row. What has no mass takes the largest length of the others.
+void set_natural_units(const Model& model, const Work& work, Linearization& l) {
+  constexpr double kArm = 1e10;  // longer ones are round-off of a row that holds angles
+  const std::size_t count = model.nodes.size();
+  std::vector<double> mass(count, 0), inertia(count, 0), length(count, 0);
+  std::vector<std::size_t> node_of(static_cast<std::size_t>(model.nv));
+  std::vector<bool> turning(node_of.size(), false);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Node& node = model.nodes[i];
+    for (int k = 0; k < node_size(node.type).v; ++k) {
+      const auto number = static_cast<std::size_t>(node.v + k);
+      node_of[number] = i;
+      turning[number] = node.v < l.first_state && !is_displacement(node.type, k);
+      (turning[number] ? inertia : mass)[i] += std::abs(l.M.coeff(node.v + k, node.v + k));
+    }
+    if (mass[i] > 0 && inertia[i] > 0) length[i] = std::sqrt(inertia[i] / mass[i]);
+  }
+  double longest = *std::max_element(length.begin(), length.end());
+  for (double& x : length)
+    if (x == 0) x = longest;
+  // Sums of squares of a row of B over the displacements and the rotations of each of its bodies.
+  const Eigen::SparseMatrix<double, Eigen::RowMajor> B = l.B;
+  const std::vector<double> gyration = length;
+  for (int row = 0; row < B.outerSize(); ++row) {
+    std::vector<std::pair<std::size_t, Eigen::Vector2d>> parts;
+    for (Eigen::SparseMatrix<double, Eigen::RowMajor>::InnerIterator it(B, row); it; ++it) {
+      const auto number = static_cast<std::size_t>(it.col());
+      if (parts.empty() || parts.back().first != node_of[number])
+        parts.emplace_back(node_of[number], Eigen::Vector2d::Zero());
+      parts.back().second[turning[number] ? 1 : 0] += it.value() * it.value();
+    }
+    for (const auto& [node, squares] : parts) {
+      const double arm = std::sqrt(squares[1] / squares[0]), own = gyration[node];
+      if (std::isfinite(arm) && (own == 0 || arm < kArm * own))
+        length[node] = std::max(length[node], std::hypot(own, arm));
+    }
+  }
+  longest = *std::max_element(length.begin(), length.end());
+  Vec3 mean = Vec3::Zero();
+  const std::size_t bodies = model.body_types.size();
+  for (std::size_t i = 0; i < bodies; ++i) mean += work.motions[i].p / static_cast<double>(bodies);
+  l.size = longest;
+  double away = 0;
+  for (std::size_t i = 0; i < bodies; ++i) {
+    l.size = std::max(l.size, (work.motions[i].p - mean).norm());
+    away = std::max(away, work.motions[i].p.norm());
+  }
+  if (!(l.size > 0)) l.size = away > 0 ? away : 1;  // one point
+  l.unit = Eigen::VectorXd::Ones(model.nv);
+  for (std::size_t i = 0; i < node_of.size(); ++i)
+    if (turning[i])
+      l.unit[static_cast<Eigen::Index>(i)] = 1 / (length[node_of[i]] > 0 ? length[node_of[i]] : l.size);
+}
 
-// The largest speed at which the motion goes on, in radians per second: angular velocities, and velocities over places.
-double pace(const Model& model, const Work& work) {
-  double size = 0, speed = 0, turn = 0;
+// y = unit y^, rows multiplied by `row`.
+Linearization scaled(const Linearization& l, const Eigen::VectorXd& unit, const Eigen::VectorXd& row) {
+  Linearization out = l;
+  for (SparseMatrix* X : {&out.M, &out.C, &out.K})
+    *X = SparseMatrix(unit.asDiagonal() * *X) * unit.asDiagonal();
+  const auto rows = [&](SparseMatrix& X) {
+    if (X.size() > 0) X = SparseMatrix(row.asDiagonal() * X) * unit.asDiagonal();
+  };
+  rows(out.B);
+  rows(out.B_y);
+  if (out.drift) {
+    rows(out.drift->B_rate);
+    rows(out.drift->B_t);
+    rows(out.drift->B_rate_t);
+  }
+  if (out.L.size() > 0) out.L = SparseMatrix(unit.asDiagonal() * out.L) * row.asDiagonal();
+  for (SparseMatrix* X : {&out.Q, &out.V0, &out.V1, &out.A0, &out.A1, &out.A2})
+    *X = SparseMatrix(*X * unit.asDiagonal());
+  out.unit = Eigen::VectorXd::Ones(unit.size());
+  return out;
+}
+
+// Factors that bring the rows of B, in natural units, to the norm 1.
+Eigen::VectorXd row_units(const Linearization& l) {
+  Eigen::VectorXd squares = Eigen::VectorXd::Zero(l.B.rows());
+  for (int c = 0; c < l.B.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(l.B, c); it; ++it)
+      squares[it.row()] += std::pow(it.value() * l.unit[c], 2);
+  for (double& x : squares) x = x > 0 ? 1 / std::sqrt(x) : 1;
+  return squares;
+}
+
+// The largest speed at which the motion goes on, in radians per second: angular velocities, and velocities over the size of the model.
+double pace(const Model& model, const Work& work, double size) {
+  double speed = 0, turn = 0;
   for (std::size_t i = 0; i < model.body_types.size(); ++i) {
     const Motion<double>& m = work.motions[i];
-    size = std::max(size, m.p.norm());
     speed = std::max(speed, m.V.head<3>().norm());
     turn = std::max(turn, m.V.tail<3>().norm());
   }
-  return std::max(turn, size > 0 ? speed / size : speed);
+  return std::max(turn, speed / size);
 }
 
-// How fast the linearised equations go on by themselves.
+double norm(const SparseMatrix& X) { return X.norm(); }
+
+// How fast equations in natural units go on by themselves.
 double own_pace(const Linearization& l) {
   const double inertia = norm(l.M);
   return std::max(std::sqrt(norm(l.K) / inertia), norm(l.C) / inertia);
@@ -175,6 +261,7 @@ Linearization linearize(const System& system, const State& state, const Vec3& ax
   out.B_y.prune([&](Eigen::Index row, Eigen::Index, double) {
     return out.velocity_row[static_cast<std::size_t>(row)];
   });
+  set_natural_units(model, work, out);
   return out;
 }
 
@@ -188,8 +275,8 @@ Linearization linearize_unsteady(const System& system, const State& state, Work&
   constexpr double kPart = 1e-3;  // of a radian
   Linearization::Drift drift;
   Linearization out = linearize(system, state, Vec3::Zero(), &drift.B_rate, work);
-  double rate = pace(system.model(), work);
-  if (rate == 0) rate = own_pace(out);
+  double rate = pace(system.model(), work, out.size);
+  if (rate == 0) rate = own_pace(in_natural_units(out));
   if (system.model().rows == 0 || !(rate > 0) || !std::isfinite(rate)) return out;
   // The states beside are exact up to terms of third order, odd ones that central differences over two distances remove: the error is of the order dt^4.
   const auto differences = [&](double dt, SparseMatrix& B_t, SparseMatrix& B_rate_t) {
@@ -215,6 +302,44 @@ Linearization linearize_unsteady(const System& system, const State& state, Work&
   return out;
 }
 
+Linearization in_natural_units(const Linearization& l) { return scaled(l, l.unit, row_units(l)); }
+
+double largest_force(const System& system, const State& state, const Linearization& l) {
+  const Model& model = system.model();
+  const Description& description = model.description();
+  const Params& params = system.params();
+  const auto& values = params.values();
+  double out = 0;
+  // Rows of norm 1 have multipliers that are forces.
+  const Eigen::VectorXd row = row_units(l);
+  for (Eigen::Index i = 0; i < row.size(); ++i)
+    out = std::max(out, std::abs(state.lambda[static_cast<std::size_t>(i)]) / row[i]);
+  const auto gravity = static_cast<std::size_t>(description.gravity());
+  const double g = std::hypot(values[gravity], values[gravity + 1], values[gravity + 2]);
+  for (const Node& node : model.nodes)
+    for (int k = 0; k < node_size(node.type).v && node.v + k < l.first_state; ++k)
+      if (is_displacement(node.type, k)) out = std::max(out, g * std::abs(l.M.coeff(node.v + k, node.v + k)));
+  std::vector<double> variables(values.begin(), values.begin() + params.parameter_count());
+  variables.push_back(state.t);
+  for (const Entry& force : description.entries(Section::Forces))
+    for (std::size_t f = 0; f < force.fields.size(); ++f) {
+      const std::string_view unit = force.kind->fields[f].unit;
+      const double arm = unit == "N"                           ? 1
+                         : unit == "N m" || unit == "N m or N" ? 1 / l.size
+                         : unit == "N/m"                       ? l.size
+                                                               : 0;
+      if (arm == 0 || !force.kind->fields[f].may_depend_on_time || force.fields[f].first < 0) continue;
+      for (int i = 0; i < force.fields[f].count; ++i) {
+        const int number = force.fields[f].first + i;
+        double value = params.get(number);
+        for (const Params::Bound& timed : params.timed())
+          if (timed.number == number) value = timed.expression.evaluate<double>(variables);
+        out = std::max(out, arm * std::abs(value));
+      }
+    }
+  return out;
+}
+
 Linearization without_states(const Linearization& l) {
   const int n = l.first_state;
   const auto square = [&](const SparseMatrix& X) { return SparseMatrix(X.block(0, 0, n, n)); };
@@ -237,20 +362,41 @@ Linearization without_states(const Linearization& l) {
   out.A2 = square(l.A2);
   out.axes_rate = l.axes_rate;
   out.first_state = n;
+  out.unit = l.unit.head(n);
+  out.size = l.size;
   return out;
 }
 
+namespace {
+
+// At rest: forces that accelerate, of all there are. Those of springs that pull against each other are known by their stiffness only.
+double unbalanced_part(const System& system, const State& state, const Linearization& l) {
+  constexpr double kPreload = 1e-9;
+  const auto bodies = static_cast<Eigen::Index>(l.first_state);
+  Eigen::VectorXd acceleration = Eigen::Map<const Eigen::VectorXd>(state.vdot.data(), l.M.rows());
+  acceleration.tail(l.M.rows() - bodies).setZero();
+  // At rest vdot = A2 y'', and A2 is orthogonal.
+  const Eigen::VectorXd force = l.unit.cwiseProduct(l.M * (l.A2.transpose() * acceleration));
+  const double left = bodies > 0 ? force.head(bodies).cwiseAbs().maxCoeff() : 0;
+  if (left == 0) return 0;
+  double stiffest = 0;
+  for (int c = 0; c < l.K.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
+      stiffest = std::max(stiffest, std::abs(it.value()) * l.unit[it.row()] * l.unit[c]);
+  return left / std::max({left, largest_force(system, state, l), kPreload * stiffest * l.size});
+}
+
+}  // namespace
+
 double change_of_matrices(const System& system, const State& state, const Vec3& axes_rate, Work& work) {
   const Model& model = system.model();
-  const Linearization now = linearize(system, state, axes_rate, work);
-  double rate = pace(model, work), at_rest = 0;
+  const Linearization given = linearize(system, state, axes_rate, work);
+  const Eigen::VectorXd row = row_units(given);
+  const Linearization now = scaled(given, given.unit, row);
+  double rate = pace(model, work, given.size), at_rest = 0;
   if (rate == 0) {
-    // Nothing moves yet: what the accelerations add to the stiffness.
-    double acceleration = 0;
-    for (int i = 0; i < now.first_state; ++i)
-      acceleration = std::max(acceleration, std::abs(state.vdot[static_cast<std::size_t>(i)]));
-    if (acceleration > 0) at_rest = acceleration * norm(now.M) / norm(now.K);
-    // But states may change.
+    at_rest = unbalanced_part(system, state, given);
+    // States may change where nothing moves yet.
     if (std::any_of(state.vdot.begin() + now.first_state, state.vdot.end(),
                     [](double change) { return change != 0; }))
       rate = own_pace(now);
@@ -260,7 +406,7 @@ double change_of_matrices(const System& system, const State& state, const Vec3& 
   State later;
   std::vector<double> theta;
   if (!shifted_state(system, state, dt, later, theta, work)) return std::numeric_limits<double>::infinity();
-  const Linearization then = linearize(system, later, axes_rate, work);
+  const Linearization then = scaled(linearize(system, later, axes_rate, work), given.unit, row);
   // The axes have turned by then.
   Mat6 F = Mat6::Zero();
   F.topLeftCorner<3, 3>() = F.bottomRightCorner<3, 3>() = SO3<double>::exp(dt * axes_rate).R();
@@ -293,13 +439,16 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
       work.motions.begin(),
       work.motions.begin() + static_cast<std::ptrdiff_t>(system.model().body_types.size()));
   const auto bodies = static_cast<Eigen::Index>(motions.size());
-  const double rate = pace(system.model(), work);
+  const double size = linearize(system, state, Vec3::Zero(), work).size,
+               rate = pace(system.model(), work, size);
   SteadyAxes best;
   const double at_rest = change_of_matrices(system, state, Vec3::Zero(), work);
   best.change = best.change_at_rest = at_rest;
+  best.at_rest = rate == 0;
   if (best.change <= kSteady || rate == 0) return best;
 
   std::vector<Vec3> candidates;
+  // Lengths in units of the model.
   Eigen::MatrixXd left = Eigen::MatrixXd::Zero(9 * bodies, 6);
   Eigen::VectorXd right(9 * bodies);
   for (Eigen::Index i = 0; i < bodies; ++i) {
@@ -307,11 +456,11 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
     right.segment<9>(9 * i).setZero();
     if (!moves_in_space(system.model(), static_cast<std::size_t>(i))) continue;
     const Vec3 u = m.velocity(), omega = m.R * m.V.tail<3>();
-    left.block<3, 3>(9 * i, 0) = -skew(m.p);
+    left.block<3, 3>(9 * i, 0) = -skew(m.p) / size;
     left.block<3, 3>(9 * i, 3) = Mat3::Identity();
-    right.segment<3>(9 * i) = u;
-    left.block<3, 3>(9 * i + 3, 0) = -skew(u) / rate;
-    right.segment<3>(9 * i + 3) = m.acceleration() / rate;
+    right.segment<3>(9 * i) = u / size;
+    left.block<3, 3>(9 * i + 3, 0) = -skew(u) / (size * rate);
+    right.segment<3>(9 * i + 3) = m.acceleration() / (size * rate);
     left.block<3, 3>(9 * i + 6, 0) = -skew(omega) / rate;
     right.segment<3>(9 * i + 6) = m.R * m.A.tail<3>() / rate;
   }
@@ -325,7 +474,7 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
   }
   for (const Vec3& candidate : candidates) {
     const double change = change_of_matrices(system, state, candidate, work);
-    if (change < best.change) best = {candidate, change, at_rest};
+    if (change < best.change) best = {candidate, change, at_rest, false};
     if (best.change <= kSteady) break;
   }
   return best;
@@ -334,6 +483,19 @@ SteadyAxes steady_axes(const System& system, const State& state, Work& work) {
 bool as_if_steady(const SteadyAxes& axes) {
   constexpr double kFarLess = 0.03;
   return axes.change <= kSteady || (!axes.rate.isZero() && axes.change <= kFarLess * axes.change_at_rest);
+}
+
+std::string not_steady(const SteadyAxes& axes) {
+  return axes.at_rest ? fmt::format(
+                            "the state is neither an equilibrium nor a steady motion (at rest, but {:.2g} of "
+                            "the forces are "
+                            "not balanced; `--at static` looks for an equilibrium)",
+                            axes.change)
+                      : fmt::format(
+                            "the state is neither an equilibrium nor a steady motion (the matrices change by "
+                            "{:.2g} per "
+                            "radian)",
+                            axes.change);
 }
 
 std::string not_quite_steady(const SteadyAxes& axes, double t) {
@@ -345,35 +507,46 @@ std::string not_quite_steady(const SteadyAxes& axes, double t) {
       t, axes.rate.x(), axes.rate.y(), axes.rate.z(), axes.change);
 }
 
-Eigen::MatrixXd admissible_motions(const SparseMatrix& B) {
+Eigen::MatrixXd admissible_motions(const SparseMatrix& B, const Eigen::VectorXd& unit,
+                                   std::vector<int>* dependent) {
   constexpr double kDependent = 1e-9;
   const Eigen::Index n = B.cols();
-  if (B.rows() == 0) return Eigen::MatrixXd::Identity(n, n);
-  Eigen::MatrixXd transposed = Eigen::MatrixXd(B).transpose();
+  const auto in_y = [&](Eigen::MatrixXd N) -> Eigen::MatrixXd {
+    if (unit.size() == 0) return N;
+    return unit.head(n).asDiagonal() * N;
+  };
+  if (B.rows() == 0) return in_y(Eigen::MatrixXd::Identity(n, n));
+  Eigen::MatrixXd transposed = in_y(Eigen::MatrixXd(B).transpose());
   for (Eigen::Index i = 0; i < transposed.cols(); ++i)
     if (const double length = transposed.col(i).norm(); length > 0) transposed.col(i) /= length;
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(transposed);
   qr.setThreshold(kDependent);
+  if (dependent != nullptr)
+    for (Eigen::Index i = qr.rank(); i < transposed.cols(); ++i)
+      dependent->push_back(qr.colsPermutation().indices()[i]);
   Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, n - qr.rank());
   last.bottomRows(n - qr.rank()).setIdentity();
-  return qr.householderQ() * last;
+  return in_y(qr.householderQ() * last);
 }
 
-// Columns of N such that the chosen numbers are 1, one by one: the best conditioned ones.
-static std::vector<int> name_coordinates(Eigen::MatrixXd& N) {
+std::vector<int> name_coordinates(Eigen::MatrixXd& N, const Eigen::VectorXd& unit) {
   std::vector<int> chosen;
   if (N.cols() == 0) return chosen;
-  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(N.transpose());
+  const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(
+      Eigen::MatrixXd(N.transpose() * unit.head(N.rows()).cwiseInverse().asDiagonal()));
   for (Eigen::Index i = 0; i < N.cols(); ++i)
     chosen.push_back(static_cast<int>(qr.colsPermutation().indices()[i]));
   std::sort(chosen.begin(), chosen.end());
-  Eigen::MatrixXd block(N.cols(), N.cols());
-  for (Eigen::Index i = 0; i < N.cols(); ++i) block.row(i) = N.row(chosen[static_cast<std::size_t>(i)]);
-  N = N * Eigen::MatrixXd(block.inverse());
+  N = N * Eigen::MatrixXd(Eigen::MatrixXd(N(chosen, Eigen::all)).inverse());
+  // Exactly, so that no other stiffness comes in by rounding.
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    N.row(chosen[i]).setZero();
+    N(chosen[i], static_cast<Eigen::Index>(i)) = 1;
+  }
   return chosen;
 }
 
-MinimalEquations minimal_equations(const Linearization& l, bool named) {
+MinimalEquations minimal_equations(const Linearization& l) {
   using Eigen::MatrixXd;
   MinimalEquations out;
   SparseMatrix positions = l.B;
@@ -381,31 +554,24 @@ MinimalEquations minimal_equations(const Linearization& l, bool named) {
       [&](Eigen::Index row, Eigen::Index, double) { return !l.velocity_row[static_cast<std::size_t>(row)]; });
   // Of the bodies alone; states are coordinates as they are.
   const Eigen::Index bodies = l.first_state, states = l.states();
-  const MatrixXd P = admissible_motions(SparseMatrix(positions.leftCols(bodies)));
-  out.V = admissible_motions(SparseMatrix(l.B.leftCols(bodies)));
+  const MatrixXd P = admissible_motions(SparseMatrix(positions.leftCols(bodies)), l.unit);
+  out.V = admissible_motions(SparseMatrix(l.B.leftCols(bodies)), l.unit, &out.dependent);
   out.P = MatrixXd::Zero(bodies + states, P.cols());
   out.P.topRows(bodies) = P;
-  if (named) {
-    out.coordinates = name_coordinates(out.P);
-    out.rates = name_coordinates(out.V);
-    for (Eigen::Index i = 0; i < states; ++i) out.rates.push_back(static_cast<int>(bodies + i));
-  }
+  out.coordinates = name_coordinates(out.P, l.unit);
+  out.rates = name_coordinates(out.V, l.unit);
+  for (Eigen::Index i = 0; i < states; ++i) out.rates.push_back(static_cast<int>(bodies + i));
   out.V.conservativeResizeLike(MatrixXd::Zero(bodies + states, out.V.cols() + states));
   out.V.bottomRightCorner(states, states).setIdentity();
   const Eigen::Index np = out.P.cols(), nr = out.V.cols();
-  // xi and zeta as parts of y and y': transposed bases where they are orthonormal, chosen numbers where they are named.
-  const auto coordinates_of = [&](const MatrixXd& y) -> MatrixXd {
-    return named ? MatrixXd(y(out.coordinates, Eigen::all)) : out.P.transpose() * y;
-  };
-  const auto rates_of = [&](const MatrixXd& rate) -> MatrixXd {
-    return named ? MatrixXd(rate(out.rates, Eigen::all)) : out.V.transpose() * rate;
-  };
   // B X = -right, without a part that zeta stands for.
-  const MatrixXd B(l.B);
+  const Eigen::VectorXd row = row_units(l);
   const auto follow = [&](const MatrixXd& right) -> MatrixXd {
     if (right.rows() == 0 || right.isZero(0)) return MatrixXd::Zero(l.M.rows(), right.cols());
-    const MatrixXd X = -B.completeOrthogonalDecomposition().solve(right);
-    return X - out.V * rates_of(X);
+    const MatrixXd B = row.asDiagonal() * MatrixXd(l.B) * l.unit.asDiagonal();
+    const MatrixXd X = -(l.unit.asDiagonal() *
+                         B.completeOrthogonalDecomposition().solve(MatrixXd(row.asDiagonal() * right)));
+    return X - out.V * MatrixXd(X(out.rates, Eigen::all));
   };
   // B y' + B' y = 0 and B y'' + (B' + B_t) y' + B'_t y = 0
   const SparseMatrix& B_rate = l.drift ? l.drift->B_rate : l.B_y;
@@ -420,35 +586,14 @@ MinimalEquations minimal_equations(const Linearization& l, bool named) {
   out.Z = follow(turning);
   // xi' are those of y';  zeta' from the equations along directions that no multiplier reaches:
   //   W^T (M (V zeta' + Z x) + C (V zeta + Y xi) + K P xi + f) = 0,   W^T L = 0
-  const MatrixXd W = admissible_motions(SparseMatrix(l.L.transpose()));
+  MatrixXd W = admissible_motions(SparseMatrix(l.L.transpose()), l.unit);
+  name_coordinates(W, l.unit);
   const Eigen::PartialPivLU<MatrixXd> mass(W.transpose() * (l.M * out.V));
   MatrixXd forces = l.C * rates + l.M * out.Z;
   forces.leftCols(np) += l.K * out.P;
   out.A.resize(np + nr, np + nr);
-  out.A << coordinates_of(rates), -mass.solve(W.transpose() * forces);
+  out.A << MatrixXd(rates(out.coordinates, Eigen::all)), -mass.solve(W.transpose() * forces);
   out.F = -mass.solve(MatrixXd(W.transpose()));
-  return out;
-}
-
-Balanced balanced(const Eigen::MatrixXd& A) {
-  // Parlett and Reinsch: powers of 2, so that nothing is rounded, until the norm of each row is about that of its column.
-  constexpr int kSweeps = 100;
-  Balanced out{A, Eigen::VectorXd::Ones(A.rows())};
-  bool done = false;
-  for (int sweep = 0; sweep < kSweeps && !done; ++sweep) {
-    done = true;
-    for (Eigen::Index i = 0; i < A.rows(); ++i) {
-      const double own = std::abs(out.A(i, i));
-      const double row = out.A.row(i).lpNorm<1>() - own, column = out.A.col(i).lpNorm<1>() - own;
-      if (!(row > 0 && column > 0)) continue;
-      const double factor = std::exp2(std::round(0.5 * std::log2(row / column)));
-      if (factor == 1 || row / factor + column * factor > 0.95 * (row + column)) continue;
-      out.D[i] *= factor;
-      out.A.row(i) /= factor;
-      out.A.col(i) *= factor;
-      done = false;
-    }
-  }
   return out;
 }
 
@@ -456,6 +601,8 @@ std::vector<int> dependent_rows(const SparseMatrix& B) {
   std::vector<int> rows;
   if (B.rows() == 0) return rows;
   SparseMatrix transposed = B.transpose();
+  for (int i = 0; i < transposed.outerSize(); ++i)
+    if (const double length = transposed.col(i).norm(); length > 0) transposed.col(i) /= length;
   transposed.makeCompressed();
   const Eigen::SparseQR<SparseMatrix, Eigen::COLAMDOrdering<int>> qr(transposed);
   const auto& order = qr.colsPermutation().indices();

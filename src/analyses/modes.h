@@ -18,7 +18,7 @@ namespace liedyn {
 inline constexpr std::string_view kModeSolvers[] = {"auto", "dense", "sparse"};
 
 struct ModesOptions {
-  // Leave out dissipation: the symmetric part of C and the antisymmetric part of K; states are held at their values.
+  // Leave out dissipation: dampers, and the symmetric part of C; states are held at their values. Gyroscopic forces and those of follower loads (circulatory ones) stay.
   bool undamped = false;
   int count = 0;                // the modes of lowest |s|; 0: all if dense, 20 if sparse
   std::string solver = "auto";  // one of kModeSolvers: dense up to kLargestDense velocities
@@ -43,6 +43,8 @@ struct Modes {
   double time = 0;
   int degrees_of_freedom = 0;  // admissible motions
   int states = 0;              // of first order
+  // Eigenvalues with their multiplicity, pairs being two, and how many of them are zero: a motion that nothing resists has two zeros where it is not damped. Dense only.
+  int dimension = 0, zeros = 0;
   SteadyAxes axes;
   bool undamped = false;
   std::string solver;

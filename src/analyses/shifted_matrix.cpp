@@ -16,21 +16,24 @@ void for_each_entry(const SparseMatrix& X, Visit&& visit) {
 
 }  // namespace
 
-ShiftedMatrix::ShiftedMatrix(const Model& model, const Linearization& l)
+ShiftedMatrix::ShiftedMatrix(const Model& model, const Linearization& l, const std::vector<int>& repeated)
     : l_(&l), nv_(model.nv), pattern_(block_pattern(model, IndexForm::Index3)) {
   block_of_.resize(at(pattern_.unknowns()));
   for (int b = 0; b < pattern_.blocks(); ++b)
     for (int i = pattern_.start[at(b)]; i < pattern_.start[at(b) + 1]; ++i) block_of_[at(i)] = b;
   solver_ = make_linear_solver(pattern_, "klu");
   right_.resize(at(pattern_.unknowns()));
+  if (!repeated.empty()) hold(repeated);
+}
+
+void ShiftedMatrix::hold(const std::vector<int>& rows) {
+  held_.assign(at(pattern_.unknowns()), false);
+  for (const int row : rows) held_[at(nv_ + row)] = true;
 }
 
 bool ShiftedMatrix::factorize(double s, double mass) {
   if (filled_and_factorized(s, mass)) return true;
-  if (held_.empty()) {
-    held_.assign(at(pattern_.unknowns()), false);
-    for (const int row : dependent_rows(l_->B)) held_[at(nv_ + row)] = true;
-  }
+  if (held_.empty()) hold(dependent_rows(l_->B));
   return filled_and_factorized(s, mass);
 }
 

@@ -18,13 +18,15 @@ namespace liedyn {
 
 class ShiftedMatrix {
  public:
-  ShiftedMatrix(const Model& model, const Linearization& l);
+  // `repeated`: rows that repeat others; none: they are looked for where the matrix is singular.
+  ShiftedMatrix(const Model& model, const Linearization& l, const std::vector<int>& repeated = {});
   // At s, with `mass` times M beside it. False: singular.
   bool factorize(double s, double mass = 0);
   // (y, x), and mu if asked for, with the right sides of the equations of motion and (null: zero) of the constraints.
   void solve(const double* forces, const double* rows, double* out, double* mu = nullptr) const;
 
  private:
+  void hold(const std::vector<int>& rows);
   bool filled_and_factorized(double s, double mass);
   double& entry(int row, int column);
   void equilibrate();

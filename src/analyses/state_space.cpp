@@ -9,10 +9,13 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
+#include "analyses/eigenvalues.h"
 #include "analyses/modes.h"
 #include "base/suggest.h"
 #include "model/flexible/body.h"
 #include "model/nodes/stage.h"
+#include "system/node_components.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -119,6 +122,42 @@ VectorXd derivative(const F& f, double h) {
 }
 constexpr double kStep = 1e-3;
 
+// Steps of the coordinates x, in proportion to what they are made of: nothing moves by more than kStep times the size of the model, or turns by more than kStep. Velocities
+// are those that the forces there are give within the size, or those there are; states change in proportion to their value, or to what makes the motions change by that.
+VectorXd steps_of(const System& system, const State& state, const Linearization& l, const MinimalEquations& e,
+                  const MatrixXd& dq, Work& work) {
+  const Model& model = system.model();
+  system.residual(state, work, {});
+  const Eigen::Index np = e.P.cols(), n = e.A.rows(), states = l.states();
+  const auto largest_of = [&](const MatrixXd& X, Eigen::Index column) {
+    double out = 0;
+    for (const Node& node : model.nodes)
+      for (int k = 0; k < node_size(node.type).v && node.v + k < l.first_state; ++k)
+        out = std::max(out, std::abs(X(node.v + k, column)) / (is_displacement(node.type, k) ? l.size : 1));
+    return out;
+  };
+  double speed = 0, mass = 0;
+  for (std::size_t i = 0; i < model.body_types.size(); ++i)
+    speed =
+        std::max({speed, work.motions[i].V.head<3>().norm() / l.size, work.motions[i].V.tail<3>().norm()});
+  const Linearization natural = in_natural_units(l);
+  if (l.first_state > 0) mass = natural.M.diagonal().head(l.first_state).maxCoeff();
+  if (speed == 0 && mass > 0) speed = std::sqrt(largest_force(system, state, l) / (mass * l.size));
+  if (speed == 0 && mass > 0) speed = std::sqrt(natural.K.norm() / mass);
+  if (!(speed > 0)) speed = 1;
+  VectorXd out = VectorXd::Constant(n, kStep);
+  for (Eigen::Index k = 0; k < n - states; ++k) {
+    const double moved = k < np ? largest_of(dq, k) : largest_of(e.V, k - np) / speed;
+    if (moved > 0) out[k] /= moved;
+  }
+  const VectorXd units = balanced(e.A, n - states).D;
+  for (Eigen::Index k = n - states; k < n; ++k) {
+    const double value = std::abs(state.v[at(e.rates[static_cast<std::size_t>(k - np)])]);
+    out[k] = kStep * (value > 0 ? value : n > states ? l.size * units[k] : 1);
+  }
+  return out;
+}
+
 class Outputs {
  public:
   Outputs(const Model& model, std::vector<Output> list)
@@ -169,10 +208,9 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.axes = steady_axes(system, state, work);
   const bool steady = as_if_steady(out.axes);
   if (!steady)
-    out.warnings.push_back(fmt::format(
-        "the state is neither an equilibrium nor a steady motion (the matrices change by {:.2g} per radian): "
-        "A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
-        out.axes.change, state.t));
+    out.warnings.push_back(
+        fmt::format("{}: A is the derivative of the accelerations by coordinates and rates at t = {:.6g} s",
+                    not_steady(out.axes), state.t));
   else if (std::string remark = not_quite_steady(out.axes, state.t); !remark.empty())
     out.warnings.push_back(std::move(remark));
   if (steady && !out.axes.rate.isZero())
@@ -184,7 +222,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   if (!steady) out.axes.rate = Vec3::Zero();
   const Linearization l =
       steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
-  const MinimalEquations e = minimal_equations(l, true);
+  const MinimalEquations e = minimal_equations(l);
   const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,
                      ni = static_cast<Eigen::Index>(inputs.size());
   const std::vector<std::string> names = shape_names(model);
@@ -233,7 +271,14 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   MatrixXd forces = l.M * acceleration + l.C * rate + l.K * y;
   forces.rightCols(ni) += projected_load;
   MatrixXd dlambda = MatrixXd::Zero(model.rows, n + ni);
-  if (model.rows > 0) dlambda = -MatrixXd(l.L).completeOrthogonalDecomposition().solve(forces);
+  if (model.rows > 0) {
+    // Of least norm where rows repeat others, in the scales of docs/theory/10.
+    const std::vector<double> scales = constraint_scales(system, state, work).row;
+    const auto row = Eigen::Map<const VectorXd>(scales.data(), model.rows);
+    const MatrixXd scaled = l.unit.asDiagonal() * MatrixXd(l.L) * row.asDiagonal();
+    dlambda = -(row.asDiagonal() *
+                scaled.completeOrthogonalDecomposition().solve(MatrixXd(l.unit.asDiagonal() * forces)));
+  }
   const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
   const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
 
@@ -254,13 +299,14 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
     return other;
   };
   out.C.resize(here.size(), n);
+  const VectorXd steps = steps_of(system, state, l, e, dq, work);
   for (Eigen::Index k = 0; k < n; ++k)
     out.C.col(k) = derivative(
         [&](double a, double b) {
           return outputs.difference(outputs.values(system, moved(k, a), work),
                                     outputs.values(system, moved(k, b), work));
         },
-        kStep);
+        steps[k]);
   out.D.resize(here.size(), ni);
   for (Eigen::Index k = 0; k < ni; ++k) {
     const Input& input = inputs[static_cast<std::size_t>(k)];

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Eigenvalues>
 
+#include "analyses/eigenvalues.h"
 #include "analyses/modes.h"
 #include "analyses/operating_point.h"
 #include "analyses/state_space.h"

@@ -10,7 +10,7 @@ namespace liedyn {
 
 inline constexpr double kResistance = 1e-13;
 
-// The largest entry of each row of K, or more: of forces and centrifugal forces what is not in balance counts too, since equilibria and steady motions are not
+// The largest entry of each row of K in natural units, or more: of forces and centrifugal forces what is not in balance counts too, since equilibria and steady motions are not
 // found to the last digit. `work` is that of the linearisation.
 Eigen::VectorXd stiffness_scale(const System& system, const State& state, const Linearization& l,
                                 const Work& work);

@@ -57,6 +57,7 @@ std::string modes_json(const Modes& m, const Model& model) {
                      {"time", m.time},
                      {"degrees_of_freedom", m.degrees_of_freedom},
                      {"states", m.states},
+                     {"zero_eigenvalues", m.zeros},
                      {"undamped", m.undamped},
                      {"solver", m.solver},
                      {"axes_rate", {m.axes.rate.x(), m.axes.rate.y(), m.axes.rate.z()}},
