@@ -353,13 +353,48 @@ class ModelReader {
       default:
         if (value.is(JsonType::String) && value.text() == "consistent")
           return builder_->consistent(field.name, value.line());
-        return field.type == FieldType::Rotation ? read_rotation(field, value) : read_numbers(field, value);
+        if (const JsonValue guess = guess_of(value)) {
+          read_values(field, guess);
+          return builder_->mark_consistent(field.name, value.line());
+        }
+        read_values(field, value);
     }
+  }
+
+  // What stands in {"consistent": ...}: where assembly begins.
+  static JsonValue guess_of(JsonValue value) {
+    return value.is(JsonType::Object) && value.size() == 1 ? value.find("consistent") : JsonValue();
+  }
+
+  void read_values(const Field& field, JsonValue value) {
+    if (field.type == FieldType::Rotation) return read_rotation(field, value);
+    if (field.body_axes != BodyAxes::None && value.is(JsonType::Object)) return read_in_bodies(field, value);
+    read_numbers(field, value);
+  }
+
+  // {"crank": [0.1, 0, 0], "rod": [-0.15, 0, 0]}
+  void read_in_bodies(const Field& field, JsonValue object) {
+    values_.clear();
+    formulas_.clear();
+    if (object.size() == 0 || object.size() > 2)
+      return reject(field, "components in the axes of one or two bodies, {\"body\": [...], ...}", object);
+    std::vector<std::string> bodies;
+    for (JsonValue value : object) {
+      const std::string mistake = collect_array(value, field.type == FieldType::PlaneVector ? 2 : 3, "");
+      if (!mistake.empty())
+        return builder_->reject(field.name, "." + excerpt(value.key()), mistake, {}, value.line());
+      bodies.emplace_back(value.key());
+    }
+    builder_->numbers_in_bodies(field.name, bodies, values_, object.line());
+    hand_over_formulas(field);
   }
 
   void read_word(const Field& field, JsonValue value) {
     if (value.is(JsonType::String))
       return builder_->word(field.name, std::string(value.text()), value.line());
+    // A number is an expression too.
+    if (field.holds_expression && value.is(JsonType::Number))
+      return builder_->word(field.name, fmt::format("{}", value.number()), value.line());
     const std::string_view what = field.type == FieldType::Body       ? "the name of a body"
                                   : field.type == FieldType::Joint    ? "the name of a joint"
                                   : field.type == FieldType::State    ? "the name of a state"
@@ -691,6 +726,10 @@ class ModelReader {
 
   void hand_over(const Field& field, int line, RotationForm form) {
     builder_->numbers(field.name, values_, line, form);
+    hand_over_formulas(field);
+  }
+
+  void hand_over_formulas(const Field& field) {
     for (const Formula& formula : formulas_)
       builder_->expression(field.name, formula.index, formula.text, formula.value.line());
   }

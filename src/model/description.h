@@ -29,8 +29,10 @@ struct FieldValue {
   std::int32_t word = -1;   // index of the (first) word; -1: none
   std::uint8_t count = 0;   // how many numbers, or how many words of Choices
   RotationForm form = RotationForm::RotationVector;
-  bool given = false;       // typed by the user (otherwise the default)
-  bool consistent = false;  // the word "consistent" stands here
+  bool given : 1 = false;       // typed by the user (otherwise the default)
+  bool consistent : 1 = false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
+  bool in_bodies : 1 = false;   // given in the axes of bodies (Field::body_axes); the words are their names as typed
+  bool swapped : 1 = false;     // and the second body of the entry comes first
 };
 
 struct Entry {
@@ -126,7 +128,12 @@ class DescriptionBuilder {
   void word(std::string_view field, std::string text, int line = 0);
   void words(std::string_view field, std::string first, std::string second, int line = 0);
   void choices(std::string_view field, const std::vector<std::string>& chosen, int line = 0);
+  // Points or directions in the axes of the bodies with these names, one after the other (Field::body_axes).
+  void numbers_in_bodies(std::string_view field, const std::vector<std::string>& bodies,
+                         std::span<const double> values, int line = 0);
   void consistent(std::string_view field, int line = 0);
+  // The same with a guess to start from: the numbers of the field last set by numbers().
+  void mark_consistent(std::string_view field, int line = 0);
   void end();  // defaults for what was not given, a finding for what was required
 
   void finding(std::string path, std::string message, std::string hint = {}, int line = 0);
@@ -162,6 +169,8 @@ class DescriptionBuilder {
   FieldValue* open_field(std::string_view name, int line, const Field** field);
   void field_finding(std::string_view field, std::string message, std::string hint, int line);
   void check_given(const Given& given);
+  void check_bodies(const Given& given);
+  void check_found_bodies();
   void resolve_references(Section section);
   void add_beam_nodes(std::size_t beam);
   void add_flexible_frame(std::size_t entry);

@@ -16,8 +16,13 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
   Kind kind{std::move(type),
             std::move(summary),
             {between_bodies(), common_place()},
-            axis_coordinates(E::held_directions)};
-  if (!axis_summary.empty()) kind.fields.push_back(direction("axis", std::move(axis_summary)));
+            axis_coordinates(E::held_directions),
+            !needs_axis(E::held_directions)};
+  // Rows with turns compare the axes of both bodies; the others see those of the first alone.
+  constexpr bool turns = (E::held_directions & kTurns) != 0;
+  if (!axis_summary.empty())
+    kind.fields.push_back(
+        direction("axis", std::move(axis_summary), turns ? BodyAxes::Each : BodyAxes::First));
   return {std::move(kind), &make_batch<E>};
 }
 
@@ -32,7 +37,7 @@ template <Held held>
 template <class S>
 void AxisJoint<held>::derive(const Inputs<S>& in, S* p) {
   if constexpr (needs_axis(held))
-    derive_axes(in, axes_along(in.vector(kAxis)), p);
+    derive_axes(in, kAxis, p);
   else
     derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
 }

@@ -9,18 +9,19 @@ enum DriverFields { kJoint, kCoordinate, kMotion };
 enum GearFields { kJoints, kRatio };
 enum ScrewFields { kBetween, kAt, kAxis, kPitch };
 
-// Adds factor times a coordinate of the frames that begin at `first` to a row.
+// Adds factor times a coordinate of the frames that begin at `first` to a row. What is not asked for was not set before either.
 template <int F, int R, class S>
 void add_coordinate(const CoordinateDerivativesOf<S>& x, const S& factor, const S& lambda, int row, int first,
                     JointDerivatives<F, R, S>& d) {
   for (int i = 0; i < 2; ++i) {
     d.B[first + i].row(row) += factor * x.B[i];
-    d.Z[first + i].row(row) += factor * x.Z[i];
+    if (d.wants_rates) d.Z[first + i].row(row) += factor * x.Z[i];
     if constexpr (std::is_same_v<S, double>)
-      for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
+      if (d.wants_stiffness)
+        for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
   }
   d.phi[row] += factor * x.value;
-  d.bias[row] += factor * x.bias;
+  if (d.wants_rates) d.bias[row] += factor * x.bias;
 }
 
 template <int F, int R, class S>
@@ -181,7 +182,7 @@ std::vector<Attachment> Screw::attachments() { return held_attachments(held, kBe
 
 template <class S>
 void Screw::derive(const Inputs<S>& in, S* p) {
-  derive_axes(in, axes_along(in.vector(kAxis)), p);
+  derive_axes(in, kAxis, p);
   p[kAxesNumbers] = S(0);
   p[kCoordinateNumbers] = in.number(kPitch) / (2 * std::numbers::pi);
   begin_angles<Screw>(p);
@@ -218,7 +219,7 @@ ListedKind screw() {
            "The second body turns about an axis of the first and moves along it in proportion.",
            {between_bodies(),
             common_place(),
-            direction("axis", "Axis of the screw in the initial configuration, inertial axes."),
+            direction("axis", "Axis of the screw in the initial configuration, inertial axes.", BodyAxes::Each),
             {.name = "pitch",
              .type = FieldType::Number,
              .unit = "m",

@@ -38,20 +38,24 @@ std::vector<Attachment> RollingDisc::attachments() {
 
 template <class S>
 void RollingDisc::derive(const Inputs<S>& in, S* p) {
-  const Vec3T<S> a = in.vector(kAxis) / in.vector(kAxis).norm();
-  Eigen::Map<Mat3T<S>>{p} = in.frame(0).R.transpose() * axes_along(in.vector(kNormal));
-  Eigen::Map<Vec3T<S>>{p + 9} = in.frame(1).R.transpose() * a;
+  // x and y of the plane are those beside the normal in the axes in which it was given.
+  if (in.in_bodies(kNormal))
+    Eigen::Map<Mat3T<S>>{p} = axes_along(in.vector_in_body(kNormal, 0));
+  else
+    Eigen::Map<Mat3T<S>>{p} = in.frame(0).R.transpose() * axes_along(in.vector(kNormal));
+  Eigen::Map<Vec3T<S>>{p + 9} = in.direction_in_body(kAxis, 1).normalized();
   p[12] = in.number(kRadius);
+  // The plane is where the disc touches it in the initial configuration, or through the point given on its body.
   p[13] = S(0);
-  // The plane is where the disc touches it in the initial configuration.
-  p[13] = -phi(std::array<Pose<S>, 2>{in.frame(0), in.frame(1)}, p)[0];
+  if (!in.in_bodies(kCenter)) p[13] = -phi(std::array<Pose<S>, 2>{in.frame(0), in.frame(1)}, p)[0];
 }
 
 void RollingDisc::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   check_direction(in, kAxis, "axis", message, hint);
   if (message.empty()) check_direction(in, kNormal, "normal", message, hint);
   if (!message.empty()) return;
-  const Vec3 a = in.vector(kAxis).normalized(), n = in.vector(kNormal).normalized();
+  const Vec3 a = in.frame(1).R * in.direction_in_body(kAxis, 1).normalized(),
+             n = in.frame(0).R * in.direction_in_body(kNormal, 0).normalized();
   if (a.cross(n).norm() > 1e-6) return;
   message = "the disc lies flat in the plane: its axis and the normal are parallel";
   hint = "a disc that lies flat does not roll; use a planar joint";
@@ -105,11 +109,14 @@ ListedKind rolling_disc() {
             {.name = "center",
              .type = FieldType::Vector,
              .unit = "m",
-             .summary = "Centre of the disc in the initial configuration, inertial axes.",
-             .required = true},
-            direction("axis", "Axis of the disc in the initial configuration, inertial axes."),
+             .summary = "Centre of the disc in the initial configuration, inertial axes; in body axes, a point of "
+                        "the plane and the centre of the disc.",
+             .required = true,
+             .body_axes = BodyAxes::Each},
+            direction("axis", "Axis of the disc in the initial configuration, inertial axes.", BodyAxes::Second),
             direction("normal",
-                      "Normal of the plane in the initial configuration, inertial axes, towards the disc."),
+                      "Normal of the plane in the initial configuration, inertial axes, towards the disc.",
+                      BodyAxes::First),
             {.name = "radius",
              .type = FieldType::Number,
              .unit = "m",

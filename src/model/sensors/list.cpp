@@ -24,7 +24,8 @@ Field at_point() {
       .type = FieldType::Vector,
       .unit = "m",
       .summary =
-          "Point of the body in the initial configuration, inertial axes; its reference point if not given."};
+          "Point of the body in the initial configuration, inertial axes; its reference point if not given.",
+      .body_axes = BodyAxes::Each};
 }
 Field of_joint() {
   return {.name = "of", .type = FieldType::Joint, .unit = "", .summary = "The joint.", .required = true};
@@ -367,7 +368,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
           .type = FieldType::Text,
           .unit = "",
           .summary = "The expression, or several between semicolons.",
-          .required = true}}},
+          .required = true,
+          .holds_expression = true}}},
        "",
        1,
        [](const auto& c, auto* out) {
