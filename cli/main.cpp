@@ -25,7 +25,7 @@ void print_sensors(const Model& model, const double* values) {
   for (const Sensor& sensor : model.sensors)
     fmt::print("    {:<18} {:.12g} {}\n", sensor.name,
                fmt::join(values + sensor.first, values + sensor.first + sensor.components, "  "),
-               sensor.listed->unit);
+               sensor.unit);
 }
 
 namespace {

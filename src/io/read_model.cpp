@@ -760,7 +760,7 @@ Assignment parse_assignment(std::string_view text) {
   const std::string path(text.substr(0, equals));
   const std::string_view value = text.substr(equals + 1);
   try {
-    const double number = Expression::parse(value, {}).evaluate<double>({});
+    const double number = Expression::parse(value, VariableNames()).evaluate<double>({});
     if (std::isfinite(number)) return {path, number};
   } catch (const ExpressionError&) {
   }
@@ -783,10 +783,30 @@ std::string find_model_file(const std::string& model) {
       "", fmt::format("there is no model '{}', neither a file nor a shipped model", excerpt(model)), hint);
 }
 
+namespace {
+
+// With the text that it was read from, and the values that were taken out of `assignments` meanwhile.
+template <class Read>
+Description with_source(std::string_view text, const std::vector<Assignment>& assignments, const Read& read) {
+  const std::vector<Assignment> before = assignments;
+  Description out = read();
+  out.text = std::make_shared<const std::string>(text);
+  for (const Assignment& a : before) {
+    const bool remains = std::any_of(assignments.begin(), assignments.end(),
+                                     [&](const Assignment& left) { return left.path == a.path; });
+    if (!remains) out.assigned.emplace_back(a.path, a.value);
+  }
+  return out;
+}
+
+}  // namespace
+
 Description read_model(const std::string& model, std::vector<Assignment>& assignments) {
   const std::string file = find_model_file(model);
-  if (file.ends_with(".urdf")) return read_urdf(read_text_file(file), file, assignments);
-  return read_model_text(read_text_file(file), file, assignments);
+  const std::string text = read_text_file(file);
+  if (file.ends_with(".urdf"))
+    return with_source(text, assignments, [&] { return read_urdf(text, file, assignments); });
+  return read_model_text(text, file, assignments);
 }
 
 Description read_model(const std::string& model) {
@@ -797,7 +817,7 @@ Description read_model(const std::string& model) {
 Description read_model_text(std::string_view text, const std::string& file,
                             std::vector<Assignment>& assignments) {
   const JsonDocument document = JsonDocument::parse(text, file);
-  return ModelReader(document, file, assignments).read();
+  return with_source(text, assignments, [&] { return ModelReader(document, file, assignments).read(); });
 }
 
 Description read_model_text(std::string_view text, const std::string& file) {

@@ -78,11 +78,15 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
   for (Section section : kSections)
     names_[static_cast<std::size_t>(section)] = std::make_unique<Names>(description_.entries(section));
 
+  std::unordered_set<std::string_view> repeated, names;
   for (const Parameter& parameter : parameters) {
     description_.parameter_names.push_back(parameter.name);
-    variables_.push_back(parameter.name);
+    variables_.add(parameter.name);
+    if (!names.insert(parameter.name).second) repeated.insert(parameter.name);
   }
-  variables_.push_back("t");
+  variables_.add("t");
+  values_.assign(variables_.size(), kUnknown);
+  names.clear();
 
   for (const Parameter& parameter : parameters) {
     const std::string path = "parameters." + excerpt(parameter.name);
@@ -93,8 +97,7 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
     else if (parameter.name == "t" || parameter.name == "pi")
       finding(path, fmt::format("'{}' already has a meaning in expressions", parameter.name),
               "choose another name", parameter.line);
-    else if (std::find(variables_.begin(), variables_.begin() + static_cast<std::ptrdiff_t>(index),
-                       parameter.name) != variables_.begin() + static_cast<std::ptrdiff_t>(index))
+    else if (repeated.contains(parameter.name) && !names.insert(parameter.name).second)
       finding(path, "is defined twice", {}, parameter.line);
 
     if (parameter.expression.empty()) {
@@ -106,6 +109,7 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
           {static_cast<std::int32_t>(index), parameter.line, parameter.expression});
       description_.numbers.push_back(evaluate(parameter.expression, false, index, path, parameter.line));
     }
+    values_[index] = description_.numbers.back();
   }
   for (std::size_t i = 0; i < 3; ++i) {
     description_.numbers.push_back(gravity[i]);
@@ -133,12 +137,10 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
     return kUnknown;
   }
   const std::size_t time = variables_.size() - 1;
-  std::vector<double> values(variables_.size(), kUnknown);
-  std::copy_n(description_.numbers.begin(), parameters, values.begin());
-  if (with_time) values[time] = description_.simulation.start;
+  values_[time] = with_time ? description_.simulation.start : kUnknown;
   bool known = true;
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    if (!expression.uses(static_cast<int>(i))) continue;
+  for (const int variable : expression.variables()) {
+    const auto i = static_cast<std::size_t>(variable);
     if (i == time && !with_time)
       finding(path,
               fmt::format("the expression '{}' uses the time t, but this number cannot vary with time",
@@ -149,10 +151,10 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
           path,
           fmt::format("the expression '{}' uses '{}', which is defined later", excerpt(text), variables_[i]),
           "parameters may use those before them", line);
-    known = known && std::isfinite(values[i]);
+    known = known && std::isfinite(values_[i]);
   }
   if (!known) return kUnknown;
-  const double value = expression.evaluate<double>(values);
+  const double value = expression.evaluate<double>(values_);
   if (std::isfinite(value)) return value;
   finding(path,
           fmt::format("expected a finite number, but the expression '{}' gives {}", excerpt(text), value), {},

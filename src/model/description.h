@@ -8,9 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/expression.h"
 #include "model/field.h"
 
 namespace liedyn {
@@ -85,6 +87,9 @@ struct Description {
   std::vector<NumberExpression> expressions;
   SimulationSettings simulation;
   std::vector<Visual> visuals;
+  // What results say about where they come from: the text that was read, and the values that were set from outside while it was.
+  std::shared_ptr<const std::string> text;
+  std::vector<std::pair<std::string, double>> assigned;
 
   std::vector<Entry>& entries(Section s) { return sections[static_cast<std::size_t>(s)]; }
   const std::vector<Entry>& entries(Section s) const { return sections[static_cast<std::size_t>(s)]; }
@@ -186,7 +191,8 @@ class DescriptionBuilder {
   std::array<std::unique_ptr<Names>, kSectionCount> names_;
   std::vector<std::string>
       failed_names_;                    // entries that could not begin: references to them are not dangling
-  std::vector<std::string> variables_;  // parameters and t: what expressions may name
+  VariableNames variables_;             // parameters and t: what expressions may name
+  std::vector<double> values_;          // of these so far; unknown ones are no numbers
   Section section_ = Section::Bodies;
   Entry* entry_ = nullptr;    // the one being filled; null between entries and in one that could not begin
   std::vector<Given> given_;  // its fields set so far

@@ -11,8 +11,8 @@ namespace liedyn {
 
 Params::Params(std::shared_ptr<const Description> description) : description_(std::move(description)) {
   if (description_->expressions.empty()) return;
-  std::vector<std::string> variables = description_->parameter_names;
-  variables.push_back("t");
+  VariableNames variables(description_->parameter_names);
+  variables.add("t");
   for (const NumberExpression& written : description_->expressions) {
     Expression expression = Expression::parse(written.text, variables);
     std::vector<Bound>& list = expression.uses(parameter_count()) ? timed_ : bound_;
@@ -42,9 +42,13 @@ void Params::set(int index, double value) {
   const bool was_expression = std::any_of(bound_.begin(), bound_.end(), is_this) ||
                               std::any_of(timed_.begin(), timed_.end(), is_this);
   const bool others_follow = index < parameter_count() && !(bound_.empty() && timed_.empty());
+  const auto note = [index](Params& params) {
+    if (std::find(params.set_.begin(), params.set_.end(), index) == params.set_.end())
+      params.set_.push_back(index);
+  };
   if (!was_expression && !others_follow) {
     own_values()[static_cast<std::size_t>(index)] = value;
-    return;
+    return note(*this);
   }
 
   Params changed = *this;
@@ -52,7 +56,24 @@ void Params::set(int index, double value) {
   std::erase_if(changed.timed_, is_this);
   changed.own_values()[static_cast<std::size_t>(index)] = value;
   changed.follow(path(index));
+  note(changed);
   *this = std::move(changed);
+}
+
+std::vector<std::pair<std::string, double>> Params::assigned() const {
+  std::vector<std::pair<std::string, double>> out;
+  const auto add = [&](std::string path, double value) {
+    constexpr std::string_view prefix = "parameters.";
+    if (path.starts_with(prefix)) path.erase(0, prefix.size());
+    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.first == path; });
+    if (same == out.end())
+      out.emplace_back(std::move(path), value);
+    else
+      same->second = value;
+  };
+  for (const auto& [path, value] : description_->assigned) add(path, value);
+  for (const int index : set_) add(path(index), get(index));
+  return out;
 }
 
 // Evaluates the expressions anew; `changed_path` is what they follow.
