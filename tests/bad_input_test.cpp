@@ -34,7 +34,7 @@ const std::string kBallJoint =
     R"json("type": "spherical", "between": ["ground", "top"], "at": [0, 0, 0])json";
 
 const std::string kTwoLengths = R"json({ "liedyn": 1,
-  "bodies": { "ball": { "type": "point", "mass": 1, "position": "consistent" } },
+  "bodies": { "ball": { "type": "point", "mass": 1, "position": { "consistent": [0, 0, 0] } } },
   "joints": { "a": { "type": "distance", "between": ["ground", "ball"], "points": [[1, 0, 0], [0, 0, 0]], "length": 1 },
               "b": { "type": "distance", "between": ["ground", "ball"], "points": [[1, 0, 0], [0, 0, 0]], "length": 1.2 } } })json";
 

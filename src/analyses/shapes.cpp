@@ -34,6 +34,7 @@ void Shapes::add_bodies() {
   const Description& d = system_->model().description();
   const std::vector<Entry>& entries = d.entries(Section::Bodies);
   std::map<int, int> beams;  // index in bodies_ by that of the beam
+  BeamCurve<double> curve;   // of the beam at hand
   for (int i = 0; i < static_cast<int>(entries.size()); ++i) {
     const Entry& entry = entries[at_index(i)];
     if (entry.flexible >= 0) continue;
@@ -48,8 +49,8 @@ void Shapes::add_bodies() {
       // The nodes of a beam follow each other. An element ends here.
       const BeamMesh mesh = beam_mesh(d, beam);
       const int order = mesh.order;
-      const BeamCurve<double> curve =
-          beam_curve(Inputs<double>(d, beam, system_->params().values().data(), nullptr));
+      if (entry.node == 0)
+        curve = beam_curve(Inputs<double>(d, beam, system_->params().values().data(), nullptr));
       const Pose<double> start = curve.at(0), here = curve.at(mesh.fraction(entry.node));
       beam_points_.push_back({points_, i, i - entry.node, start.R.transpose() * (here.p - start.p)});
       if (entry.node > 0 && entry.node % order == 0) {

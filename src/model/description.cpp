@@ -736,6 +736,9 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
+    for (const Section other : {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
+      if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))
+        hint = fmt::format("'{}' is one of the {}", excerpt(word), section_name(other));
     if (target == Section::Bodies)
       for (const Entry& candidate : description_.entries(Section::Flexible))
         if (is_member(candidate) && candidate.name == word.substr(0, word.find('.')))

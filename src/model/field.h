@@ -63,6 +63,11 @@ struct Field {
 // Numbers a field stores when given (Rotation: by its form; Path: for each point).
 int number_count(FieldType type, RotationForm form = RotationForm::RotationVector);
 
+// The summary and what else may stand there: "consistent", components in the axes of bodies.
+std::string full_summary(const Field& field);
+// The default as JSON: "0", "[0, 0, 0]", "{"rotation_vector": [0, 0, 0]}", a word; empty if there is none.
+std::string default_text(const Field& field);
+
 // Coordinates of a joint along its axis and about it, for what refers to a joint: which of them its kind has.
 struct AxisCoordinates {
   bool angle = false, displacement = false;

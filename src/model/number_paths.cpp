@@ -169,6 +169,13 @@ std::string_view number_unit(const Description& description, int number) {
   return field.unit;
 }
 
+bool is_unused(const Description& description, int number) {
+  const NumberPlace place = locate_number(description, number);
+  if (place.entry == nullptr || place.kind_field()->name != "angular_velocity") return false;
+  const int other = place.entry->kind->field("angular_velocity_inertial");
+  return other >= 0 && place.entry->fields[static_cast<std::size_t>(other)].given;
+}
+
 int find_number(const Description& description, std::string_view path) {
   std::string_view rest = path;
   const std::string_view first = take_key(rest);
