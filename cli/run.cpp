@@ -44,7 +44,8 @@ void print_summary(const Result& result, const std::string& integrator) {
     fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
   else
     fmt::print("  linear solves        {}\n", s.newton_iterations);
-  fmt::print("  energy               {:.9g} J, largest change {:.3g} J\n", s.energy_final, s.energy_max_drift);
+  fmt::print("  energy               {:.9g} J, largest change {:.3g} J\n", s.energy_final,
+             s.energy_max_drift);
   fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,
              s.residual_velocity);
   if (t.channels.empty()) return;

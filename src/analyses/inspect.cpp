@@ -30,7 +30,8 @@ std::vector<std::string> model_warnings(const System& system, const State& state
   std::vector<std::string> out = flexible_remarks(model, params);
   const std::vector<Entry>& bodies = d.entries(Section::Bodies);
   const auto any_of = [](const std::vector<Entry>& entries, const auto& is) {
-    return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return is(entry.kind->type); });
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const Entry& entry) { return is(entry.kind->type); });
   };
   const bool driven = any_of(d.entries(Section::Joints), [](const std::string& type) {
     return type == "prescribed_motion" || type == "prescribed_velocity";
@@ -40,9 +41,8 @@ std::vector<std::string> model_warnings(const System& system, const State& state
   const Vec3 g = Eigen::Map<const Vec3>(params + d.gravity());
   if (g.z() != 0 && g.head<2>().norm() == 0 &&
       any_of(bodies, [](const std::string& type) { return type == "planar"; }))
-    out.push_back(
-        fmt::format("gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it",
-                    g.z()));
+    out.push_back(fmt::format(
+        "gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it", g.z()));
   return out;
 }
 

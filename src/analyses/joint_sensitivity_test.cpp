@@ -71,7 +71,10 @@ std::shared_ptr<const Description> two_bodies_with(const Kind& kind, std::vector
   if (kind.field("joints") >= 0) {
     with_axis("hinge", "cylindrical");
     // A third body, so that both coordinates are free.
-    builder.body("three", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", random.vector<3>());
+    builder.body("three", "rigid")
+        .set("mass", {1})
+        .set("inertia", {1, 1, 1})
+        .set("position", random.vector<3>());
     builder.consistent("velocity").consistent("angular_velocity");
     builder.joint("rail", "prismatic").set("between", "two", "three").set("at", random.vector<3>());
     builder.set("axis", random.vector<3>());
@@ -88,8 +91,8 @@ TEST(JointSensitivity, AgreesWithFiniteDifferencesForEveryKindOfJoint) {
   for (const Kind& kind : kinds(Section::Joints)) {
     std::vector<std::string> parameters;
     const auto description = two_bodies_with(kind, parameters);
-    for (const std::string integrator :
-         {"generalized-alpha,newton_tol=1e-13", "generalized-alpha,index=stabilized,newton_tol=1e-13", "rk44"}) {
+    for (const std::string integrator : {"generalized-alpha,newton_tol=1e-13",
+                                         "generalized-alpha,index=stabilized,newton_tol=1e-13", "rk44"}) {
       const System system = make_system(description);
       SensitivityOptions options;
       options.simulation.integrator = integrator;

@@ -44,7 +44,8 @@ struct Case {
     two.R = rotation();
     // Where turns are held, the axes of both bodies coincide: x, y, z of spatial joints, the line of planar ones.
     const bool spherical = type == "spherical" || type == "distance" || type == "planar_revolute";
-    const bool one_sided = type.ends_with("point_on_line") || type == "point_on_plane" || type == "rolling_disc";
+    const bool one_sided =
+        type.ends_with("point_on_line") || type == "point_on_plane" || type == "rolling_disc";
     const auto axes = [&](int i) -> Mat3 {
       if (!plane) return axes_along<double>(axis[i]);
       Mat3 A;
@@ -91,7 +92,9 @@ struct Case {
             .in_bodies("normal", {{"one", axis[0]}})
             .in_bodies("axis", {{"two", axis[1]}});
       else
-        b.set("center", two.at(rho[1])).set("normal", Vec3(one.R * axis[0])).set("axis", Vec3(two.R * axis[1]));
+        b.set("center", two.at(rho[1]))
+            .set("normal", Vec3(one.R * axis[0]))
+            .set("axis", Vec3(two.R * axis[1]));
       return;
     }
     if (in_bodies)
@@ -157,9 +160,10 @@ struct Case {
 };
 
 const std::vector<std::string> kTypes = {
-    "spherical",       "revolute",         "prismatic",     "cylindrical",  "universal", "planar", "fixed",
-    "distance",        "point_on_line",    "point_on_plane", "screw",       "rolling_disc",
-    "planar_revolute", "planar_prismatic", "planar_fixed",  "planar_point_on_line"};
+    "spherical",       "revolute",         "prismatic",    "cylindrical",
+    "universal",       "planar",           "fixed",        "distance",
+    "point_on_line",   "point_on_plane",   "screw",        "rolling_disc",
+    "planar_revolute", "planar_prismatic", "planar_fixed", "planar_point_on_line"};
 
 TEST(BodyAxes, GiveTheSameMechanismAsInertialAxes) {
   for (const std::string& type : kTypes) {
@@ -175,7 +179,8 @@ TEST(BodyAxes, GiveTheSameMechanismAsInertialAxes) {
         for (const bool in_bodies : {false, true}) {
           const Result r = simulate(make_system(c.model(in_bodies), formulation), options);
           EXPECT_TRUE(r.summary.completed) << type << " " << r.summary.failure;
-          ends[in_bodies ? 1 : 0].assign(r.trajectory.data.end() - r.trajectory.columns, r.trajectory.data.end());
+          ends[in_bodies ? 1 : 0].assign(r.trajectory.data.end() - r.trajectory.columns,
+                                         r.trajectory.data.end());
         }
         off = std::max(off, relative_difference(as_vector(ends[1]), as_vector(ends[0])));
       }
@@ -233,7 +238,8 @@ constexpr const char* kFourBar = R"json({ "liedyn": 1, "gravity": [0, -9.81, 0],
   "simulation": { "end": 0.02, "step": 1e-3, "integrator": "generalized-alpha,newton_tol=1e-13" } })json";
 
 System four_bar(const std::string& formulation, std::vector<Assignment> set = {}) {
-  const auto description = std::make_shared<const Description>(read_model_text(kFourBar, "four_bar.json", set));
+  const auto description =
+      std::make_shared<const Description>(read_model_text(kFourBar, "four_bar.json", set));
   Params params(description);
   for (const Assignment& one : set) params.set(one.path, one.value);
   return System(Model::compile(description, formulation), params);
@@ -245,7 +251,8 @@ TEST(BodyAxes, CloseAFourBarLinkageAsItsGeometrySays) {
       const System system = four_bar(formulation, {{"phi", phi}});
       Work work(system);
       const State state = consistent_state(system, 0, InitialPolicy::Check, work);
-      std::vector<double> variables(static_cast<std::size_t>(system.model().sensor_variables)), sensed(variables.size());
+      std::vector<double> variables(static_cast<std::size_t>(system.model().sensor_variables)),
+          sensed(variables.size());
       system.sense(state, work, variables, sensed.data());
       // C: at the distance b from B and c from D, above the line between them.
       const double a = 0.1, b = 0.3, c = 0.25, d = 0.28;
@@ -266,15 +273,17 @@ TEST(BodyAxes, HaveDerivativesThroughAssembly) {
       const System system = four_bar(formulation);
       SensitivityOptions options;
       options.simulation = default_options(system.model().description());
-      options.parameters = {"joints.B.at.coupler[0]", "joints.D.at.ground[1]", "a", "b", "bodies.rocker.mass"};
+      options.parameters = {"joints.B.at.coupler[0]", "joints.D.at.ground[1]", "a", "b",
+                            "bodies.rocker.mass"};
       options.outputs = {"tip", "coupler", "rocker@0.01"};
       options.method = method;
       options.check = true;
       const Sensitivity s = sensitivity(system, options);
       for (std::size_t k = 0; k < s.parameters.size(); ++k)
-        expect_at_most(s.disagreement[k], 1e-6,
-                       fmt::format("{}, {}: {}", formulation,
-                                   method == SensitivityMethod::Direct ? "direct" : "adjoint", s.parameters[k]));
+        expect_at_most(
+            s.disagreement[k], 1e-6,
+            fmt::format("{}, {}: {}", formulation, method == SensitivityMethod::Direct ? "direct" : "adjoint",
+                        s.parameters[k]));
     }
 }
 
@@ -322,19 +331,21 @@ TEST(BodyAxes, FindTheMechanismThatWasMeant) {
   const std::string guessed =
       replaced(replaced(kArm, "[1, 0, 0]", "{ \"consistent\": [1, 0, 0] }"), "{ \"cardan\": [0, 0, 0] }",
                "{ \"consistent\": { \"cardan\": [0, 0, 0] } }");
-  const std::string in_bodies = replaced(
-      replaced(replaced(replaced(kArm, "[1, 0, 0]", "\"consistent\""), "{ \"cardan\": [0, 0, 0] }", "\"consistent\""),
-               "\"at\": [0, 0, 0]", "\"at\": { \"arm\": [-1, 0, 0], \"ground\": [0, 0, 0] }"),
-      "\"axis\": [0, 0, 1]", "\"axis\": { \"arm\": [0, 0, 1], \"ground\": [0, 0, 1] }");
-  for (const auto& [text, policy, what] :
-       {std::tuple{guessed, InitialPolicy::Check, "guess"}, std::tuple{std::string(kArm), InitialPolicy::Project, "project"},
-        std::tuple{in_bodies, InitialPolicy::Check, "body axes"}}) {
+  const std::string in_bodies =
+      replaced(replaced(replaced(replaced(kArm, "[1, 0, 0]", "\"consistent\""), "{ \"cardan\": [0, 0, 0] }",
+                                 "\"consistent\""),
+                        "\"at\": [0, 0, 0]", "\"at\": { \"arm\": [-1, 0, 0], \"ground\": [0, 0, 0] }"),
+               "\"axis\": [0, 0, 1]", "\"axis\": { \"arm\": [0, 0, 1], \"ground\": [0, 0, 1] }");
+  for (const auto& [text, policy, what] : {std::tuple{guessed, InitialPolicy::Check, "guess"},
+                                           std::tuple{std::string(kArm), InitialPolicy::Project, "project"},
+                                           std::tuple{in_bodies, InitialPolicy::Check, "body axes"}}) {
     const System system =
         make_system(std::make_shared<const Description>(read_model_text(text, "model.json")));
     Work work(system);
     const State state = consistent_state(system, 0, policy, work);
     const Vec3 p = work.motions[0].p;
-    expect_at_most((p - Vec3(std::cos(1.0), std::sin(1.0), 0)).norm(), 1e-9, std::string(what) + ": place of the arm");
+    expect_at_most((p - Vec3(std::cos(1.0), std::sin(1.0), 0)).norm(), 1e-9,
+                   std::string(what) + ": place of the arm");
   }
 }
 
@@ -346,10 +357,13 @@ TEST(BodyAxes, ALoopThatCannotCloseIsReported) {
 }
 
 TEST(BodyAxes, WrongNamesAreReportedWithWhatWasExpected) {
-  EXPECT_THAT(refusal_of(replaced(kFourBar, "\"at\": { \"crank\": [\"a/2\"", "\"at\": { \"cranc\": [\"a/2\"")),
-              AllOf(HasSubstr("joints.B.at"), HasSubstr("'crank' and 'coupler'"), HasSubstr("did you mean 'crank'?")));
-  EXPECT_THAT(refusal_of(replaced(kFourBar, "\"second_axis\": { \"rocker\"", "\"second_axis\": { \"ground\"")),
-              AllOf(HasSubstr("joints.D.second_axis"), HasSubstr("'rocker'")));
+  EXPECT_THAT(
+      refusal_of(replaced(kFourBar, "\"at\": { \"crank\": [\"a/2\"", "\"at\": { \"cranc\": [\"a/2\"")),
+      AllOf(HasSubstr("joints.B.at"), HasSubstr("'crank' and 'coupler'"),
+            HasSubstr("did you mean 'crank'?")));
+  EXPECT_THAT(
+      refusal_of(replaced(kFourBar, "\"second_axis\": { \"rocker\"", "\"second_axis\": { \"ground\"")),
+      AllOf(HasSubstr("joints.D.second_axis"), HasSubstr("'rocker'")));
 }
 
 }  // namespace

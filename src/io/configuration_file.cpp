@@ -72,7 +72,8 @@ class Reader {
       if (numbers(part("rotation_vector"), place("rotation_vector"), 3, x.data())) out = SO3<double>::exp(x);
     } else if (is_form("cardan")) {
       if (numbers(part("cardan"), place("cardan"), 3, x.data()))
-        out = SO3<double>::exp({x[0], 0, 0}) * SO3<double>::exp({0, x[1], 0}) * SO3<double>::exp({0, 0, x[2]});
+        out =
+            SO3<double>::exp({x[0], 0, 0}) * SO3<double>::exp({0, x[1], 0}) * SO3<double>::exp({0, 0, x[2]});
     } else if (is_form("axis", 2) && part("angle")) {
       double angle = 0;
       if (!numbers(part("axis"), place("axis"), 3, x.data()) || !number(part("angle"), place("angle"), angle))
@@ -99,11 +100,12 @@ class Reader {
       else
         finding(value.line(), place("matrix"), mistake);
     } else {
-      finding(value.line(), path,
-              fmt::format("expected {{\"quaternion\": [w, x, y, z]}}, {{\"rotation_vector\": [x, y, z]}}, "
-                          "{{\"cardan\": [a, b, c]}}, {{\"axis\": [x, y, z], \"angle\": a}} or {{\"matrix\": [3 "
-                          "rows of 3]}}, got {}",
-                          value.describe()));
+      finding(
+          value.line(), path,
+          fmt::format("expected {{\"quaternion\": [w, x, y, z]}}, {{\"rotation_vector\": [x, y, z]}}, "
+                      "{{\"cardan\": [a, b, c]}}, {{\"axis\": [x, y, z], \"angle\": a}} or {{\"matrix\": [3 "
+                      "rows of 3]}}, got {}",
+                      value.describe()));
     }
   }
   bool number(const JsonValue& value, const std::string& path, double& out) {
@@ -131,8 +133,7 @@ class Reader {
         double angle = 0;
         out.gives.orientation = number(item, place, angle);
         out.orientation = SO3<double>::exp({0, 0, angle});
-      }
-      else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
+      } else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
   }
@@ -283,7 +284,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
         reader.finding(value.line(), "bodies." + name, "the model has no such body",
                        did_you_mean(name, names));
       else
-        reader.body(value, "bodies." + name, is_planar(model.body_types[static_cast<std::size_t>(found - names.begin())]),
+        reader.body(value, "bodies." + name,
+                    is_planar(model.body_types[static_cast<std::size_t>(found - names.begin())]),
                     out.bodies[static_cast<std::size_t>(found - names.begin())]);
     }
   }

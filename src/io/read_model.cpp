@@ -770,9 +770,11 @@ Assignment parse_assignment(std::string_view text) {
 
 std::string find_model_file(const std::string& model) {
   std::error_code ignored;
-  if (const std::size_t first = model.find_first_not_of(" \t\r\n"); first != std::string::npos && model[first] == '{')
-    throw InputError("", fmt::format("expected the name or the file of a model, got the text '{}'", excerpt(model)),
-                     "in Python a model may be a dict: json.loads(text)");
+  if (const std::size_t first = model.find_first_not_of(" \t\r\n");
+      first != std::string::npos && model[first] == '{')
+    throw InputError(
+        "", fmt::format("expected the name or the file of a model, got the text '{}'", excerpt(model)),
+        "in Python a model may be a dict: json.loads(text)");
   const bool looks_like_file =
       model.find('/') != std::string::npos || model.ends_with(".json") || model.ends_with(".urdf");
   if (looks_like_file || std::filesystem::is_regular_file(model, ignored)) return model;

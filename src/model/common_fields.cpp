@@ -70,7 +70,8 @@ void check_direction(const Inputs<double>& in, int field, std::string_view name,
   bool nonzero = true;
   for (int i = 0; i < 2; ++i)
     nonzero = nonzero &&
-              (in.in_bodies(field) && in.in_body(field, i) ? in.vector_in_body(field, i) : in.vector(field)).norm() > 0;
+              (in.in_bodies(field) && in.in_body(field, i) ? in.vector_in_body(field, i) : in.vector(field))
+                      .norm() > 0;
   if (nonzero) return;
   const bool plane = in.kind().fields[static_cast<std::size_t>(field)].type == FieldType::PlaneVector;
   message = std::string(name) + ": expected a direction, got " + (plane ? "[0, 0]" : "[0, 0, 0]");

@@ -475,7 +475,8 @@ void DescriptionBuilder::check_bodies(const Given& given) {
       hint = did_you_mean(name, wanted);
   const auto quoted = [](const std::vector<std::string>& names) {
     std::string out;
-    for (const std::string& name : names) out += fmt::format("{}'{}'", out.empty() ? "" : " and ", excerpt(name));
+    for (const std::string& name : names)
+      out += fmt::format("{}'{}'", out.empty() ? "" : " and ", excerpt(name));
     return out;
   };
   field_finding(kind_field.name,
@@ -736,7 +737,8 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
-    for (const Section other : {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
+    for (const Section other :
+         {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
       if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))
         hint = fmt::format("'{}' is one of the {}", excerpt(word), section_name(other));
     if (target == Section::Bodies)
@@ -805,7 +807,18 @@ void DescriptionBuilder::check_found_bodies() {
   for (const Entry& body : description_.entries(Section::Flexible)) look(body);
   if (unknown.empty()) return;
 
-  for (const Section section : {Section::Flexible, Section::Joints, Section::Forces, Section::Sensors})
+  for (const Entry& entry : description_.entries(Section::Flexible))
+    if (is_interface(entry) && entry.fields[0].word >= 0)
+      if (const auto owner = unknown.find(interface_owner(description_, entry)); owner != unknown.end()) {
+        const auto& [name, fields] = *owner;
+        const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
+        finding(entry_path(Section::Flexible, entry.name) + ".at",
+                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                            "'{}' is unknown",
+                            missing, excerpt(name), excerpt(name)),
+                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
+      }
+  for (const Section section : {Section::Joints, Section::Forces, Section::Sensors})
     for (const Entry& entry : description_.entries(section)) {
       const int bodies = bodies_field(*entry.kind);
       if (bodies < 0 || entry.fields[static_cast<std::size_t>(bodies)].word < 0) continue;
@@ -819,11 +832,12 @@ void DescriptionBuilder::check_found_bodies() {
         if (body == unknown.end()) continue;
         const auto& [name, fields] = *body;
         if (entry.kind->keeps_orientation && !fields.orientation.empty())
-          finding(entry_path(section, entry.name),
-                  fmt::format("keeps the relative orientation that the bodies have in the initial configuration, "
-                              "but the {} of '{}' is \"consistent\"",
-                              fields.orientation, excerpt(name)),
-                  fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", fields.orientation), entry.line);
+          finding(
+              entry_path(section, entry.name),
+              fmt::format("keeps the relative orientation that the bodies have in the initial configuration, "
+                          "but the {} of '{}' is \"consistent\"",
+                          fields.orientation, excerpt(name)),
+              fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", fields.orientation), entry.line);
         for (std::size_t f = 0; f < entry.fields.size(); ++f) {
           const Field& field = entry.kind->fields[f];
           if (!entry.fields[f].given || entry.fields[f].in_bodies || !carries(field.body_axes, i)) continue;
@@ -833,15 +847,16 @@ void DescriptionBuilder::check_found_bodies() {
               !direction && !fields.position.empty() ? fields.position : fields.orientation;
           if (missing.empty()) continue;
           const bool both = field.body_axes == BodyAxes::Each && count == 2;
-          finding(fmt::format("{}.{}", entry_path(section, entry.name), field.name),
-                  fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                              "'{}' is unknown",
-                              missing, excerpt(name), excerpt(name)),
-                  fmt::format("give it in body axes, \"{}\": {{{}\"{}\": [...]}}, or give a guess, \"{}\": "
-                              "{{\"consistent\": ...}}",
-                              field.name, both ? fmt::format("\"{}\": [...], ", excerpt(name_of(1 - i))) : "",
-                              excerpt(name), missing),
-                  entry.line);
+          finding(
+              fmt::format("{}.{}", entry_path(section, entry.name), field.name),
+              fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                          "'{}' is unknown",
+                          missing, excerpt(name), excerpt(name)),
+              fmt::format("give it in body axes, \"{}\": {{{}\"{}\": [...]}}, or give a guess, \"{}\": "
+                          "{{\"consistent\": ...}}",
+                          field.name, both ? fmt::format("\"{}\": [...], ", excerpt(name_of(1 - i))) : "",
+                          excerpt(name), missing),
+              entry.line);
         }
       }
     }

@@ -31,10 +31,12 @@ struct FieldValue {
   std::int32_t word = -1;   // index of the (first) word; -1: none
   std::uint8_t count = 0;   // how many numbers, or how many words of Choices
   RotationForm form = RotationForm::RotationVector;
-  bool given : 1 = false;       // typed by the user (otherwise the default)
-  bool consistent : 1 = false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
-  bool in_bodies : 1 = false;   // given in the axes of bodies (Field::body_axes); the words are their names as typed
-  bool swapped : 1 = false;     // and the second body of the entry comes first
+  bool given : 1 = false;  // typed by the user (otherwise the default)
+  bool consistent : 1 =
+      false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
+  bool in_bodies : 1 =
+      false;  // given in the axes of bodies (Field::body_axes); the words are their names as typed
+  bool swapped : 1 = false;  // and the second body of the entry comes first
 };
 
 struct Entry {
@@ -190,9 +192,9 @@ class DescriptionBuilder {
   std::size_t suppressed_findings_ = 0;
   std::array<std::unique_ptr<Names>, kSectionCount> names_;
   std::vector<std::string>
-      failed_names_;                    // entries that could not begin: references to them are not dangling
-  VariableNames variables_;             // parameters and t: what expressions may name
-  std::vector<double> values_;          // of these so far; unknown ones are no numbers
+      failed_names_;            // entries that could not begin: references to them are not dangling
+  VariableNames variables_;     // parameters and t: what expressions may name
+  std::vector<double> values_;  // of these so far; unknown ones are no numbers
   Section section_ = Section::Bodies;
   Entry* entry_ = nullptr;    // the one being filled; null between entries and in one that could not begin
   std::vector<Given> given_;  // its fields set so far

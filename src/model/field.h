@@ -79,7 +79,8 @@ struct Kind {
   std::string summary;  // one sentence
   std::vector<Field> fields;
   AxisCoordinates coordinates = {};
-  bool keeps_orientation = false;  // the relative orientation of its bodies in the initial configuration belongs to it
+  bool keeps_orientation =
+      false;  // the relative orientation of its bodies in the initial configuration belongs to it
 
   // Index of a field by name, -1 if there is none.
   int field(std::string_view name) const;

@@ -107,7 +107,8 @@ std::string coordinate_mistake(const Description& d, const Entry& entry, const K
 // Whether a text begins with the name of one of these entries.
 bool names_one_of(std::string_view text, const Entry* first, const Entry* end) {
   std::size_t length = 0;
-  while (length < text.size() && (std::isalnum(static_cast<unsigned char>(text[length])) != 0 || text[length] == '_'))
+  while (length < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[length])) != 0 || text[length] == '_'))
     ++length;
   return std::any_of(first, end, [&](const Entry& entry) { return entry.name == text.substr(0, length); });
 }

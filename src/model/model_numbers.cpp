@@ -166,7 +166,8 @@ namespace {
 
 // Whether points or directions of an entry are given in the axes of bodies.
 bool in_bodies(const Entry& entry) {
-  return std::any_of(entry.fields.begin(), entry.fields.end(), [](const FieldValue& v) { return v.in_bodies; });
+  return std::any_of(entry.fields.begin(), entry.fields.end(),
+                     [](const FieldValue& v) { return v.in_bodies; });
 }
 
 // The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero. Where a joint is given in

@@ -19,7 +19,8 @@ std::string component_suffix(const Description& description, const Field& field,
   const auto row_and_column = [i] { return fmt::format("[{}][{}]", i / 3, i % 3); };
   if (value.in_bodies) {
     const int each = field.type == FieldType::PlaneVector ? 2 : 3;
-    return fmt::format(".{}[{}]", description.words[static_cast<std::size_t>(value.word + i / each)], i % each);
+    return fmt::format(".{}[{}]", description.words[static_cast<std::size_t>(value.word + i / each)],
+                       i % each);
   }
   switch (field.type) {
     case FieldType::Vector:
@@ -69,13 +70,12 @@ int find_component(const Description& description, const Entry& entry, std::size
                       : "is not given in the model and has no default, so there is no number to refer to");
   for (int i = 0; i < value.count; ++i)
     if (component_suffix(description, kind_field, value, i) == suffix) return value.first + i;
-  no_such(path,
-          fmt::format("no such component, expected {}{}{}", kind_field.name,
-                      component_suffix(description, kind_field, value, 0),
-                      value.count > 1
-                          ? fmt::format(" ... {}{}", kind_field.name,
-                                        component_suffix(description, kind_field, value, value.count - 1))
-                          : ""));
+  no_such(path, fmt::format("no such component, expected {}{}{}", kind_field.name,
+                            component_suffix(description, kind_field, value, 0),
+                            value.count > 1 ? fmt::format(" ... {}{}", kind_field.name,
+                                                          component_suffix(description, kind_field, value,
+                                                                           value.count - 1))
+                                            : ""));
 }
 
 int find_in_section(const Description& description, Section section, std::string_view rest,

@@ -65,7 +65,8 @@ std::vector<std::pair<std::string, double>> Params::assigned() const {
   const auto add = [&](std::string path, double value) {
     constexpr std::string_view prefix = "parameters.";
     if (path.starts_with(prefix)) path.erase(0, prefix.size());
-    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.first == path; });
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.first == path; });
     if (same == out.end())
       out.emplace_back(std::move(path), value);
     else

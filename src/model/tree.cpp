@@ -215,9 +215,7 @@ void close_joint(std::string_view type, const S* p, int outer, Pose<S>* ends, Po
   // X = F_inner F_outer^-1
   const Pose<S>&from = frame[outer], &to = frame[1 - outer];
   const M3 R = to.R * from.R.transpose();
-  const auto moved = [&](const Pose<S>& pose) {
-    return Pose<S>{R * pose.R, to.p + R * (pose.p - from.p)};
-  };
+  const auto moved = [&](const Pose<S>& pose) { return Pose<S>{R * pose.R, to.p + R * (pose.p - from.p)}; };
   body = moved(body);
   ends[outer] = moved(ends[outer]);
 }

@@ -215,18 +215,19 @@ void Screw::wound_angles(const std::array<Motion<double>, 2>& f, const double* p
 }
 
 ListedKind screw() {
-  return {{"screw",
-           "The second body turns about an axis of the first and moves along it in proportion.",
-           {between_bodies(),
-            common_place(),
-            direction("axis", "Axis of the screw in the initial configuration, inertial axes.", BodyAxes::Each),
-            {.name = "pitch",
-             .type = FieldType::Number,
-             .unit = "m",
-             .summary = "Displacement along the axis per full turn.",
-             .required = true}},
-           {.angle = true, .displacement = true}},
-          &make_batch<Screw>};
+  return {
+      {"screw",
+       "The second body turns about an axis of the first and moves along it in proportion.",
+       {between_bodies(),
+        common_place(),
+        direction("axis", "Axis of the screw in the initial configuration, inertial axes.", BodyAxes::Each),
+        {.name = "pitch",
+         .type = FieldType::Number,
+         .unit = "m",
+         .summary = "Displacement along the axis per full turn.",
+         .required = true}},
+       {.angle = true, .displacement = true}},
+      &make_batch<Screw>};
 }
 
 }  // namespace liedyn

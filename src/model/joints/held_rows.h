@@ -130,7 +130,8 @@ void derive_axes(const Inputs<S>& in, int field, const AxesOf& axes_of, S* p) {
 }
 template <class S>
 void derive_axes(const Inputs<S>& in, int field, S* p) {
-  derive_axes(in, field, [](const Vec3T<S>& axis) { return axes_along(axis); }, p);
+  derive_axes(
+      in, field, [](const Vec3T<S>& axis) { return axes_along(axis); }, p);
 }
 
 // Of a joint in the plane without a direction: the inertial axes, or those of the bodies where its place is given in these.

@@ -183,8 +183,10 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        [](const auto& c, auto* out) { put(c.motion().acceleration(), out); }},
       {{"orientation",
-        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with opposite "
-        "signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous one "
+        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with "
+        "opposite "
+        "signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous "
+        "one "
         "from there.",
         {of_body()}},
        "",
