@@ -349,6 +349,20 @@ TEST(BodyAxes, FindTheMechanismThatWasMeant) {
   }
 }
 
+// Whole turns do not matter: a drive may begin anywhere.
+TEST(BodyAxes, DrivesMayBeginAtAnyAngle) {
+  for (const double begin : {-9.0, -3.1, 2.0, 4.0, 50.0}) {
+    const std::string text = replaced(kArm, "1 + t", fmt::format("{} + t", begin));
+    const System system =
+        make_system(std::make_shared<const Description>(read_model_text(text, "model.json")));
+    Work work(system);
+    consistent_state(system, 0, InitialPolicy::Project, work);
+    const Vec3 p = work.motions[0].p;
+    expect_at_most((p - Vec3(std::cos(begin), std::sin(begin), 0)).norm(), 1e-9,
+                   fmt::format("begin {}: place of the arm", begin));
+  }
+}
+
 TEST(BodyAxes, ALoopThatCannotCloseIsReported) {
   const std::string text = replaced(kFourBar, "\"d\": 0.28", "\"d\": 1.5");
   const std::string what = refusal_of(text);

@@ -632,28 +632,29 @@ class ModelReader {
       const std::string mistake = collect_array(line, 6, fmt::format(" in row {}", ++row));
       if (!mistake.empty()) return mistake;
     }
-    for (int r = 0; r < 6; ++r)
+    return make_symmetric(6);
+  }
+
+  // Matrices that are products of others are symmetric up to round-off: their symmetric part is meant.
+  std::string make_symmetric(int size) {
+    constexpr double kRoundoff = 1e-9;  // of the largest entry
+    double largest = 0;
+    for (const double x : values_) largest = std::max(largest, std::abs(x));
+    for (int r = 0; r < size; ++r)
       for (int c = 0; c < r; ++c) {
-        const int below = 6 * r + c, above = 6 * c + r;
-        if (values_[static_cast<std::size_t>(below)] != values_[static_cast<std::size_t>(above)] ||
-            formula_text(below) != formula_text(above))
+        const int below = size * r + c, above = size * c + r;
+        double &a = values_[static_cast<std::size_t>(above)], &b = values_[static_cast<std::size_t>(below)];
+        if (!(std::abs(a - b) <= kRoundoff * largest) || formula_text(below) != formula_text(above))
           return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", c, r, r, c);
+        a = b = 0.5 * (a + b);
       }
     return {};
   }
 
   // Turns the nine numbers of a matrix into xx, yy, zz, yz, xz, xy.
   std::string keep_symmetric_part() {
-    constexpr std::array<std::pair<int, int>, 3> mirrored = {{{1, 3}, {2, 6}, {5, 7}}};
-    const auto same = [this](int a, int b) {
-      return values_[static_cast<std::size_t>(a)] == values_[static_cast<std::size_t>(b)] &&
-             formula_text(a) == formula_text(b);
-    };
-    for (const auto& [above, below] : mirrored)
-      if (!same(above, below))
-        return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", above / 3,
-                           above % 3, below / 3, below % 3);
-
+    std::string mistake = make_symmetric(3);
+    if (!mistake.empty()) return mistake;
     constexpr std::array<int, 6> order = {0, 4, 8, 5, 2, 1};
     std::vector<double> values;
     std::vector<Formula> formulas;

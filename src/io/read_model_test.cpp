@@ -52,6 +52,19 @@ TEST(ReadModel, ManyParametersThatDependOnEachOtherTakeLinearTime) {
   EXPECT_LT(seconds[1], 40 * std::max(seconds[0], 1e-3)) << "quadratic: 100";
 }
 
+TEST(ReadModel, MatricesAreSymmetricUpToRoundOff) {
+  const auto read = [](const std::string& entry) {
+    return read_model_text(fmt::format(R"({{ "liedyn": 1, "bodies": {{ "b": {{ "type": "rigid", "mass": 1,
+      "inertia": [[1, {}, 0], [0.1, 1, 0], [0, 0, 1]] }} }} }})",
+                                       entry),
+                           "model.json");
+  };
+  const Description d = read("0.10000000000000003");
+  const Params params(std::make_shared<const Description>(d));
+  EXPECT_NEAR(params.get(params.find("bodies.b.inertia[5]")), 0.1, 1e-15);
+  EXPECT_THROW(read("0.1000001"), InputError);
+}
+
 TEST(ReadModel, NumbersMayStandWhereExpressionsMay) {
   const Description d = read_model_text(R"({ "liedyn": 1,
     "bodies": { "arm": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [1, 0, 0] } },

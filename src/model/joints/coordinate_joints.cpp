@@ -62,27 +62,22 @@ void PrescribedMotion::derive(const Inputs<S>& in, S* p) {
   p[kCoordinateNumbers] = in.number(kMotion);
   p[kCoordinateNumbers + 1] = in.rate(kMotion);
   p[kCoordinateNumbers + 2] = in.second_rate(kMotion);
-  begin_angles<PrescribedMotion>(p);
 }
 
 template <class S>
 void PrescribedMotion::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
                                    JointDerivatives<2, 1, S>& d) {
+  const S* motion = p + kCoordinateNumbers;
   CoordinateDerivativesOf<S> x;
-  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 1]), x);
+  coordinate_derivatives(f[0], f[1], p, value(motion[0]), x);
   set_zero(d);
   add_coordinate(x, S(1), lambda[0], 0, 0, d);
-  const S* motion = p + kCoordinateNumbers;
   d.phi[0] -= motion[0];
   d.phi_t[0] = -motion[1];
   d.bias[0] -= motion[2];
 }
 template void PrescribedMotion::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
                                                     const double*, JointDerivatives<2, 1>&);
-
-void PrescribedMotion::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
-}
 
 ListedKind prescribed_motion() {
   return {
