@@ -229,9 +229,10 @@ constexpr const char* kFourBar = R"json({ "liedyn": 1, "gravity": [0, -9.81, 0],
            "axis": { "ground": [0, 0, 1], "crank": [0, 0, 1] } },
     "B": { "type": "revolute", "between": ["crank", "coupler"], "at": { "crank": ["a/2", 0, 0], "coupler": [-0.15, 0, 0] },
            "axis": { "crank": [0, 0, 1], "coupler": [0, 0, 1] } },
-    "C": { "type": "spherical", "between": ["coupler", "rocker"], "at": { "rocker": ["c/2", 0, 0], "coupler": ["b - 0.15", 0, 0] } },
-    "D": { "type": "universal", "between": ["ground", "rocker"], "at": { "ground": ["d", 0, 0], "rocker": ["-c/2", 0, 0] },
-           "first_axis": { "ground": [0, 0, 1] }, "second_axis": { "rocker": [1, 0, 0] } } },
+    "C": { "type": "point_on_line", "between": ["coupler", "rocker"], "at": { "rocker": ["c/2", 0, 0], "coupler": ["b - 0.15", 0, 0] },
+           "axis": { "coupler": [0, 0, 1] } },
+    "D": { "type": "revolute", "between": ["ground", "rocker"], "at": { "ground": ["d", 0, 0], "rocker": ["-c/2", 0, 0] },
+           "axis": { "rocker": [0, 0, 1], "ground": [0, 0, 1] } } },
   "sensors": { "coupler": { "type": "position", "of": "coupler" }, "rocker": { "type": "position", "of": "rocker" },
                "tip": { "type": "position", "of": "rocker", "at": { "rocker": ["c/2", 0, 0] } },
                "angle": { "type": "joint_angle", "of": "A" } },
@@ -376,8 +377,9 @@ TEST(BodyAxes, WrongNamesAreReportedWithWhatWasExpected) {
       AllOf(HasSubstr("joints.B.at"), HasSubstr("'crank' and 'coupler'"),
             HasSubstr("did you mean 'crank'?")));
   EXPECT_THAT(
-      refusal_of(replaced(kFourBar, "\"second_axis\": { \"rocker\"", "\"second_axis\": { \"ground\"")),
-      AllOf(HasSubstr("joints.D.second_axis"), HasSubstr("'rocker'")));
+      refusal_of(
+          replaced(kFourBar, "\"axis\": { \"coupler\": [0, 0, 1] }", "\"axis\": { \"rocker\": [0, 0, 1] }")),
+      AllOf(HasSubstr("joints.C.axis"), HasSubstr("expected the components in the axes of 'coupler'")));
 }
 
 }  // namespace

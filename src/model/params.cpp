@@ -42,13 +42,9 @@ void Params::set(int index, double value) {
   const bool was_expression = std::any_of(bound_.begin(), bound_.end(), is_this) ||
                               std::any_of(timed_.begin(), timed_.end(), is_this);
   const bool others_follow = index < parameter_count() && !(bound_.empty() && timed_.empty());
-  const auto note = [index](Params& params) {
-    if (std::find(params.set_.begin(), params.set_.end(), index) == params.set_.end())
-      params.set_.push_back(index);
-  };
   if (!was_expression && !others_follow) {
     own_values()[static_cast<std::size_t>(index)] = value;
-    return note(*this);
+    return;
   }
 
   Params changed = *this;
@@ -56,7 +52,6 @@ void Params::set(int index, double value) {
   std::erase_if(changed.timed_, is_this);
   changed.own_values()[static_cast<std::size_t>(index)] = value;
   changed.follow(path(index));
-  note(changed);
   *this = std::move(changed);
 }
 
@@ -73,7 +68,16 @@ std::vector<std::pair<std::string, double>> Params::assigned() const {
       same->second = value;
   };
   for (const auto& [path, value] : description_->assigned) add(path, value);
-  for (const int index : set_) add(path(index), get(index));
+  if (!is_changed_) return out;
+  // Numbers that differ from the text, but not because they follow others; and expressions that have become constants.
+  std::vector<bool> follows(own_.size(), false), was_expression(own_.size(), false);
+  for (const std::vector<Bound>* list : {&bound_, &timed_})
+    for (const Bound& bound : *list) follows[static_cast<std::size_t>(bound.number)] = true;
+  for (const NumberExpression& written : description_->expressions)
+    was_expression[static_cast<std::size_t>(written.number)] = true;
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    if (!follows[i] && (was_expression[i] || own_[i] != description_->numbers[i]))
+      add(path(static_cast<int>(i)), own_[i]);
   return out;
 }
 

@@ -30,7 +30,7 @@ class Params {
   void set(int index, double value);
   double get(int index) const { return values()[static_cast<std::size_t>(index)]; }
 
-  // The values that were set from outside, by path; parameters by their bare name.
+  // What is not as the model's text says: the values that were set from outside, by path; parameters by their bare name.
   std::vector<std::pair<std::string, double>> assigned() const;
 
   // All numbers, expressions evaluated (those of t at t = start).
@@ -58,7 +58,6 @@ class Params {
   std::vector<double> own_;
   std::vector<Bound> bound_;
   std::vector<Bound> timed_;
-  std::vector<int> set_;  // numbers that were set, in their order
 };
 
 }  // namespace liedyn

@@ -21,14 +21,15 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
             E::coordinates,
             !E::coordinates.angle && !E::coordinates.displacement};
   if (!axis_summary.empty())
-    kind.fields.push_back({.name = "axis",
-                           .type = FieldType::PlaneVector,
-                           .unit = "",
-                           .summary = std::move(axis_summary),
-                           .required = true,
-                           .body_axes = E::row_list[static_cast<std::size_t>(E::rows - 1)].kind == HeldRow::Kind::Turn
-                                            ? BodyAxes::Each
-                                            : BodyAxes::First});
+    kind.fields.push_back(
+        {.name = "axis",
+         .type = FieldType::PlaneVector,
+         .unit = "",
+         .summary = std::move(axis_summary),
+         .required = true,
+         .body_axes = E::row_list[static_cast<std::size_t>(E::rows - 1)].kind == HeldRow::Kind::Turn
+                          ? BodyAxes::Each
+                          : BodyAxes::First});
   return {std::move(kind), &make_batch<E>};
 }
 
