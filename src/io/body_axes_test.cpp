@@ -350,6 +350,24 @@ TEST(BodyAxes, FindTheMechanismThatWasMeant) {
   }
 }
 
+// Rows of dot products vanish where an axis points the other way: such a start is refused.
+TEST(BodyAxes, AxesThatPointTheOtherWayAreRefused) {
+  const std::string in_bodies = replaced(
+      replaced(replaced(replaced(kArm, "1 + t", "0*t"), "[1, 0, 0]", "{ \"consistent\": [1, 0, 0] }"),
+               "\"at\": [0, 0, 0]", "\"at\": { \"arm\": [-1, 0, 0], \"ground\": [0, 0, 0] }"),
+      "\"axis\": [0, 0, 1]", "\"axis\": { \"arm\": [0, 0, 1], \"ground\": [0, 0, 1] }");
+  for (const double turn : {0.3, 2.9}) {
+    const std::string what =
+        refusal_of(replaced(in_bodies, "{ \"cardan\": [0, 0, 0] }",
+                            fmt::format("{{ \"consistent\": {{ \"cardan\": [{}, 0, 0] }} }}", turn)));
+    fmt::print("  guess off by {} rad: '{}'\n", turn, what);
+    if (turn < 1)
+      EXPECT_EQ(what, "");
+    else
+      EXPECT_THAT(what, HasSubstr("joints.h: its axes on the two bodies point in opposite directions"));
+  }
+}
+
 // Whole turns do not matter: a drive may begin anywhere.
 TEST(BodyAxes, DrivesMayBeginAtAnyAngle) {
   for (const double begin : {-9.0, -3.1, 2.0, 4.0, 50.0}) {

@@ -68,6 +68,13 @@ template struct AxisJoint<kAcross>;
 template struct AxisJoint<place_along(2)>;
 template struct AxisJoint<kPlaces | kTurns>;
 
+Held turns_held(std::string_view type) {
+  if (type == "prismatic" || type == "fixed") return kTurns;
+  for (const std::string_view tilting : {"revolute", "cylindrical", "planar", "screw"})
+    if (type == tilting) return kTilt;
+  return 0;
+}
+
 ListedKind revolute() {
   return listed<Revolute>("revolute", "Hinge: the second body turns about an axis of the first.",
                           "Axis of the hinge in the initial configuration, inertial axes.");
