@@ -26,7 +26,7 @@ void print_sensors(const Model& model, const double* values) {
   for (const Sensor& sensor : model.sensors)
     fmt::print("    {:<18} {:.12g} {}\n", sensor.name,
                fmt::join(values + sensor.first, values + sensor.first + sensor.components, "  "),
-               sensor.unit);
+               model.unit_of(sensor));
 }
 
 namespace {

@@ -33,7 +33,8 @@ Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t
   s.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   s.states = static_cast<int>(model.state_frames.size());
   Trajectory& out = result.trajectory;
-  for (const Sensor& sensor : model.sensors) add_channel(sensor.name, sensor.unit, sensor.components);
+  for (const Sensor& sensor : model.sensors)
+    add_channel(sensor.name, model.unit_of(sensor), sensor.components);
   if (record_residuals_) {
     // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
     add_channel("constraint_residual.position", "", 1);

@@ -361,7 +361,8 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   const std::size_t count = numbers.size(), sensors = at(model.sensor_values);
   out.derivatives.resize(outputs.size() * count);
   for (const Sensor& sensor : model.sensors) {
-    out.trajectory.channels.push_back({sensor.name, sensor.unit, out.trajectory.columns, sensor.components});
+    out.trajectory.channels.push_back(
+        {sensor.name, model.unit_of(sensor), out.trajectory.columns, sensor.components});
     out.trajectory.columns += sensor.components;
   }
   const std::clock_t begin = std::clock();

@@ -74,7 +74,7 @@ TEST(ReadModel, NumbersMayStandWhereExpressionsMay) {
     "sensors": { "five": { "type": "expression", "value": 5, "unit": "N m" } } })",
                                         "model.json");
   const auto model = Model::compile(std::make_shared<const Description>(d));
-  EXPECT_EQ(model->sensors[0].unit, "N m");
+  EXPECT_EQ(model->unit_of(model->sensors[0]), "N m");
 }
 
 double number(const Description& description, const std::string& path) {

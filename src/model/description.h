@@ -30,13 +30,13 @@ struct FieldValue {
   std::int32_t first = -1;  // index of the first number; -1: none stored
   std::int32_t word = -1;   // index of the (first) word; -1: none
   std::uint8_t count = 0;   // how many numbers, or how many words of Choices
-  RotationForm form = RotationForm::RotationVector;
-  bool given : 1 = false;  // typed by the user (otherwise the default)
-  bool consistent : 1 =
-      false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
+  RotationForm form : 6 = RotationForm::RotationVector;
   bool in_bodies : 1 =
       false;  // given in the axes of bodies (Field::body_axes); the words are their names as typed
   bool swapped : 1 = false;  // and the second body of the entry comes first
+  bool given = false;        // typed by the user (otherwise the default)
+  bool consistent =
+      false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
 };
 
 struct Entry {

@@ -55,9 +55,9 @@ struct Field {
   Range range = Range::Any;
   bool may_be_consistent = false;   // the word "consistent" instead of numbers: assembly finds the value
   bool may_depend_on_time = false;  // expressions of its numbers may use t
-  std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices
   BodyAxes body_axes = BodyAxes::None;
-  bool holds_expression = false;  // for Text: a number may stand there as well
+  bool holds_expression = false;          // for Text: a number may stand there as well
+  std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices
 };
 
 // Numbers a field stores when given (Rotation: by its form; Path: for each point).

@@ -478,7 +478,6 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     Sensor sensor;
     sensor.listed = &sensor_kinds()[static_cast<std::size_t>(position_in(sensor_kinds(), entry.kind))];
     sensor.name = entry.name;
-    sensor.unit = sensor.listed->unit;
     sensor.components = sensor.listed->components;
     if (sensor.listed->remembers) {
       sensor.angle = m.angles;
@@ -567,9 +566,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         sensor.frame = m.state_frames[static_cast<std::size_t>(state_names.at(word(d, entry, index)))];
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
-      } else if (field.type == FieldType::Text && !field.holds_expression) {
-        if (is_given(entry, index)) sensor.unit = word(d, entry, index);
-      } else if (field.type == FieldType::Text) {
+      } else if (field.holds_expression) {
         // One component per expression between semicolons.
         const std::string& text = word(d, entry, index);
         std::size_t start = 0;
@@ -618,6 +615,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   }
   if (!findings.empty()) throw InputError(findings);
   return model;
+}
+
+const std::string& Model::unit_of(const Sensor& sensor) const {
+  const Entry& entry =
+      description_->entries(Section::Sensors)[static_cast<std::size_t>(&sensor - sensors.data())];
+  const int field = entry.kind->field("unit");
+  return is_given(entry, field) ? word(*description_, entry, field) : sensor.listed->unit;
 }
 
 bool Model::has_conventional_nodes() const {

@@ -51,7 +51,6 @@ struct ListedSensor {
 struct Sensor {
   const ListedSensor* listed = nullptr;
   std::string name;
-  std::string unit;
   int frame = -1;                       // of the body it looks at
   int batch = -1, element = -1;         // of the joint it looks at
   double fraction = 0;                  // of the length of the beam it looks at, whose first element this is,
