@@ -97,7 +97,7 @@ TEST(JointSensitivity, AgreesWithFiniteDifferencesForEveryKindOfJoint) {
       SensitivityOptions options;
       options.simulation.integrator = integrator;
       options.simulation.step = 5e-3;
-      options.simulation.end = 0.03;
+      options.simulation.end = 0.015;
       options.parameters = parameters;
       options.outputs = {"place", "turn", "energy"};
       const auto found_by = [&](SensitivityMethod method) {
