@@ -30,7 +30,9 @@ void print_text(const System& system, const Inspection& i) {
     fmt::print("  {:<22} {}\n", section_name(section), count_kinds(description, section));
   fmt::print("  {:<22} {}: {} coordinates, {} velocities, {} constraints\n", "formulation",
              model.formulation(), i.coordinates, i.velocities, i.constraints);
-  fmt::print("  {:<22} {}\n", "degrees of freedom", i.degrees_of_freedom);
+  fmt::print(
+      "  {:<22} {}{}\n", "degrees of freedom", i.degrees_of_freedom,
+      i.states == 0 ? "" : fmt::format(", and {} first-order state{}", i.states, i.states == 1 ? "" : "s"));
   fmt::print("  {:<22} {}\n", "redundant constraints",
              i.redundant.empty() ? "none" : fmt::format("{}", fmt::join(i.redundant, ", ")));
   fmt::print("  {:<22} positions {:.3g}, velocities {:.3g}\n", "initial residuals", i.residual_position,
@@ -46,6 +48,7 @@ void print_json(const System& system, const Inspection& i) {
       {"velocities", i.velocities},
       {"constraints", i.constraints},
       {"degrees_of_freedom", i.degrees_of_freedom},
+      {"states", i.states},
       {"redundant_constraints", i.redundant},
       {"initial_residual", {{"position", i.residual_position}, {"velocity", i.residual_velocity}}},
       {"warnings", i.warnings},

@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/paths.h"
+#include "base/suggest.h"
 #include "commands.h"
 #include "integrators/integrator.h"
 #include "io/json.h"
@@ -51,7 +54,7 @@ std::string type_name(const Field& field) {
     case FieldType::Rotation: return "rotation";
     case FieldType::Choice: return fmt::format("{}", fmt::join(field.choices, "|"));
     case FieldType::Choices: return fmt::format("list of {}", fmt::join(field.choices, "|"));
-    case FieldType::Text: return "text";
+    case FieldType::Text: return field.holds_expression ? "expression or number" : "text";
     case FieldType::Body: return "body";
     case FieldType::Bodies: return "two bodies";
     case FieldType::Joint: return "joint";
@@ -70,18 +73,28 @@ std::string presence(const Field& field) {
   if (field.required) return "required";
   if (field.type == FieldType::Choice && !field.choices.empty()) return "default " + field.choices[0];
   if (field.defaults.empty()) return "optional";
-  return fmt::format("default {}", fmt::join(field.defaults, " "));
+  return "default " + default_text(field);
 }
 
-void list_elements() {
+// Those of the types given; all if there are none.
+void list_elements(const std::vector<std::string>& types) {
+  std::vector<std::string> known;
+  for (Section section : kSections)
+    for (const Kind& kind : kinds(section)) known.push_back(kind.type);
+  for (const std::string& type : types)
+    if (std::find(known.begin(), known.end(), type) == known.end())
+      throw InputError("", fmt::format("there is no element of the type '{}'", excerpt(type)),
+                       did_you_mean(type, known));
   for (Section section : kSections) {
-    fmt::print("{}\n", section_name(section));
+    bool first = true;
     for (const Kind& kind : kinds(section)) {
+      if (!types.empty() && std::find(types.begin(), types.end(), kind.type) == types.end()) continue;
+      if (std::exchange(first, false)) fmt::print("{}\n", section_name(section));
       fmt::print("  {:<22} {}\n", kind.type, kind.summary);
       for (const Field& field : kind.fields) {
         const std::string unit = field.unit.empty() ? "" : fmt::format(" [{}]", field.unit);
-        fmt::print("    {:<20} {}{}, {}. {}{}\n", field.name, type_name(field), unit, presence(field),
-                   field.summary, field.may_be_consistent ? " Or \"consistent\": assembly finds it." : "");
+        fmt::print("    {:<20} {}{}, {}. {}\n", field.name, type_name(field), unit, presence(field),
+                   full_summary(field));
       }
     }
   }
@@ -91,6 +104,7 @@ void list_parameters(const ModelArguments& arguments) {
   const System system = arguments.load();
   const Params& params = system.params();
   for (int i = 0; i < params.size(); ++i) {
+    if (is_unused(params.description(), i)) continue;
     const std::string_view unit = number_unit(params.description(), i);
     fmt::print("{} = {}{}{}\n", params.path(i), params.get(i), unit.empty() ? "" : " ", unit);
   }
@@ -117,7 +131,14 @@ void add_list(CLI::App& program, int& exit_code) {
   };
   add("models", "Shipped models", &list_models);
   add("integrators", "Integrators with their options", &list_integrators);
-  add("elements", "Bodies, joints, forces and sensors with their fields, units and defaults", &list_elements);
+  CLI::App& elements = *command.add_subcommand(
+      "elements", "Bodies, joints, forces and sensors with their fields, units and defaults");
+  const auto types = std::make_shared<std::vector<std::string>>();
+  elements.add_option("TYPE", *types, "Only these types");
+  elements.callback([types, &exit_code] {
+    list_elements(*types);
+    exit_code = kDone;
+  });
 
   CLI::App& parameters =
       *command.add_subcommand("parameters", "Every number of a model that --set can change, with its value");

@@ -5,6 +5,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ void print_sensors(const Model& model, const double* values) {
   for (const Sensor& sensor : model.sensors)
     fmt::print("    {:<18} {:.12g} {}\n", sensor.name,
                fmt::join(values + sensor.first, values + sensor.first + sensor.components, "  "),
-               sensor.listed->unit);
+               model.unit_of(sensor));
 }
 
 namespace {
@@ -61,9 +62,39 @@ void check_options(const CLI::App& program, int argc, char** argv) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command->get_options())
       for (const std::string& known : option->get_lnames()) names.push_back("--" + known);
+    // What other programs call it.
+    constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+        {"--dt", "--step"},           {"--h", "--step"},        {"--timestep", "--step"},
+        {"--time-step", "--step"},    {"--stepsize", "--step"}, {"--t-end", "--end"},
+        {"--tend", "--end"},          {"--duration", "--end"},  {"--output", "--out"},
+        {"--method", "--integrator"}, {"--param", "--set"},     {"--parameter", "--set"}};
+    std::string meant = nearest(name, names);
+    for (const auto& [other, ours] : kElsewhere)
+      if (name == other && std::find(names.begin(), names.end(), ours) != names.end()) meant = ours;
     throw InputError("", fmt::format("{} has no option '{}'", command->get_name(), excerpt(name)),
-                     did_you_mean(name, names));
+                     did_you_mean(meant));
   }
+}
+
+// What CLI11 found wrong, in one line as all other errors, with what to do about it.
+Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int argc, char** argv) {
+  const auto used = program.get_subcommands();
+  std::string command = "liedyn";
+  for (const CLI::App* one = used.empty() ? nullptr : used.front(); one != nullptr;
+       one = one->get_subcommands().empty() ? nullptr : one->get_subcommands().front())
+    command += " " + one->get_name();
+  std::string message = error.what();
+  message = message.substr(0, message.find('\n'));
+  std::string hint = fmt::format("{} --help shows what it takes", command);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> words = program.remaining(true);
+    const std::string word = words.empty() ? "" : words.front();
+    message = fmt::format("{} does not take '{}'", command, excerpt(word));
+    for (int i = 1; i + 2 < argc; ++i)
+      if (std::string_view(argv[i]) == "--set" && word == argv[i + 2])
+        hint = fmt::format("write --set {}={}", excerpt(argv[i + 1]), excerpt(word));
+  }
+  return {"", 0, "", message, hint};
 }
 
 int main(int argc, char** argv) {
@@ -105,7 +136,9 @@ int main(int argc, char** argv) {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Also thrown for --help and --version, with the code 0.
-    return program.exit(error) == 0 ? kDone : kWrongInput;
+    if (error.get_exit_code() == 0) return program.exit(error) == 0 ? kDone : kWrongInput;
+    print_findings({explain(error, program, argc, argv)});
+    return kWrongInput;
   } catch (const InputError& error) {
     print_findings(error.diagnostics());
     return kWrongInput;

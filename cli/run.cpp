@@ -39,8 +39,13 @@ void print_summary(const Result& result, const std::string& integrator) {
   fmt::print("  formulation          {}{}, {} unknown{}, {} solver\n", s.formulation,
              s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.unknowns == 1 ? "" : "s",
              s.solver);
-  fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
-  fmt::print("  energy               {:.9g} J, largest drift {:.3g} J\n", s.energy_final, s.energy_max_drift);
+  // Explicit methods solve for accelerations only, without iterations.
+  if (s.jacobian_updates > 0)
+    fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
+  else
+    fmt::print("  linear solves        {}\n", s.newton_iterations);
+  fmt::print("  energy               {:.9g} J, largest change {:.3g} J\n", s.energy_final,
+             s.energy_max_drift);
   fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,
              s.residual_velocity);
   if (t.channels.empty()) return;
@@ -84,6 +89,10 @@ int run(const RunArguments& arguments) {
   else
     print_summary(result, options.integrator);
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (result.trajectory.channels.empty() && vtk == std::nullopt)
+    fmt::print(stderr,
+               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
+               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
   if (result.summary.completed) {
     if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
     if (vtk && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
@@ -142,7 +151,8 @@ void add_run(CLI::App& program, int& exit_code) {
   command
       .add_option("--vtk", arguments->vtk,
                   "Write the deformed shapes of all bodies at every recorded time, with velocities, elastic "
-                  "displacements and stresses, as files for ParaView into this folder: open MODEL.pvd")
+                  "displacements (of exact beams relative to their first node) and stresses, as files for "
+                  "ParaView into this folder: open MODEL.pvd")
       ->type_name("FOLDER");
   command.add_flag("--json", arguments->json,
                    "Print the summary as one JSON object, and nothing else on standard output");

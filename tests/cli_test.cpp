@@ -201,6 +201,56 @@ TEST(List, ShowsWhatThereIs) {
       HasSubstr("flexible.rod.modes = 9\n"));
 }
 
+TEST(List, ElementsByType) {
+  const Outcome outcome = run_program({"list", "elements", "joint_effort"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("effort               expression or number"));
+  EXPECT_EQ(outcome.out.find("rigid"), std::string::npos);
+  EXPECT_THAT(run_program({"list", "elements", "rigid"}).out,
+              ::testing::AllOf(HasSubstr("default {\"rotation_vector\": [0, 0, 0]}"),
+                               HasSubstr("Or \"consistent\": assembly finds it")));
+  const Outcome wrong = run_program({"list", "elements", "joint_efort"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean 'joint_effort'?"));
+}
+
+TEST(List, ParametersHaveTheirUnitsAndNoneThatIsReplaced) {
+  const TemporaryDirectory directory;
+  const std::string model =
+      directory.write("m.json", R"json({ "liedyn": 1, "bodies": { "b": { "type": "rigid", "mass": 1,
+    "inertia": [1, 1, 1], "orientation": { "quaternion": [1, 0, 0, 0] }, "angular_velocity_inertial": [0, 0, 1] } } })json");
+  const std::string out = run_program({"list", "parameters", model}).out;
+  EXPECT_THAT(out, HasSubstr("bodies.b.orientation.quaternion[0] = 1\n"));
+  EXPECT_THAT(out, HasSubstr("bodies.b.angular_velocity_inertial[2] = 1 rad/s\n"));
+  EXPECT_EQ(out.find("bodies.b.angular_velocity["), std::string::npos) << out;
+}
+
+TEST(Messages, LeadToWhatWasMeant) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"run", "heavy_top", "--dt", "1e-3"}, "run has no option '--dt' (hint: did you mean '--step'?)"},
+      {{"run", "heavy_top", "--set", "bodies.top.mass", "3"}, "write --set bodies.top.mass=3"},
+      {{"schema", "heavy_top"}, "liedyn schema does not take 'heavy_top'"},
+      {{"run"}, "liedyn run --help"},
+      {{"sensitivity", "heavy_top", "--parameters", "top.mass"}, "did you mean 'bodies.top.mass'?"},
+      {{"run", "{\"liedyn\": 1}"}, "expected the name or the file of a model, got the text"}};
+  for (const auto& [arguments, words] : cases) {
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << words;
+    EXPECT_THAT(outcome.err, HasSubstr(words));
+    EXPECT_THAT(outcome.err, ::testing::StartsWith("error: "));
+  }
+}
+
+TEST(Run, SaysWithWhichValues) {
+  const nlohmann::json summary =
+      nlohmann::json::parse(run_program({"run", "heavy_top", "--json", "--end", "0.001", "--set", "spin=100",
+                                         "--set", "bodies.top.mass=20"})
+                                .out);
+  EXPECT_EQ(summary["set"], nlohmann::json({{"spin", 100}, {"bodies.top.mass", 20}}));
+  EXPECT_THAT(summary["model_text"].get<std::string>(), HasSubstr("\"liedyn\": 1"));
+  EXPECT_THAT(summary["date"].get<std::string>(), ::testing::MatchesRegex("20..-..-..T..:..:..Z"));
+}
+
 TEST(Program, HelpAndVersion) {
   const Outcome version = run_program({"--version"});
   EXPECT_EQ(version.exit_code, 0);

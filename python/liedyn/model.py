@@ -65,8 +65,10 @@ class Model:
                 self._files = tempfile.TemporaryDirectory()  # gone with this object
                 model = in_files(model, self._files.name)
             description, rest = _liedyn.read_model_text(_json_text(model), "model", assignments)
-        else:
+        elif isinstance(model, (str, os.PathLike)):
             description, rest = _liedyn.read_model(os.fspath(model), assignments)
+        else:
+            raise InputError([Diagnostic("", 0, "model", f"expected a name, a file or a dict, got {_shown(model)}")])
         self._compiled = _liedyn.Model(description, formulation or "")
         self._params = _changed(self._compiled.params(), rest)
 
@@ -171,10 +173,7 @@ class Model:
         method: str,
         check: bool,
     ) -> Sensitivity:
-        options = _liedyn.SimulateOptions(self._compiled)
-        for name, value in given.items():
-            if value is not None:
-                setattr(options, name, value)
+        options = self._options(given)
         self._start_from(options, start)
         params = _changed(self._params, _assignments(set))
         parameters, outputs = _names(parameters, "parameters"), _names(outputs, "outputs")
@@ -204,9 +203,29 @@ class Model:
         other._params = _changed(self._params, _assignments(set))
         return other
 
+    def _options(self, given: dict[str, Any]) -> _liedyn.SimulateOptions:
+        """The settings of the model with those that were given."""
+        options = _liedyn.SimulateOptions(self._compiled)
+        findings = []
+        for name, value in given.items():
+            if value is None:
+                continue
+            kind, test = _OPTION_TYPES[name]
+            if test(value):
+                setattr(options, name, value)
+            else:
+                findings.append(Diagnostic("", 0, name, f"expected {kind}, got {_shown(value)}"))
+        if findings:
+            raise InputError(findings)
+        return options
+
     def _start_from(self, options: _liedyn.SimulateOptions, start: Any) -> None:
         if start is None:
             return
+        if not isinstance(start, (str, os.PathLike, Mapping)) and not hasattr(start, "data"):
+            message = f"expected a configuration: a file, a dict, or what `static` and `assemble` return; got {_shown(start)}"
+            hint = "the time at which a run begins is \"start\" in the model's \"simulation\"" if _is_number(start) else ""
+            raise InputError([Diagnostic("", 0, "start", message, hint)])
         if isinstance(start, (str, os.PathLike)):
             with open(start, encoding="utf-8") as file:
                 text, name = file.read(), os.fspath(start)
@@ -224,10 +243,7 @@ class Model:
         driven: bool,
         vtk: str | os.PathLike | None = None,
     ) -> Result:
-        options = _liedyn.SimulateOptions(self._compiled)
-        for name, value in given.items():
-            if value is not None:
-                setattr(options, name, value)
+        options = self._options(given)
         options.record_residuals = residuals
         self._start_from(options, start)
         params = _changed(self._params, _assignments(set))
@@ -245,8 +261,18 @@ class Model:
         return f"<Model {self.name}, {self.formulation}, {len(self._params)} parameters>"
 
 
+def compiled(model: ModelSource | Model, set: Mapping[str, float] | None = None, formulation: str | None = None) -> Model:
+    """A Model of this source; a Model is one already, with other values if some are set."""
+    if not isinstance(model, Model):
+        return Model(model, set=set, formulation=formulation)
+    if formulation not in (None, model.formulation):
+        message = f"this Model is compiled for '{model.formulation}', got '{formulation}'"
+        raise InputError([Diagnostic("", 0, "formulation", message, "give the name, the file or the dict of the model")])
+    return model.changed(set) if set else model
+
+
 def run(
-    model: ModelSource,
+    model: ModelSource | Model,
     *,
     formulation: str | None = None,
     set: Mapping[str, float] | None = None,
@@ -256,11 +282,11 @@ def run(
 
     >>> run("chain", set={"links": 100}, end=0.2, step=1e-3, formulation="se3")
     """
-    return Model(model, set=set, formulation=formulation).run(**options)
+    return compiled(model, set, formulation).run(**options)
 
 
 def sensitivity(
-    model: ModelSource,
+    model: ModelSource | Model,
     parameters: Sequence[str],
     outputs: Sequence[str] = (),
     *,
@@ -269,18 +295,18 @@ def sensitivity(
     **options: Any,
 ) -> Sensitivity:
     """Compiles a model and differentiates a run of it: `Model(model, ...).sensitivity(parameters, outputs, **options)`."""
-    return Model(model, set=set, formulation=formulation).sensitivity(parameters, outputs, **options)
+    return compiled(model, set, formulation).sensitivity(parameters, outputs, **options)
 
 
 def kinematics(
-    model: ModelSource,
+    model: ModelSource | Model,
     *,
     formulation: str | None = None,
     set: Mapping[str, float] | None = None,
     **options: Any,
 ) -> Result:
     """Compiles a model whose motion is prescribed altogether and follows it: `Model(model, ...).kinematics(**options)`."""
-    return Model(model, set=set, formulation=formulation).kinematics(**options)
+    return compiled(model, set, formulation).kinematics(**options)
 
 
 def models() -> list[str]:
@@ -299,9 +325,9 @@ def load(model: str | os.PathLike) -> dict[str, Any]:
             raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None
 
 
-def parameters(model: ModelSource, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
+def parameters(model: ModelSource | Model, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
     """Paths and values of all numbers of a model."""
-    return dict(Model(model, set=set).parameters)
+    return dict(compiled(model, set).parameters)
 
 
 def _names(names: Any, what: str) -> list[str]:
@@ -324,7 +350,13 @@ def _one_of(output_every: int | None, every: int | None) -> int | None:
 def _assignments(numbers_by_path: Mapping[str, float] | None) -> list[tuple[str, float]]:
     findings = []
     assignments = []
+    if numbers_by_path is not None and not isinstance(numbers_by_path, Mapping):
+        message = f"expected a dict of paths and numbers, got {_shown(numbers_by_path)}"
+        raise InputError([Diagnostic("", 0, "set", message, 'for example set={"bodies.top.mass": 2}')])
     for path, value in (numbers_by_path or {}).items():
+        if not isinstance(path, str):
+            findings.append(Diagnostic("", 0, "set", f"expected the path of a number, got {_shown(path)}"))
+            continue
         if _is_number(value) and math.isfinite(value):
             assignments.append((path, float(value)))
         else:
@@ -382,3 +414,26 @@ def _warn(message: str) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _shown(value: Any) -> str:
+    """A value in a message: short, with its type where that may be the mistake."""
+    text = repr(value)
+    return f"{text if len(text) <= 40 else text[:40] + '...'} ({type(value).__name__})"
+
+
+_OPTION_TYPES = {
+    "integrator": ('a text such as "generalized-alpha,rho=0.9"', _is_text),
+    "initial": ('"check" or "project"', _is_text),
+    "step": ("a number of seconds", _is_number),
+    "end": ("a number of seconds", _is_number),
+    "output_every": ("a whole number", _is_count),
+}

@@ -11,11 +11,6 @@ fails when this page is out of date. How a model file is built around these entr
 """
 
 
-def _numbers(values: list[float]) -> str:
-    text = ", ".join(f"{value:g}" for value in values)
-    return f"[{text}]" if len(values) > 1 else text
-
-
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
@@ -28,9 +23,7 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
 def _default(field) -> str:
     if field.required:
         return "required"
-    if field.choices:
-        return field.choices[0]
-    return _numbers(field.defaults) if field.defaults else ""
+    return field.default
 
 
 def _what(field) -> str:

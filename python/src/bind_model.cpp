@@ -12,11 +12,12 @@ void bind_lists(py::module_& m) {
   py::class_<Field>(m, "Field", "What may be typed for one key of an element.")
       .def_readonly("name", &Field::name)
       .def_readonly("unit", &Field::unit)
-      .def_readonly("summary", &Field::summary)
+      .def_property_readonly("summary", &full_summary)
       .def_readonly("required", &Field::required)
       .def_readonly("choices", &Field::choices)
       .def_property_readonly("several", [](const Field& field) { return field.type == FieldType::Choices; })
       .def_readonly("defaults", &Field::defaults)
+      .def_property_readonly("default", &default_text, "The default as JSON text; empty if there is none.")
       .def("__repr__",
            [](const Field& field) { return "<Field " + field.name + ": " + field.summary + ">"; });
   py::class_<Kind>(m, "Kind", "A type of body, joint, force or sensor.")

@@ -74,6 +74,40 @@ def test_initial_values_that_violate_a_constraint_are_an_error_unless_projected(
     assert projected["constraint_residual.velocity"][0] < 1e-12
 
 
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"step": "1e-3"}, "step: expected a number of seconds, got '1e-3' (str)"),
+        ({"integrator": {}}, "integrator: expected a text"),
+        ({"output_every": 1.5}, "output_every: expected a whole number, got 1.5 (float)"),
+        ({"set": [1]}, "set: expected a dict of paths and numbers, got [1] (list)"),
+        ({"start": 0.5}, "start: expected a configuration"),
+    ],
+)
+def test_options_of_the_wrong_type_are_input_errors(options, words):
+    with pytest.raises(ld.InputError) as caught:
+        ld.run("heavy_top", **options)
+    assert words in str(caught.value)
+
+
+def test_a_compiled_model_may_be_run_and_differentiated_as_any_other():
+    top = ld.Model("heavy_top", set={"spin": 100})
+    assert ld.run(top, end=0.01).summary["set"] == {"spin": 100}
+    assert ld.run(top, end=0.01, set={"spin": 50, "bodies.top.mass": 3}).summary["set"] == {"spin": 50, "bodies.top.mass": 3}
+    assert ld.parameters(top)["parameters.spin"] == 100
+    with pytest.raises(ld.InputError, match="formulation: this Model is compiled for"):
+        ld.run(top, formulation="se3")
+
+
+def test_json_text_and_folders_that_do_not_exist_are_named_shortly(heavy_top, tmp_path):
+    with pytest.raises(ld.InputError) as caught:
+        ld.run('{"liedyn": 1, "bodies": {' + '"x": 1, ' * 100)
+    assert "expected the name or the file of a model" in str(caught.value)
+    assert len(str(caught.value)) < 250
+    with pytest.raises(ld.InputError, match="there is no folder"):
+        heavy_top.save(tmp_path / "nodir" / "x.csv")
+
+
 def test_input_error_is_a_value_error_and_can_be_sent_between_processes():
     with pytest.raises(ValueError) as caught:
         ld.run("nothing")

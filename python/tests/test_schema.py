@@ -36,6 +36,24 @@ EXAMPLE = {
     "simulation": {"end": "m", "step": 0.5, "formulation": "se3", "output_every": 2},
 }
 
+# Every form of a function of time, components in body axes, guesses.
+FORMS = [
+    (("joints", "drive", "motion"), {"polynomial": [0, 1, "m"]}),
+    (("joints", "drive", "motion"), {"harmonic": {"amplitude": 1, "frequency": "m"}}),
+    (("joints", "drive", "motion"), {"harmonic": {"amplitude": 1, "frequency": 2, "phase": 0, "offset": 1}}),
+    (("joints", "drive", "motion"), {"step": {"start": 0, "end": 1}}),
+    (("joints", "drive", "motion"), {"step": {"start": 0, "end": 1, "from": 0, "to": "m"}}),
+    (("joints", "drive", "motion"), {"table": [[0, 0], [1, 2], [2, 0]]}),
+    (("forces", "push", "force"), [{"polynomial": [1]}, {"table": [[0, 0], [1, 1]]}, "t"]),
+    (("joints", "hinge", "at"), {"ground": [0, 0, 0], "a": ["m", 0, 0]}),
+    (("joints", "hinge", "axis"), {"a": [0, 0, 1], "ground": [0, 0, 1]}),
+    (("bodies", "a", "position"), {"consistent": [0, 0, "m"]}),
+    (("bodies", "a", "orientation"), {"consistent": {"axis": [0, 0, 1], "angle": 1}}),
+    (("bodies", "a", "velocity"), {"consistent": [0, 0, 1]}),
+    (("sensors", "tip"), {"type": "position", "of": "a", "at": {"a": [1, 0, 0]}}),
+    (("forces", "motor"), {"type": "joint_effort", "joint": "hinge", "effort": 5}),
+]
+
 # Key paths and values that make the example wrong, for the schema and for the program.
 MISTAKES = [
     (("liedyn",), 2),
@@ -59,6 +77,9 @@ MISTAKES = [
     (("joints", "guide", "fixed"), ["y", "rotation_w"]),
     (("forces", "push", "axes"), "sideways"),
     (("states", "x"), {}),
+    (("joints", "rod", "points"), {"a": [0, 0, 0], "b": [0, 0]}),
+    (("bodies", "a", "position"), {"consistent": [0, 0]}),
+    (("bodies", "a", "mass"), {"consistent": 1}),
     (("simulation", "step"), 0),
     (("simulation", "output_every"), 1.5),
     (("simulation", "formulation"), "so4"),
@@ -87,6 +108,20 @@ def test_shipped_models_are_valid(name, validator):
 def test_the_example_is_valid(validator, tmp_path):
     validator.validate(EXAMPLE)
     assert accepted_by_program(EXAMPLE, tmp_path)
+
+
+@pytest.mark.parametrize("path, value", FORMS, ids=lambda x: ".".join(x) if isinstance(x, tuple) else str(x))
+def test_forms_are_accepted_by_both(path, value, validator, tmp_path):
+    model = copy.deepcopy(EXAMPLE)
+    del model["joints"]["guide"], model["joints"]["rod"]
+    model["joints"]["hinge"] = {"type": "revolute", "between": ["ground", "a"], "at": [0, 0, 0], "axis": [0, 0, 1]}
+    model["joints"]["drive"] = {"type": "prescribed_motion", "joint": "hinge", "motion": "t"}
+    place = model
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    validator.validate(model)
+    assert accepted_by_program(model, tmp_path)
 
 
 @pytest.mark.parametrize("path, value", MISTAKES, ids=lambda x: ".".join(x) if isinstance(x, tuple) else str(x))

@@ -14,7 +14,8 @@ struct Inspection {
   int coordinates = 0;
   int velocities = 0;
   int constraints = 0;
-  int degrees_of_freedom = 0;          // velocities less independent constraints
+  int degrees_of_freedom = 0;          // velocities of bodies less independent constraints
+  int states = 0;                      // of first order
   std::vector<std::string> redundant;  // constraints that follow from others, by name
   // Largest |Phi| and |B v + Phi_t| of the initial values: as a simulation would begin, or as typed if it would not.
   double residual_position = 0;
@@ -24,5 +25,11 @@ struct Inspection {
 };
 
 Inspection inspect(const System& system, double start, InitialPolicy policy);
+
+// Velocities of bodies less the constraints that are independent; first-order states are not counted.
+int degrees_of_freedom(const Model& model, const State& state);
+
+// What can be simulated but is hardly meant: a model that cannot move, gravity that no body feels, flexible bodies with doubtful data.
+std::vector<std::string> model_warnings(const System& system, const State& state);
 
 }  // namespace liedyn

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/matrix.h"
+#include "model/testing.h"
 
 namespace liedyn {
 namespace {
@@ -121,6 +122,40 @@ TEST(Inspect, FindsTheDegreeOfFreedomOfBricardsMechanism) {
   EXPECT_EQ(i.degrees_of_freedom, 1);
   ASSERT_EQ(i.redundant.size(), 1u);
   EXPECT_TRUE(i.redundant[0].starts_with("joints.hinge")) << i.redundant[0];
+}
+
+TEST(Inspect, CountsStatesApartFromDegreesOfFreedomAndWarnsOfWhatCannotMove) {
+  ModelBuilder builder;
+  builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
+  builder.state("x", "integral").set("input", std::string("1"));
+  builder.state("y", "integral").set("input", std::string("x"));
+  const auto free = builder.finish();
+  const Inspection i = inspect(System(Model::compile(free), Params(free)), 0, InitialPolicy::Check);
+  fmt::print("  {} degree of freedom, {} states\n", i.degrees_of_freedom, i.states);
+  EXPECT_EQ(i.degrees_of_freedom, 1);
+  EXPECT_EQ(i.states, 2);
+  EXPECT_TRUE(i.warnings.empty());
+
+  ModelBuilder locked;
+  locked.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});
+  locked.joint("a", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+  locked.joint("b", "revolute").set("between", "ground", "arm").set("at", {1, 0, 0}).set("axis", {0, 0, 1});
+  const auto still = locked.finish();
+  const Inspection none = inspect(System(Model::compile(still), Params(still)), 0, InitialPolicy::Check);
+  EXPECT_EQ(none.degrees_of_freedom, 0);
+  ASSERT_EQ(none.warnings.size(), 1u);
+  EXPECT_NE(none.warnings[0].find("0 degrees of freedom"), std::string::npos) << none.warnings[0];
+
+  ModelBuilder flat;
+  flat.body("disc", "planar").set("mass", {1}).set("inertia", {1});
+  const auto plane = flat.finish();
+  const Inspection floating = inspect(System(Model::compile(plane), Params(plane)), 0, InitialPolicy::Check);
+  ASSERT_EQ(floating.warnings.size(), 1u);
+  EXPECT_NE(floating.warnings[0].find("out of the plane"), std::string::npos) << floating.warnings[0];
 }
 
 TEST(Inspect, MeasuresInconsistentVelocities) {

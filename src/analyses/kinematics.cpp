@@ -61,7 +61,6 @@ Result kinematics(const System& system, const SimulateOptions& options) {
   State state = consistent_positions(system, options.start, initial, work);
   require_no_freedom(system, state);
   state = consistent_state(system, options.start, initial, work);
-  s.model = model.description().name;
   s.integrator = "kinematics";
   s.formulation = model.formulation();
   s.start = options.start;

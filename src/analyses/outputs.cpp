@@ -79,7 +79,7 @@ std::vector<Output> parse_outputs(const System& system, const SimulateOptions& o
 std::string unit_of(const Model& model, const Output& output) {
   for (const Sensor& sensor : model.sensors) {
     if (output.column < sensor.first || output.column >= sensor.first + sensor.components) continue;
-    const std::string unit(sensor.listed->unit);
+    const std::string unit = model.unit_of(sensor);
     if (output.at != Output::At::Integral) return unit;
     return unit.empty() ? "s" : unit + " s";
   }

@@ -1,7 +1,10 @@
 #include "analyses/recorder.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace liedyn {
 namespace {
@@ -22,8 +25,16 @@ Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t
       record_residuals_(options.record_residuals),
       recorded_(options.recorded) {
   const Model& model = system.model();
+  Summary& s = result.summary;
+  s.model = model.description().name;
+  s.model_file = model.description().file;
+  s.model_text = model.description().text;
+  s.set = system.params().assigned();
+  s.date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  s.states = static_cast<int>(model.state_frames.size());
   Trajectory& out = result.trajectory;
-  for (const Sensor& sensor : model.sensors) add_channel(sensor.name, sensor.listed->unit, sensor.components);
+  for (const Sensor& sensor : model.sensors)
+    add_channel(sensor.name, model.unit_of(sensor), sensor.components);
   if (record_residuals_) {
     // With a dot no sensor has such a name. Without a unit, since the rows of a model need not share one.
     add_channel("constraint_residual.position", "", 1);

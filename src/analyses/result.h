@@ -1,7 +1,9 @@
 // What a run produces: the sensors over time, and the figures that sum it up.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "system/state.h"
@@ -29,6 +31,11 @@ struct Trajectory {
 
 struct Summary {
   std::string model;
+  // Where the numbers come from: the file, empty if there is none, and its text; what was set from outside; when the run began (UTC).
+  std::string model_file;
+  std::shared_ptr<const std::string> model_text;
+  std::vector<std::pair<std::string, double>> set;
+  std::string date;
   std::string integrator;  // with all its options as resolved
   std::string formulation;
   bool formulation_chosen = false;  // by a trial run
@@ -50,6 +57,7 @@ struct Summary {
   double residual_velocity = 0;  // the same for |B v + Phi_t|
   int unknowns = 0;
   int degrees_of_freedom = 0;
+  int states = 0;                      // of first order
   std::string solver;                  // the linear solver used
   std::vector<std::string> redundant;  // constraints that follow from others, by name
   std::vector<std::string> warnings;

@@ -362,7 +362,7 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
   out.derivatives.resize(outputs.size() * count);
   for (const Sensor& sensor : model.sensors) {
     out.trajectory.channels.push_back(
-        {sensor.name, sensor.listed->unit, out.trajectory.columns, sensor.components});
+        {sensor.name, model.unit_of(sensor), out.trajectory.columns, sensor.components});
     out.trajectory.columns += sensor.components;
   }
   const std::clock_t begin = std::clock();

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyses/linearization.h"
+#include "model/beams/beam.h"
 #include "model/flexible/body.h"
 #include "model/nodes/stage.h"
 
@@ -33,6 +34,7 @@ void Shapes::add_bodies() {
   const Description& d = system_->model().description();
   const std::vector<Entry>& entries = d.entries(Section::Bodies);
   std::map<int, int> beams;  // index in bodies_ by that of the beam
+  BeamCurve<double> curve;   // of the beam at hand
   for (int i = 0; i < static_cast<int>(entries.size()); ++i) {
     const Entry& entry = entries[at_index(i)];
     if (entry.flexible >= 0) continue;
@@ -45,7 +47,12 @@ void Shapes::add_bodies() {
       const auto [own, is_new] = beams.try_emplace(entry.beam, static_cast<int>(bodies_.size()));
       if (is_new) bodies_.push_back(beam.name);
       // The nodes of a beam follow each other. An element ends here.
-      const int order = beam_mesh(d, beam).order;
+      const BeamMesh mesh = beam_mesh(d, beam);
+      const int order = mesh.order;
+      if (entry.node == 0)
+        curve = beam_curve(Inputs<double>(d, beam, system_->params().values().data(), nullptr));
+      const Pose<double> start = curve.at(0), here = curve.at(mesh.fraction(entry.node));
+      beam_points_.push_back({points_, i, i - entry.node, start.R.transpose() * (here.p - start.p)});
       if (entry.node > 0 && entry.node % order == 0) {
         std::vector<int> line = {points_ - order, points_};
         if (order == 2) line.push_back(points_ - 1);
@@ -98,6 +105,10 @@ Shapes::Values Shapes::at(const State& state) {
   for (const auto& [point, body] : single_) {
     out.places.col(point) = work_.motions[at_index(body)].p;
     out.velocities.col(point) = work_.motions[at_index(body)].velocity();
+  }
+  for (const BeamPoint& node : beam_points_) {
+    const Motion<double>& first = work_.motions[at_index(node.first)];
+    out.displacements.col(node.point) = out.places.col(node.point) - (first.p + first.R * node.relaxed);
   }
   for (const auto& own : flexible_) {
     const FiniteElements& elements = own->made->mesh.elements;

@@ -30,7 +30,9 @@ class Shapes {
 
   struct Values {
     Eigen::Matrix3Xd places, velocities;  // of the points, inertial axes
-    Eigen::Matrix3Xd displacements;  // relative to the floating frame, inertial axes; zero of what has none
+    // Elastic displacements, inertial axes: relative to the floating frame; of exact beams relative to the relaxed shape that moves with
+    // their first node; zero of rigid bodies.
+    Eigen::Matrix3Xd displacements;
     Eigen::Matrix<double, 6, Eigen::Dynamic>
         stresses;  // of the cells: xx, yy, zz, yz, xz, xy, body axes; zero likewise
   };
@@ -50,6 +52,12 @@ class Shapes {
   std::vector<std::string> bodies_;
   std::vector<std::pair<int, int>>
       single_;  // point and body of the model, of rigid bodies and nodes of beams
+  // Nodes of exact beams: the first one of the beam, and the place in its axes while the beam is relaxed.
+  struct BeamPoint {
+    int point, body, first;
+    Vec3 relaxed;
+  };
+  std::vector<BeamPoint> beam_points_;
   std::vector<std::unique_ptr<Flexible>> flexible_;
 };
 

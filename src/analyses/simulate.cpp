@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "analyses/choose_formulation.h"
+#include "analyses/inspect.h"
 #include "analyses/recorder.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
-#include "model/flexible/body.h"
 #include "system/redundancy.h"
 
 namespace liedyn {
@@ -122,14 +122,13 @@ Result simulate(const System& system, const SimulateOptions& options) {
   if (const int threads = thread_count(options, model); threads > 1)
     work.use_threads(std::make_shared<ThreadPool>(threads));
 
-  s.model = model.description().name;
   s.integrator = integrator->describe();
   s.formulation = model.formulation();
   s.start = options.start;
   s.unknowns = system.unknowns();
-  s.degrees_of_freedom = model.nv - model.rows + static_cast<int>(state.redundant.size());
+  s.degrees_of_freedom = degrees_of_freedom(model, state);
   s.solver = work.solver->name();
-  s.warnings = flexible_remarks(model, system.params().values().data());
+  s.warnings = model_warnings(system, state);
   for (std::string& warning : integrator->warnings()) s.warnings.push_back(std::move(warning));
   if (!state.redundant.empty()) {
     for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));

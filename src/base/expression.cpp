@@ -21,7 +21,7 @@ bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; 
 // Recursive descent; emits postfix code as it goes and calculates constant parts at once.
 class ExpressionParser {
  public:
-  ExpressionParser(std::string_view text, std::span<const std::string> variables)
+  ExpressionParser(std::string_view text, const VariableNames& variables)
       : text_(text), variables_(variables) {}
 
   Expression parse() {
@@ -195,9 +195,8 @@ class ExpressionParser {
     const std::size_t begin = position_;
     const std::string_view word = identifier();
     if (peek() == '(') return function(word, begin);
-    // Later variables first: where names repeat, the nearest definition holds.
-    for (std::size_t i = variables_.size(); i-- > 0;)
-      if (variables_[i] == word) return push({Op::Variable, static_cast<std::int32_t>(i)});
+    if (const int variable = variables_.find(std::string(word)); variable >= 0)
+      return push({Op::Variable, variable});
     if (word == "pi") return push({Op::Constant, 0, std::numbers::pi});
     if (find_function(word) != nullptr)
       fail(fmt::format("{} is a function: expected '(', found {}", word, found()));
@@ -265,7 +264,9 @@ class ExpressionParser {
     for (const std::string& variable : variables_) suggestion.consider(variable);
     for (const Function& f : kFunctions) suggestion.consider(f.name);
     suggestion.consider("pi");
-    fail_at(begin, fmt::format("unknown name '{}'", excerpt(word)), did_you_mean(suggestion.name()));
+    const bool time = word == "time" && variables_.find("t") >= 0;
+    fail_at(begin, fmt::format("unknown name '{}'", excerpt(word)),
+            did_you_mean(time ? "t" : suggestion.name()));
   }
 
   void push(const Instruction& instruction) {
@@ -290,7 +291,7 @@ class ExpressionParser {
   }
 
   std::string_view text_;
-  std::span<const std::string> variables_;
+  const VariableNames& variables_;
   std::size_t position_ = 0;
   int nesting_ = 0;
   int depth_ = 0;  // of the stack of intermediate values
@@ -298,7 +299,7 @@ class ExpressionParser {
   std::vector<Expression::Spline> splines_;
 };
 
-Expression Expression::parse(std::string_view text, std::span<const std::string> variables) {
+Expression Expression::parse(std::string_view text, const VariableNames& variables) {
   return ExpressionParser(text, variables).parse();
 }
 
@@ -315,6 +316,15 @@ Expression::Spline::Spline(std::vector<double> knots, std::vector<double> values
     curvature[i] = (right - before * curvature[i - 1]) / pivot;
   }
   for (std::size_t i = count - 1; i-- > 1;) curvature[i] -= upper[i] * curvature[i + 1];
+}
+
+std::vector<int> Expression::variables() const {
+  std::vector<int> out;
+  for (const Instruction& i : instructions_)
+    if (i.op == Op::Variable) out.push_back(i.variable);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
 }
 
 bool Expression::uses(int variable) const {

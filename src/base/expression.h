@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,32 @@ class ExpressionError : public std::runtime_error {
   std::string hint_;
 };
 
+// Names of variables in the order in which an expression takes their values, found by hashing: a model may have many parameters.
+class VariableNames {
+ public:
+  VariableNames() = default;
+  explicit VariableNames(const std::vector<std::string>& names) {
+    for (const std::string& name : names) add(name);
+  }
+  // Where names repeat, the last definition holds.
+  void add(const std::string& name) {
+    index_.insert_or_assign(name, static_cast<int>(names_.size()));
+    names_.push_back(name);
+  }
+  int find(const std::string& name) const {  // -1: there is none
+    const auto found = index_.find(name);
+    return found == index_.end() ? -1 : found->second;
+  }
+  const std::string& operator[](std::size_t i) const { return names_[i]; }
+  std::size_t size() const { return names_.size(); }
+  auto begin() const { return names_.begin(); }
+  auto end() const { return names_.end(); }
+
+ private:
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, int> index_;
+};
+
 class Expression {
  public:
   // Intermediate values that evaluate() can hold; a deeper expression is refused when it is parsed.
@@ -45,12 +72,16 @@ class Expression {
 
   Expression() = default;
   // Throws ExpressionError. The names are those of the variables, in the order evaluate() takes their values.
-  static Expression parse(std::string_view text, std::span<const std::string> variables);
+  static Expression parse(std::string_view text, const VariableNames& variables);
+  static Expression parse(std::string_view text, const std::vector<std::string>& variables) {
+    return parse(text, VariableNames(variables));
+  }
 
   template <class S>
   S evaluate(std::span<const S> variables) const;
 
   bool uses(int variable) const;
+  std::vector<int> variables() const;  // those that it uses, in their order
 
  private:
   friend class ExpressionParser;

@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "io/json.h"
 #include "io/text_output.h"
+#include "model/number_paths.h"
 #include "system/node_components.h"
 #include "system/tree_state.h"
 
@@ -31,7 +32,7 @@ std::string_view owner_of_modes(std::string_view body) {
   return dot == std::string_view::npos ? std::string_view() : body.substr(0, dot);
 }
 
-constexpr std::string_view kRead[] = {"position", "orientation", "velocity", "angular_velocity"};
+constexpr std::string_view kRead[] = {"position", "orientation", "angle", "velocity", "angular_velocity"};
 constexpr std::string_view kOnlyWritten[] = {"acceleration", "angular_acceleration"};
 
 class Reader {
@@ -55,28 +56,67 @@ class Reader {
       finding(value.line(), path, fmt::format("expected {} finite numbers, got {}", count, value.describe()));
     return good;
   }
+  // In the forms in which models may have it; a bare array is a rotation vector.
   void orientation(const JsonValue& value, const std::string& path, SO3<double>& out) {
-    const JsonValue quaternion = value.is(JsonType::Object) ? value.find("quaternion") : JsonValue();
-    const JsonValue vector = value.is(JsonType::Object) ? value.find("rotation_vector") : value;
-    if (quaternion && value.size() == 1) {
+    const auto part = [&](std::string_view key) {
+      return value.is(JsonType::Object) ? value.find(key) : JsonValue();
+    };
+    const auto place = [&](std::string_view key) { return fmt::format("{}.{}", path, key); };
+    const auto is_form = [&](std::string_view key, std::size_t keys = 1) {
+      return part(key) && value.size() == keys;
+    };
+    Vec3 x;
+    if (value.is(JsonType::Array)) {
+      if (numbers(value, path, 3, x.data())) out = SO3<double>::exp(x);
+    } else if (is_form("rotation_vector")) {
+      if (numbers(part("rotation_vector"), place("rotation_vector"), 3, x.data())) out = SO3<double>::exp(x);
+    } else if (is_form("cardan")) {
+      if (numbers(part("cardan"), place("cardan"), 3, x.data()))
+        out =
+            SO3<double>::exp({x[0], 0, 0}) * SO3<double>::exp({0, x[1], 0}) * SO3<double>::exp({0, 0, x[2]});
+    } else if (is_form("axis", 2) && part("angle")) {
+      double angle = 0;
+      if (!numbers(part("axis"), place("axis"), 3, x.data()) || !number(part("angle"), place("angle"), angle))
+        return;
+      if (x.norm() > 0)
+        out = SO3<double>::exp(angle / x.norm() * x);
+      else
+        finding(value.line(), place("axis"), "expected an axis that is not zero");
+    } else if (is_form("quaternion")) {
       Eigen::Vector4d q;
-      if (!numbers(quaternion, path + ".quaternion", 4, q.data())) return;
+      if (!numbers(part("quaternion"), place("quaternion"), 4, q.data())) return;
       if (std::abs(q.norm() - 1) > 1e-6)
-        finding(quaternion.line(), path + ".quaternion",
-                fmt::format("expected the length 1, got {}", q.norm()));
+        finding(value.line(), place("quaternion"), fmt::format("expected the length 1, got {}", q.norm()));
       else
         out = SO3<double>::from_coordinates(q / q.norm());
-    } else if (vector && vector.is(JsonType::Array)) {
-      Vec3 x;
-      if (numbers(vector, path, 3, x.data())) out = SO3<double>::exp(x);
+    } else if (is_form("matrix") && part("matrix").is(JsonType::Array) && part("matrix").size() == 3) {
+      double rows[9];
+      int i = 0;
+      for (const JsonValue row : part("matrix"))
+        if (!numbers(row, place("matrix"), 3, rows + 3 * i++)) return;
+      const std::string mistake = rotation_mistake(RotationForm::Matrix, rows);
+      if (mistake.empty())
+        out = SO3<double>::from_matrix(Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rows));
+      else
+        finding(value.line(), place("matrix"), mistake);
     } else {
-      finding(value.line(), path,
-              fmt::format(
-                  "expected {{\"quaternion\": [w, x, y, z]}} or {{\"rotation_vector\": [x, y, z]}}, got {}",
-                  value.describe()));
+      finding(
+          value.line(), path,
+          fmt::format("expected {{\"quaternion\": [w, x, y, z]}}, {{\"rotation_vector\": [x, y, z]}}, "
+                      "{{\"cardan\": [a, b, c]}}, {{\"axis\": [x, y, z], \"angle\": a}} or {{\"matrix\": [3 "
+                      "rows of 3]}}, got {}",
+                      value.describe()));
     }
   }
-  void body(const JsonValue& value, const std::string& path, BodyConfiguration& out) {
+  bool number(const JsonValue& value, const std::string& path, double& out) {
+    const bool good = value.is(JsonType::Number) && std::isfinite(value.number());
+    if (good)
+      out = value.number();
+    else
+      finding(value.line(), path, "expected a finite number, got " + value.describe());
+    return good;
+  }
+  void body(const JsonValue& value, const std::string& path, bool planar, BodyConfiguration& out) {
     if (!value.is(JsonType::Object))
       return finding(value.line(), path, "expected an object, got " + value.describe());
     for (const JsonValue item : value) {
@@ -89,7 +129,11 @@ class Reader {
         out.gives.angular_velocity = numbers(item, place, 3, out.angular_velocity.data());
       else if (key == "orientation")
         orientation(item, place, out.orientation), out.gives.orientation = true;
-      else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
+      else if (key == "angle" && planar) {
+        double angle = 0;
+        out.gives.orientation = number(item, place, angle);
+        out.orientation = SO3<double>::exp({0, 0, angle});
+      } else if (std::find(std::begin(kOnlyWritten), std::end(kOnlyWritten), key) == std::end(kOnlyWritten))
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
   }
@@ -218,7 +262,20 @@ Configuration read_configuration_text(const std::string& text, const std::string
     std::vector<std::string> names;
     for (const Entry& entry : entries) names.push_back(entry.name);
     const std::vector<std::string> other_modes = reader.modes(document.root(), bodies, model);
+    const auto is_known = [&](std::string_view name) {
+      return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    // Of another model: one message instead of one for each of its bodies.
+    const JsonValue of = document.root().find("model");
+    bool foreign = false;
+    if (of && of.is(JsonType::String) && of.text() != model.description().name)
+      for (const JsonValue value : bodies) foreign = foreign || !is_known(value.key());
+    if (foreign)
+      reader.finding(of.line(), "model",
+                     fmt::format("this is a configuration of the model '{}', expected one of '{}'",
+                                 excerpt(of.text()), model.description().name));
     for (const JsonValue value : bodies) {
+      if (foreign) break;
       const std::string name(value.key());
       const auto found = std::find(names.begin(), names.end(), name);
       if (std::find(other_modes.begin(), other_modes.end(), owner_of_modes(name)) != other_modes.end())
@@ -227,7 +284,9 @@ Configuration read_configuration_text(const std::string& text, const std::string
         reader.finding(value.line(), "bodies." + name, "the model has no such body",
                        did_you_mean(name, names));
       else
-        reader.body(value, "bodies." + name, out.bodies[static_cast<std::size_t>(found - names.begin())]);
+        reader.body(value, "bodies." + name,
+                    is_planar(model.body_types[static_cast<std::size_t>(found - names.begin())]),
+                    out.bodies[static_cast<std::size_t>(found - names.begin())]);
     }
   }
   if (states) reader.states(states, model, out.states);

@@ -30,6 +30,30 @@ std::string complaint(const std::string& text, const System& system) {
   }
 }
 
+TEST(ConfigurationFiles, TakeOrientationsInAllFormsOfModels) {
+  const auto description = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1, "bodies": {"a": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]},
+                                  "flat": {"type": "planar", "mass": 1, "inertia": 1}}})",
+      ""));
+  const System system(Model::compile(description), Params(description));
+  const Mat3 expected = SO3<double>::exp(Vec3(0, 0, 0.5)).R();
+  for (
+      const char* form :
+      {R"({"axis": [0, 0, 2], "angle": 0.5})", R"({"cardan": [0, 0, 0.5]})", "[0, 0, 0.5]",
+       R"({"rotation_vector": [0, 0, 0.5]})",
+       R"({"quaternion": [0.9689124217106447, 0, 0, 0.2474039592545229]})",
+       R"({"matrix": [[0.8775825618903728, -0.479425538604203, 0], [0.479425538604203, 0.8775825618903728, 0], [0, 0, 1]]})"}) {
+    const std::string text =
+        fmt::format(R"({{"bodies": {{"a": {{"orientation": {}}}, "flat": {{"angle": 0.5}}}}}})", form);
+    const Configuration c = read_configuration_text(text, "rest.json", system);
+    for (std::size_t i = 0; i < 2; ++i)
+      EXPECT_LT((c.bodies[i].orientation.R() - expected).norm(), 1e-14) << form;
+  }
+  // One message about a file of another model, however many bodies it has.
+  EXPECT_EQ(complaint(R"({"model": "chain", "bodies": {"x": {}, "y": {}, "z": {}}})", system),
+            "rest.json:1: model: this is a configuration of the model 'chain', expected one of ''");
+}
+
 TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {
   const System none = block("0"), six = block("6"), nine = block("9");
   const auto written = [](const System& system) {

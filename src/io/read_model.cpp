@@ -353,13 +353,48 @@ class ModelReader {
       default:
         if (value.is(JsonType::String) && value.text() == "consistent")
           return builder_->consistent(field.name, value.line());
-        return field.type == FieldType::Rotation ? read_rotation(field, value) : read_numbers(field, value);
+        if (const JsonValue guess = guess_of(value)) {
+          read_values(field, guess);
+          return builder_->mark_consistent(field.name, value.line());
+        }
+        read_values(field, value);
     }
+  }
+
+  // What stands in {"consistent": ...}: where assembly begins.
+  static JsonValue guess_of(JsonValue value) {
+    return value.is(JsonType::Object) && value.size() == 1 ? value.find("consistent") : JsonValue();
+  }
+
+  void read_values(const Field& field, JsonValue value) {
+    if (field.type == FieldType::Rotation) return read_rotation(field, value);
+    if (field.body_axes != BodyAxes::None && value.is(JsonType::Object)) return read_in_bodies(field, value);
+    read_numbers(field, value);
+  }
+
+  // {"crank": [0.1, 0, 0], "rod": [-0.15, 0, 0]}
+  void read_in_bodies(const Field& field, JsonValue object) {
+    values_.clear();
+    formulas_.clear();
+    if (object.size() == 0 || object.size() > 2)
+      return reject(field, "components in the axes of one or two bodies, {\"body\": [...], ...}", object);
+    std::vector<std::string> bodies;
+    for (JsonValue value : object) {
+      const std::string mistake = collect_array(value, field.type == FieldType::PlaneVector ? 2 : 3, "");
+      if (!mistake.empty())
+        return builder_->reject(field.name, "." + excerpt(value.key()), mistake, {}, value.line());
+      bodies.emplace_back(value.key());
+    }
+    builder_->numbers_in_bodies(field.name, bodies, values_, object.line());
+    hand_over_formulas(field);
   }
 
   void read_word(const Field& field, JsonValue value) {
     if (value.is(JsonType::String))
       return builder_->word(field.name, std::string(value.text()), value.line());
+    // A number is an expression too.
+    if (field.holds_expression && value.is(JsonType::Number))
+      return builder_->word(field.name, fmt::format("{}", value.number()), value.line());
     const std::string_view what = field.type == FieldType::Body       ? "the name of a body"
                                   : field.type == FieldType::Joint    ? "the name of a joint"
                                   : field.type == FieldType::State    ? "the name of a state"
@@ -597,35 +632,30 @@ class ModelReader {
       const std::string mistake = collect_array(line, 6, fmt::format(" in row {}", ++row));
       if (!mistake.empty()) return mistake;
     }
-    for (int r = 0; r < 6; ++r)
+    return make_symmetric(6);
+  }
+
+  // Matrices that are products of others are symmetric up to round-off: mirrored entries become their mean. They may differ by a little compared
+  // with the entries on the diagonal of their row and column; formulas may not.
+  std::string make_symmetric(int size) {
+    constexpr double kRounded = 1e-6;
+    const auto value = [this](int i) -> double& { return values_[static_cast<std::size_t>(i)]; };
+    for (int r = 0; r < size; ++r)
       for (int c = 0; c < r; ++c) {
-        const int below = 6 * r + c, above = 6 * c + r;
-        if (!make_same(above, below, 7 * r, 7 * c))
+        const int below = size * r + c, above = size * c + r;
+        const double scale = std::sqrt(std::abs(value((size + 1) * r) * value((size + 1) * c)));
+        if (!(std::abs(value(above) - value(below)) <= kRounded * scale) ||
+            formula_text(below) != formula_text(above))
           return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", c, r, r, c);
+        value(above) = value(below) = 0.5 * (value(above) + value(below));
       }
     return {};
   }
 
-  // Two mirrored entries of a symmetric matrix become their mean. Rounded numbers may differ by a little, compared with the entries on the diagonal of their row and
-  // column; formulas may not.
-  bool make_same(int above, int below, int row_diagonal, int column_diagonal) {
-    constexpr double kRounded = 1e-6;
-    const auto value = [this](int i) -> double& { return values_[static_cast<std::size_t>(i)]; };
-    if (formula_text(above) != formula_text(below)) return false;
-    const double scale = std::sqrt(std::abs(value(row_diagonal) * value(column_diagonal)));
-    if (!(std::abs(value(above) - value(below)) <= kRounded * scale)) return false;
-    value(above) = value(below) = 0.5 * (value(above) + value(below));
-    return true;
-  }
-
   // Turns the nine numbers of a matrix into xx, yy, zz, yz, xz, xy.
   std::string keep_symmetric_part() {
-    constexpr std::array<std::pair<int, int>, 3> mirrored = {{{1, 3}, {2, 6}, {5, 7}}};
-    for (const auto& [above, below] : mirrored)
-      if (!make_same(above, below, 4 * (above / 3), 4 * (above % 3)))
-        return fmt::format("expected a symmetric matrix, but [{}][{}] and [{}][{}] differ", above / 3,
-                           above % 3, below / 3, below % 3);
-
+    std::string mistake = make_symmetric(3);
+    if (!mistake.empty()) return mistake;
     constexpr std::array<int, 6> order = {0, 4, 8, 5, 2, 1};
     std::vector<double> values;
     std::vector<Formula> formulas;
@@ -698,6 +728,10 @@ class ModelReader {
 
   void hand_over(const Field& field, int line, RotationForm form) {
     builder_->numbers(field.name, values_, line, form);
+    hand_over_formulas(field);
+  }
+
+  void hand_over_formulas(const Field& field) {
     for (const Formula& formula : formulas_)
       builder_->expression(field.name, formula.index, formula.text, formula.value.line());
   }
@@ -728,7 +762,7 @@ Assignment parse_assignment(std::string_view text) {
   const std::string path(text.substr(0, equals));
   const std::string_view value = text.substr(equals + 1);
   try {
-    const double number = Expression::parse(value, {}).evaluate<double>({});
+    const double number = Expression::parse(value, VariableNames()).evaluate<double>({});
     if (std::isfinite(number)) return {path, number};
   } catch (const ExpressionError&) {
   }
@@ -738,6 +772,11 @@ Assignment parse_assignment(std::string_view text) {
 
 std::string find_model_file(const std::string& model) {
   std::error_code ignored;
+  if (const std::size_t first = model.find_first_not_of(" \t\r\n");
+      first != std::string::npos && model[first] == '{')
+    throw InputError(
+        "", fmt::format("expected the name or the file of a model, got the text '{}'", excerpt(model)),
+        "in Python a model may be a dict: json.loads(text)");
   const bool looks_like_file =
       model.find('/') != std::string::npos || model.ends_with(".json") || model.ends_with(".urdf");
   if (looks_like_file || std::filesystem::is_regular_file(model, ignored)) return model;
@@ -751,10 +790,30 @@ std::string find_model_file(const std::string& model) {
       "", fmt::format("there is no model '{}', neither a file nor a shipped model", excerpt(model)), hint);
 }
 
+namespace {
+
+// With the text that it was read from, and the values that were taken out of `assignments` meanwhile.
+template <class Read>
+Description with_source(std::string_view text, const std::vector<Assignment>& assignments, const Read& read) {
+  const std::vector<Assignment> before = assignments;
+  Description out = read();
+  out.text = std::make_shared<const std::string>(text);
+  for (const Assignment& a : before) {
+    const bool remains = std::any_of(assignments.begin(), assignments.end(),
+                                     [&](const Assignment& left) { return left.path == a.path; });
+    if (!remains) out.assigned.emplace_back(a.path, a.value);
+  }
+  return out;
+}
+
+}  // namespace
+
 Description read_model(const std::string& model, std::vector<Assignment>& assignments) {
   const std::string file = find_model_file(model);
-  if (file.ends_with(".urdf")) return read_urdf(read_text_file(file), file, assignments);
-  return read_model_text(read_text_file(file), file, assignments);
+  const std::string text = read_text_file(file);
+  if (file.ends_with(".urdf"))
+    return with_source(text, assignments, [&] { return read_urdf(text, file, assignments); });
+  return read_model_text(text, file, assignments);
 }
 
 Description read_model(const std::string& model) {
@@ -765,7 +824,7 @@ Description read_model(const std::string& model) {
 Description read_model_text(std::string_view text, const std::string& file,
                             std::vector<Assignment>& assignments) {
   const JsonDocument document = JsonDocument::parse(text, file);
-  return ModelReader(document, file, assignments).read();
+  return with_source(text, assignments, [&] { return ModelReader(document, file, assignments).read(); });
 }
 
 Description read_model_text(std::string_view text, const std::string& file) {

@@ -36,6 +36,47 @@ constexpr const char* kExample =
   "simulation": { "start": 1, "end": "1 + m", "step": 0.5, "integrator": "generalized-alpha,rho=0.5",
                   "formulation": "se3", "initial": "project", "output_every": 10 } })json";
 
+TEST(ReadModel, ManyParametersThatDependOnEachOtherTakeLinearTime) {
+  std::vector<double> seconds;
+  for (const int count : {10'000, 100'000}) {
+    std::string text = R"({ "liedyn": 1, "parameters": { "p0": 1)";
+    for (int i = 1; i < count; ++i) text += fmt::format(R"(, "p{}": "p{} + 1")", i, i - 1);
+    text += " } }";
+    const auto begin = std::chrono::steady_clock::now();
+    const auto description = std::make_shared<const Description>(read_model_text(text, "many.json"));
+    const Params params(description);
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    EXPECT_EQ(params.values()[static_cast<std::size_t>(count - 1)], count);
+  }
+  fmt::print("  10 000 parameters: {:.3f} s, 100 000: {:.3f} s\n", seconds[0], seconds[1]);
+  EXPECT_LT(seconds[1], 40 * std::max(seconds[0], 1e-3)) << "quadratic: 100";
+}
+
+TEST(ReadModel, MatricesAreSymmetricUpToRoundOff) {
+  const auto read = [](const std::string& entry) {
+    return read_model_text(fmt::format(R"({{ "liedyn": 1, "bodies": {{ "b": {{ "type": "rigid", "mass": 1,
+      "inertia": [[1, {}, 0], [0.1, 1, 0], [0, 0, 1]] }} }} }})",
+                                       entry),
+                           "model.json");
+  };
+  const Description d = read("0.10000000000000003");
+  const Params params(std::make_shared<const Description>(d));
+  EXPECT_NEAR(params.get(params.find("bodies.b.inertia[5]")), 0.1, 1e-15);
+  EXPECT_THROW(read("0.1000001"), InputError);
+}
+
+TEST(ReadModel, NumbersMayStandWhereExpressionsMay) {
+  const Description d = read_model_text(R"({ "liedyn": 1,
+    "bodies": { "arm": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [1, 0, 0] } },
+    "joints": { "h": { "type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1] } },
+    "forces": { "motor": { "type": "joint_effort", "joint": "h", "effort": 5 } },
+    "states": { "x": { "type": "integral", "input": -2.5 } },
+    "sensors": { "five": { "type": "expression", "value": 5, "unit": "N m" } } })",
+                                        "model.json");
+  const auto model = Model::compile(std::make_shared<const Description>(d));
+  EXPECT_EQ(model->unit_of(model->sensors[0]), "N m");
+}
+
 double number(const Description& description, const std::string& path) {
   const Params params(std::make_shared<const Description>(description));
   return params.get(params.find(path));

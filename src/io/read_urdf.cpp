@@ -335,6 +335,7 @@ class UrdfReader {
     if (start == 0) return;
     builder_.begin(Section::Sensors, name, "expression");
     builder_.word("value", fmt::format("{} + ({:.17g})", own, start));
+    builder_.word("unit", turns(joint) ? "rad" : "m");
     builder_.end();
   }
 

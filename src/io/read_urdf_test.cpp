@@ -128,6 +128,11 @@ TEST(ReadUrdf, StartsWhereItIsTold) {
       {"initial.shoulder", 0.4}, {"initial.extension", 0.05}, {"bodies.slide.mass", 3}};
   const auto description = std::make_shared<const Description>(read_urdf(kArm, "robot.urdf", assignments));
   ASSERT_EQ(assignments.size(), 1u) << "what is not the reader's is left";
+  const auto model = Model::compile(description);
+  for (const Sensor& sensor : model->sensors) {
+    if (sensor.name == "shoulder") EXPECT_EQ(model->unit_of(sensor), "rad");
+    if (sensor.name == "extension") EXPECT_EQ(model->unit_of(sensor), "m");
+  }
   const Params params(description);
   const Mat3 R = SO3<double>::exp(Vec3(0, 0, 0.5)).R() * SO3<double>::exp(Vec3(0, 0.4, 0)).R();
   const Vec3 expected =

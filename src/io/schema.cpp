@@ -21,12 +21,21 @@ Json array_of(const Json& item, int count) {
   return {{"type", "array"}, {"items", item}, {"minItems", count}, {"maxItems", count}};
 }
 
-// A number, or a text with an expression that gives one.
-Json number(Range range, const char* type = "number") {
+// A number, or a text with an expression that gives one, or a function of time.
+Json number(Range range, const char* type = "number", bool with_time = false) {
   Json plain = {{"type", type}};
   if (range == Range::Positive) plain["exclusiveMinimum"] = 0;
   if (range == Range::NonNegative) plain["minimum"] = 0;
-  return {{"anyOf", {plain, {{"type", "string"}}}}};
+  Json any = {plain, {{"type", "string"}}};
+  if (with_time) any.push_back(reference("function_of_time"));
+  return {{"anyOf", any}};
+}
+
+Json object_of(const Json& properties, const Json& required) {
+  return {{"type", "object"},
+          {"properties", properties},
+          {"required", required},
+          {"additionalProperties", false}};
 }
 
 Json definitions() {
@@ -34,10 +43,14 @@ Json definitions() {
   const auto only = [](const Json& properties) {
     Json required = Json::array();
     for (const auto& [key, value] : properties.items()) required.push_back(key);
-    return Json{{"type", "object"},
-                {"properties", properties},
-                {"required", required},
-                {"additionalProperties", false}};
+    return object_of(properties, required);
+  };
+  const auto in_bodies = [](const Json& each) {
+    return Json{{"description", "Components in the axes of bodies, by their names."},
+                {"type", "object"},
+                {"additionalProperties", each},
+                {"minProperties", 1},
+                {"maxProperties", 2}};
   };
   return {
       {"number",
@@ -45,6 +58,19 @@ Json definitions() {
         {"anyOf", {{{"type", "number"}}, {{"type", "string"}}}}}},
       {"vector", array_of(n, 3)},
       {"plane_vector", array_of(n, 2)},
+      {"function_of_time",
+       {{"description", "A function of the time t; expressions of t may be written as a text too."},
+        {"anyOf",
+         {only({{"polynomial", {{"type", "array"}, {"items", n}, {"minItems", 1}}}}),
+          only({{"harmonic", object_of({{"amplitude", n}, {"frequency", n}, {"phase", n}, {"offset", n}},
+                                       {"amplitude", "frequency"})}}),
+          only({{"step", object_of({{"start", n}, {"end", n}, {"from", n}, {"to", n}}, {"start", "end"})}}),
+          only({{"table", {{"type", "array"}, {"items", array_of(n, 2)}, {"minItems", 2}}}})}}}},
+      {"number_in_time",
+       {{"anyOf", {{{"type", "number"}}, {{"type", "string"}}, reference("function_of_time")}}}},
+      {"vector_in_time", array_of(reference("number_in_time"), 3)},
+      {"vector_in_bodies", in_bodies(vector)},
+      {"plane_vector_in_bodies", in_bodies(reference("plane_vector"))},
       {"points", array_of(vector, 2)},
       {"path",
        {{"anyOf",
@@ -62,9 +88,9 @@ Json definitions() {
 
 Json type_of(const Field& field) {
   switch (field.type) {
-    case FieldType::Number: return number(field.range);
+    case FieldType::Number: return number(field.range, "number", field.may_depend_on_time);
     case FieldType::Integer: return number(field.range, "integer");
-    case FieldType::Vector: return reference("vector");
+    case FieldType::Vector: return reference(field.may_depend_on_time ? "vector_in_time" : "vector");
     case FieldType::PlaneVector: return reference("plane_vector");
     case FieldType::Points: return reference("points");
     case FieldType::Path: return reference("path");
@@ -75,7 +101,9 @@ Json type_of(const Field& field) {
     case FieldType::Choices:
       return {
           {"type", "array"}, {"items", {{"enum", field.choices}}}, {"minItems", 1}, {"uniqueItems", true}};
-    case FieldType::Text: return {{"type", "string"}};
+    case FieldType::Text:
+      if (field.holds_expression) return reference("number");
+      return {{"type", "string"}};
     case FieldType::Body: return reference("body");
     case FieldType::Bodies: return array_of(reference("body"), 2);
     case FieldType::Joint:
@@ -97,7 +125,13 @@ Json default_of(const Field& field) {
 Json schema_of(const Field& field) {
   Json out = {{"description", field.summary + (field.unit.empty() ? "" : fmt::format(" [{}]", field.unit))}};
   Json type = type_of(field);
-  if (field.may_be_consistent) type = {{"anyOf", {type, {{"const", "consistent"}}}}};
+  if (field.body_axes != BodyAxes::None)
+    type = {{"anyOf",
+             {type, reference(field.type == FieldType::PlaneVector ? "plane_vector_in_bodies"
+                                                                   : "vector_in_bodies")}}};
+  // Assembly finds it, from nothing or from a guess.
+  if (field.may_be_consistent)
+    type = {{"anyOf", {type, {{"const", "consistent"}}, object_of({{"consistent", type}}, {"consistent"})}}};
   // Beside "$ref" nothing else counts, so it stands in a list of its own.
   if (type.contains("$ref"))
     out["allOf"] = {type};
@@ -114,10 +148,7 @@ Json object_with(const std::vector<Field>& fields) {
     properties[field.name] = schema_of(field);
     if (field.required) required.push_back(field.name);
   }
-  return {{"type", "object"},
-          {"properties", properties},
-          {"required", required},
-          {"additionalProperties", false}};
+  return object_of(properties, required);
 }
 
 Json schema_of(const Kind& kind) {

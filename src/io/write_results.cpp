@@ -57,6 +57,13 @@ void write_hdf5(const Result& result, const std::string& file) {
   Hdf5File out(file);
   out.attribute("/", "liedyn", std::string(version()));
   out.attribute("/", "summary", summary_json(result));
+  out.attribute("/", "date", result.summary.date);
+  if (result.summary.model_text != nullptr) out.attribute("/", "model", *result.summary.model_text);
+  // As --set takes them.
+  std::string set;
+  for (const auto& [path, value] : result.summary.set)
+    set += fmt::format("{}{}={}", set.empty() ? "" : " ", path, value);
+  out.attribute("/", "set", set);
   out.columns("/time", t.data.data(), t.rows(), t.columns, 0, 1);
   out.attribute("/time", "unit", "s");
   out.group("/sensors");
@@ -91,6 +98,9 @@ void check_output(const std::string& file) {
   format_of(file);
   std::error_code ignored;  // what cannot be looked at shows when it is opened
   if (std::filesystem::is_directory(file, ignored)) cannot_write(file, "it is a directory");
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (!folder.empty() && !std::filesystem::exists(folder, ignored))
+    cannot_write(file, fmt::format("there is no folder '{}'", folder.string()));
   try {
     open_to_write(unfinished(file));
   } catch (const InputError&) {
@@ -100,6 +110,7 @@ void check_output(const std::string& file) {
 }
 
 void write_results(const Result& result, const std::string& file) {
+  check_output(file);
   const Format& format = format_of(file);
   const std::string part = unfinished(file);
   std::error_code error;
@@ -125,7 +136,8 @@ std::string summary_json(const Result& result) {
   using Json = nlohmann::ordered_json;
   const Summary& s = result.summary;
   const Trajectory& t = result.trajectory;
-  Json sensors = Json::object(), units = Json::object();
+  Json sensors = Json::object(), units = Json::object(), set = Json::object();
+  for (const auto& [path, value] : s.set) set[path] = value;
   for (const Channel& channel : t.channels) {
     Json value = Json::array();
     for (int i = 0; i < channel.components; ++i) value.push_back(t.at(t.rows() - 1, channel.first + i));
@@ -134,7 +146,10 @@ std::string summary_json(const Result& result) {
   }
   const Json json = {
       {"liedyn", version()},
+      {"date", s.date},
       {"model", s.model},
+      {"model_file", s.model_file.empty() ? Json(nullptr) : Json(s.model_file)},
+      {"set", set},
       {"integrator", s.integrator},
       {"formulation", s.formulation},
       {"formulation_chosen", s.formulation_chosen},
@@ -148,9 +163,10 @@ std::string summary_json(const Result& result) {
       {"newton_iterations", s.newton_iterations},
       {"jacobian_updates", s.jacobian_updates},
       {"wall_seconds", s.wall_seconds},
-      {"allocations_in_loop", s.allocations_in_loop},
+      {"allocations_in_loop", s.allocations_in_loop < 0 ? Json(nullptr) : Json(s.allocations_in_loop)},
       {"unknowns", s.unknowns},
       {"degrees_of_freedom", s.degrees_of_freedom},
+      {"states", s.states},
       {"redundant_constraints", s.redundant},
       {"solver", s.solver},
       {"sensors", sensors},
@@ -161,6 +177,7 @@ std::string summary_json(const Result& result) {
       {"warnings", s.warnings},
       {"completed", s.completed},
       {"failure", s.completed ? Json(nullptr) : Json(s.failure)},
+      {"model_text", s.model_text == nullptr ? Json(nullptr) : Json(*s.model_text)},
   };
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }

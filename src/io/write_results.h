@@ -2,7 +2,8 @@
 //
 //   .csv   one header row "t,position[0],position[1],..."; every number with all its digits.
 //   .h5    HDF5: /time, /sensors/<name> (rows x components) with the attribute "unit", and on the root the attributes
-//          "summary" (the summary as JSON) and "liedyn" (the version of the program).
+//          "summary" (the summary as JSON), "liedyn" (the version of the program), "date" (UTC), "model" (the text of the model) and
+//          "set" (the values that were set from outside, as --set takes them).
 //
 // A file appears under its name only when it is complete.
 #pragma once

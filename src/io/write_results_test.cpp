@@ -21,6 +21,9 @@ Result example() {
   result.summary.model = "example";
   result.summary.integrator = "generalized-alpha,rho=0.9";
   result.summary.steps = 2;
+  result.summary.date = "2026-01-02T03:04:05Z";
+  result.summary.set = {{"spin", 100}, {"bodies.top.mass", 0.1}};
+  result.summary.model_text = std::make_shared<const std::string>(R"({ "liedyn": 1 })");
   result.summary.energy_initial = 1.0 / 3;
   result.trajectory.channels = {{"position", "m", 1, 3}, {"energy", "J", 4, 1}};
   result.trajectory.columns = 5;
@@ -84,6 +87,9 @@ TEST_F(WriteResults, Hdf5HoldsOneDatasetPerSensor) {
   EXPECT_EQ(times, (std::array<double, 2>{0, 0.1}));
   H5Dclose(time);
 
+  EXPECT_EQ(text_attribute(in, "set"), "spin=100 bodies.top.mass=0.1");
+  EXPECT_EQ(text_attribute(in, "date"), "2026-01-02T03:04:05Z");
+  EXPECT_EQ(text_attribute(in, "model"), "{ \"liedyn\": 1 }");
   EXPECT_EQ(text_attribute(in, "summary"), summary_json(result));
   H5Fclose(in);
 }
@@ -131,6 +137,12 @@ TEST_F(WriteResults, ImpossiblePlacesAreNamedBeforeTheRun) {
   EXPECT_EQ(message(file("directory.csv")), file("directory.csv") + ": cannot be written: it is a directory");
   for (const char* name : {"missing/r.csv", "missing/r.h5"})
     EXPECT_THROW(write_results(example(), file(name)), InputError) << name;
+  try {
+    write_results(example(), file("missing/r.csv"));
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.what(),
+              file("missing/r.csv") + ": cannot be written: there is no folder '" + file("missing") + "'");
+  }
 }
 
 TEST(SummaryJson, HoldsTheFinalValuesWithAllDigits) {
@@ -143,6 +155,11 @@ TEST(SummaryJson, HoldsTheFinalValuesWithAllDigits) {
   EXPECT_EQ(json["energy"]["initial"], 1.0 / 3);
   EXPECT_EQ(json["completed"], true);
   EXPECT_TRUE(json["failure"].is_null());
+  EXPECT_EQ(json["set"], nlohmann::json({{"spin", 100.0}, {"bodies.top.mass", 0.1}}));
+  EXPECT_EQ(json["date"], "2026-01-02T03:04:05Z");
+  EXPECT_EQ(json["model_text"], "{ \"liedyn\": 1 }");
+  EXPECT_TRUE(json["model_file"].is_null());
+  EXPECT_TRUE(json["allocations_in_loop"].is_null()) << "not counted";
   for (const char* key : {"integrator", "formulation", "step", "end", "newton_iterations", "jacobian_updates",
                           "wall_seconds", "allocations_in_loop", "constraint_residual"})
     EXPECT_TRUE(json.contains(key)) << key;

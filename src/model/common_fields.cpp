@@ -17,15 +17,20 @@ Field two_points() {
           .type = FieldType::Points,
           .unit = "m",
           .summary = "The two points in the initial configuration, inertial axes.",
-          .required = true};
+          .required = true,
+          .body_axes = BodyAxes::Each};
 }
 std::vector<Attachment> frames_at_two_points(int between, int points) {
   return {{between, 0, Place::Point, points, 0}, {between, 1, Place::Point, points, 1}};
 }
 
 Field common_place(std::string summary) {
-  return {
-      .name = "at", .type = FieldType::Vector, .unit = "m", .summary = std::move(summary), .required = true};
+  return {.name = "at",
+          .type = FieldType::Vector,
+          .unit = "m",
+          .summary = std::move(summary),
+          .required = true,
+          .body_axes = BodyAxes::Each};
 }
 std::vector<Attachment> frames_at_common_place(int between, int at) {
   return {{between, 0, Place::Point, at, 0}, {between, 1, Place::Point, at, 0}};
@@ -52,17 +57,24 @@ std::vector<Attachment> frames_of_joint(int field, int joints) {
   return out;
 }
 
-Field direction(std::string name, std::string summary) {
+Field direction(std::string name, std::string summary, BodyAxes carriers) {
   return {.name = std::move(name),
           .type = FieldType::Vector,
           .unit = "",
           .summary = std::move(summary),
-          .required = true};
+          .required = true,
+          .body_axes = carriers};
 }
 void check_direction(const Inputs<double>& in, int field, std::string_view name, std::string& message,
                      std::string& hint) {
-  if (in.vector(field).norm() > 0) return;
-  message = std::string(name) + ": expected a direction, got [0, 0, 0]";
+  bool nonzero = true;
+  for (int i = 0; i < 2; ++i)
+    nonzero = nonzero &&
+              (in.in_bodies(field) && in.in_body(field, i) ? in.vector_in_body(field, i) : in.vector(field))
+                      .norm() > 0;
+  if (nonzero) return;
+  const bool plane = in.kind().fields[static_cast<std::size_t>(field)].type == FieldType::PlaneVector;
+  message = std::string(name) + ": expected a direction, got " + (plane ? "[0, 0]" : "[0, 0, 0]");
   hint = "the length does not matter, but it must not be zero";
 }
 

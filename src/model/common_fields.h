@@ -21,8 +21,8 @@ Field joint_coordinate_choice();
 // The two frames of the joint in a Joint field, or of both joints in a Joints field.
 std::vector<Attachment> frames_of_joint(int field, int joints = 1);
 
-// A direction in the initial configuration, inertial axes, of any length but zero.
-Field direction(std::string name, std::string summary);
+// A direction in the initial configuration, inertial axes, or in the axes of the bodies that carry it, of any length but zero.
+Field direction(std::string name, std::string summary, BodyAxes carriers);
 void check_direction(const Inputs<double>& in, int field, std::string_view name, std::string& message,
                      std::string& hint);
 

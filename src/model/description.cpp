@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <ranges>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -77,11 +78,15 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
   for (Section section : kSections)
     names_[static_cast<std::size_t>(section)] = std::make_unique<Names>(description_.entries(section));
 
+  std::unordered_set<std::string_view> repeated, names;
   for (const Parameter& parameter : parameters) {
     description_.parameter_names.push_back(parameter.name);
-    variables_.push_back(parameter.name);
+    variables_.add(parameter.name);
+    if (!names.insert(parameter.name).second) repeated.insert(parameter.name);
   }
-  variables_.push_back("t");
+  variables_.add("t");
+  values_.assign(variables_.size(), kUnknown);
+  names.clear();
 
   for (const Parameter& parameter : parameters) {
     const std::string path = "parameters." + excerpt(parameter.name);
@@ -92,8 +97,7 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
     else if (parameter.name == "t" || parameter.name == "pi")
       finding(path, fmt::format("'{}' already has a meaning in expressions", parameter.name),
               "choose another name", parameter.line);
-    else if (std::find(variables_.begin(), variables_.begin() + static_cast<std::ptrdiff_t>(index),
-                       parameter.name) != variables_.begin() + static_cast<std::ptrdiff_t>(index))
+    else if (repeated.contains(parameter.name) && !names.insert(parameter.name).second)
       finding(path, "is defined twice", {}, parameter.line);
 
     if (parameter.expression.empty()) {
@@ -105,6 +109,7 @@ DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
           {static_cast<std::int32_t>(index), parameter.line, parameter.expression});
       description_.numbers.push_back(evaluate(parameter.expression, false, index, path, parameter.line));
     }
+    values_[index] = description_.numbers.back();
   }
   for (std::size_t i = 0; i < 3; ++i) {
     description_.numbers.push_back(gravity[i]);
@@ -132,12 +137,10 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
     return kUnknown;
   }
   const std::size_t time = variables_.size() - 1;
-  std::vector<double> values(variables_.size(), kUnknown);
-  std::copy_n(description_.numbers.begin(), parameters, values.begin());
-  if (with_time) values[time] = description_.simulation.start;
+  values_[time] = with_time ? description_.simulation.start : kUnknown;
   bool known = true;
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
-    if (!expression.uses(static_cast<int>(i))) continue;
+  for (const int variable : expression.variables()) {
+    const auto i = static_cast<std::size_t>(variable);
     if (i == time && !with_time)
       finding(path,
               fmt::format("the expression '{}' uses the time t, but this number cannot vary with time",
@@ -148,10 +151,10 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
           path,
           fmt::format("the expression '{}' uses '{}', which is defined later", excerpt(text), variables_[i]),
           "parameters may use those before them", line);
-    known = known && std::isfinite(values[i]);
+    known = known && std::isfinite(values_[i]);
   }
   if (!known) return kUnknown;
-  const double value = expression.evaluate<double>(values);
+  const double value = expression.evaluate<double>(values_);
   if (std::isfinite(value)) return value;
   finding(path,
           fmt::format("expected a finite number, but the expression '{}' gives {}", excerpt(text), value), {},
@@ -396,7 +399,94 @@ void DescriptionBuilder::consistent(std::string_view name, int line) {
   value->consistent = true;
 }
 
+void DescriptionBuilder::mark_consistent(std::string_view name, int line) {
+  if (entry_ == nullptr) return;
+  const int index = entry_->kind->field(name);
+  if (index < 0) return;  // numbers() has said so
+  if (entry_->kind->fields[static_cast<std::size_t>(index)].may_be_consistent)
+    entry_->fields[static_cast<std::size_t>(index)].consistent = true;
+  else
+    field_finding(name, "\"consistent\" is not allowed here: assembly cannot find this value", "give numbers",
+                  line);
+}
+
+void DescriptionBuilder::numbers_in_bodies(std::string_view name, const std::vector<std::string>& bodies,
+                                           std::span<const double> values, int line) {
+  const Field* kind_field = nullptr;
+  FieldValue* value = open_field(name, line, &kind_field);
+  if (value == nullptr) return;
+  if (kind_field->body_axes == BodyAxes::None)
+    return field_finding(name, "expected components in inertial axes, got some in the axes of bodies",
+                         "write an array of numbers", line);
+  const std::size_t each = kind_field->type == FieldType::PlaneVector ? 2 : 3;
+  if (bodies.empty() || bodies.size() > 2 || values.size() != each * bodies.size())
+    return field_finding(name, fmt::format("expected {} numbers for each of one or two bodies", each), {},
+                         line);
+  value->first = static_cast<std::int32_t>(description_.numbers.size());
+  value->count = static_cast<std::uint8_t>(values.size());
+  value->in_bodies = true;
+  value->word = static_cast<std::int32_t>(description_.words.size());
+  description_.words.insert(description_.words.end(), bodies.begin(), bodies.end());
+  description_.numbers.insert(description_.numbers.end(), values.begin(), values.end());
+}
+
+namespace {
+
+// The field that names the bodies of an entry, -1 if it has none.
+int bodies_field(const Kind& kind) {
+  for (std::size_t i = 0; i < kind.fields.size(); ++i)
+    if (kind.fields[i].type == FieldType::Bodies || kind.fields[i].type == FieldType::Body)
+      return static_cast<int>(i);
+  return -1;
+}
+
+bool is_pair(FieldType type) { return type == FieldType::Bodies || type == FieldType::Joints; }
+
+// Whether the i-th body of an entry carries what a field describes.
+bool carries(BodyAxes axes, int i) {
+  return axes == BodyAxes::Each || axes == (i == 0 ? BodyAxes::First : BodyAxes::Second);
+}
+
+}  // namespace
+
+// What is given in the axes of bodies is given for those that carry it, by the names that the entry has for them.
+void DescriptionBuilder::check_bodies(const Given& given) {
+  const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(given.field)];
+  FieldValue& value = entry_->fields[static_cast<std::size_t>(given.field)];
+  const int bodies = bodies_field(*entry_->kind);
+  if (!value.in_bodies || bodies < 0) return;
+  const std::int32_t word = entry_->fields[static_cast<std::size_t>(bodies)].word;
+  if (word < 0) return;  // reported before
+  const auto name_at = [&](std::int32_t i) -> const std::string& {
+    return description_.words[static_cast<std::size_t>(i)];
+  };
+  const int count = is_pair(entry_->kind->fields[static_cast<std::size_t>(bodies)].type) ? 2 : 1;
+  std::vector<std::string> wanted, found;
+  for (int i = 0; i < count; ++i)
+    if (carries(kind_field.body_axes, i)) wanted.push_back(name_at(word + i));
+  const int vectors = value.count / (kind_field.type == FieldType::PlaneVector ? 2 : 3);
+  for (int i = 0; i < vectors; ++i) found.push_back(name_at(value.word + i));
+  value.swapped = found.size() == 2 && found[0] == wanted.back();
+  if (value.swapped) std::swap(found[0], found[1]);
+  if (found == wanted) return;
+  std::string hint;
+  for (const std::string& name : found)
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end() && hint.empty())
+      hint = did_you_mean(name, wanted);
+  const auto quoted = [](const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names)
+      out += fmt::format("{}'{}'", out.empty() ? "" : " and ", excerpt(name));
+    return out;
+  };
+  field_finding(kind_field.name,
+                fmt::format("expected the components in the axes of {}, got those of {}", quoted(wanted),
+                            quoted(found)),
+                std::move(hint), given.line);
+}
+
 void DescriptionBuilder::check_given(const Given& given) {
+  check_bodies(given);
   const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(given.field)];
   const FieldValue& value = entry_->fields[static_cast<std::size_t>(given.field)];
   if (value.first < 0) return;
@@ -647,6 +737,10 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
+    for (const Section other :
+         {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
+      if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))
+        hint = fmt::format("'{}' is one of the {}", excerpt(word), section_name(other));
     if (target == Section::Bodies)
       for (const Entry& candidate : description_.entries(Section::Flexible))
         if (is_member(candidate) && candidate.name == word.substr(0, word.find('.')))
@@ -671,7 +765,7 @@ void DescriptionBuilder::resolve_references(Section section) {
       const Field& kind_field = entries[e].kind->fields[f];
       const std::int32_t word = entries[e].fields[f].word;
       if (word < 0) continue;
-      const bool pair = kind_field.type == FieldType::Bodies || kind_field.type == FieldType::Joints;
+      const bool pair = is_pair(kind_field.type);
       if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
           kind_field.type != FieldType::State && kind_field.type != FieldType::Beam &&
           kind_field.type != FieldType::Flexible)
@@ -689,9 +783,89 @@ void DescriptionBuilder::resolve_references(Section section) {
   }
 }
 
+// A point or direction in inertial axes belongs to a body by where the body stands in the initial configuration. A body whose position or
+// orientation is to be found, without a guess, stands nowhere: another mechanism would come out than the one that was meant.
+void DescriptionBuilder::check_found_bodies() {
+  struct Unknown {
+    std::string_view position, orientation;  // the names of the fields that assembly is to find; empty: known
+  };
+  std::unordered_map<std::string_view, Unknown> unknown;
+  const auto look = [&](const Entry& entry) {
+    const auto is_unknown = [&](std::string_view name) {
+      const int field = entry.kind->field(name);
+      if (field < 0 || entry.fields.empty()) return false;
+      const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
+      return value.consistent && value.first < 0;
+    };
+    Unknown found;
+    if (is_unknown("position")) found.position = "position";
+    for (const std::string_view name : {"orientation", "angle"})
+      if (is_unknown(name)) found.orientation = name;
+    if (!found.position.empty() || !found.orientation.empty()) unknown.emplace(entry.name, found);
+  };
+  for (const Entry& body : description_.entries(Section::Bodies)) look(body);
+  for (const Entry& body : description_.entries(Section::Flexible)) look(body);
+  if (unknown.empty()) return;
+
+  for (const Entry& entry : description_.entries(Section::Flexible))
+    if (is_interface(entry) && entry.fields[0].word >= 0)
+      if (const auto owner = unknown.find(interface_owner(description_, entry)); owner != unknown.end()) {
+        const auto& [name, fields] = *owner;
+        const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
+        finding(entry_path(Section::Flexible, entry.name) + ".at",
+                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                            "'{}' is unknown",
+                            missing, excerpt(name), excerpt(name)),
+                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
+      }
+  for (const Section section : {Section::Joints, Section::Forces, Section::Sensors})
+    for (const Entry& entry : description_.entries(section)) {
+      const int bodies = bodies_field(*entry.kind);
+      if (bodies < 0 || entry.fields[static_cast<std::size_t>(bodies)].word < 0) continue;
+      const std::int32_t word = entry.fields[static_cast<std::size_t>(bodies)].word;
+      const int count = is_pair(entry.kind->fields[static_cast<std::size_t>(bodies)].type) ? 2 : 1;
+      const auto name_of = [&](int i) -> const std::string& {
+        return description_.words[static_cast<std::size_t>(word + i)];
+      };
+      for (int i = 0; i < count; ++i) {
+        const auto body = unknown.find(name_of(i));
+        if (body == unknown.end()) continue;
+        const auto& [name, fields] = *body;
+        if (entry.kind->keeps_orientation && !fields.orientation.empty())
+          finding(
+              entry_path(section, entry.name),
+              fmt::format("keeps the relative orientation that the bodies have in the initial configuration, "
+                          "but the {} of '{}' is \"consistent\"",
+                          fields.orientation, excerpt(name)),
+              fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", fields.orientation), entry.line);
+        for (std::size_t f = 0; f < entry.fields.size(); ++f) {
+          const Field& field = entry.kind->fields[f];
+          if (!entry.fields[f].given || entry.fields[f].in_bodies || !carries(field.body_axes, i)) continue;
+          // A direction in body axes depends on the orientation alone, a point on the position as well.
+          const bool direction = field.unit.empty();
+          const std::string_view missing =
+              !direction && !fields.position.empty() ? fields.position : fields.orientation;
+          if (missing.empty()) continue;
+          const bool both = field.body_axes == BodyAxes::Each && count == 2;
+          finding(
+              fmt::format("{}.{}", entry_path(section, entry.name), field.name),
+              fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                          "'{}' is unknown",
+                          missing, excerpt(name), excerpt(name)),
+              fmt::format("give it in body axes, \"{}\": {{{}\"{}\": [...]}}, or give a guess, \"{}\": "
+                          "{{\"consistent\": ...}}",
+                          field.name, both ? fmt::format("\"{}\": [...], ", excerpt(name_of(1 - i))) : "",
+                          excerpt(name), missing),
+              entry.line);
+        }
+      }
+    }
+}
+
 Description DescriptionBuilder::finish() {
   add_modes();
   for (Section section : kSections) resolve_references(section);
+  check_found_bodies();
   if (!findings_.empty()) {
     std::stable_sort(findings_.begin(), findings_.end(),
                      [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });

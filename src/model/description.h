@@ -8,9 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/expression.h"
 #include "model/field.h"
 
 namespace liedyn {
@@ -28,9 +30,13 @@ struct FieldValue {
   std::int32_t first = -1;  // index of the first number; -1: none stored
   std::int32_t word = -1;   // index of the (first) word; -1: none
   std::uint8_t count = 0;   // how many numbers, or how many words of Choices
-  RotationForm form = RotationForm::RotationVector;
-  bool given = false;       // typed by the user (otherwise the default)
-  bool consistent = false;  // the word "consistent" stands here
+  RotationForm form : 6 = RotationForm::RotationVector;
+  bool in_bodies : 1 =
+      false;  // given in the axes of bodies (Field::body_axes); the words are their names as typed
+  bool swapped : 1 = false;  // and the second body of the entry comes first
+  bool given = false;        // typed by the user (otherwise the default)
+  bool consistent =
+      false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
 };
 
 struct Entry {
@@ -83,6 +89,9 @@ struct Description {
   std::vector<NumberExpression> expressions;
   SimulationSettings simulation;
   std::vector<Visual> visuals;
+  // What results say about where they come from: the text that was read, and the values that were set from outside while it was.
+  std::shared_ptr<const std::string> text;
+  std::vector<std::pair<std::string, double>> assigned;
 
   std::vector<Entry>& entries(Section s) { return sections[static_cast<std::size_t>(s)]; }
   const std::vector<Entry>& entries(Section s) const { return sections[static_cast<std::size_t>(s)]; }
@@ -126,7 +135,12 @@ class DescriptionBuilder {
   void word(std::string_view field, std::string text, int line = 0);
   void words(std::string_view field, std::string first, std::string second, int line = 0);
   void choices(std::string_view field, const std::vector<std::string>& chosen, int line = 0);
+  // Points or directions in the axes of the bodies with these names, one after the other (Field::body_axes).
+  void numbers_in_bodies(std::string_view field, const std::vector<std::string>& bodies,
+                         std::span<const double> values, int line = 0);
   void consistent(std::string_view field, int line = 0);
+  // The same with a guess to start from: the numbers of the field last set by numbers().
+  void mark_consistent(std::string_view field, int line = 0);
   void end();  // defaults for what was not given, a finding for what was required
 
   void finding(std::string path, std::string message, std::string hint = {}, int line = 0);
@@ -162,6 +176,8 @@ class DescriptionBuilder {
   FieldValue* open_field(std::string_view name, int line, const Field** field);
   void field_finding(std::string_view field, std::string message, std::string hint, int line);
   void check_given(const Given& given);
+  void check_bodies(const Given& given);
+  void check_found_bodies();
   void resolve_references(Section section);
   void add_beam_nodes(std::size_t beam);
   void add_flexible_frame(std::size_t entry);
@@ -176,8 +192,9 @@ class DescriptionBuilder {
   std::size_t suppressed_findings_ = 0;
   std::array<std::unique_ptr<Names>, kSectionCount> names_;
   std::vector<std::string>
-      failed_names_;                    // entries that could not begin: references to them are not dangling
-  std::vector<std::string> variables_;  // parameters and t: what expressions may name
+      failed_names_;            // entries that could not begin: references to them are not dangling
+  VariableNames variables_;     // parameters and t: what expressions may name
+  std::vector<double> values_;  // of these so far; unknown ones are no numbers
   Section section_ = Section::Bodies;
   Entry* entry_ = nullptr;    // the one being filled; null between entries and in one that could not begin
   std::vector<Given> given_;  // its fields set so far

@@ -136,9 +136,26 @@ class Inputs {
   // Three numbers; a vector of the plane has z = 0.
   Vec3T<S> vector(int field, int i = 0) const {
     const S* first = params_ + value(field).first;
-    if (entry_->kind->fields[static_cast<std::size_t>(field)].type == FieldType::PlaneVector)
-      return {first[0], first[1], S(0)};
+    if (is_plane(field)) return {first[2 * i], first[2 * i + 1], S(0)};
     return Eigen::Map<const Vec3T<S>>(first + 3 * i);
+  }
+  // Points and directions given in the axes of bodies: whether the i-th body of the entry has one, and which.
+  bool in_bodies(int field) const { return value(field).in_bodies; }
+  bool in_body(int field, int i) const {
+    const BodyAxes axes = entry_->kind->fields[static_cast<std::size_t>(field)].body_axes;
+    return in_bodies(field) &&
+           (axes == BodyAxes::Each || axes == (i == 0 ? BodyAxes::First : BodyAxes::Second));
+  }
+  Vec3T<S> vector_in_body(int field, int i) const {
+    const FieldValue& v = value(field);
+    const bool one = v.count == (is_plane(field) ? 2 : 3);
+    return vector(field, one ? 0 : v.swapped ? 1 - i : i);
+  }
+  // A direction in the axes of the i-th body, however it was given.
+  Vec3T<S> direction_in_body(int field, int i) const {
+    if (!in_bodies(field)) return frames_[i].R.transpose() * vector(field);
+    if (in_body(field, i)) return vector_in_body(field, i);
+    return frames_[i].R.transpose() * (frames_[1 - i].R * vector_in_body(field, 1 - i));
   }
   RotationForm form(int field) const { return value(field).form; }
   const S* numbers(int field) const { return params_ + value(field).first; }
@@ -177,6 +194,9 @@ class Inputs {
 
  private:
   const FieldValue& value(int field) const { return entry_->fields[static_cast<std::size_t>(field)]; }
+  bool is_plane(int field) const {
+    return entry_->kind->fields[static_cast<std::size_t>(field)].type == FieldType::PlaneVector;
+  }
   const Description* description_;
   const Entry* entry_;
   const S* params_;

@@ -1,5 +1,7 @@
 #include "model/field.h"
 
+#include <fmt/format.h>
+
 namespace liedyn {
 
 int number_count(FieldType type, RotationForm form) {
@@ -25,6 +27,27 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Flexible: return 0;
   }
   return 0;
+}
+
+std::string full_summary(const Field& field) {
+  std::string out = field.summary;
+  const bool plane = field.type == FieldType::PlaneVector;
+  const std::string_view vector = plane ? "[x, y]" : "[x, y, z]";
+  if (field.body_axes == BodyAxes::Each)
+    out += fmt::format(" Or in the axes of each body, by name: {{\"BODY\": {}, ...}}.", vector);
+  else if (field.body_axes != BodyAxes::None)
+    out += fmt::format(" Or in the axes of that body: {{\"BODY\": {}}}.", vector);
+  if (field.may_be_consistent)
+    out += " Or \"consistent\": assembly finds it; {\"consistent\": VALUE}: from this guess.";
+  return out;
+}
+
+std::string default_text(const Field& field) {
+  if (field.type == FieldType::Choice && !field.choices.empty()) return field.choices[0];
+  if (field.defaults.empty()) return {};
+  const std::string numbers = fmt::format("{}", fmt::join(field.defaults, ", "));
+  if (field.type == FieldType::Rotation) return fmt::format("{{\"rotation_vector\": [{}]}}", numbers);
+  return field.defaults.size() == 1 ? numbers : fmt::format("[{}]", numbers);
 }
 
 int Kind::field(std::string_view name) const {

@@ -32,6 +32,10 @@ enum class FieldType {
 
 inline constexpr int kMostPathPoints = 80;
 
+// Points and directions of an element are given in inertial axes, in the initial configuration. Some may be given instead in the axes of the
+// bodies that carry them, {"crank": [0.1, 0, 0], "rod": [-0.15, 0, 0]}: of all bodies of the entry, or of the one that carries it.
+enum class BodyAxes : unsigned char { None, Each, First, Second };
+
 enum class Range { Any, Positive, NonNegative };
 
 // How a Rotation was written; its numbers are stored as typed so that each of them is a parameter.
@@ -51,11 +55,18 @@ struct Field {
   Range range = Range::Any;
   bool may_be_consistent = false;   // the word "consistent" instead of numbers: assembly finds the value
   bool may_depend_on_time = false;  // expressions of its numbers may use t
+  BodyAxes body_axes = BodyAxes::None;
+  bool holds_expression = false;          // for Text: a number may stand there as well
   std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices
 };
 
 // Numbers a field stores when given (Rotation: by its form; Path: for each point).
 int number_count(FieldType type, RotationForm form = RotationForm::RotationVector);
+
+// The summary and what else may stand there: "consistent", components in the axes of bodies.
+std::string full_summary(const Field& field);
+// The default as JSON: "0", "[0, 0, 0]", "{"rotation_vector": [0, 0, 0]}", a word; empty if there is none.
+std::string default_text(const Field& field);
 
 // Coordinates of a joint along its axis and about it, for what refers to a joint: which of them its kind has.
 struct AxisCoordinates {
@@ -68,6 +79,8 @@ struct Kind {
   std::string summary;  // one sentence
   std::vector<Field> fields;
   AxisCoordinates coordinates = {};
+  bool keeps_orientation =
+      false;  // the relative orientation of its bodies in the initial configuration belongs to it
 
   // Index of a field by name, -1 if there is none.
   int field(std::string_view name) const;

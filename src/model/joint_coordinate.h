@@ -35,8 +35,10 @@ bool is_angle(const S* p) {
 template <class S>
 void derive_coordinate(const Inputs<S>& in, int i, int choice, S* p) {
   const Inputs<S> joint = in.joint(i);
-  const int axis = joint.kind().field("axis");
-  derive_axes(joint, axis >= 0 ? axes_along(joint.vector(axis)) : Mat3T<S>(Mat3T<S>::Identity()), p);
+  if (const int axis = joint.kind().field("axis"); axis >= 0)
+    derive_axes(joint, axis, p);
+  else
+    derive_plane_axes(joint, p);
   const int chosen = choice >= 0 ? in.choice(choice) : 0;
   const bool angle = chosen == 0 ? joint.kind().coordinates.angle : chosen == 1;
   p[kAxesNumbers] = S(angle ? 0 : 1);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -101,6 +102,15 @@ std::string coordinate_mistake(const Description& d, const Entry& entry, const K
   if (choice == 2 && !has.displacement) return "expected a joint with a displacement along its axis";
   if (!has.angle && !has.displacement) return "expected a joint with a coordinate";
   return {};
+}
+
+// Whether a text begins with the name of one of these entries.
+bool names_one_of(std::string_view text, const Entry* first, const Entry* end) {
+  std::size_t length = 0;
+  while (length < text.size() &&
+         (std::isalnum(static_cast<unsigned char>(text[length])) != 0 || text[length] == '_'))
+    ++length;
+  return std::any_of(first, end, [&](const Entry& entry) { return entry.name == text.substr(0, length); });
 }
 
 // A frame needs no numbers of its own where it is the node's.
@@ -460,14 +470,19 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   if (!findings.empty()) throw InputError(findings);
 
   // Sensors; an expression may use t, parameters and, hiding these, the values before it, as "name" or "name[i]".
-  std::vector<std::string> variables = {"t"};
-  variables.insert(variables.end(), d.parameter_names.begin(), d.parameter_names.end());
+  VariableNames variables;
+  variables.add("t");
+  for (const std::string& name : d.parameter_names) variables.add(name);
   const auto& sensors = d.entries(Section::Sensors);
   for (const Entry& entry : sensors) {
     Sensor sensor;
     sensor.listed = &sensor_kinds()[static_cast<std::size_t>(position_in(sensor_kinds(), entry.kind))];
     sensor.name = entry.name;
     sensor.components = sensor.listed->components;
+    if (sensor.listed->remembers) {
+      sensor.angle = m.angles;
+      m.angles += sensor.components;
+    }
     for (std::size_t f = 0; f < entry.kind->fields.size(); ++f) {
       const Field& field = entry.kind->fields[f];
       const int index = static_cast<int>(f);
@@ -493,7 +508,6 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         if (sensor.components == 0) sensor.components = batch.coupling().rows;
         const AxisCoordinates needed = sensor.listed->needs,
                               has = m.entry_of(sensor.batch, sensor.element).kind->coordinates;
-        if (sensor.listed->winds) sensor.angle = m.angles++;
         if ((needed.angle && !has.angle) || (needed.displacement && !has.displacement))
           findings.push_back(
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
@@ -552,7 +566,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         sensor.frame = m.state_frames[static_cast<std::size_t>(state_names.at(word(d, entry, index)))];
       } else if (field.type == FieldType::Choice) {
         sensor.choice = Inputs<double>(d, entry, nullptr, nullptr).choice(index);
-      } else if (field.type == FieldType::Text) {
+      } else if (field.holds_expression) {
         // One component per expression between semicolons.
         const std::string& text = word(d, entry, index);
         std::size_t start = 0;
@@ -562,9 +576,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
             sensor.expressions.push_back(Expression::parse(text.substr(start, end - start), variables));
           }
         } catch (const ExpressionError& error) {
-          findings.push_back({d.file, entry.line, "sensors." + entry.name + "." + field.name,
-                              fmt::format("at character {}: {}", start + error.position() + 1, error.what()),
-                              error.hint()});
+          const std::size_t place = start + error.position();
+          const bool later = names_one_of(text.substr(std::min(place, text.size())), &entry + 1,
+                                          sensors.data() + sensors.size());
+          findings.push_back(
+              {d.file, entry.line, "sensors." + entry.name + "." + field.name,
+               fmt::format("at character {}: {}", place + 1, error.what()),
+               later ? "this sensor stands later: expressions may use those before them" : error.hint()});
         }
         sensor.components = static_cast<int>(sensor.expressions.size());
       }
@@ -572,9 +590,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     sensor.first = m.sensor_values;
     m.sensor_values += sensor.components;
     if (sensor.components == 1)
-      variables.push_back(sensor.name);
+      variables.add(sensor.name);
     else
-      for (int i = 0; i < sensor.components; ++i) variables.push_back(fmt::format("{}[{}]", sensor.name, i));
+      for (int i = 0; i < sensor.components; ++i) variables.add(fmt::format("{}[{}]", sensor.name, i));
     m.sensors.push_back(std::move(sensor));
   }
   m.sensor_variables = static_cast<int>(variables.size());
@@ -597,6 +615,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   }
   if (!findings.empty()) throw InputError(findings);
   return model;
+}
+
+const std::string& Model::unit_of(const Sensor& sensor) const {
+  const Entry& entry =
+      description_->entries(Section::Sensors)[static_cast<std::size_t>(&sensor - sensors.data())];
+  const int field = entry.kind->field("unit");
+  return is_given(entry, field) ? word(*description_, entry, field) : sensor.listed->unit;
 }
 
 bool Model::has_conventional_nodes() const {

@@ -64,6 +64,8 @@ class Model {
   std::pair<int, int> element_of_joint(int entry) const;
   // The same of the i-th joint that an element's attachments name.
   std::pair<int, int> named_joint(int batch, int element, int i) const;
+  // The unit of what one of the sensors shows: its kind decides, or the user.
+  const std::string& unit_of(const Sensor& sensor) const;
 
  private:
   int node_of_velocity(int dof) const;

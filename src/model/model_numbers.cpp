@@ -97,14 +97,22 @@ Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, cons
   Pose<S> pose{body.rotation.R(), body.position};
   const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
   const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
-  if (point)
-    pose.p = Inputs<S>(d, entry, params, nullptr).vector(a.point_field, a.point_index);
+  const Inputs<S> in(d, entry, params, nullptr);
+  const bool in_body = point && in.in_bodies(a.point_field);
+  Vec3T<S> offset = Vec3T<S>::Zero();  // in body axes
+  if (in_body)
+    offset = in.vector_in_body(a.point_field, a.body_index);
   else if (place == Attachment::Place::CenterOfMass)
-    pose.p += pose.R * body.center;
+    offset = body.center;
+  if (point && !in_body) {
+    pose.p = in.vector(a.point_field, a.point_index);
+    offset = frame.node < 0 ? pose.p : Vec3T<S>(pose.R.transpose() * (pose.p - body.position));
+  } else {
+    pose.p += pose.R * offset;
+  }
   if (frame.numbers >= 0) {
     S* out = numbers + frame.numbers;
-    Eigen::Map<Vec3T<S>>{out} =
-        frame.node < 0 ? pose.p : Vec3T<S>(pose.R.transpose() * (pose.p - body.position));
+    Eigen::Map<Vec3T<S>>{out} = offset;
     Eigen::Map<Eigen::Matrix<S, 4, 1>>{out + 3} << S(1), S(0), S(0), S(0);
   }
   return pose;
@@ -156,7 +164,14 @@ template void derive_element(const Model&, const TimedNumbers<Varied>&, int, int
 
 namespace {
 
-// The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero.
+// Whether points or directions of an entry are given in the axes of bodies.
+bool in_bodies(const Entry& entry) {
+  return std::any_of(entry.fields.begin(), entry.fields.end(),
+                     [](const FieldValue& v) { return v.in_bodies; });
+}
+
+// The geometry of the links, from the initial configuration: there the coordinates of all joints of the tree are zero. Where a joint is given in
+// body axes they are zero where its frames on both bodies coincide, so that the outer body is moved there.
 template <class S>
 void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
   const Description& d = m.description();
@@ -173,20 +188,23 @@ void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
       Pose<S> ends[kMaxFrames];
       element_inputs(m, TimedNumbers<S>{params}, static_cast<int>(b), e, batch.attachments(), ends,
                      numbers.data.data());
-      const std::string& type = m.entry_of(static_cast<int>(b), e).kind->type;
-      JointFrames<S> frames = joint_frames<S>(
-          type, ends, numbers.data.data() + batch.first_number + e * batch.numbers_per_element());
+      const Entry& entry = m.entry_of(static_cast<int>(b), e);
+      const std::string& type = entry.kind->type;
+      const S* own = numbers.data.data() + batch.first_number + e * batch.numbers_per_element();
       const int joint = batch.entries[static_cast<std::size_t>(e)];
-      // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
       const int behind =
           m.tree->links[static_cast<std::size_t>(m.tree->of_joint[static_cast<std::size_t>(joint)])].body;
       const auto first_frame = static_cast<std::size_t>(batch.frames[static_cast<std::size_t>(2 * e)]);
-      if (type == "universal" && m.frames[first_frame].node == behind)
-        std::swap(frames.motion[0], frames.motion[1]);
+      const bool backwards = m.frames[first_frame].node == behind;
+      Pose<S> outer = pose_of(behind);
+      if (in_bodies(entry)) close_joint(type, own, backwards ? 0 : 1, ends, outer);
+      JointFrames<S> frames = joint_frames<S>(type, ends, own);
+      // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
+      if (type == "universal" && backwards) std::swap(frames.motion[0], frames.motion[1]);
       for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
         const Link& link = m.tree->links[static_cast<std::size_t>(i)];
         const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
-        derive_link(link, pose_of(inner != nullptr ? inner->body : -1), pose_of(link.body), frames,
+        derive_link(link, pose_of(inner != nullptr ? inner->body : -1), outer, frames,
                     numbers.data.data() + link.numbers);
         if (link.step == 0) break;
         i = link.parent;

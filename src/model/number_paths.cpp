@@ -13,9 +13,15 @@
 namespace liedyn {
 namespace {
 
-// What follows the name of the field: "", "[2]", "[1][0]", ".axis[2]", ".angle".
-std::string component_suffix(const Field& field, const FieldValue& value, int i) {
+// What follows the name of the field: "", "[2]", "[1][0]", ".axis[2]", ".angle", ".crank[2]".
+std::string component_suffix(const Description& description, const Field& field, const FieldValue& value,
+                             int i) {
   const auto row_and_column = [i] { return fmt::format("[{}][{}]", i / 3, i % 3); };
+  if (value.in_bodies) {
+    const int each = field.type == FieldType::PlaneVector ? 2 : 3;
+    return fmt::format(".{}[{}]", description.words[static_cast<std::size_t>(value.word + i / each)],
+                       i % each);
+  }
   switch (field.type) {
     case FieldType::Vector:
     case FieldType::PlaneVector:
@@ -50,7 +56,8 @@ bool take_dot(std::string_view& rest) {
   return true;
 }
 
-int find_component(const Entry& entry, std::size_t field, std::string_view suffix, std::string_view path) {
+int find_component(const Description& description, const Entry& entry, std::size_t field,
+                   std::string_view suffix, std::string_view path) {
   const Field& kind_field = entry.kind->fields[field];
   const FieldValue& value = entry.fields[field];
   if (number_count(kind_field.type) == 0) no_such(path, fmt::format("'{}' is not a number", kind_field.name));
@@ -62,13 +69,13 @@ int find_component(const Entry& entry, std::size_t field, std::string_view suffi
                       ? "stands as \"consistent\" in the model, so there is no number to refer to"
                       : "is not given in the model and has no default, so there is no number to refer to");
   for (int i = 0; i < value.count; ++i)
-    if (component_suffix(kind_field, value, i) == suffix) return value.first + i;
-  no_such(path,
-          fmt::format("no such component, expected {}{}{}", kind_field.name,
-                      component_suffix(kind_field, value, 0),
-                      value.count > 1 ? fmt::format(" ... {}{}", kind_field.name,
-                                                    component_suffix(kind_field, value, value.count - 1))
-                                      : ""));
+    if (component_suffix(description, kind_field, value, i) == suffix) return value.first + i;
+  no_such(path, fmt::format("no such component, expected {}{}{}", kind_field.name,
+                            component_suffix(description, kind_field, value, 0),
+                            value.count > 1 ? fmt::format(" ... {}{}", kind_field.name,
+                                                          component_suffix(description, kind_field, value,
+                                                                           value.count - 1))
+                                            : ""));
 }
 
 int find_in_section(const Description& description, Section section, std::string_view rest,
@@ -98,7 +105,7 @@ int find_in_section(const Description& description, Section section, std::string
     no_such(path, fmt::format("'{}' has no field '{}'", entry->name, excerpt(field_name)),
             did_you_mean(suggestion.name()));
   }
-  return find_component(*entry, static_cast<std::size_t>(field), rest, path);
+  return find_component(description, *entry, static_cast<std::size_t>(field), rest, path);
 }
 
 int find_parameter(const Description& description, std::string_view name, std::string_view path) {
@@ -143,13 +150,30 @@ std::string number_path(const Description& description, int number) {
   const Field& field = *place.kind_field();
   return fmt::format(
       "{}.{}.{}{}", section_name(place.section), place.entry->name, field.name,
-      component_suffix(field, place.entry->fields[static_cast<std::size_t>(place.field)], place.component));
+      component_suffix(description, field, place.entry->fields[static_cast<std::size_t>(place.field)],
+                       place.component));
 }
 
 std::string_view number_unit(const Description& description, int number) {
   if (number >= description.gravity() && number < description.gravity() + 3) return "m/s^2";
-  const Field* field = locate_number(description, number).kind_field();
-  return field == nullptr ? std::string_view() : field->unit;
+  const NumberPlace place = locate_number(description, number);
+  if (place.entry == nullptr) return {};
+  const Field& field = *place.kind_field();
+  // Of the forms of a rotation some are angles, others have no unit.
+  if (field.type == FieldType::Rotation) {
+    const RotationForm form = place.entry->fields[static_cast<std::size_t>(place.field)].form;
+    const bool angle = form == RotationForm::RotationVector || form == RotationForm::Cardan ||
+                       (form == RotationForm::AxisAngle && place.component == 3);
+    if (!angle) return {};
+  }
+  return field.unit;
+}
+
+bool is_unused(const Description& description, int number) {
+  const NumberPlace place = locate_number(description, number);
+  if (place.entry == nullptr || place.kind_field()->name != "angular_velocity") return false;
+  const int other = place.entry->kind->field("angular_velocity_inertial");
+  return other >= 0 && place.entry->fields[static_cast<std::size_t>(other)].given;
 }
 
 int find_number(const Description& description, std::string_view path) {
@@ -164,6 +188,12 @@ int find_number(const Description& description, std::string_view path) {
   }
   if (first == "parameters" && take_dot(rest)) return find_parameter(description, rest, path);
   if (rest.empty()) return find_parameter(description, first, path);
+  // The name of an entry without its section.
+  for (Section section : kSections)
+    for (const Entry& entry : description.entries(section))
+      if (entry.name == first && !rest.empty())
+        no_such(path, "expected a path that begins with its section",
+                fmt::format("did you mean '{}.{}'?", section_name(section), excerpt(path, 200)));
   Suggestion suggestion(first);
   for (Section section : kSections) suggestion.consider(section_name(section));
   for (const char* other : {"parameters", "gravity"}) suggestion.consider(other);

@@ -26,6 +26,9 @@ std::string number_path(const Description& description, int number);
 std::string_view number_unit(const Description& description,
                              int number);  // empty for none, and for parameters
 
+// A default that another field of its entry replaces: angular_velocity beside an angular_velocity_inertial that is given.
+bool is_unused(const Description& description, int number);
+
 // The inverse of number_path; parameters also by their bare name. Throws InputError (with a suggestion).
 int find_number(const Description& description, std::string_view path);
 

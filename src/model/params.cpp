@@ -11,8 +11,8 @@ namespace liedyn {
 
 Params::Params(std::shared_ptr<const Description> description) : description_(std::move(description)) {
   if (description_->expressions.empty()) return;
-  std::vector<std::string> variables = description_->parameter_names;
-  variables.push_back("t");
+  VariableNames variables(description_->parameter_names);
+  variables.add("t");
   for (const NumberExpression& written : description_->expressions) {
     Expression expression = Expression::parse(written.text, variables);
     std::vector<Bound>& list = expression.uses(parameter_count()) ? timed_ : bound_;
@@ -53,6 +53,32 @@ void Params::set(int index, double value) {
   changed.own_values()[static_cast<std::size_t>(index)] = value;
   changed.follow(path(index));
   *this = std::move(changed);
+}
+
+std::vector<std::pair<std::string, double>> Params::assigned() const {
+  std::vector<std::pair<std::string, double>> out;
+  const auto add = [&](std::string path, double value) {
+    constexpr std::string_view prefix = "parameters.";
+    if (path.starts_with(prefix)) path.erase(0, prefix.size());
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const auto& one) { return one.first == path; });
+    if (same == out.end())
+      out.emplace_back(std::move(path), value);
+    else
+      same->second = value;
+  };
+  for (const auto& [path, value] : description_->assigned) add(path, value);
+  if (!is_changed_) return out;
+  // Numbers that differ from the text, but not because they follow others; and expressions that have become constants.
+  std::vector<bool> follows(own_.size(), false), was_expression(own_.size(), false);
+  for (const std::vector<Bound>* list : {&bound_, &timed_})
+    for (const Bound& bound : *list) follows[static_cast<std::size_t>(bound.number)] = true;
+  for (const NumberExpression& written : description_->expressions)
+    was_expression[static_cast<std::size_t>(written.number)] = true;
+  for (std::size_t i = 0; i < own_.size(); ++i)
+    if (!follows[i] && (was_expression[i] || own_[i] != description_->numbers[i]))
+      add(path(static_cast<int>(i)), own_[i]);
+  return out;
 }
 
 // Evaluates the expressions anew; `changed_path` is what they follow.

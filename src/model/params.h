@@ -30,6 +30,9 @@ class Params {
   void set(int index, double value);
   double get(int index) const { return values()[static_cast<std::size_t>(index)]; }
 
+  // What is not as the model's text says: the values that were set from outside, by path; parameters by their bare name.
+  std::vector<std::pair<std::string, double>> assigned() const;
+
   // All numbers, expressions evaluated (those of t at t = start).
   const std::vector<double>& values() const { return is_changed_ ? own_ : description_->numbers; }
 

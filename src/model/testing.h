@@ -135,6 +135,27 @@ class ModelBuilder {
     builder_.consistent(field);
     return *this;
   }
+  // "consistent", from a guess.
+  ModelBuilder& guess(std::string_view field, const std::vector<double>& numbers) {
+    builder_.numbers(field, numbers);
+    builder_.mark_consistent(field);
+    return *this;
+  }
+  ModelBuilder& guess(std::string_view field, const Vec3& v) {
+    return guess(field, std::vector<double>{v.x(), v.y(), v.z()});
+  }
+  // Components in the axes of these bodies.
+  ModelBuilder& in_bodies(std::string_view field, const std::vector<std::pair<std::string, Vec3>>& vectors,
+                          int components = 3) {
+    std::vector<std::string> names;
+    std::vector<double> numbers;
+    for (const auto& [name, v] : vectors) {
+      names.push_back(name);
+      numbers.insert(numbers.end(), v.data(), v.data() + components);
+    }
+    builder_.numbers_in_bodies(field, names, numbers);
+    return *this;
+  }
 
   std::shared_ptr<const Description> finish() {
     close();

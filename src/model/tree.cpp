@@ -197,6 +197,31 @@ JointFrames<S> joint_frames(std::string_view type, const Pose<S>* ends, const S*
 template JointFrames<double> joint_frames(std::string_view, const Pose<double>*, const double*);
 template JointFrames<Varied> joint_frames(std::string_view, const Pose<Varied>*, const Varied*);
 
+template <class S>
+void close_joint(std::string_view type, const S* p, int outer, Pose<S>* ends, Pose<S>& body) {
+  using M3 = Mat3T<S>;
+  using CV3 = Eigen::Map<const Vec3T<S>>;
+  Pose<S> frame[2] = {{M3::Identity(), ends[0].p}, {M3::Identity(), ends[1].p}};
+  if (type == "universal") {
+    if (value(p[6]) == 0) {
+      const M3 second = axes_along<S>(ends[1].R * CV3(p + 3));
+      frame[0].R = axes_along<S>(ends[0].R * CV3(p));
+      frame[1].R << second.col(2), second.col(0), second.col(1);
+    }
+  } else if (type != "spherical") {
+    frame[0].R = ends[0].R * JointAxes<S>(p).first;
+    frame[1].R = ends[1].R * JointAxes<S>(p).second;
+  }
+  // X = F_inner F_outer^-1
+  const Pose<S>&from = frame[outer], &to = frame[1 - outer];
+  const M3 R = to.R * from.R.transpose();
+  const auto moved = [&](const Pose<S>& pose) { return Pose<S>{R * pose.R, to.p + R * (pose.p - from.p)}; };
+  body = moved(body);
+  ends[outer] = moved(ends[outer]);
+}
+template void close_joint(std::string_view, const double*, int, Pose<double>*, Pose<double>&);
+template void close_joint(std::string_view, const Varied*, int, Pose<Varied>*, Pose<Varied>&);
+
 template <class Scalar>
 void derive_link(const Link& link, const Pose<Scalar>& parent, const Pose<Scalar>& own,
                  const JointFrames<Scalar>& joint, Scalar* numbers) {

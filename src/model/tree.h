@@ -71,6 +71,10 @@ struct JointFrames {
 };
 template <class S>
 JointFrames<S> joint_frames(std::string_view joint_type, const Pose<S>* ends, const S* p);
+// Moves the body behind a joint, which has its end `outer` of the two, to where the frames of the joint on both bodies coincide: x, y, z of
+// joints with axes, the points of a spherical joint. The second axis of a cross is then along the x that belongs to the first.
+template <class S>
+void close_joint(std::string_view joint_type, const S* p, int outer, Pose<S>* ends, Pose<S>& body);
 // The geometry of a link, from the initial poses of its body and of the body before it.
 template <class S>
 void derive_link(const Link& link, const Pose<S>& parent, const Pose<S>& own, const JointFrames<S>& joint,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/joints/axis_joint.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
 #include "system/node_components.h"
@@ -243,6 +244,40 @@ void require_assembled(const System& system, const std::vector<double>& scales, 
                                  "violated",
                                  work.phi[worst], count),
                      "start nearer to the configuration meant, or let more bodies move"}});
+}
+
+// Dot products of axes vanish also where an axis points the other way: no constraint is violated there, but it is not the joint that was meant.
+void require_directions(const System& system, const Work& work) {
+  const Model& model = system.model();
+  std::vector<Diagnostic> findings;
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    if (model.sections[b] != Section::Joints) continue;
+    const Batch& batch = *model.batches[b];
+    for (int e = 0; e < batch.size(); ++e) {
+      const Entry& joint = model.entry_of(static_cast<int>(b), e);
+      const Held turns = turns_held(joint.kind->type);
+      if (turns == 0) break;  // as of all others of the batch
+      const JointAxes<double> axes(work.numbers->data.data() + batch.first_number +
+                                   e * batch.numbers_per_element());
+      const auto rotation = [&](int i) {
+        const Frame& frame = model.frames[at(batch.frames[at(2 * e + i)])];
+        return FrameView(frame, work.numbers->data.data(), model.bodies().data(), work.motions.data())
+            .motion()
+            .R;
+      };
+      const Mat3 first = rotation(0) * axes.first, second = rotation(1) * axes.second;
+      // Turns about all axes held: none may point the other way. Otherwise that of the free turn.
+      bool opposite = false;
+      for (int k = 0; k < 3; ++k)
+        if (turns == kTurns || (turns & turn_about(k)) == 0)
+          opposite = opposite || first.col(k).dot(second.col(k)) < 0;
+      if (opposite)
+        findings.push_back({model.description().file, joint.line, "joints." + joint.name,
+                            "its axes on the two bodies point in opposite directions",
+                            "give the bodies orientations, or guesses of them, nearer to those meant"});
+    }
+  }
+  if (!findings.empty()) throw InputError(findings);
 }
 
 // The typed values, and what is free to be found: not what a configuration gives.
@@ -530,12 +565,18 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   system.residual(state, work, {});
   if (project) {
     require_assembled(system, scales, work);
+    require_directions(system, work);
     return state;
   }
   findings = violations(
       system, state, work.phi, scales, kPositionTolerance, "positions",
-      "correct them, mark a position or orientation as \"consistent\", or run with --initial project");
+      any(initial.free_position)
+          ? "assembly found no configuration that satisfies all constraints: give other guesses, let more bodies "
+            "move, or run with --initial project"
+          : "correct them, run with --initial project, or let assembly move a body from where it is, "
+            "\"position\": {\"consistent\": [...]}, and likewise its orientation");
   if (!findings.empty()) throw InputError(findings);
+  require_directions(system, work);
   return state;
 }
 

@@ -392,9 +392,12 @@ void System::follow_angles(State& state, Work& work) const {
     for (int k = 0; k < batch->size(); ++k)
       batch->wound_angles(e, k, state.angles.data() + batch->first_angle + k * count);
   }
-  for (const Sensor& sensor : model_->sensors)
-    if (sensor.angle >= 0)
-      state.angles[at(sensor.angle)] = sensor.wound_angle(e, *model_->batches[at(sensor.batch)]);
+  const Energy none;
+  for (const Sensor& sensor : model_->sensors) {
+    if (sensor.angle < 0) continue;
+    const Batch* joint = sensor.batch >= 0 ? model_->batches[at(sensor.batch)].get() : nullptr;
+    sensor.listed->evaluate(SensorContext{sensor, e, joint, none, {}}, state.angles.data() + sensor.angle);
+  }
 }
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {

@@ -113,7 +113,8 @@ def allocations_in_loop() -> str:
         return "not counted"
     command = [program, "run", "heavy_top", "--json"]
     summary = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return str(summary["allocations_in_loop"]) if summary["allocations_in_loop"] >= 0 else "not counted"
+    count = summary["allocations_in_loop"]
+    return "not counted" if count is None else str(count)
 
 
 def multiplier_over_time() -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,8 @@ ListedKind force() {
                   .type = FieldType::Vector,
                   .unit = "m",
                   .summary = "Point of the body in the initial configuration, inertial axes; the centre of "
-                             "mass if not given."});
+                             "mass if not given.",
+                  .body_axes = BodyAxes::Each});
   return {{"force", "Force at a point of a body, constant or a function of time.", list},
           &make_batch<Applied<0>>};
 }

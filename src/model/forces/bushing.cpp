@@ -111,7 +111,9 @@ ListedKind bushing() {
             vector("rotational_stiffness", "N m/rad",
                    "Spring constants about the axes, for the rotation vector of the relative rotation."),
             vector("rotational_damping", "N m s/rad",
-                   "Damping constants about the axes, for the relative angular velocity.")}},
+                   "Damping constants about the axes, for the relative angular velocity.")},
+           {},
+           true},
           &make_batch<Bushing>};
 }
 

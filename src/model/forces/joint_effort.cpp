@@ -128,7 +128,8 @@ ListedKind joint_effort() {
              .summary = "The torque or force on the second body, in the direction of the coordinate: an "
                         "expression of the time "
                         "t, parameters, states and those sensors that are coordinates or velocities.",
-             .required = true}}},
+             .required = true,
+             .holds_expression = true}}},
           [](unsigned) -> std::unique_ptr<Batch> { return std::make_unique<JointEffort>(); },
           // Each is a batch of its own.
           [](const Description& d, const Entry& entry) {

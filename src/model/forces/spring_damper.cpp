@@ -17,6 +17,11 @@ void SpringDamper::derive(const Inputs<S>& in, S* p) {
 }
 template void SpringDamper::derive<double>(const Inputs<double>&, double*);
 
+void SpringDamper::check(const Inputs<double>& in, std::string& message, std::string&) {
+  if (in.in_bodies(kPoints) && !in.stored(kFreeLength))
+    message = "free_length: missing: points in body axes do not say how far apart they are";
+}
+
 void SpringDamper::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                             ForcePartials<2>& d) {
   const Vec3 span = f[0].p - f[1].p, rate = f[0].velocity() - f[1].velocity();

@@ -15,6 +15,7 @@ struct SpringDamper {
   static std::vector<Attachment> attachments();
   template <class S>
   static void derive(const Inputs<S>& in, S* p);
+  static void check(const Inputs<double>& in, std::string& message, std::string& hint);
 
   // At l = 0 the line has no direction; the force is zero there.
   template <class S>

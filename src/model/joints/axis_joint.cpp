@@ -16,8 +16,13 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
   Kind kind{std::move(type),
             std::move(summary),
             {between_bodies(), common_place()},
-            axis_coordinates(E::held_directions)};
-  if (!axis_summary.empty()) kind.fields.push_back(direction("axis", std::move(axis_summary)));
+            axis_coordinates(E::held_directions),
+            !needs_axis(E::held_directions)};
+  // Rows with turns compare the axes of both bodies; the others see those of the first alone.
+  constexpr bool turns = (E::held_directions & kTurns) != 0;
+  if (!axis_summary.empty())
+    kind.fields.push_back(
+        direction("axis", std::move(axis_summary), turns ? BodyAxes::Each : BodyAxes::First));
   return {std::move(kind), &make_batch<E>};
 }
 
@@ -32,7 +37,7 @@ template <Held held>
 template <class S>
 void AxisJoint<held>::derive(const Inputs<S>& in, S* p) {
   if constexpr (needs_axis(held))
-    derive_axes(in, axes_along(in.vector(kAxis)), p);
+    derive_axes(in, kAxis, p);
   else
     derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
 }
@@ -62,6 +67,13 @@ template struct AxisJoint<place_along(2) | kTilt>;
 template struct AxisJoint<kAcross>;
 template struct AxisJoint<place_along(2)>;
 template struct AxisJoint<kPlaces | kTurns>;
+
+Held turns_held(std::string_view type) {
+  if (type == "prismatic" || type == "fixed") return kTurns;
+  for (const std::string_view tilting : {"revolute", "cylindrical", "planar", "screw"})
+    if (type == tilting) return kTilt;
+  return 0;
+}
 
 ListedKind revolute() {
   return listed<Revolute>("revolute", "Hinge: the second body turns about an axis of the first.",

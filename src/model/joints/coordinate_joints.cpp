@@ -9,18 +9,19 @@ enum DriverFields { kJoint, kCoordinate, kMotion };
 enum GearFields { kJoints, kRatio };
 enum ScrewFields { kBetween, kAt, kAxis, kPitch };
 
-// Adds factor times a coordinate of the frames that begin at `first` to a row.
+// Adds factor times a coordinate of the frames that begin at `first` to a row. What is not asked for was not set before either.
 template <int F, int R, class S>
 void add_coordinate(const CoordinateDerivativesOf<S>& x, const S& factor, const S& lambda, int row, int first,
                     JointDerivatives<F, R, S>& d) {
   for (int i = 0; i < 2; ++i) {
     d.B[first + i].row(row) += factor * x.B[i];
-    d.Z[first + i].row(row) += factor * x.Z[i];
+    if (d.wants_rates) d.Z[first + i].row(row) += factor * x.Z[i];
     if constexpr (std::is_same_v<S, double>)
-      for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
+      if (d.wants_stiffness)
+        for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
   }
   d.phi[row] += factor * x.value;
-  d.bias[row] += factor * x.bias;
+  if (d.wants_rates) d.bias[row] += factor * x.bias;
 }
 
 template <int F, int R, class S>
@@ -61,27 +62,22 @@ void PrescribedMotion::derive(const Inputs<S>& in, S* p) {
   p[kCoordinateNumbers] = in.number(kMotion);
   p[kCoordinateNumbers + 1] = in.rate(kMotion);
   p[kCoordinateNumbers + 2] = in.second_rate(kMotion);
-  begin_angles<PrescribedMotion>(p);
 }
 
 template <class S>
 void PrescribedMotion::derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
                                    JointDerivatives<2, 1, S>& d) {
+  const S* motion = p + kCoordinateNumbers;
   CoordinateDerivativesOf<S> x;
-  coordinate_derivatives(f[0], f[1], p, value(p[numbers - 1]), x);
+  coordinate_derivatives(f[0], f[1], p, value(motion[0]), x);
   set_zero(d);
   add_coordinate(x, S(1), lambda[0], 0, 0, d);
-  const S* motion = p + kCoordinateNumbers;
   d.phi[0] -= motion[0];
   d.phi_t[0] = -motion[1];
   d.bias[0] -= motion[2];
 }
 template void PrescribedMotion::derivatives<double>(const std::array<Motion<double>, 2>&, const double*,
                                                     const double*, JointDerivatives<2, 1>&);
-
-void PrescribedMotion::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
-  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
-}
 
 ListedKind prescribed_motion() {
   return {
@@ -181,7 +177,7 @@ std::vector<Attachment> Screw::attachments() { return held_attachments(held, kBe
 
 template <class S>
 void Screw::derive(const Inputs<S>& in, S* p) {
-  derive_axes(in, axes_along(in.vector(kAxis)), p);
+  derive_axes(in, kAxis, p);
   p[kAxesNumbers] = S(0);
   p[kCoordinateNumbers] = in.number(kPitch) / (2 * std::numbers::pi);
   begin_angles<Screw>(p);
@@ -214,18 +210,19 @@ void Screw::wound_angles(const std::array<Motion<double>, 2>& f, const double* p
 }
 
 ListedKind screw() {
-  return {{"screw",
-           "The second body turns about an axis of the first and moves along it in proportion.",
-           {between_bodies(),
-            common_place(),
-            direction("axis", "Axis of the screw in the initial configuration, inertial axes."),
-            {.name = "pitch",
-             .type = FieldType::Number,
-             .unit = "m",
-             .summary = "Displacement along the axis per full turn.",
-             .required = true}},
-           {.angle = true, .displacement = true}},
-          &make_batch<Screw>};
+  return {
+      {"screw",
+       "The second body turns about an axis of the first and moves along it in proportion.",
+       {between_bodies(),
+        common_place(),
+        direction("axis", "Axis of the screw in the initial configuration, inertial axes.", BodyAxes::Each),
+        {.name = "pitch",
+         .type = FieldType::Number,
+         .unit = "m",
+         .summary = "Displacement along the axis per full turn.",
+         .required = true}},
+       {.angle = true, .displacement = true}},
+      &make_batch<Screw>};
 }
 
 }  // namespace liedyn

@@ -11,9 +11,9 @@
 
 namespace liedyn {
 
+// An angle is taken in the turn nearest to f: whole turns do not matter, wherever f begins.
 struct PrescribedMotion {
-  static constexpr int frames = 2, rows = 1, angles = 1;
-  static constexpr int numbers = kCoordinateNumbers + 3 + angles;  // f, f', f''
+  static constexpr int frames = 2, rows = 1, numbers = kCoordinateNumbers + 3;  // f, f', f''
   static constexpr bool across = true, rheonomic = true;
 
   static std::vector<Attachment> attachments();
@@ -23,12 +23,12 @@ struct PrescribedMotion {
 
   template <class S>
   static Eigen::Matrix<S, 1, 1> phi(const std::array<Pose<S>, 2>& f, const S* p) {
-    return Eigen::Matrix<S, 1, 1>(coordinate_value(f[0], f[1], p, p[numbers - 1]) - p[kCoordinateNumbers]);
+    const S& motion = p[kCoordinateNumbers];
+    return Eigen::Matrix<S, 1, 1>(coordinate_value(f[0], f[1], p, motion) - motion);
   }
   template <class S>
   static void derivatives(const std::array<Motion<S>, 2>& f, const S* p, const S* lambda,
                           JointDerivatives<2, 1, S>& d);
-  static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
 };
 
 struct PrescribedVelocity {

@@ -16,6 +16,10 @@ void Distance::derive(const Inputs<S>& in, S* p) {
 template void Distance::derive<double>(const Inputs<double>&, double*);
 
 void Distance::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  if (in.in_bodies(kPoints) && !in.stored(kLength)) {
+    message = "length: missing: points in body axes do not say how far apart they are";
+    return;
+  }
   double length = 0;
   derive(in, &length);
   if (length > 0) return;

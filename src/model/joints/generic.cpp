@@ -72,7 +72,9 @@ ListedKind generic() {
              .type = FieldType::Rotation,
              .unit = "rad",
              .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
-             .defaults = {0, 0, 0}}}},
+             .defaults = {0, 0, 0}}},
+           {},
+           true},
           &make,
           &directions};
 }

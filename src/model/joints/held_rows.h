@@ -113,6 +113,35 @@ void derive_axes(const Inputs<S>& in, const Mat3T<S>& A, S* p) {
   Eigen::Map<Mat3T<S>>{p + 9} = in.frame(1).R.transpose() * A;
 }
 
+// From the direction in a field, with `axes_of` to add x and y to it. In body axes each body has axes of its own, whatever the initial
+// configuration is; where one body alone carries the direction, the other follows as it stands there.
+template <class S, class AxesOf>
+void derive_axes(const Inputs<S>& in, int field, const AxesOf& axes_of, S* p) {
+  if (!in.in_bodies(field)) return derive_axes(in, Mat3T<S>(axes_of(in.vector(field))), p);
+  for (int i = 0; i < 2; ++i) {
+    const int carrier = in.in_body(field, i) ? i : 1 - i;
+    const Mat3T<S> A = axes_of(in.vector_in_body(field, carrier));
+    Eigen::Map<Mat3T<S>> out(p + 9 * i);
+    if (carrier == i)
+      out = A;
+    else
+      out = in.frame(i).R.transpose() * (in.frame(carrier).R * A);
+  }
+}
+template <class S>
+void derive_axes(const Inputs<S>& in, int field, S* p) {
+  derive_axes(
+      in, field, [](const Vec3T<S>& axis) { return axes_along(axis); }, p);
+}
+
+// Of a joint in the plane without a direction: the inertial axes, or those of the bodies where its place is given in these.
+template <class S>
+void derive_plane_axes(const Inputs<S>& in, S* p) {
+  const int at = in.kind().field("at");
+  if (!in.in_bodies(at)) return derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
+  for (int i = 0; i < 2; ++i) Eigen::Map<Mat3T<S>>{p + 9 * i} = Mat3T<S>::Identity();
+}
+
 template <class S>
 S row_value(const HeldRow& row, const std::array<Pose<S>, 2>& f, const S* p) {
   const JointAxes<S> axes(p);

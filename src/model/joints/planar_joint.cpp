@@ -16,14 +16,20 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
               .type = FieldType::PlaneVector,
               .unit = "m",
               .summary = "Place of the joint in the initial configuration, inertial axes.",
-              .required = true}},
-            E::coordinates};
+              .required = true,
+              .body_axes = BodyAxes::Each}},
+            E::coordinates,
+            !E::coordinates.angle && !E::coordinates.displacement};
   if (!axis_summary.empty())
-    kind.fields.push_back({.name = "axis",
-                           .type = FieldType::PlaneVector,
-                           .unit = "",
-                           .summary = std::move(axis_summary),
-                           .required = true});
+    kind.fields.push_back(
+        {.name = "axis",
+         .type = FieldType::PlaneVector,
+         .unit = "",
+         .summary = std::move(axis_summary),
+         .required = true,
+         .body_axes = E::row_list[static_cast<std::size_t>(E::rows - 1)].kind == HeldRow::Kind::Turn
+                          ? BodyAxes::Each
+                          : BodyAxes::First});
   return {std::move(kind), &make_batch<E>};
 }
 
@@ -40,21 +46,24 @@ std::vector<Attachment> PlanarJoint<held>::attachments() {
 template <Held held>
 template <class S>
 void PlanarJoint<held>::derive(const Inputs<S>& in, S* p) {
-  Mat3T<S> axes = Mat3T<S>::Identity();
   if constexpr (has_line) {
-    const Vec3T<S> line = in.vector(kAxis).normalized(), out_of_plane = Vec3T<S>::Unit(2);
-    axes << out_of_plane.cross(line), out_of_plane, line;
+    const auto axes_of = [](const Vec3T<S>& along) {
+      const Vec3T<S> line = along.normalized(), out_of_plane = Vec3T<S>::Unit(2);
+      Mat3T<S> axes;
+      axes << out_of_plane.cross(line), out_of_plane, line;
+      return axes;
+    };
+    derive_axes(in, kAxis, axes_of, p);
+  } else if constexpr (held == kInPlane) {
+    derive_plane_axes(in, p);
+  } else {
+    derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
   }
-  derive_axes(in, axes, p);
 }
 
 template <Held held>
 void PlanarJoint<held>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
-  if constexpr (has_line) {
-    if (in.vector(kAxis).norm() > 0) return;
-    message = "axis: expected a direction, got [0, 0]";
-    hint = "the length does not matter, but it must not be zero";
-  }
+  if constexpr (has_line) check_direction(in, kAxis, "axis", message, hint);
 }
 
 template struct PlanarJoint<kInPlane>;

@@ -38,20 +38,24 @@ std::vector<Attachment> RollingDisc::attachments() {
 
 template <class S>
 void RollingDisc::derive(const Inputs<S>& in, S* p) {
-  const Vec3T<S> a = in.vector(kAxis) / in.vector(kAxis).norm();
-  Eigen::Map<Mat3T<S>>{p} = in.frame(0).R.transpose() * axes_along(in.vector(kNormal));
-  Eigen::Map<Vec3T<S>>{p + 9} = in.frame(1).R.transpose() * a;
+  // x and y of the plane are those beside the normal in the axes in which it was given.
+  if (in.in_bodies(kNormal))
+    Eigen::Map<Mat3T<S>>{p} = axes_along(in.vector_in_body(kNormal, 0));
+  else
+    Eigen::Map<Mat3T<S>>{p} = in.frame(0).R.transpose() * axes_along(in.vector(kNormal));
+  Eigen::Map<Vec3T<S>>{p + 9} = in.direction_in_body(kAxis, 1).normalized();
   p[12] = in.number(kRadius);
+  // The plane is where the disc touches it in the initial configuration, or through the point given on its body.
   p[13] = S(0);
-  // The plane is where the disc touches it in the initial configuration.
-  p[13] = -phi(std::array<Pose<S>, 2>{in.frame(0), in.frame(1)}, p)[0];
+  if (!in.in_bodies(kCenter)) p[13] = -phi(std::array<Pose<S>, 2>{in.frame(0), in.frame(1)}, p)[0];
 }
 
 void RollingDisc::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   check_direction(in, kAxis, "axis", message, hint);
   if (message.empty()) check_direction(in, kNormal, "normal", message, hint);
   if (!message.empty()) return;
-  const Vec3 a = in.vector(kAxis).normalized(), n = in.vector(kNormal).normalized();
+  const Vec3 a = in.frame(1).R * in.direction_in_body(kAxis, 1).normalized(),
+             n = in.frame(0).R * in.direction_in_body(kNormal, 0).normalized();
   if (a.cross(n).norm() > 1e-6) return;
   message = "the disc lies flat in the plane: its axis and the normal are parallel";
   hint = "a disc that lies flat does not roll; use a planar joint";
@@ -99,24 +103,29 @@ template void RollingDisc::derivatives<double>(const std::array<Motion<double>, 
                                                const double*, JointDerivatives<2, 3>&);
 
 ListedKind rolling_disc() {
-  return {{"rolling_disc",
-           "A thin disc of the second body rolls on a plane of the first without slipping.",
-           {between_bodies("The body with the plane, and the body with the disc."),
-            {.name = "center",
-             .type = FieldType::Vector,
-             .unit = "m",
-             .summary = "Centre of the disc in the initial configuration, inertial axes.",
-             .required = true},
-            direction("axis", "Axis of the disc in the initial configuration, inertial axes."),
-            direction("normal",
-                      "Normal of the plane in the initial configuration, inertial axes, towards the disc."),
-            {.name = "radius",
-             .type = FieldType::Number,
-             .unit = "m",
-             .summary = "Radius of the disc; the plane is where it touches it in the initial configuration.",
-             .required = true,
-             .range = Range::Positive}}},
-          &make_batch<RollingDisc>};
+  return {
+      {"rolling_disc",
+       "A thin disc of the second body rolls on a plane of the first without slipping.",
+       {between_bodies("The body with the plane, and the body with the disc."),
+        {.name = "center",
+         .type = FieldType::Vector,
+         .unit = "m",
+         .summary =
+             "Centre of the disc in the initial configuration, inertial axes; in body axes, a point of "
+             "the plane and the centre of the disc.",
+         .required = true,
+         .body_axes = BodyAxes::Each},
+        direction("axis", "Axis of the disc in the initial configuration, inertial axes.", BodyAxes::Second),
+        direction("normal",
+                  "Normal of the plane in the initial configuration, inertial axes, towards the disc.",
+                  BodyAxes::First),
+        {.name = "radius",
+         .type = FieldType::Number,
+         .unit = "m",
+         .summary = "Radius of the disc; the plane is where it touches it in the initial configuration.",
+         .required = true,
+         .range = Range::Positive}}},
+      &make_batch<RollingDisc>};
 }
 
 }  // namespace liedyn

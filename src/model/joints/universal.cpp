@@ -10,6 +10,12 @@ enum Fields { kBetween, kAt, kFirstAxis, kSecondAxis };
 // Axes nearer to each other than this (as a sine) leave the joint no turn to hold.
 constexpr double kParallel = 1e-6;
 
+// Axes that are both given in body axes are those of a cross: perpendicular, whatever the initial configuration is.
+template <class S>
+bool is_cross(const Inputs<S>& in) {
+  return in.in_bodies(kFirstAxis) && in.in_bodies(kSecondAxis);
+}
+
 }  // namespace
 
 std::vector<Attachment> Universal::attachments() {
@@ -18,11 +24,11 @@ std::vector<Attachment> Universal::attachments() {
 
 template <class S>
 void Universal::derive(const Inputs<S>& in, S* p) {
-  const Vec3T<S> first = in.vector(kFirstAxis) / in.vector(kFirstAxis).norm();
-  const Vec3T<S> second = in.vector(kSecondAxis) / in.vector(kSecondAxis).norm();
-  Eigen::Map<Vec3T<S>>{p} = in.frame(0).R.transpose() * first;
-  Eigen::Map<Vec3T<S>>{p + 3} = in.frame(1).R.transpose() * second;
-  p[6] = first.dot(second);
+  const Vec3T<S> first = in.direction_in_body(kFirstAxis, 0).normalized();
+  const Vec3T<S> second = in.direction_in_body(kSecondAxis, 1).normalized();
+  Eigen::Map<Vec3T<S>>{p} = first;
+  Eigen::Map<Vec3T<S>>{p + 3} = second;
+  p[6] = is_cross(in) ? S(0) : S((in.frame(0).R * first).dot(in.frame(1).R * second));
 }
 template void Universal::derive<double>(const Inputs<double>&, double*);
 
@@ -30,8 +36,9 @@ void Universal::check(const Inputs<double>& in, std::string& message, std::strin
   check_direction(in, kFirstAxis, "first_axis", message, hint);
   check_direction(in, kSecondAxis, "second_axis", message, hint);
   if (!message.empty()) return;
-  const Vec3 first = in.vector(kFirstAxis).normalized(), second = in.vector(kSecondAxis).normalized();
-  if (first.cross(second).norm() > kParallel) return;
+  const Vec3 first = in.frame(0).R * in.direction_in_body(kFirstAxis, 0).normalized(),
+             second = in.frame(1).R * in.direction_in_body(kSecondAxis, 1).normalized();
+  if (is_cross(in) || first.cross(second).norm() > kParallel) return;
   message = "first_axis and second_axis: expected different directions, got parallel ones";
   hint = "the axes of a universal joint are usually perpendicular";
 }
@@ -52,9 +59,12 @@ ListedKind universal() {
            "the second.",
            {between_bodies(), common_place(),
             direction("first_axis",
-                      "Axis carried by the first body, in the initial configuration, inertial axes."),
+                      "Axis carried by the first body, in the initial configuration, inertial axes. Two axes "
+                      "given in body axes are perpendicular to each other.",
+                      BodyAxes::First),
             direction("second_axis",
-                      "Axis carried by the second body, in the initial configuration, inertial axes.")}},
+                      "Axis carried by the second body, in the initial configuration, inertial axes.",
+                      BodyAxes::Second)}},
           &make_batch<Universal>};
 }
 

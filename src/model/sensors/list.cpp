@@ -24,7 +24,8 @@ Field at_point() {
       .type = FieldType::Vector,
       .unit = "m",
       .summary =
-          "Point of the body in the initial configuration, inertial axes; its reference point if not given."};
+          "Point of the body in the initial configuration, inertial axes; its reference point if not given.",
+      .body_axes = BodyAxes::Each};
 }
 Field of_joint() {
   return {.name = "of", .type = FieldType::Joint, .unit = "", .summary = "The joint.", .required = true};
@@ -182,14 +183,24 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        [](const auto& c, auto* out) { put(c.motion().acceleration(), out); }},
       {{"orientation",
-        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes.",
+        "Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with "
+        "opposite "
+        "signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous "
+        "one "
+        "from there.",
         {of_body()}},
        "",
        4,
        [](const auto& c, auto* out) {
          using S = std::remove_pointer_t<decltype(out)>;
-         Eigen::Map<Eigen::Matrix<S, 4, 1>>{out} = SO3<S>::from_matrix(c.motion().R).coordinates();
-       }},
+         Eigen::Matrix<S, 4, 1> q = SO3<S>::from_matrix(c.motion().R).coordinates();
+         double along = 0;  // the quaternion of the last step; none yet at the start
+         for (int i = 0; i < 4; ++i) along += c.at.angles[c.sensor.angle + i] * value(q[i]);
+         if (along < 0 || (along == 0 && value(q[0]) < 0)) q = -q;
+         Eigen::Map<Eigen::Matrix<S, 4, 1>>{out} = q;
+       },
+       {},
+       true},
       {{"rotation_vector", "Orientation of a body as a rotation vector, body to inertial axes.", {of_body()}},
        "rad",
        3,
@@ -367,7 +378,12 @@ const std::vector<ListedSensor>& sensor_kinds() {
           .type = FieldType::Text,
           .unit = "",
           .summary = "The expression, or several between semicolons.",
-          .required = true}}},
+          .required = true,
+          .holds_expression = true},
+         {.name = "unit",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = "Unit of the values, for tables and plots."}}},
        "",
        1,
        [](const auto& c, auto* out) {

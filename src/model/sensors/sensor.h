@@ -41,8 +41,9 @@ struct ListedSensor {
   int components;  // 0: one per row of the joint
   SensorFunction evaluate;
   AxisCoordinates needs = {};  // what the joint it looks at must have
-  bool winds = false;          // it shows an angle that may wind up
-  bool in_plane = false;       // the body it looks at must be one of the plane
+  bool remembers =
+      false;  // its values go on from those of the last step: turns of an angle, the sign of a quaternion
+  bool in_plane = false;  // the body it looks at must be one of the plane
   // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
   void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;
 };
@@ -55,7 +56,7 @@ struct Sensor {
   double fraction = 0;                  // of the length of the beam it looks at, whose first element this is,
   int elements = 0;                     // and how many it has
   int choice = 0;                       // of its "axes" or "part"
-  int angle = -1;                       // of an angle that may wind up: its index in State::angles
+  int angle = -1;                       // of one that remembers: index of its first value in State::angles
   std::vector<Expression> expressions;  // of (time, parameters, components of the sensors before it)
   int first = 0;                        // its first value among all
   int components = 0;

@@ -91,7 +91,8 @@ Field expression(std::string name, std::string summary) {
           .summary = std::move(summary) +
                      ": an expression of the time t, parameters, states and those sensors that are "
                      "coordinates or velocities.",
-          .required = true};
+          .required = true,
+          .holds_expression = true};
 }
 
 }  // namespace

@@ -1,0 +1,404 @@
+// Joints whose locations and axes are given in the axes of the bodies: the same mechanisms as in inertial axes, whatever the initial configuration
+// is; loops that assembly closes from rough positions; and what is refused instead of becoming another mechanism.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyses/sensitivity.h"
+#include "analyses/simulate.h"
+#include "io/read_model.h"
+#include "model/joints/held_rows.h"
+#include "system/testing.h"
+
+namespace liedyn {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Placed {
+  Mat3 R = Mat3::Identity();
+  Vec3 p = Vec3::Zero();
+  Vec3 at(const Vec3& rho) const { return p + R * rho; }
+  Vec3 seen(const Vec3& x) const { return R.transpose() * (x - p); }
+};
+
+// A joint of the kind between two bodies, described in body axes, and the poses of the bodies in which it is met.
+struct Case {
+  std::string type;
+  Placed one, two;
+  Vec3 rho[2], axis[2];
+  double length = 1.3, radius = 0.4;
+
+  Case(const std::string& kind, Random& random) : type(kind) {
+    const bool plane = type.starts_with("planar_");
+    const auto vector = [&] {
+      Vec3 v = random.vector<3>();
+      if (plane) v.z() = 0;
+      return v;
+    };
+    const auto rotation = [&] {
+      return plane ? SO3<double>::exp(Vec3(0, 0, random.between(-1, 1))).R() : random.rotation().R();
+    };
+    for (int i = 0; i < 2; ++i) rho[i] = vector(), axis[i] = vector();
+    one = {rotation(), vector()};
+    two.R = rotation();
+    // Where turns are held, the axes of both bodies coincide: x, y, z of spatial joints, the line of planar ones.
+    const bool spherical = type == "spherical" || type == "distance" || type == "planar_revolute";
+    const bool one_sided =
+        type.ends_with("point_on_line") || type == "point_on_plane" || type == "rolling_disc";
+    const auto axes = [&](int i) -> Mat3 {
+      if (!plane) return axes_along<double>(axis[i]);
+      Mat3 A;
+      A << Vec3::UnitZ().cross(axis[i].normalized()), Vec3::UnitZ(), axis[i].normalized();
+      return A;
+    };
+    if (type == "universal") {
+      const Mat3 second = axes(1);
+      Mat3 turned;
+      turned << second.col(2), second.col(0), second.col(1);
+      two.R = one.R * axes(0) * turned.transpose();
+    } else if (!spherical && !one_sided && type != "fixed" && type != "planar_fixed") {
+      two.R = one.R * axes(0) * axes(1).transpose();
+    }
+    two.p = one.at(rho[0]) - two.R * rho[1];
+    if (type == "distance") two.p += Vec3(length, 0, 0);
+    if (type == "rolling_disc") {
+      const Vec3 n = (one.R * axis[0]).normalized(), a = (two.R * axis[1]).normalized();
+      two.p += radius * (n - a * a.dot(n)).normalized();
+    }
+  }
+
+  void add_joint(ModelBuilder& b, bool in_bodies) const {
+    const bool plane = type.starts_with("planar_");
+    const int count = plane ? 2 : 3;
+    const auto set = [&](const char* field, const Vec3& v) {
+      b.set(field, std::span<const double>(v.data(), static_cast<std::size_t>(count)));
+    };
+    b.joint("joint", type).set("between", "one", "two");
+    const Vec3 here = one.at(rho[0]);
+    if (type == "distance") {
+      const Vec3 there = two.at(rho[1]);
+      if (in_bodies)
+        b.in_bodies("points", {{"two", rho[1]}, {"one", rho[0]}});  // in any order
+      else
+        b.set("points", {here.x(), here.y(), here.z(), there.x(), there.y(), there.z()});
+      b.set("length", {length});
+      return;
+    }
+    if (type == "rolling_disc") {
+      b.set("radius", {radius});
+      if (in_bodies)
+        b.in_bodies("center", {{"one", rho[0]}, {"two", rho[1]}})
+            .in_bodies("normal", {{"one", axis[0]}})
+            .in_bodies("axis", {{"two", axis[1]}});
+      else
+        b.set("center", two.at(rho[1]))
+            .set("normal", Vec3(one.R * axis[0]))
+            .set("axis", Vec3(two.R * axis[1]));
+      return;
+    }
+    if (in_bodies)
+      b.in_bodies("at", {{"one", rho[0]}, {"two", rho[1]}}, count);
+    else
+      set("at", here);
+    if (type == "screw") b.set("pitch", {0.3});
+    if (type == "universal") {
+      if (in_bodies)
+        b.in_bodies("first_axis", {{"one", axis[0]}}).in_bodies("second_axis", {{"two", axis[1]}});
+      else
+        set("first_axis", one.R * axis[0]), set("second_axis", two.R * axis[1]);
+      return;
+    }
+    const Kind& kind = *find_kind(Section::Joints, type);
+    const int field = kind.field("axis");
+    if (field < 0) return;
+    const bool both = kind.fields[static_cast<std::size_t>(field)].body_axes == BodyAxes::Each;
+    if (!in_bodies)
+      set("axis", one.R * axis[0]);
+    else if (both)
+      b.in_bodies("axis", {{"one", axis[0]}, {"two", axis[1]}}, count);
+    else
+      b.in_bodies("axis", {{"one", axis[0]}}, count);
+  }
+
+  // `off`: how far the second body is from where the joint holds it, as a guess.
+  std::shared_ptr<const Description> model(bool in_bodies, double off = 0) const {
+    const bool plane = type.starts_with("planar_");
+    ModelBuilder b({1, -9, 2});
+    for (const std::string name : {"one", "two"}) {
+      const Placed& pose = name == "one" ? one : two;
+      const Vec3 w = SO3<double>::from_matrix(pose.R).log();
+      b.body(name, plane ? "planar" : "rigid").set("mass", {name == "one" ? 1.0 : 1.7});
+      b.consistent("velocity").consistent("angular_velocity");
+      const std::vector<double> place(pose.p.data(), pose.p.data() + (plane ? 2 : 3));
+      if (plane)
+        b.set("inertia", {0.6});
+      else
+        b.set("inertia", {0.5, 0.6, 0.7});
+      if (off == 0 || name == "one") {
+        b.set("position", place);
+        if (plane)
+          b.set("angle", {w.z()});
+        else
+          b.set("orientation", w);
+        continue;
+      }
+      std::vector<double> rough = place;
+      for (double& x : rough) x += off;
+      b.guess("position", rough);
+      if (plane)
+        b.guess("angle", std::vector<double>{w.z() - off});
+      else
+        b.guess("orientation", Vec3(w + off * Vec3(1, -1, 0.5)));
+    }
+    add_joint(b, in_bodies);
+    b.sensor("place", "position").set("of", std::string("two"));
+    b.sensor("turn", "rotation_vector").set("of", std::string("two"));
+    b.sensor("energy", "energy");
+    return b.finish();
+  }
+};
+
+const std::vector<std::string> kTypes = {
+    "spherical",       "revolute",         "prismatic",    "cylindrical",
+    "universal",       "planar",           "fixed",        "distance",
+    "point_on_line",   "point_on_plane",   "screw",        "rolling_disc",
+    "planar_revolute", "planar_prismatic", "planar_fixed", "planar_point_on_line"};
+
+TEST(BodyAxes, GiveTheSameMechanismAsInertialAxes) {
+  for (const std::string& type : kTypes) {
+    double off = 0;
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      Random random(seed);
+      const Case c(type, random);
+      for (const std::string formulation : {"r3so3", "minimal"}) {
+        SimulateOptions options;
+        options.step = 0.01;
+        options.end = 0.2;
+        std::vector<double> ends[2];
+        for (const bool in_bodies : {false, true}) {
+          const Result r = simulate(make_system(c.model(in_bodies), formulation), options);
+          EXPECT_TRUE(r.summary.completed) << type << " " << r.summary.failure;
+          ends[in_bodies ? 1 : 0].assign(r.trajectory.data.end() - r.trajectory.columns,
+                                         r.trajectory.data.end());
+        }
+        off = std::max(off, relative_difference(as_vector(ends[1]), as_vector(ends[0])));
+      }
+    }
+    expect_at_most(off, 1e-8, type + ": place, turn and energy at the end");
+  }
+}
+
+// What is found from a rough guess meets the joint, and what was given stays.
+TEST(BodyAxes, LetAssemblyCloseJointsFromRoughPositions) {
+  for (const std::string& type : kTypes) {
+    double phi = 0, moved = 0;
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      Random random(seed);
+      const Case c(type, random);
+      if (type == "fixed" || type == "planar_fixed") continue;  // these keep the orientations of the guess
+      for (const std::string formulation : {"r3so3", "minimal"}) {
+        const System system = make_system(c.model(true, 0.2), formulation);
+        Work work(system);
+        const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+        system.residual(state, work, {});
+        for (const double row : work.phi) phi = std::max(phi, std::abs(row));
+        moved = std::max(moved, (work.motions[0].p - c.one.p).norm());
+      }
+    }
+    expect_at_most(phi, 1e-10, type + ": Phi after assembly");
+    expect_at_most(moved, 1e-10, type + ": displacement of the body that was given");
+  }
+}
+
+// A four-bar linkage whose coupler and rocker are found: ground A = (0, 0), D = (d, 0), crank a, coupler b, rocker c.
+constexpr const char* kFourBar = R"json({ "liedyn": 1, "gravity": [0, -9.81, 0],
+  "parameters": { "a": 0.1, "b": 0.3, "c": 0.25, "d": 0.28, "phi": 0.9 },
+  "bodies": {
+    "crank":   { "type": "rigid", "mass": 1, "inertia": [0.001, 0.002, 0.002],
+                 "position": ["a/2*cos(phi)", "a/2*sin(phi)", 0], "orientation": { "axis": [0, 0, 1], "angle": "phi" },
+                 "velocity": "consistent", "angular_velocity": [0, 0, 3] },
+    "coupler": { "type": "rigid", "mass": 2, "inertia": [0.001, 0.02, 0.02],
+                 "position": { "consistent": [0.2, 0.15, 0] }, "orientation": { "consistent": { "cardan": [0, 0, 0.2] } },
+                 "velocity": "consistent", "angular_velocity": "consistent" },
+    "rocker":  { "type": "rigid", "mass": 1.5, "inertia": [0.001, 0.01, 0.01],
+                 "position": { "consistent": [0.3, 0.1, 0] }, "orientation": { "consistent": { "cardan": [0, 0, 1] } },
+                 "velocity": "consistent", "angular_velocity": "consistent" } },
+  "joints": {
+    "A": { "type": "revolute", "between": ["ground", "crank"], "at": { "ground": [0, 0, 0], "crank": ["-a/2", 0, 0] },
+           "axis": { "ground": [0, 0, 1], "crank": [0, 0, 1] } },
+    "B": { "type": "revolute", "between": ["crank", "coupler"], "at": { "crank": ["a/2", 0, 0], "coupler": [-0.15, 0, 0] },
+           "axis": { "crank": [0, 0, 1], "coupler": [0, 0, 1] } },
+    "C": { "type": "point_on_line", "between": ["coupler", "rocker"], "at": { "rocker": ["c/2", 0, 0], "coupler": ["b - 0.15", 0, 0] },
+           "axis": { "coupler": [0, 0, 1] } },
+    "D": { "type": "revolute", "between": ["ground", "rocker"], "at": { "ground": ["d", 0, 0], "rocker": ["-c/2", 0, 0] },
+           "axis": { "rocker": [0, 0, 1], "ground": [0, 0, 1] } } },
+  "sensors": { "coupler": { "type": "position", "of": "coupler" }, "rocker": { "type": "position", "of": "rocker" },
+               "tip": { "type": "position", "of": "rocker", "at": { "rocker": ["c/2", 0, 0] } },
+               "angle": { "type": "joint_angle", "of": "A" } },
+  "simulation": { "end": 0.02, "step": 1e-3, "integrator": "generalized-alpha,newton_tol=1e-13" } })json";
+
+System four_bar(const std::string& formulation, std::vector<Assignment> set = {}) {
+  const auto description =
+      std::make_shared<const Description>(read_model_text(kFourBar, "four_bar.json", set));
+  Params params(description);
+  for (const Assignment& one : set) params.set(one.path, one.value);
+  return System(Model::compile(description, formulation), params);
+}
+
+TEST(BodyAxes, CloseAFourBarLinkageAsItsGeometrySays) {
+  for (const std::string formulation : {"r3so3", "minimal"})
+    for (const double phi : {0.9, 0.3, 1.6}) {
+      const System system = four_bar(formulation, {{"phi", phi}});
+      Work work(system);
+      const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+      std::vector<double> variables(static_cast<std::size_t>(system.model().sensor_variables)),
+          sensed(variables.size());
+      system.sense(state, work, variables, sensed.data());
+      // C: at the distance b from B and c from D, above the line between them.
+      const double a = 0.1, b = 0.3, c = 0.25, d = 0.28;
+      const Vec3 B(a * std::cos(phi), a * std::sin(phi), 0), D(d, 0, 0), across = D - B;
+      const double e = across.norm(), x = (e * e + b * b - c * c) / (2 * e), y = std::sqrt(b * b - x * x);
+      const Vec3 C = B + x / e * across + y / e * Vec3(-across.y(), across.x(), 0);
+      const std::string what = fmt::format("{}, phi = {}: ", formulation, phi);
+      expect_at_most((Vec3(sensed.data() + 6) - C).norm(), 1e-10, what + "point C from the triangle B C D");
+      expect_at_most((Vec3(sensed.data() + 3) - 0.5 * (C + D)).norm(), 1e-10, what + "centre of the rocker");
+      // In body axes angles do not begin at zero: that of the crank is the one between the axes of the bodies.
+      expect_at_most(std::abs(sensed[9] - phi), 1e-12, what + "angle of the crank");
+    }
+}
+
+TEST(BodyAxes, HaveDerivativesThroughAssembly) {
+  for (const std::string formulation : {"r3so3", "minimal"})
+    for (const SensitivityMethod method : {SensitivityMethod::Direct, SensitivityMethod::Adjoint}) {
+      const System system = four_bar(formulation);
+      SensitivityOptions options;
+      options.simulation = default_options(system.model().description());
+      options.parameters = {"joints.B.at.coupler[0]", "joints.D.at.ground[1]", "a", "b",
+                            "bodies.rocker.mass"};
+      options.outputs = {"tip", "coupler", "rocker@0.01"};
+      options.method = method;
+      options.check = true;
+      const Sensitivity s = sensitivity(system, options);
+      for (std::size_t k = 0; k < s.parameters.size(); ++k)
+        expect_at_most(
+            s.disagreement[k], 1e-6,
+            fmt::format("{}, {}: {}", formulation, method == SensitivityMethod::Direct ? "direct" : "adjoint",
+                        s.parameters[k]));
+    }
+}
+
+std::string refusal_of(const std::string& text, const std::string& initial = "check") {
+  try {
+    const auto description = std::make_shared<const Description>(read_model_text(text, "model.json"));
+    const System system = make_system(description);
+    Work work(system);
+    consistent_state(system, 0, initial_policy(initial), work);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t place = text.find(from);
+  EXPECT_NE(place, std::string::npos) << from;
+  return text.replace(place, from.size(), to);
+}
+
+constexpr const char* kArm = R"json({ "liedyn": 1, "gravity": [0, -9.81, 0],
+  "bodies": { "arm": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [1, 0, 0], "orientation": { "cardan": [0, 0, 0] },
+                       "velocity": "consistent", "angular_velocity": "consistent" } },
+  "joints": { "h": { "type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1] },
+              "d1": { "type": "prescribed_motion", "joint": "h", "motion": "1 + t" } } })json";
+
+TEST(BodyAxes, OpenPositionsAreRefusedWhereJointsTakeTheirGeometryFromThem) {
+  const std::string open = refusal_of(replaced(kArm, "[1, 0, 0]", "\"consistent\""));
+  fmt::print("{}\n", open);
+  EXPECT_THAT(open, AllOf(HasSubstr("joints.h.at"), HasSubstr("the position of 'arm' is \"consistent\""),
+                          HasSubstr("\"at\": {\"ground\": [...], \"arm\": [...]}"),
+                          HasSubstr("\"position\": {\"consistent\": ...}")));
+  EXPECT_THAT(refusal_of(replaced(kArm, "{ \"cardan\": [0, 0, 0] }", "\"consistent\"")),
+              AllOf(HasSubstr("joints.h.axis"), HasSubstr("the orientation of 'arm' is \"consistent\"")));
+  // Neither says what would make another mechanism of it.
+  const std::string violated = refusal_of(kArm);
+  fmt::print("{}\n", violated);
+  EXPECT_THAT(violated, AllOf(HasSubstr("joints.d1: motion"), HasSubstr("--initial project"),
+                              HasSubstr("{\"consistent\": [...]}")));
+}
+
+// The arm that was meant: of length 1, turned by 1 rad. From a guess, by projection, and with everything in body axes.
+TEST(BodyAxes, FindTheMechanismThatWasMeant) {
+  const std::string guessed =
+      replaced(replaced(kArm, "[1, 0, 0]", "{ \"consistent\": [1, 0, 0] }"), "{ \"cardan\": [0, 0, 0] }",
+               "{ \"consistent\": { \"cardan\": [0, 0, 0] } }");
+  const std::string in_bodies =
+      replaced(replaced(replaced(replaced(kArm, "[1, 0, 0]", "\"consistent\""), "{ \"cardan\": [0, 0, 0] }",
+                                 "\"consistent\""),
+                        "\"at\": [0, 0, 0]", "\"at\": { \"arm\": [-1, 0, 0], \"ground\": [0, 0, 0] }"),
+               "\"axis\": [0, 0, 1]", "\"axis\": { \"arm\": [0, 0, 1], \"ground\": [0, 0, 1] }");
+  for (const auto& [text, policy, what] : {std::tuple{guessed, InitialPolicy::Check, "guess"},
+                                           std::tuple{std::string(kArm), InitialPolicy::Project, "project"},
+                                           std::tuple{in_bodies, InitialPolicy::Check, "body axes"}}) {
+    const System system =
+        make_system(std::make_shared<const Description>(read_model_text(text, "model.json")));
+    Work work(system);
+    const State state = consistent_state(system, 0, policy, work);
+    const Vec3 p = work.motions[0].p;
+    expect_at_most((p - Vec3(std::cos(1.0), std::sin(1.0), 0)).norm(), 1e-9,
+                   std::string(what) + ": place of the arm");
+  }
+}
+
+// Rows of dot products vanish where an axis points the other way: such a start is refused.
+TEST(BodyAxes, AxesThatPointTheOtherWayAreRefused) {
+  const std::string in_bodies = replaced(
+      replaced(replaced(replaced(kArm, "1 + t", "0*t"), "[1, 0, 0]", "{ \"consistent\": [1, 0, 0] }"),
+               "\"at\": [0, 0, 0]", "\"at\": { \"arm\": [-1, 0, 0], \"ground\": [0, 0, 0] }"),
+      "\"axis\": [0, 0, 1]", "\"axis\": { \"arm\": [0, 0, 1], \"ground\": [0, 0, 1] }");
+  for (const double turn : {0.3, 2.9}) {
+    const std::string what =
+        refusal_of(replaced(in_bodies, "{ \"cardan\": [0, 0, 0] }",
+                            fmt::format("{{ \"consistent\": {{ \"cardan\": [{}, 0, 0] }} }}", turn)));
+    fmt::print("  guess off by {} rad: '{}'\n", turn, what);
+    if (turn < 1)
+      EXPECT_EQ(what, "");
+    else
+      EXPECT_THAT(what, HasSubstr("joints.h: its axes on the two bodies point in opposite directions"));
+  }
+}
+
+// Whole turns do not matter: a drive may begin anywhere.
+TEST(BodyAxes, DrivesMayBeginAtAnyAngle) {
+  for (const double begin : {-9.0, -3.1, 2.0, 4.0, 50.0}) {
+    const std::string text = replaced(kArm, "1 + t", fmt::format("{} + t", begin));
+    const System system =
+        make_system(std::make_shared<const Description>(read_model_text(text, "model.json")));
+    Work work(system);
+    consistent_state(system, 0, InitialPolicy::Project, work);
+    const Vec3 p = work.motions[0].p;
+    expect_at_most((p - Vec3(std::cos(begin), std::sin(begin), 0)).norm(), 1e-9,
+                   fmt::format("begin {}: place of the arm", begin));
+  }
+}
+
+TEST(BodyAxes, ALoopThatCannotCloseIsReported) {
+  const std::string text = replaced(kFourBar, "\"d\": 0.28", "\"d\": 1.5");
+  const std::string what = refusal_of(text);
+  fmt::print("{}\n", what);
+  EXPECT_THAT(what, AllOf(HasSubstr("joints.C"), HasSubstr("assembly found no configuration")));
+}
+
+TEST(BodyAxes, WrongNamesAreReportedWithWhatWasExpected) {
+  EXPECT_THAT(
+      refusal_of(replaced(kFourBar, "\"at\": { \"crank\": [\"a/2\"", "\"at\": { \"cranc\": [\"a/2\"")),
+      AllOf(HasSubstr("joints.B.at"), HasSubstr("'crank' and 'coupler'"),
+            HasSubstr("did you mean 'crank'?")));
+  EXPECT_THAT(
+      refusal_of(
+          replaced(kFourBar, "\"axis\": { \"coupler\": [0, 0, 1] }", "\"axis\": { \"rocker\": [0, 0, 1] }")),
+      AllOf(HasSubstr("joints.C.axis"), HasSubstr("expected the components in the axes of 'coupler'")));
+}
+
+}  // namespace
+}  // namespace liedyn
