@@ -18,7 +18,7 @@ constexpr double kGrown = 2;         // times the speed at the last look: worth 
 constexpr double kOpenJoint = 0.01;  // of the model's length, or rad
 constexpr double kSuspicious =
     0.02;  // of the largest speed: worth the factorisation that the exact figure needs
-constexpr double kForbiddenEnergy = 0.01;  // of the largest kinetic energy
+constexpr double kForbiddenEnergy = 0.05;  // of the largest kinetic energy
 constexpr double kEnergyGrowth = 10;       // times the energies that the run has shown before
 constexpr double kWorkMargin =
     100;  // times the work between two looks, which the power at both ends gives roughly
@@ -57,7 +57,7 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
   steps_ = 0;
   speed_ = speed;
   const Look now = energy_at(state, work);
-  if (std::string found = unexplained_energy(state, now, work); !found.empty()) return found;
+  if (std::string found = unexplained_energy(state, now); !found.empty()) return found;
   most_kinetic_ = std::max(most_kinetic_, now.kinetic);
   least_potential_ = std::min(least_potential_, now.potential);
   most_potential_ = std::max(most_potential_, now.potential);
@@ -99,34 +99,56 @@ std::string MotionGuard::violated_velocities(const State& state, const Work& wor
       100 * energy / most_kinetic_, kAdvice);
 }
 
-std::string MotionGuard::unexplained_energy(const State& state, const Look& now, Work& work) {
+std::string MotionGuard::unexplained_energy(const State& state, const Look& now) {
   const double gained = now.total() - before_.total();
   // Between the first states the scales are not known yet: a motion may start from rest.
   if (!follows_energy_ || !has_looked_) return {};
   if (gained <= kEnergyGrowth * std::max(most_kinetic_, most_potential_ - least_potential_)) return {};
   if (gained <= 0.5 * std::max(now.kinetic, std::abs(now.potential - before_.potential))) return {};
-  // dE/dt along (q' = v, v' = vdot): vdot is what the forces give.
-  State probe = state;
-  const double span = now.t - before_.t, small = 1e-6 * span;
-  std::vector<double> theta(state.v.size());
-  double energy[2];
-  for (const int side : {0, 1}) {
-    const double dt = side == 0 ? -small : small;
-    probe.q = state.q;
-    for (std::size_t i = 0; i < theta.size(); ++i) {
-      theta[i] = dt * state.v[i];
-      probe.v[i] = state.v[i] + dt * state.vdot[i];
-    }
-    for (const Node& node : system_->model().nodes)
-      increment_position(node.type, theta.data() + node.v, probe.q.data() + node.q);
-    energy[side] = energy_at(probe, work).total();
-  }
-  const double power = (energy[1] - energy[0]) / (2 * small);
-  if (gained <= kWorkMargin * std::max(power, 0.0) * span) return {};
+  if (gained <= kWorkMargin * largest_power(state, gained, now.t - before_.t) * (now.t - before_.t))
+    return {};
   return fmt::format(
       "the energy grew by {:.3g} J since t = {:.6g}, far beyond the {:.3g} J of before and the work of the "
       "forces; {}",
       gained, before_.t, std::max(most_kinetic_, most_potential_ - least_potential_), kAdvice);
+}
+
+// dE/dt along (q' = v, v' = vdot), where vdot is what the equations of motion give: the power of all that is not in E.
+double MotionGuard::power(State& state, double dt) {
+  if (!solve_accelerations(*system_, state, *own_)) return INFINITY;
+  State probe = state;
+  std::vector<double> theta(state.v.size());
+  double energy[2];
+  for (const int side : {0, 1}) {
+    const double part = side == 0 ? -dt : dt;
+    probe.q = state.q;
+    for (std::size_t i = 0; i < theta.size(); ++i) {
+      theta[i] = part * state.v[i];
+      probe.v[i] = state.v[i] + part * state.vdot[i];
+    }
+    for (const Node& node : system_->model().nodes)
+      increment_position(node.type, theta.data() + node.v, probe.q.data() + node.q);
+    energy[side] = energy_at(probe, *own_).total();
+  }
+  return (energy[1] - energy[0]) / (2 * dt);
+}
+
+// The power of the forces at the state, had it the kinetic energy given and moved along its accelerations, either way: forces that can supply energy show it there, even
+// where the motion itself turns.
+double MotionGuard::largest_power(const State& at, double kinetic, double span) {
+  if (!own_) own_ = std::make_unique<Work>(*system_);
+  State state = at;
+  state.v = at.vdot;
+  if (system_->model().rows > 0 && !project_velocities(*system_, state, nullptr, *own_)) return INFINITY;
+  const double unscaled = energy_at(state, *own_).kinetic;
+  if (!(unscaled > 0)) return INFINITY;
+  double most = 0;
+  for (double& v : state.v) v *= std::sqrt(kinetic / unscaled);
+  for (int side = 0; side < 2; ++side) {
+    most = std::max(most, power(state, 1e-6 * span));
+    for (double& v : state.v) v = -v;
+  }
+  return most;
 }
 
 }  // namespace liedyn

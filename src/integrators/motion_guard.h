@@ -33,7 +33,9 @@ class MotionGuard {
   Look energy_at(const State& state, Work& work) const;
   std::string violated_positions(const Work& work) const;
   std::string violated_velocities(const State& state, const Work& work);
-  std::string unexplained_energy(const State& state, const Look& now, Work& work);
+  std::string unexplained_energy(const State& state, const Look& now);
+  double power(State& state, double dt);
+  double largest_power(const State& at, double kinetic, double span);
 
   const System* system_;
   double length_;

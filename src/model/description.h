@@ -61,8 +61,9 @@ struct SimulationSettings {
   double start = 0;
   double end = 1;
   double step = 1e-3;
-  std::string integrator = "generalized-alpha";
-  std::string formulation = "r3so3";
+  // Chosen by stability first, then by accuracy, then by cost (docs/howto/choose_an_integrator.md).
+  std::string integrator = "generalized-alpha,rho=0.6,sigma=opt";
+  std::string formulation = "r3so3-spatial";
   std::string initial = "check";  // check: inconsistent values are an error; project: they are projected
   long output_every = 1;          // record every n-th step; 0: only the start and the end
 };

@@ -16,7 +16,7 @@ from liedyn.reproduce.study.mechanisms import Mechanism, mechanisms
 
 ALPHA = "generalized-alpha"
 OPTIONS = (
-    "rho=0.9", "rho=0.8", "rho=0.6", "rho=0.9,sigma=1", "rho=0.8,sigma=1", "rho=0.8,sigma=opt", "rho=0.9,index=2", "rho=0.8,index=2",
+    "rho=0.9", "rho=0.8", "rho=0.6", "rho=0.9,sigma=1", "rho=0.8,sigma=1", "rho=0.8,sigma=opt", "rho=0.6,sigma=opt", "rho=0.9,index=2", "rho=0.8,index=2",
     "rho=0.9,index=stabilized", "rho=0.8,index=stabilized",
 )  # fmt: skip
 FORMULATIONS = ("r3so3", "r3so3-spatial", "se3")
