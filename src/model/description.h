@@ -63,7 +63,7 @@ struct SimulationSettings {
   double step = 1e-3;
   // Chosen by stability first, then by accuracy, then by cost (docs/howto/choose_an_integrator.md).
   std::string integrator = "generalized-alpha,rho=0.6,sigma=opt";
-  std::string formulation = "r3so3-spatial";
+  std::string formulation = "r3so3";
   std::string initial = "check";  // check: inconsistent values are an error; project: they are projected
   long output_every = 1;          // record every n-th step; 0: only the start and the end
 };

@@ -147,10 +147,8 @@ def defaults(page: Page) -> None:
 def default_method() -> Method:
     """What a model gets that names neither."""
     model = ld.Model({"liedyn": 1, "bodies": {"a": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]}}})
-    return Method(ALPHA, ",".join(DEFAULT_OPTIONS), model.formulation)
-
-
-DEFAULT_OPTIONS = ("rho=0.9",)
+    name, _, options = model.settings["integrator"].partition(",")
+    return Method(name, options, model.formulation)
 
 
 def summary(outcomes: list[Outcome]) -> list[dict[str, object]]:
