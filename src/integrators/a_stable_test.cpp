@@ -95,7 +95,8 @@ TEST(AStableMethods, GiveTheAccuracyThatIsAskedFor) {
         errors.push_back((place - heavy_top::Reference::at(1).position).norm());
         fmt::print("  {:<10} {:<16} {:>7} {:>9} {:10.0e} {:12.2e}\n", method, formulation, run.report.steps,
                    run.report.rejected, tolerance, errors.back());
-        EXPECT_LT(errors.back(), 15 * tolerance);
+        // The tolerance is that of the top's own time, 1/sqrt(alpha) = 1/26 s.
+        EXPECT_LT(errors.back(), 26 * tolerance);
       }
       // A hundredth of the tolerance, about a hundredth of the error.
       expect_between(std::log10(errors.front() / errors.back()), 1.2, 3.2,

@@ -363,6 +363,21 @@ TEST(AdaptiveSteps, GiveErrorsInProportionToTheTolerance) {
     }
 }
 
+TEST(AdaptiveSteps, OfGeneralizedAlphaGiveTheAccuracyThatIsAskedForOnTheHeavyTop) {
+  for (const char* formulation : {"r3so3", "r3so3-spatial", "se3"})
+    for (const char* sigma : {"0", "opt"}) {
+      const System system = make_system(heavy_top::description(), formulation);
+      const double rtol = 1e-3;
+      const Simulation run(
+          system, fmt::format("generalized-alpha,sigma={},adaptive=true,rtol={}", sigma, rtol), 1, 1e-4);
+      const Vec3 place = heavy_top::sample_of(run.sensors).position;
+      const double error = (place - heavy_top::Reference::at(1).position).norm();
+      fmt::print("  {} steps\n", run.report.steps);
+      expect_between(error / rtol, 0.02, 20,
+                     fmt::format("{}, sigma = {}: error at the end relative to rtol", formulation, sigma));
+    }
+}
+
 // What is not smooth is cut off when the step changes, and only that: with steps at random smooth motion is as accurate as without.
 TEST(AdaptiveSteps, OfAnySizeAreAsAccurateAsThoseOfAGivenSize) {
   fmt::print("  {:<20} {:<17} {:>21} {:>21} {:>21}\n", "generalized-alpha", "formulation", "q, and uncut",
