@@ -217,13 +217,15 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
 }
 
 void Run::give_output() {
+  // Steps may be longer than half a turn: sensors go on from output to output, beginning with the last state, next_.
   // A time that is met up to round-off is not worth an interpolation.
   const double slack = 1e-9 * std::min(options_.spacing, state_.t - next_.t);
   for (;;) {
     const double t = begin_ + static_cast<double>(outputs_ + 1) * options_.spacing;
-    if (t > state_.t + slack) return;
+    if (t > state_.t + slack) break;
     ++outputs_;
     if (t >= state_.t - slack) {
+      system_.continue_sensors(next_.angles, state_, work_);
       options_.output(state_);
       return;
     }
@@ -232,8 +234,10 @@ void Run::give_output() {
     integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
     between_.t = t;
     watch_->shorten(between_);
+    system_.continue_sensors(next_.angles, between_, work_);
     options_.output(between_);
   }
+  system_.continue_sensors(next_.angles, state_, work_);
 }
 
 DriveReport Run::equal_steps(double end, double step) {

@@ -392,12 +392,27 @@ void System::follow_angles(State& state, Work& work) const {
     for (int k = 0; k < batch->size(); ++k)
       batch->wound_angles(e, k, state.angles.data() + batch->first_angle + k * count);
   }
+  follow_sensors(e, state.angles);
+}
+
+void System::follow_sensors(const Evaluation& e, std::vector<double>& angles) const {
   const Energy none;
   for (const Sensor& sensor : model_->sensors) {
     if (sensor.angle < 0) continue;
     const Batch* joint = sensor.batch >= 0 ? model_->batches[at(sensor.batch)].get() : nullptr;
-    sensor.listed->evaluate(SensorContext{sensor, e, joint, none, {}}, state.angles.data() + sensor.angle);
+    sensor.listed->evaluate(SensorContext{sensor, e, joint, none, {}}, angles.data() + sensor.angle);
   }
+}
+
+void System::continue_sensors(std::vector<double>& memory, State& state, Work& work) const {
+  bool any = false;
+  for (const Sensor& sensor : model_->sensors)
+    for (int i = 0; sensor.angle >= 0 && i < sensor.components; ++i, any = true)
+      state.angles[at(sensor.angle + i)] = memory[at(sensor.angle + i)];
+  if (!any) return;
+  follow_sensors(prepare(state, work, {}), state.angles);
+  memory = state.angles;
+}
 }
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {

@@ -115,6 +115,8 @@ class System {
   Energy energy(const State& at, Work& work) const;
   // State::angles of a step that was accepted.
   void follow_angles(State& state, Work& work) const;
+  // What sensors remember, from `memory`, that of a state nearby, which then is that of this one: of states between steps.
+  void continue_sensors(std::vector<double>& memory, State& state, Work& work) const;
   // All sensors at the state, Model::sensor_values numbers. `variables` is scratch of
   // Model::sensor_variables numbers.
   void sense(const State& at, Work& work, std::vector<double>& variables, double* out) const;
@@ -128,6 +130,7 @@ class System {
   friend struct Work;
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
+  void follow_sensors(const Evaluation& e, std::vector<double>& angles) const;
   static void note_force_scale(Work& work);
   void add_forces(const Evaluation& e, Work& work, const Seeding& seeding, double* values,
                   const std::vector<std::vector<BlockRef>>& blocks) const;
