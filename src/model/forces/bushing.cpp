@@ -18,9 +18,9 @@ struct Slope {
 }  // namespace
 
 std::vector<Attachment> Bushing::attachments() {
-  std::vector<Attachment> frames = frames_at_common_place(kBetween, kAt);
-  frames[0].oriented = true;  // it carries the axes
-  return frames;
+  std::vector<Attachment> both = frames_at_common_place(kBetween, kAt);
+  both[0].oriented = true;  // it carries the axes
+  return both;
 }
 
 template <class S>
