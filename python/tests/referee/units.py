@@ -405,12 +405,16 @@ def moved_by(model) -> np.ndarray:
     return 1e6 * extent(model) * np.array([0.6, -0.8, 0.0])
 
 
-def rounding_of(model: dict, distance: float) -> Units:
-    """Units in which the rounding of positions at a distance is `moved[0]`: over a step in velocities, over its square in accelerations and forces."""
-    kept = 2000  # stages of some methods are a twentieth of a step
-    step = number_of(model, model["simulation"]["step"])
+def rounding_of(model: dict, distance: float, analysis: str, steps: int) -> Units:
+    """Units in which the rounding of positions at a distance is `moved[0]`.
+
+    Implicit methods find velocities from positions over a step, accelerations and forces over its square; stages of some are a twentieth of
+    a step. Others differentiate nothing."""
+    implicit = analysis not in LINEAR and analysis.split(",")[0] not in EXPLICIT
+    kept = 2000 if implicit else 50
+    time = number_of(model, model["simulation"]["step"]) * (1 if implicit else steps)
     mass = sum(abs(number_of(model, body.get("mass", 0))) for body in model.get("bodies", {}).values()) or 1.0
-    return Units(mass, extent(model), step, moved=(kept * np.finfo(float).eps * distance / extent(model), 0, 0))
+    return Units(mass, extent(model), time, moved=(kept * np.finfo(float).eps * distance / extent(model), 0, 0))
 
 
 def difference(reference: Outcome, found: Outcome, scales, rounding: Units | None = None) -> tuple[float, str]:
@@ -491,7 +495,7 @@ def rows(name: str, model: dict, analyses: list[str], systems=SYSTEMS, steps: in
         scales = scales_of(model, reference, steps)
         for system in systems:
             units = SYSTEMS[system] or Units(moved=moved_by(model))
-            rounding = rounding_of(model, float(np.linalg.norm(units.moved))) if np.any(units.moved) else None
+            rounding = rounding_of(model, float(np.linalg.norm(units.moved)), analysis, steps) if np.any(units.moved) else None
             size, where = difference(reference, analyse(model, analysis, units, steps), scales, rounding)
             yield name, system, analysis, size, bound(analysis, system), where
 
