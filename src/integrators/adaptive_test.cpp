@@ -351,15 +351,15 @@ TEST(AdaptiveSteps, GiveErrorsInProportionToTheTolerance) {
     for (const char* formulation : {"r3so3", "minimal"}) {
       const System system = make_system(description, formulation);
       std::vector<double> errors;
-      for (const double rtol : {1e-3, 1e-4, 1e-5}) {
+      for (const double rtol : {1e-3, 1e-4}) {
         const Simulation run(system, fmt::format("{},rtol={},atol={}", method, rtol, 1e-4 * rtol), 10, 0.01);
         errors.push_back((as_vector(run.sensors) - as_vector(exact)).cwiseAbs().maxCoeff());
         fmt::print("  {:<36} {:<8} {:8.0e} {:>7} {:>9} {:10.1e} {:8.2f}\n", method, formulation, rtol,
                    run.report.steps, run.report.rejected, errors.back(), errors.back() / rtol);
         EXPECT_LT(errors.back(), 30 * rtol) << method << ", " << formulation;
       }
-      expect_between(std::log10(errors.front() / errors.back()), 1.2, 3.5,
-                     fmt::format("{}, {}: decades of error for two of tolerance", method, formulation));
+      expect_between(std::log10(errors.front() / errors.back()), 0.6, 1.8,
+                     fmt::format("{}, {}: decades of error for one of tolerance", method, formulation));
     }
 }
 

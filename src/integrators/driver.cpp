@@ -158,23 +158,25 @@ Attempt Run::attempt(double h, bool careful) {
   return out;
 }
 
-// The rates of Cardan angles are those of the body divided by cos(beta): where a step turns them far, the angles no longer follow.
+// The rates of Cardan angles are those of the body divided by cos(beta): where that is small and a step turns them far, the angles no longer follow.
 void Run::watch_angles(double h) {
-  constexpr double kFar = 1;  // rad
+  constexpr double kNear = 0.4, kFar = 0.5;  // rad
   const std::vector<Node>& nodes = system_.model().nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
+  for (const Node& node : nodes) {
     if (!has_cardan_angles(node.type)) continue;
+    const double cosine = regularity(node, state_.y.data());
+    if (cosine > kNear) continue;
     const double* omega = state_.v.data() + node.v + rotation_start(node.type);
-    const double turn = h * std::sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]) /
-                        regularity(node, state_.y.data());
+    const double turn =
+        h * std::sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]) / cosine;
     if (!(turn > kFar)) continue;
     has_angles_ = false;  // said once
     report_.warnings.push_back(
-        fmt::format("t = {:.6g}: the Cardan angles of '{}' pass their singularity in steps of {:.3g} s, "
-                    "which their rates turn by {:.2g} rad: the result is doubtful from here on; take another "
-                    "formulation, or smaller steps",
-                    state_.t, system_.model().body_of(node.v).name, h, turn));
+        fmt::format("t = {:.6g}: the Cardan angles of '{}' pass their singularity (|cos phi_2| = {:.2g}) and "
+                    "turn by up to {:.2g} rad in a step of {:.3g} s: the result is doubtful "
+                    "from here on; take another formulation, or smaller steps",
+                    state_.t, system_.model().body_of(node.v).name, cosine, turn, h));
+    return;
   }
 }
 
