@@ -632,15 +632,21 @@ class Equilibrium {
     return out;
   }
 
-  // mu with which the first step is a tenth of the size of the model at most.
+  // mu with which the first step is at most a tenth of the length of a subsystem, or a radian.
   double first_shift(const State& state) {
     constexpr double kPart = 0.1;
     State start = state;
     const bool found = solve_accelerations(*system_, start, *work_);
     double out = 0;
-    for (int i = 0; i < system_->model().first_state(); ++i)
-      out = std::max(out, (found ? std::abs(start.vdot[at(i)]) : work_->numbers->gravity.norm()) /
-                              (kPart * scales_.units()[i]));
+    for (const Node& node : system_->model().nodes)
+      for (int k = 0; k < node_size(node.type).v && node.type != NodeType::State; ++k) {
+        const double unit = scales_.units()[node.v + k];
+        const double most = is_displacement(node.type, k) ? kPart * unit : 1;
+        if (found)
+          out = std::max(out, std::abs(start.vdot[at(node.v + k)]) / most);
+        else if (is_displacement(node.type, k))
+          out = std::max(out, work_->numbers->gravity.norm() / most);
+      }
     return out > 0 ? out : 1;
   }
 

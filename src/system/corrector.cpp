@@ -568,6 +568,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
     bool slow = options_.modified && now.largest > kWorstContraction * before;
+    // Or if with this contraction the iterations would not suffice.
+    if (options_.modified && !slow && out.iterations > 0)
+      slow = out.iterations + std::log(options_.relative / now.largest) / std::log(now.largest / before) >
+             0.75 * options_.max_iterations;
     if (by_cost && out.iterations > 0) {
       // Iterations left with this contraction against those with a new matrix, about one, and its cost.
       const double contraction = now.largest / before;
