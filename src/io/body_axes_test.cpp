@@ -185,7 +185,7 @@ TEST(BodyAxes, GiveTheSameMechanismAsInertialAxes) {
         off = std::max(off, relative_difference(as_vector(ends[1]), as_vector(ends[0])));
       }
     }
-    expect_at_most(off, 1e-8, type + ": place, turn and energy at the end");
+    expect_at_most(off, 1e-12, type + ": place, turn and energy at the end");
   }
 }
 

@@ -38,7 +38,7 @@ constexpr const char* kExample =
 
 TEST(ReadModel, ManyParametersThatDependOnEachOtherTakeLinearTime) {
   std::vector<double> seconds;
-  for (const int count : {10'000, 100'000}) {
+  for (const int count : {5'000, 50'000}) {
     std::string text = R"({ "liedyn": 1, "parameters": { "p0": 1)";
     for (int i = 1; i < count; ++i) text += fmt::format(R"(, "p{}": "p{} + 1")", i, i - 1);
     text += " } }";
@@ -48,7 +48,7 @@ TEST(ReadModel, ManyParametersThatDependOnEachOtherTakeLinearTime) {
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     EXPECT_EQ(params.values()[static_cast<std::size_t>(count - 1)], count);
   }
-  fmt::print("  10 000 parameters: {:.3f} s, 100 000: {:.3f} s\n", seconds[0], seconds[1]);
+  fmt::print("  5 000 parameters: {:.3f} s, 50 000: {:.3f} s\n", seconds[0], seconds[1]);
   EXPECT_LT(seconds[1], 40 * std::max(seconds[0], 1e-3)) << "quadratic: 100";
 }
 

@@ -413,7 +413,6 @@ void System::continue_sensors(std::vector<double>& memory, State& state, Work& w
   follow_sensors(prepare(state, work, {}), state.angles);
   memory = state.angles;
 }
-}
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {
   const Evaluation e = prepare(state, work, {});
