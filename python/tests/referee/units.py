@@ -410,7 +410,7 @@ def rounding_of(model: dict, distance: float, analysis: str, steps: int) -> Unit
 
     Implicit methods find velocities from positions over a step, accelerations and forces over its square; stages of some are a twentieth of
     a step. Others differentiate nothing."""
-    implicit = analysis not in LINEAR and analysis.split(",")[0] not in EXPLICIT
+    implicit = analysis not in ("static", "modes", "linearize") and analysis.split(",")[0] not in EXPLICIT
     kept = 2000 if implicit else 50
     time = number_of(model, model["simulation"]["step"]) * (1 if implicit else steps)
     mass = sum(abs(number_of(model, body.get("mass", 0))) for body in model.get("bodies", {}).values()) or 1.0
@@ -455,7 +455,7 @@ def bound(analysis: str, system: str) -> float:
     return max(value, 1e-5) if system == "moved" else value
 
 
-ADAPTIVE = "adaptive=true,rtol=1e-5,atol=1e-30"  # an absolute tolerance has a unit
+ADAPTIVE = "adaptive=true,rtol=1e-5,atol=1e-13"  # an absolute tolerance has a unit: far below rtol times the lengths in all of them
 EXPLICIT = ("rk44", "ode23", "dopri5", "rk67")
 LINEAR = ("static", "modes", "linearize", "sensitivity")
 
