@@ -10,9 +10,11 @@ from __future__ import annotations
 import copy
 import csv
 import re
+import signal
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -302,11 +304,27 @@ def compared_sensors(model):
     return {n: s for n, s in model.get("sensors", {}).items() if s["type"] != "multiplier" and not (s["type"] == "energy" and s.get("part") != "kinetic")}
 
 
+@contextmanager
+def time_limit(seconds: int = 60):
+    """Ends an analysis that does not: the engine looks for signals while it runs."""
+
+    def late(*_):
+        raise RuntimeError(f"no result within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def analyse(model: dict, analysis: str, units: Units, steps: int) -> Outcome:
     """One analysis of a model (in SI units) carried out in other units."""
     out = Outcome()
     sensors = compared_sensors(model)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), time_limit():
         warnings.simplefilter("ignore")
         try:
             compiled = ld.Model(Converter(model, units).convert())
