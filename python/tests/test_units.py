@@ -45,7 +45,7 @@ def test_dimensions_of_unit_texts():
 def test_converted_files_mean_the_same_mechanism(system):
     """The conversion itself, judged by the referee: accelerations, reactions and energies of converted files, also at a later time."""
     worst = 0.0
-    for seed in range(20):
+    for seed in range(8):
         model = with_sensors(mechanism(seed))
         chosen = units.SYSTEMS[system] or units.Units(moved=1e-4 * units.moved_by(model))
         first, second = Simulator(model), Simulator(units.Converter(model, chosen).convert())

@@ -393,12 +393,16 @@ bool project_positions(const System& system, State& state, const std::vector<boo
     if (before <= kRoundOff) return true;
     // Rows that are dependent where the constraints are met are so up to the distance from there.
     const double tolerance = std::clamp(10 * before, 1e-7, 1e-2);
-    // Of this projection only: rows at velocity level are among them, and those carry forces.
-    const std::vector<int> left_out =
-        rows_to_leave_out(system, state, tolerance, RowLevel::Position, free, work);
+    std::vector<int> redundant = rows_to_leave_out(system, state, tolerance, RowLevel::Position, free, work);
+    // Rows at velocity level take no part in this projection, but they carry forces: they are redundant only if they were before.
+    std::erase_if(redundant, [&](int row) {
+      return system.model().is_velocity_row(row) &&
+             !std::binary_search(state.redundant.begin(), state.redundant.end(), row);
+    });
+    state.redundant = std::move(redundant);
     system.residual(state, work, {});
     const std::vector<double> residual = work.phi;
-    if (!projection_step(system, state, {}, RowLevel::Position, free, residual, left_out, work))
+    if (!projection_step(system, state, {}, RowLevel::Position, free, residual, state.redundant, work))
       return assemble();
     std::vector<double> step(work.right.begin(), work.right.begin() + system.model().nv);
     double length = rotation_limit(system.model(), step.data());
