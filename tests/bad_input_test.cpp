@@ -479,7 +479,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.inertia[0]=9"}, "principal moments"},
         BadCommand{{"run", "chain", "--set", "links=0"}, "expected a positive number, got 0"},
         BadCommand{{"run", "heavy_top", "--out", "result.txt"}, "ends with .csv or .h5"},
-        BadCommand{{"run", "heavy_top", "--out", "no/such/directory/r.csv"}, "No such file or directory"}));
+        BadCommand{{"run", "heavy_top", "--out", "no/such/directory/r.csv"},
+                   "there is no folder 'no/such/directory'"}));
 
 }  // namespace
 }  // namespace liedyn::testing

@@ -132,7 +132,7 @@ TEST_F(WriteResults, ImpossiblePlacesAreNamedBeforeTheRun) {
   EXPECT_EQ(message("r.txt"), "--out: expected a file that ends with .csv or .h5, got 'r.txt'");
   EXPECT_EQ(message("r"), "--out: expected a file that ends with .csv or .h5, got 'r'");
   EXPECT_EQ(message(file("missing/r.h5")),
-            file("missing/r.h5") + ": cannot be written: No such file or directory");
+            file("missing/r.h5") + ": cannot be written: there is no folder '" + file("missing") + "'");
   std::filesystem::create_directories(file("directory.csv"));
   EXPECT_EQ(message(file("directory.csv")), file("directory.csv") + ": cannot be written: it is a directory");
   for (const char* name : {"missing/r.csv", "missing/r.h5"})
