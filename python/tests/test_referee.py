@@ -40,16 +40,15 @@ def test_referee_conserves_energy():
 
 
 def test_mechanisms_cover_every_kind():
-    """What the generator makes in 300 mechanisms, against the lists of the engine."""
-    made = {"bodies": set(), "joints": set(), "forces": set(), "states": set()}
+    """What the generator makes, against the lists of the engine; line loads act on beams, which the referee does not know."""
+    missing = {(section, kind) for section in ("bodies", "joints", "forces", "states") for kind in ld.elements()[section]} - {("forces", "line_load")}
     for seed in range(300):
-        for held in (False, True):
-            model = mechanism(seed, held)
-            for section, kinds in made.items():
-                kinds |= {entry["type"] for entry in model.get(section, {}).values()}
-    missing = {section: set(ld.elements()[section]) - kinds for section, kinds in made.items()}
-    print(missing)
-    assert missing == {"bodies": set(), "joints": set(), "forces": {"line_load"}, "states": set()}  # line loads act on beams
+        for model in (mechanism(seed), mechanism(seed, held=True)):
+            missing -= {(section, entry["type"]) for section in ("bodies", "joints", "forces", "states") for entry in model.get(section, {}).values()}
+        if not missing:
+            break
+    print(f"all kinds in {seed + 1} seeds")
+    assert not missing
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 4))
