@@ -26,6 +26,8 @@ using Complex = std::complex<double>;
 constexpr double kAccurate = 1e-4;
 // Below this part of the shift are zeros, defective ones being torn apart by roots of round-off, and what a smaller shift resolves.
 constexpr double kUnresolved = 1e-3;
+// Of neighbours on both sides of a gap the slower is at most this part of the faster.
+constexpr double kGap = 0.1;
 // Of the fastest: a slower one is zero.
 constexpr double kEpsilon = 1e-15;
 
@@ -35,6 +37,32 @@ struct Item {
   VectorXcd vector;
 };
 using Items = std::vector<Item>;  // by speed
+
+// Q^T W Q = [N *; 0 R] with all zeros of W in N, strictly upper triangular: what W maps to zero, then what it maps to that, and so on.
+struct Staircase {
+  MatrixXd Q, W;
+  Index zeros = 0;
+};
+Staircase zero_staircase(const MatrixXd& given) {
+  constexpr double kZero = 1e-10;  // round-off, in units of W
+  const Index n = given.rows();
+  Staircase out{MatrixXd::Identity(n, n), given};
+  const double nothing = kZero * std::max(1.0, given.norm());
+  while (out.zeros < n) {
+    const Index rest = n - out.zeros;
+    const Eigen::JacobiSVD<MatrixXd> svd(out.W.bottomRightCorner(rest, rest), Eigen::ComputeFullV);
+    Index count = 0;
+    while (count < rest && svd.singularValues()[rest - 1 - count] <= nothing) ++count;
+    if (count == 0) break;
+    const MatrixXd V = svd.matrixV().rowwise().reverse();
+    out.Q.rightCols(rest) = out.Q.rightCols(rest).eval() * V;
+    out.W.rightCols(rest) = out.W.rightCols(rest).eval() * V;
+    out.W.bottomRows(rest) = V.transpose() * out.W.bottomRows(rest).eval();
+    out.W.block(out.zeros, out.zeros, rest, count).setZero();
+    out.zeros += count;
+  }
+  return out;
+}
 
 class Search {
  public:
@@ -105,6 +133,14 @@ class Search {
         std::partition_point(items.begin(), items.end(),
                              [&](const Item& item) { return item.speed < speed; }) -
         items.begin());
+  }
+
+  // How many are slower, up to a gap at `speed` or below.
+  std::size_t below_gap(double speed) const {
+    std::size_t count = below(items_, speed);
+    while (count > 0 && count < items_.size() && items_[count - 1].speed > kGap * items_[count].speed)
+      --count;
+    return count;
   }
 
   // What is slower than about `about` is taken from `lower`. Both have all eigenvalues: the boundary is in a wide gap, below which both have the same number.
@@ -182,7 +218,6 @@ class Search {
   }
 
   void find_slow_ones(double fastest) {
-    constexpr int kLevels = 8;
     if (const std::optional<double> slowest = slowest_without_zeros(fastest)) {
       // From both ends, and from the middle where these do not reach it.
       double upper = fastest;
@@ -192,13 +227,29 @@ class Search {
       }
       if (refine(0, std::sqrt(upper * *slowest))) return;
     }
-    double t = 0.1 * kAccurate * fastest;
-    if (!refine(t, kAccurate * fastest)) {
-      consistent_ = false;
-      return;
+    double t = 0.1 * kAccurate * fastest, limit = 10 * kAccurate * fastest;
+    // What A itself gives is enough if there is a gap above those that are too slow for it.
+    const std::size_t slow = below_gap(limit);
+    const bool enough =
+        !problem_.squares && slow < items_.size() && items_[slow].speed >= kAccurate * fastest;
+    if (!enough) {
+      if (!refine(t, kAccurate * fastest)) {
+        consistent_ = false;
+        return;
+      }
+      limit = 3 * t;
     }
+    zeros_ = problem_.squares ? slow_squares(t, fastest) : slow_by_staircase(limit, fastest);
+    // Those that were resolved, but mean nothing.
+    while (zeros_ < items_.size() && problem_.is_round_off(items_[zeros_].speed, items_[zeros_].vector))
+      ++zeros_;
+  }
+
+  // Symmetric: no zero is defective, and those are zero that no shift resolves.
+  std::size_t slow_squares(double t, double fastest) {
+    constexpr int kLevels = 8;
     std::size_t unresolved = below(items_, kUnresolved * t);
-    if (unresolved == 0) return;
+    if (unresolved == 0) return 0;
     // With a shift as slow as the slowest of the others these are found with all digits.
     if (unresolved < items_.size())
       if (const double next = items_[unresolved].speed;
@@ -214,10 +265,60 @@ class Search {
       if (!refine_slowest(t, unresolved)) break;
       unresolved = below(items_, kUnresolved * t);
     }
-    zeros_ = unresolved;
-    // Those that were resolved, but mean nothing.
-    while (zeros_ < items_.size() && problem_.is_round_off(items_[zeros_].speed, items_[zeros_].vector))
-      ++zeros_;
+    return unresolved;
+  }
+
+  // With a shift t as slow as the slowest of the others, W = A (A - t)^-1 = 1 + t (A - t)^-1 has the zeros of A with their chains, linked by numbers of the order of 1, and
+  // the eigenvalues s/(s - t) beside them. The number of the slower ones is known, their subspace small.
+  std::size_t slow_by_staircase(double limit, double fastest) {
+    constexpr int kLevels = 8;
+    std::size_t zeros = 0, before = items_.size() + 1;
+    for (int level = 0; level < kLevels; ++level) {
+      const std::size_t count = below_gap(limit);
+      if (count <= zeros || count >= before) break;
+      before = count;
+      double shift = kGap * (count < items_.size() ? items_[count].speed : fastest);
+      const std::optional<Balanced> T = inverse(shift);
+      if (!T) {
+        consistent_ = false;
+        break;
+      }
+      const Subspace slow = slowest(*T, count);
+      zeros = replace_slowest(slow, T->D, shift);
+      if (zeros == count || items_[zeros].speed >= kAccurate * shift) break;
+      limit = 1e-2 * shift;
+    }
+    return zeros;
+  }
+
+  // The eigenvalues in the subspace of (A - t)^-1; the number of zeros, which stand first.
+  std::size_t replace_slowest(const Subspace& slow, const VectorXd& D, double t) {
+    const Index n = slow.H.rows();
+    const Staircase stairs = zero_staircase(MatrixXd::Identity(n, n) + t * slow.H);
+    const Index z = stairs.zeros, rest = n - z;
+    const MatrixXcd basis = (D.asDiagonal() * slow.X * stairs.Q).cast<Complex>();
+    Items found;
+    for (Index i = 0; i < z; ++i) found.push_back({0, 0, basis.col(i)});
+    if (rest > 0) {
+      const Eigen::EigenSolver<MatrixXd> eigen(stairs.W.bottomRightCorner(rest, rest));
+      if (eigen.info() != Eigen::Success) throw std::runtime_error("the eigenvalues were not found");
+      const MatrixXcd vectors = eigen.eigenvectors(),
+                      nilpotent = stairs.W.topLeftCorner(z, z).cast<Complex>(),
+                      beside = stairs.W.topRightCorner(z, rest).cast<Complex>();
+      for (Index i = 0; i < rest; ++i) {
+        const Complex w = eigen.eigenvalues()[i], s = t * w / (w - 1.0);
+        // W (x1, x2) = w (x1, x2)
+        VectorXcd x(n);
+        x.tail(rest) = vectors.col(i);
+        const MatrixXcd N = w * MatrixXcd::Identity(z, z) - nilpotent;
+        x.head(z) = N.triangularView<Eigen::Upper>().solve(VectorXcd(beside * vectors.col(i)));
+        found.push_back({std::abs(s), s, basis * x.normalized()});
+      }
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Item& a, const Item& b) { return a.speed < b.speed; });
+    std::move(found.begin(), found.end(), items_.begin());
+    return static_cast<std::size_t>(z);
   }
 
   bool all_round_off(std::size_t count, double speed) const {

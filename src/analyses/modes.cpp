@@ -126,8 +126,11 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   std::optional<System> undamped;
   if (options.undamped) undamped.emplace(without_dampers(system));
   const System& analysed = undamped ? *undamped : system;
+  std::optional<Work> own_work;  // with the numbers of the system that is analysed
+  if (undamped) own_work.emplace(*undamped, "klu");
+  Work& used = own_work ? *own_work : work;
   Linearization l =
-      follows ? linearize_unsteady(analysed, state, work) : linearize(analysed, state, out.axes.rate, work);
+      follows ? linearize_unsteady(analysed, state, used) : linearize(analysed, state, out.axes.rate, used);
   out.states = static_cast<int>(l.states());
   if (options.undamped) {
     if (out.states > 0) {
@@ -142,7 +145,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.solver = dense ? "dense" : "sparse";
   std::vector<ModePair> pairs;
   const VectorXd unit = l.unit;
-  const VectorXd scale = stiffness_scale(system, state, l, work).cwiseProduct(unit.cwiseAbs2());
+  const VectorXd scale = stiffness_scale(system, state, l, used).cwiseProduct(unit.cwiseAbs2());
   l = in_natural_units(l);
   if (dense) {
     DenseModes found = dense_modes(model, l, scale, state.t);

@@ -194,7 +194,7 @@ class Search {
     inverse.perform_op(VectorXd(l_.M * start).data(), start.data());
     solver.init(start.data());
     if (const auto found = solver.compute(Spectra::SortRule::LargestMagn, kIterations, kPrecision);
-        found < wanted)
+        found == 0)
       complain(found);
     const VectorXd values = solver.eigenvalues();
     const MatrixXd shapes = solver.eigenvectors();
