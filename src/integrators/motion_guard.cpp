@@ -18,6 +18,7 @@ constexpr double kGrown = 2;         // times the speed at the last look: worth 
 constexpr double kOpenJoint = 0.01;  // of the model's length, or rad
 constexpr double kSuspicious =
     0.02;  // of the largest speed: worth the factorisation that the exact figure needs
+constexpr double kAtRest = 1e-6;
 constexpr double kForbiddenEnergy = 0.05;  // of the largest kinetic energy
 constexpr double kEnergyGrowth = 10;       // times the energies that the run has shown before
 constexpr double kWorkMargin =
@@ -31,7 +32,7 @@ constexpr const char* kAdvice =
 }  // namespace
 
 MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
-    : system_(&system), follows_energy_(system.params().timed().empty()) {
+    : system_(&system), start_(start.t), follows_energy_(system.params().timed().empty()) {
   for (const auto& batch : system.model().batches)
     follows_energy_ &= dynamic_cast<const SignalBatch*>(batch.get()) == nullptr;
   const ConstraintScales scales = constraint_scales(system, start, work);
@@ -87,7 +88,8 @@ std::string MotionGuard::violated_velocities(const State& state, const Work& wor
         std::max({speed, m.V.head<3>().cwiseAbs().maxCoeff(), length_ * m.V.tail<3>().cwiseAbs().maxCoeff()});
   for (std::size_t i = 0; i < work.rate.size(); ++i)
     violation = std::max(violation, std::abs(work.rate[i]) * (is_angle_[i] ? length_ : 1));
-  if (violation <= kSuspicious * speed) return {};
+  // What has moved by a millionth of the model's length since the start at this speed would be at rest: only round-off moves it.
+  if (violation <= kSuspicious * speed || speed * (state.t - start_) <= kAtRest * length_) return {};
   if (!own_) own_ = std::make_unique<Work>(*system_);
   if (!forbidden_velocity(*system_, state, *own_)) return {};
   State forbidden = state;

@@ -38,7 +38,7 @@ class MotionGuard {
   double largest_power(const State& at, double kinetic, double span);
 
   const System* system_;
-  double length_;
+  double start_, length_;
   std::vector<bool> is_angle_;  // per row
   bool follows_energy_;
   long steps_ = 0;    // since the last look
