@@ -143,7 +143,7 @@ TEST(InitialValues, OnlyThoseMarkedConsistentMove) {
   builder.body("arm", "rigid")
       .set("mass", {1})
       .set("inertia", {1, 1, 1})
-      .guess("position", {0, 0, 0})
+      .guess("position", Vec3(0, 0, 0))
       .set("orientation", {0, 0, 0.3});
   builder.set("angular_velocity", {0, 0, 2}).consistent("velocity");
   builder.body("tip", "point").set("mass", {1}).set("position", {1, 0, 0}).consistent("velocity");

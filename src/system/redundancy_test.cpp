@@ -239,7 +239,7 @@ TEST(Redundancy, ARoughFourBarIsAssembled) {
 
 TEST(Redundancy, ContradictionsAreRefusedByName) {
   ModelBuilder builder;
-  builder.body("ball", "point").set("mass", {1}).guess("position", {0, 0, 0});
+  builder.body("ball", "point").set("mass", {1}).guess("position", Vec3(0, 0, 0));
   for (const double length : {1.0, 1.2})
     builder.joint(length == 1 ? "short" : "long", "distance")
         .set("between", "ground", "ball")
