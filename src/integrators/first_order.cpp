@@ -52,8 +52,8 @@ bool FirstOrderMethod<S>::has_constraints() const {
 
 template <class S>
 void FirstOrderMethod<S>::begin(StateOf<S>& state, WorkOf<S>& work) {
-  corrector_.prepare(work);
-  careful_.prepare(work);
+  corrector_.prepare(state, work);
+  careful_.prepare(state, work);
   if (!corrector_.uses_parameters()) return;
   for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, S(0));
   for (const Node& node : system_->model().nodes)

@@ -142,7 +142,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
 
   void start(StateOf<S>& state, double h, WorkOf<S>& work) override {
     tolerances_.measure(*system_, state, work);
-    corrector_.prepare(work);
+    corrector_.prepare(state, work);
     careful_.reset();
     if (in_parameter_space()) {
       for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(numbers_, S(0));
@@ -179,7 +179,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     // Made when it is first needed, which is seldom.
     if (!careful_) {
       careful_ = std::make_unique<CorrectorOf<S>>(*system_, careful(corrector_.options()));
-      careful_->prepare(work);
+      careful_->prepare(from, work);
     }
     corrector_.forget_matrix();
     careful_->forget_matrix();

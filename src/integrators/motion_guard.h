@@ -5,7 +5,7 @@
 //   energy:      in a model without functions of time and signals, kinetic and potential energy that grew beyond all that was there before
 //                and beyond the work of the forces, dE/dt as the equations of motion give it.
 //
-// All three grow without bound where a method is unstable, and stay small where it is merely inaccurate.
+// All three grow without bound where a method is unstable, and stay small or pass where it is merely inaccurate.
 #pragma once
 
 #include <memory>
@@ -32,8 +32,8 @@ class MotionGuard {
   };
   Look energy_at(const State& state, Work& work) const;
   std::string violated_positions(const Work& work) const;
-  std::string violated_velocities(const State& state, const Work& work);
-  std::string unexplained_energy(const State& state, const Look& now);
+  double forbidden_energy(const State& state, const Work& work);
+  double unexplained_energy(const State& state, const Look& now, double range);
   double power(State& state, double dt);
   double largest_power(const State& at, double kinetic, double span);
 

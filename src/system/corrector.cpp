@@ -111,6 +111,18 @@ void Corrector::prepare(Work& work) {
   }
 }
 
+void Corrector::prepare(const State& start, Work& work) {
+  prepare(work);
+  scales_ = std::make_unique<NaturalScales>(*system_, start, work);
+  probe_ = start;
+  probe_.redundant.reserve(at(system_->model().rows));
+  kept_r_.reserve(work.r.size());
+  kept_phi_.reserve(work.phi.size());
+  kept_rate_.reserve(work.rate.size());
+  for (std::vector<double>* of : {&rounding_, &inertial_rounding_}) of->reserve(at(system_->model().nv));
+  for (std::vector<double>* of : {&row_rounding_, &rate_rounding_}) of->reserve(at(system_->model().rows));
+}
+
 // Assembling and factorising a matrix over an iteration without: residual, solution, update. By counts, with times that were measured once, so that runs
 // are the same everywhere.
 double Corrector::cost_of_matrix(const Work& work) const {
@@ -213,7 +225,21 @@ void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) 
   const Model& model = system_->model();
   const std::size_t nv = at(model.nv), rows = at(model.rows);
   const Subsystems& parts = scales_->parts();
-  const std::vector<double> r = work.r, phi = work.phi, rate = work.rate;
+  kept_r_ = work.r;
+  kept_phi_ = work.phi;
+  kept_rate_ = work.rate;
+  const std::vector<double>&r = kept_r_, &phi = kept_phi_, &rate = kept_rate_;
+  // Of the state what residuals depend on.
+  State& other = probe_;
+  const auto begin_again = [&] {
+    other.t = to.t;
+    other.q = to.q;
+    other.v = to.v;
+    other.vdot = to.vdot;
+    other.lambda = to.lambda;
+    other.angles = to.angles;
+    other.redundant = to.redundant;
+  };
   rounding_.assign(nv, 0);
   inertial_rounding_.assign(nv, 0);
   row_rounding_.assign(rows, 0);
@@ -231,7 +257,7 @@ void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) 
       if (std::isfinite(now[i])) out[i] = std::max(out[i], factor * std::abs(now[i] - before[i]));
   };
   for (int probe = 0; probe < 2; ++probe) {
-    State other = to;
+    begin_again();
     for (std::size_t n = 0; n < model.nodes.size(); ++n) {
       const Node& node = model.nodes[n];
       const int part = parts.of_node[n];
@@ -248,7 +274,7 @@ void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) 
     add(work.phi, phi, digits, row_rounding_);
     add(work.rate, rate, digits, rate_rounding_);
     // Accelerations are as uncertain as theta, and as the places where these are constrained, times dvdot/dq.
-    other = to;
+    begin_again();
     const bool constrained = holds_positions() && model.rows > 0;
     for (std::size_t n = 0; n < model.nodes.size(); ++n) {
       const Node& node = model.nodes[n];

@@ -72,6 +72,8 @@ class Corrector {
 
   // Makes what depends on the structure of the matrix, and forgets any matrix: before the first step.
   void prepare(Work& work);
+  // And what depends on where the run starts, so that the first step allocates nothing.
+  void prepare(const State& start, Work& work);
   // Whether states need y, y' and y''.
   bool uses_parameters() const { return uses_parameters_; }
   // The arrays of a stage between two states.
@@ -147,6 +149,8 @@ class Corrector {
   std::unique_ptr<NaturalScales> scales_;
   std::vector<double> weight_, row_weight_, rate_weight_;
   std::vector<double> rounding_, inertial_rounding_, row_rounding_, rate_rounding_;
+  State probe_;  // with changed digits; and the residuals without
+  std::vector<double> kept_r_, kept_phi_, kept_rate_;
   double margin_ = 1;  // of the round-off
   // Keeping the matrix by cost: what a new one costs, in iterations (0: it is not kept), the iterations of the solve that made
   // the last one, and those that solves with it needed in addition.

@@ -141,7 +141,7 @@ class VariedCorrector {
 
   std::vector<Varied> Theta, V, theta, covector;  // as those of Corrector
 
-  void prepare(VariedWork& work) { plain_.prepare(work.plain); }
+  void prepare(const VariedState&, VariedWork& work) { plain_.prepare(work.plain); }
   bool uses_parameters() const { return plain_.uses_parameters(); }
   ParameterStageOf<Varied> parameter_stage(const Stage& stage, const VariedState& reference,
                                            VariedState& to) const;
