@@ -41,25 +41,28 @@ using Items = std::vector<Item>;  // by speed
 // Q^T W Q = [N *; 0 R] with all zeros of W in N, strictly upper triangular: what W maps to zero, then what it maps to that, and so on.
 struct Staircase {
   MatrixXd Q, W;
-  Index zeros = 0;
+  Index zeros = 0, at_rest = 0,
+        steps = 0;  // the first `at_rest` are mapped to 0; the longest chain has `steps`
 };
 Staircase zero_staircase(const MatrixXd& given) {
-  constexpr double kZero = 1e-10;  // round-off, in units of W
+  constexpr double kZero = 1e-12;  // round-off, in units of W
   const Index n = given.rows();
   Staircase out{MatrixXd::Identity(n, n), given};
   const double nothing = kZero * std::max(1.0, given.norm());
   while (out.zeros < n) {
     const Index rest = n - out.zeros;
-    const Eigen::JacobiSVD<MatrixXd> svd(out.W.bottomRightCorner(rest, rest), Eigen::ComputeFullV);
+    // W^T P = V R: what stands at the end of V is mapped to the end of the diagonal of R.
+    const Eigen::ColPivHouseholderQR<MatrixXd> qr(out.W.bottomRightCorner(rest, rest).transpose());
     Index count = 0;
-    while (count < rest && svd.singularValues()[rest - 1 - count] <= nothing) ++count;
+    while (count < rest && std::abs(qr.matrixQR()(rest - 1 - count, rest - 1 - count)) <= nothing) ++count;
     if (count == 0) break;
-    const MatrixXd V = svd.matrixV().rowwise().reverse();
+    const MatrixXd V = MatrixXd(qr.householderQ()).rowwise().reverse();
     out.Q.rightCols(rest) = out.Q.rightCols(rest).eval() * V;
     out.W.rightCols(rest) = out.W.rightCols(rest).eval() * V;
     out.W.bottomRows(rest) = V.transpose() * out.W.bottomRows(rest).eval();
     out.W.block(out.zeros, out.zeros, rest, count).setZero();
     out.zeros += count;
+    if (out.steps++ == 0) out.at_rest = count;
   }
   return out;
 }
@@ -227,27 +230,19 @@ class Search {
       }
       if (refine(0, std::sqrt(upper * *slowest))) return;
     }
-    double t = 0.1 * kAccurate * fastest, limit = 10 * kAccurate * fastest;
-    // What A itself gives is enough if there is a gap above those that are too slow for it.
-    const std::size_t slow = below_gap(limit);
-    const bool enough =
-        !problem_.squares && slow < items_.size() && items_[slow].speed >= kAccurate * fastest;
-    if (!enough) {
-      if (!refine(t, kAccurate * fastest)) {
-        consistent_ = false;
-        return;
-      }
-      limit = 3 * t;
-    }
-    zeros_ = problem_.squares ? slow_squares(t, fastest) : slow_by_staircase(limit, fastest);
+    if (problem_.squares || !split_at_gap(fastest)) zeros_ = what_no_shift_resolves(fastest);
     // Those that were resolved, but mean nothing.
     while (zeros_ < items_.size() && problem_.is_round_off(items_[zeros_].speed, items_[zeros_].vector))
       ++zeros_;
   }
 
-  // Symmetric: no zero is defective, and those are zero that no shift resolves.
-  std::size_t slow_squares(double t, double fastest) {
+  std::size_t what_no_shift_resolves(double fastest) {
     constexpr int kLevels = 8;
+    double t = 0.1 * kAccurate * fastest;
+    if (!refine(t, kAccurate * fastest)) {
+      consistent_ = false;
+      return 0;
+    }
     std::size_t unresolved = below(items_, kUnresolved * t);
     if (unresolved == 0) return 0;
     // With a shift as slow as the slowest of the others these are found with all digits.
@@ -268,35 +263,34 @@ class Search {
     return unresolved;
   }
 
-  // With a shift t as slow as the slowest of the others, W = A (A - t)^-1 = 1 + t (A - t)^-1 has the zeros of A with their chains, linked by numbers of the order of 1, and
-  // the eigenvalues s/(s - t) beside them. The number of the slower ones is known, their subspace small.
-  std::size_t slow_by_staircase(double limit, double fastest) {
-    constexpr int kLevels = 8;
-    std::size_t zeros = 0, before = items_.size() + 1;
-    for (int level = 0; level < kLevels; ++level) {
-      const std::size_t count = below_gap(limit);
-      if (count <= zeros || count >= before) break;
-      before = count;
-      double shift = kGap * (count < items_.size() ? items_[count].speed : fastest);
-      const std::optional<Balanced> T = inverse(shift);
-      if (!T) {
-        consistent_ = false;
-        break;
-      }
-      const Subspace slow = slowest(*T, count);
-      zeros = replace_slowest(slow, T->D, shift);
-      if (zeros == count || items_[zeros].speed >= kAccurate * shift) break;
-      limit = 1e-2 * shift;
-    }
-    return zeros;
+  // Where A itself gives all that is not zero, or zeros have long chains, which rounding tears apart the further the slower a shift is. With a shift t as slow as the slowest
+  // of those that A gives, W = A (A - t)^-1 = 1 + t (A - t)^-1 has the zeros of A with their chains, linked by numbers of the order of 1, and the eigenvalues s/(s - t)
+  // beside them. False: there is no such gap, or it is not known that all below it is zero.
+  bool split_at_gap(double fastest) {
+    constexpr Index kLong = 3;
+    constexpr double kInaccurate = 5e-7;
+    const std::size_t slow = below_gap(10 * kAccurate * fastest);
+    const double next = slow < items_.size() ? items_[slow].speed : fastest;
+    if (slow == 0 || next < kAccurate * fastest) return false;
+    double t = kGap * next;
+    const std::optional<Balanced> T = inverse(t);
+    if (!T) return false;
+    const Subspace subspace = slowest(*T, slow);
+    const Staircase stairs =
+        zero_staircase(MatrixXd::Identity(subspace.H.rows(), subspace.H.rows()) + t * subspace.H);
+    zeros_ = static_cast<std::size_t>(stairs.zeros);
+    if (zeros_ < slow && stairs.steps < kLong) return false;
+    replace_slowest(stairs, T->D.asDiagonal() * subspace.X, t);
+    at_rest_ = T->D.asDiagonal() * (subspace.X * stairs.Q.leftCols(stairs.at_rest));
+    split_zeros_ = zeros_;
+    if (zeros_ < slow && items_[zeros_].speed < kInaccurate * t) consistent_ = false;
+    return true;
   }
 
-  // The eigenvalues in the subspace of (A - t)^-1; the number of zeros, which stand first.
-  std::size_t replace_slowest(const Subspace& slow, const VectorXd& D, double t) {
-    const Index n = slow.H.rows();
-    const Staircase stairs = zero_staircase(MatrixXd::Identity(n, n) + t * slow.H);
-    const Index z = stairs.zeros, rest = n - z;
-    const MatrixXcd basis = (D.asDiagonal() * slow.X * stairs.Q).cast<Complex>();
+  // The eigenvalues in the subspace X of (A - t)^-1, zeros first.
+  void replace_slowest(const Staircase& stairs, const MatrixXd& X, double t) {
+    const Index n = stairs.W.rows(), z = stairs.zeros, rest = n - z;
+    const MatrixXcd basis = (X * stairs.Q).cast<Complex>();
     Items found;
     for (Index i = 0; i < z; ++i) found.push_back({0, 0, basis.col(i)});
     if (rest > 0) {
@@ -318,7 +312,6 @@ class Search {
     std::stable_sort(found.begin(), found.end(),
                      [](const Item& a, const Item& b) { return a.speed < b.speed; });
     std::move(found.begin(), found.end(), items_.begin());
-    return static_cast<std::size_t>(z);
   }
 
   bool all_round_off(std::size_t count, double speed) const {
@@ -327,6 +320,7 @@ class Search {
   }
 
   MatrixXd vectors_at_rest(double fastest) const {
+    if (zeros_ == split_zeros_) return at_rest_;
     if (zeros_ == items_.size() && problem_.squares) return MatrixXd::Identity(problem_.size, problem_.size);
     const double next = zeros_ < items_.size() ? items_[zeros_].speed : fastest > 0 ? fastest : 1;
     double t = 1e-2 * next;
@@ -338,7 +332,9 @@ class Search {
 
   const EigenProblem& problem_;
   Items items_;
-  std::size_t zeros_ = 0;  // the first of the items
+  std::size_t zeros_ = 0;        // the first of the items
+  std::size_t split_zeros_ = 0;  // of split_at_gap, with their vectors
+  MatrixXd at_rest_;
   bool consistent_ = true;
 };
 
@@ -378,7 +374,7 @@ Eigenvalues all_eigenvalues(const EigenProblem& problem) { return Search(problem
 
 Subspace dominant_subspace(const std::function<MatrixXd(const MatrixXd&)>& T, Index size, Index count) {
   constexpr int kMost = 30;
-  constexpr double kConverged = 1e-13;
+  constexpr double kConverged = 1e-15;
   // Without directions that happen to be missing.
   std::mt19937 random(1);
   std::uniform_real_distribution<double> anywhere(-1, 1);
@@ -389,15 +385,16 @@ Subspace dominant_subspace(const std::function<MatrixXd(const MatrixXd&)>& T, In
   for (double& x : X.reshaped()) x = anywhere(random);
   X = orthonormal(T(orthonormal(X)));
   Subspace out;
-  double before = std::numeric_limits<double>::infinity();
+  double before = std::numeric_limits<double>::infinity(), last = before;
   for (int i = 0; i < kMost; ++i) {
     const MatrixXd TX = T(X);
     out.H = X.transpose() * TX;
     out.X = X;
     const double rest = (TX - X * out.H).norm() / std::max(TX.norm(), 1e-300);
-    // Until rounding stops it.
+    // Until rounding stops it; a pair of eigenvalues that is left turns, so that only every other step compares.
     if (rest <= kConverged || (rest < 1e-8 && rest > 0.5 * before)) break;
-    before = rest;
+    before = last;
+    last = rest;
     X = orthonormal(TX);
   }
   return out;
