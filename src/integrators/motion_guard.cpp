@@ -40,6 +40,7 @@ MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
   length_ = scales.length;
   is_angle_.reserve(scales.row.size());
   for (const double scale : scales.row) is_angle_.push_back(scale != 1);
+  if (system.model().rows > 0) system.residual(start, work, {true, true, false});  // makes room for the rows
   before_ = energy_at(start, work);
   most_kinetic_ = before_.kinetic;
   least_potential_ = most_potential_ = before_.potential;
