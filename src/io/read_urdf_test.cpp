@@ -130,8 +130,12 @@ TEST(ReadUrdf, StartsWhereItIsTold) {
   ASSERT_EQ(assignments.size(), 1u) << "what is not the reader's is left";
   const auto model = Model::compile(description);
   for (const Sensor& sensor : model->sensors) {
-    if (sensor.name == "shoulder") EXPECT_EQ(model->unit_of(sensor), "rad");
-    if (sensor.name == "extension") EXPECT_EQ(model->unit_of(sensor), "m");
+    if (sensor.name == "shoulder") {
+      EXPECT_EQ(model->unit_of(sensor), "rad");
+    }
+    if (sensor.name == "extension") {
+      EXPECT_EQ(model->unit_of(sensor), "m");
+    }
   }
   const Params params(description);
   const Mat3 R = SO3<double>::exp(Vec3(0, 0, 0.5)).R() * SO3<double>::exp(Vec3(0, 0.4, 0)).R();
