@@ -260,7 +260,7 @@ Result run(const std::shared_ptr<const Description>& d, double end, double step,
   options.step = step;
   options.integrator = integrator;
   const Result result = simulate(make_system(d, formulation), options);
-  EXPECT_TRUE(result.summary.completed) << formulation << " " << integrator;
+  EXPECT_TRUE(result.summary.completed) << formulation << " " << integrator << ": " << result.summary.failure;
   return result;
 }
 

@@ -79,7 +79,6 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
         "the energy grew by {:.3g} J since t = {:.6g}, far beyond the {:.3g} J of before and the work of the "
         "forces; {}",
         gained, before_.t, range, kAdvice);
-  has_looked_ = true;
   // What is doubtful is no measure of what comes.
   if (gained > 0 || forbidden > kForbiddenEnergy * most_kinetic_) return {};
   most_kinetic_ = std::max(most_kinetic_, now.kinetic);
@@ -118,10 +117,11 @@ double MotionGuard::forbidden_energy(const State& state, const Work& work) {
 
 // What the energy gained since the last look beyond `range` and the work of the forces; 0 where that explains it.
 double MotionGuard::unexplained_energy(const State& state, const Look& now, double range) {
-  // Between the first states the scales are not known yet: a motion may start from rest.
-  if (!follows_energy_ || !has_looked_) return 0;
+  if (!follows_energy_) return 0;
   const double gained = now.total() - before_.total(), span = now.t - before_.t;
-  if (gained <= kEnergyGrowth * range ||
+  // What starts from rest gains energy with a power of time, the fourth if forces grow with time as well: instability is exponential.
+  const double natural = std::pow((now.t - start_) / (before_.t - start_), 4);
+  if (!(gained > kEnergyGrowth * range * natural) ||
       gained <= 0.5 * std::max(now.kinetic, std::abs(now.potential - before_.potential)) ||
       gained <= kWorkMargin * largest_power(state, gained, span) * span)
     return 0;

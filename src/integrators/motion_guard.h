@@ -45,7 +45,6 @@ class MotionGuard {
   double speed_ = 0;  // largest velocity of all at the last look
   Look before_;
   double most_kinetic_, least_potential_, most_potential_;
-  bool has_looked_ = false;
   std::unique_ptr<Work> own_;  // made when first needed
 };
 

@@ -15,6 +15,7 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kWorstContraction = 0.5;
 constexpr double kLargestMargin = 64;  // of round-off that was estimated too low
+constexpr double kMarginKept = 0.9;    // of it, in the next solve
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -117,8 +118,8 @@ void Corrector::prepare(const State& start, Work& work) {
   probe_ = start;
   probe_.redundant.reserve(at(system_->model().rows));
   kept_r_.reserve(work.r.size());
-  kept_phi_.reserve(work.phi.size());
-  kept_rate_.reserve(work.rate.size());
+  kept_phi_.reserve(at(system_->model().rows));
+  kept_rate_.reserve(at(system_->model().rows));
   for (std::vector<double>* of : {&rounding_, &inertial_rounding_}) of->reserve(at(system_->model().nv));
   for (std::vector<double>* of : {&row_rounding_, &rate_rounding_}) of->reserve(at(system_->model().rows));
 }
@@ -205,7 +206,7 @@ void Corrector::evaluate_residual(const Stage& stage, const State& to, Work& wor
 // Residuals relative to what they are made of: forces to those at work, constraints, as the accelerations that would remove them, to the accelerations.
 // Not more is asked of any equation than its round-off allows.
 void Corrector::set_weights(const Stage& stage) {
-  const double per_tolerance = 1 / options_.relative, rate = stage.rate();
+  const double per_tolerance = margin_ / options_.relative, rate = stage.rate();
   const int first_state = system_->model().first_state();
   const std::vector<double>&forces = scales_->forces(), &rows = scales_->rows();
   for (std::size_t i = 0; i < at(first_state); ++i)
@@ -221,13 +222,13 @@ void Corrector::set_weights(const Stage& stage) {
 // What the last digits of all unknowns make of the residuals: two random changes of them by the relative amount delta, enlarged to what rounding errors add up to.
 void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) {
   constexpr double kDelta = 0x1p-26;
-  const double digits = 16 * margin_ * kEpsilon / kDelta, inertial_digits = 2 * margin_ * kEpsilon / kDelta;
+  constexpr double digits = 16 * kEpsilon / kDelta, inertial_digits = 2 * kEpsilon / kDelta;
   const Model& model = system_->model();
   const std::size_t nv = at(model.nv), rows = at(model.rows);
   const Subsystems& parts = scales_->parts();
   kept_r_ = work.r;
   kept_phi_ = work.phi;
-  kept_rate_ = work.rate;
+  if (holds_velocities()) kept_rate_ = work.rate;
   const std::vector<double>&r = kept_r_, &phi = kept_phi_, &rate = kept_rate_;
   // Of the state what residuals depend on.
   State& other = probe_;
@@ -247,9 +248,11 @@ void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) 
 
   const std::vector<double>& farthest = scales_->farthest();  // places are rounded to that
   std::uint32_t bits = 12345;
+  // Of different sizes, so that changes of two bodies do not cancel in the row between them.
   const auto either_way = [&](double size) {
     bits = 1664525U * bits + 1013904223U;
-    return (bits >> 31U) != 0 ? size : -size;
+    const double part = 0.5 + 0x1p-32 * static_cast<double>(bits & 0x7fffffffU);
+    return (bits >> 31U) != 0 ? part * size : -part * size;
   };
   const auto add = [](const std::vector<double>& now, const std::vector<double>& before, double factor,
                       std::vector<double>& out) {
@@ -291,16 +294,22 @@ void Corrector::probe_rounding(const Stage& stage, const State& to, Work& work) 
     evaluate_residual(stage, other, work);
     add(work.r, r, inertial_digits / stage.rate(), inertial_rounding_);
   }
+  // A row is the difference of two places, or of two directions, whatever changes it.
+  for (std::size_t i = 0; i < rows; ++i) {
+    const int part = parts.of_row[i];
+    const double size = scales_->is_angle()[i] || part < 0 ? 1 : farthest[at(part)];
+    row_rounding_[i] = std::max(row_rounding_[i], 4 * kEpsilon * size);
+  }
   work.r = r;
   work.phi = phi;
-  work.rate = rate;
+  if (holds_velocities()) work.rate = rate;
   set_weights(stage);
 }
 
 // Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
 double Corrector::state_scale(const Stage& stage, const State& to, int i) const {
   const double rounding = std::max(16 * kEpsilon * std::abs(to.v[at(i)]) / stage.c_v, rounding_[at(i)]);
-  return std::max(std::abs(to.vdot[at(i)]), rounding / options_.relative);
+  return std::max(std::abs(to.vdot[at(i)]), margin_ * rounding / options_.relative);
 }
 
 Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const Work& work) const {
@@ -549,7 +558,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   double before = std::numeric_limits<double>::infinity();
   const bool by_cost = matrix_cost_ > 0 && unchecked_ >= 0;
   bool refresh = !(options_.modified || by_cost) || !has_matrix_;
-  bool settled = false;
+  bool settled = false, probed = false;
+  margin_ = std::max(1.0, kMarginKept * margin_);
   bool predicts = false;  // the last iteration tells what the same of the next solve will leave
   Iteration made;
   for (;;) {
@@ -573,11 +583,12 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       made.residual = now.largest;
       seen_[at(out.iterations - 1)] = made;
     }
-    // What more iterations than usual have not removed may be round-off.
-    constexpr int kUsual = 2, kAgain = 4;
-    if (now.largest > options_.relative && (settled || out.iterations % kAgain == kUsual)) {
-      if (settled || out.iterations > kUsual) margin_ = std::min(2 * margin_, kLargestMargin);
+    // What iterations no longer diminish may be round-off.
+    const bool stagnates = settled || (out.iterations > 1 && !(now.largest < kWorstContraction * before));
+    if (now.largest > options_.relative && stagnates) {
+      if (probed) margin_ = std::min(2 * margin_, kLargestMargin);
       probe_rounding(stage, to, work);
+      probed = true;
       now = measure(stage, to, work);
     }
     double judged = now.largest;
@@ -593,9 +604,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     }
     if (out.iterations == options_.max_iterations) return give_up(CorrectorFailure::TooManyIterations);
 
-    bool slow = options_.modified && now.largest > kWorstContraction * before;
+    // The first iteration removes the error of the predictor, mostly in other equations than those that the next ones diminish.
+    bool slow = options_.modified && now.largest > (out.iterations > 1 ? kWorstContraction : 1) * before;
     // Or if with this contraction the iterations would not suffice.
-    if (options_.modified && !slow && out.iterations > 0)
+    if (options_.modified && !slow && out.iterations > 1)
       slow = out.iterations + std::log(options_.relative / now.largest) / std::log(now.largest / before) >
              0.75 * options_.max_iterations;
     if (by_cost && out.iterations > 0) {

@@ -257,6 +257,7 @@ NaturalScales::NaturalScales(const System& system, const State& state, Work& wor
       of_body_(inertia_.size()),
       a_(inertia_.size()),
       largest_(parts_.length.size()),
+      farthest_(parts_.length),
       behind_(model_->tree ? model_->tree->links.size() : 0),
       place_(behind_.size()),
       forces_(at(model_->nv)),

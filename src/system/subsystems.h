@@ -46,6 +46,7 @@ class NaturalScales {
   const std::vector<double>& forces() const { return forces_; }                // per velocity; of states 0
   const std::vector<double>& accelerations() const { return accelerations_; }  // per velocity; of states 0
   const std::vector<double>& rows() const { return rows_; }                    // accelerations, per row
+  const std::vector<bool>& is_angle() const { return angle_; }                 // per row
   // Per subsystem: the largest distance of its bodies from the origin, to which places are rounded; at least its length.
   const std::vector<double>& farthest() const { return farthest_; }
   const Subsystems& parts() const { return parts_; }
