@@ -209,6 +209,7 @@ void Corrector::set_weights(const Stage& stage) {
   const double per_tolerance = margin_ / options_.relative, rate = stage.rate();
   const int first_state = system_->model().first_state();
   const std::vector<double>&forces = scales_->forces(), &rows = scales_->rows();
+  weights_stage_ = stage;
   for (std::size_t i = 0; i < at(first_state); ++i)
     weight_[i] = inverse(std::max(forces[i], per_tolerance * (rounding_[i] + rate * inertial_rounding_[i])));
   if (holds_positions())
@@ -560,6 +561,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   bool refresh = !(options_.modified || by_cost) || !has_matrix_;
   bool settled = false, probed = false;
   margin_ = std::max(1.0, kMarginKept * margin_);
+  // Of a motion that goes on smoothly the scales of some steps before will do.
+  constexpr int kMostScalesAge = 7;
+  const bool renews = unchecked_ < 0 || ++scales_age_ > kMostScalesAge || !same(weights_stage_, stage);
+  if (renews) scales_age_ = 0;
   bool predicts = false;  // the last iteration tells what the same of the next solve will leave
   Iteration made;
   for (;;) {
@@ -569,8 +574,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       assemble(stage, reference, to, work);
     else
       evaluate_residual(stage, to, work);
-    // Of a motion that goes on smoothly those of some steps before will do; a predictor may have other accelerations than the solution.
-    if (unchecked_ <= 0 && out.iterations <= 1) {
+    // A predictor may have other accelerations than the solution. What does not end with old scales may need new ones.
+    if (renews ? out.iterations <= 1 : out.iterations == 2) {
       scales_->update(work);
       if (rounding_.empty())
         probe_rounding(stage, to, work);

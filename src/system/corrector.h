@@ -147,6 +147,8 @@ class Corrector {
   // Scales of the equations, and 1 / scale of forces, Phi and B v + Phi_t: not less than their round-off divided by the tolerance. Round-off of forces by places,
   // velocities and multipliers, and that which accelerations bring with them, per dvdot/dq; of Phi, of B v + Phi_t.
   std::unique_ptr<NaturalScales> scales_;
+  int scales_age_ = 0;  // in solves
+  Stage weights_stage_;
   std::vector<double> weight_, row_weight_, rate_weight_;
   std::vector<double> rounding_, inertial_rounding_, row_rounding_, rate_rounding_;
   State probe_;  // with changed digits; and the residuals without

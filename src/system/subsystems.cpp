@@ -281,6 +281,7 @@ void NaturalScales::set_inertia(const System& system, const State& state, Work& 
     inertia.mass = std::sqrt(std::max(M.diagonal().head<3>().maxCoeff(), 0.0));
     const Eigen::SelfAdjointEigenSolver<Mat3> eigen(Mat3(M.bottomRightCorner<3, 3>()),
                                                     Eigen::EigenvaluesOnly);
+    inertia.widest = std::sqrt(std::max(eigen.eigenvalues()[2], 0.0));
     for (const double moment : eigen.eigenvalues())
       if (moment > kThin * eigen.eigenvalues()[2])
         inertia.turning =
@@ -330,20 +331,44 @@ void NaturalScales::share_along_beams(Work& work) {
 
 void NaturalScales::set_joints(const System& system, const State& state, Work& work) {
   angle_ = rows_of_angles(system, state, work);
+  const Evaluation evaluation = evaluation_at(system, state, work);
+  lever_.assign(forces_.size(), 0);
   for (std::size_t b = 0; b < model_->batches.size(); ++b) {
     const Batch& batch = *model_->batches[b];
     const Coupling c = batch.coupling();
     for (int e = 0; e < batch.size() && c.rows > 0; ++e) {
       Joint joint{batch.first_row + e * c.rows, c.rows, static_cast<int>(joint_bodies_.size()), 0};
+      const auto rows = angle_.begin() + joint.first_row;
+      const bool holds_angles = std::find(rows, rows + joint.rows, true) != rows + joint.rows;
       for (int f = 0; f < c.frames; ++f) {
         // The modal coordinates of a flexible body, between its frame and the interface, are no accelerations.
         if (model_->sections[b] == Section::Flexible && f > 0 && f + 1 < c.frames) continue;
         const int body = node_of_frame(*model_, batch, e, f);
-        if (body >= 0) joint_bodies_.push_back(body);
+        if (body < 0) continue;
+        const Frame& frame = model_->frames[at(batch.frames[at(e * c.frames + f)])];
+        const Motion<double>& m = work.motions[at(body)];
+        const Vec3 p = FrameView(frame, evaluation.numbers, evaluation.nodes, evaluation.motions).motion().p;
+        const Vec3 arm = m.R.transpose() * (p - m.p);
+        set_levers(model_->bodies()[at(body)], arm, holds_angles);
+        const Inertia& inertia = inertia_[at(body)];
+        const double swing = inertia.widest > 0 ? arm.norm() * inertia.mass / inertia.widest : 0;
+        joint_bodies_.push_back({body, std::max(1.0, swing)});
       }
       joint.bodies = static_cast<int>(joint_bodies_.size()) - joint.first_body;
       joints_.push_back(joint);
     }
+  }
+}
+
+// The force of a joint makes torques about the axes that it does not meet, and one that holds angles about all of them. In inertial axes the arm changes as the body turns: there
+// the inertia alone counts.
+void NaturalScales::set_levers(const Node& node, const Vec3& arm, bool holds_angles) {
+  if (model_->tree || node.type == NodeType::R3xSO3Spatial || node.type == NodeType::SO3Spatial) return;
+  for (int k = 0; k < node_size(node.type).v; ++k) {
+    if (is_displacement(node.type, k)) continue;
+    Vec3 across = arm;
+    if (!holds_angles) across[component(node.type, k) - 3] = 0;
+    lever_[at(node.v + k)] = std::max(lever_[at(node.v + k)], across.norm());
   }
 }
 
@@ -356,8 +381,9 @@ void NaturalScales::update(const Work& work) {
   for (const Joint& joint : joints_) {
     double acceleration = 0, turning = 0;
     for (int i = joint.first_body; i < joint.first_body + joint.bodies; ++i) {
-      const Scale& scale = of_body_[at(joint_bodies_[at(i)])];
-      acceleration = std::max(acceleration, scale.acceleration);
+      const auto& [body, swing] = joint_bodies_[at(i)];
+      const Scale& scale = of_body_[at(body)];
+      acceleration = std::max(acceleration, swing * scale.acceleration);
       turning = std::max(turning, scale.turning);
     }
     for (int row = joint.first_row; row < joint.first_row + joint.rows; ++row)
@@ -384,7 +410,7 @@ void NaturalScales::update_bodies(const Work& work) {
   for (std::size_t b = 0; b < a_.size(); ++b) {
     const int part = parts_.of_body[b];
     if (part < 0) continue;
-    const auto [mass, turning] = inertia_[b];
+    const double mass = inertia_[b].mass, turning = inertia_[b].turning;
     of_body_[b] = {mass * a_[b], turning * a_[b], mass > 0 ? a_[b] / mass : 0,
                    turning > 0 ? a_[b] / turning : 0};
     largest_[at(part)].include(of_body_[b]);
@@ -414,7 +440,9 @@ void NaturalScales::update_nodes() {
       const std::size_t i = at(nodes[n].v + k);
       const bool place = is_displacement(nodes[n].type, k);
       const double root = roots_[i];
-      forces_[i] = root > 0 ? root * a_[n] : place ? scale.force : scale.torque;
+      forces_[i] = root > 0 ? std::max(root * a_[n], lever_[i] * scale.force)
+                   : place  ? scale.force
+                            : scale.torque;
       accelerations_[i] = root > 0 ? a_[n] / root : place ? scale.acceleration : scale.turning;
     }
   }

@@ -35,7 +35,7 @@ std::vector<bool> rows_of_angles(const System& system, const State& at, Work& wo
 //
 //   a = the largest, over the velocities of a body, of sqrt(M_ii) times acceleration or gravity,      scale of r_i = sqrt(M_ii) a,
 //
-// forces are compared with m |acceleration| and torques with m rho |acceleration|, rho the radius of gyration. The nodes of a beam or a flexible body share the largest
+// forces are compared with m |acceleration| and torques with m rho |acceleration|, rho the radius of gyration or the lever of a joint's force. The nodes of a beam or a flexible body share the largest
 // a of them, since each carries the forces of the others. What has no inertia is compared with the largest of its subsystem.
 class NaturalScales {
  public:
@@ -53,7 +53,8 @@ class NaturalScales {
 
  private:
   struct Inertia {
-    double mass = 0, turning = 0;  // square roots of the mass and of the least moment of inertia
+    double mass = 0, turning = 0,
+           widest = 0;  // square roots of the mass and of the least and the largest moment of inertia
   };
   struct Scale {
     double force = 0, torque = 0, acceleration = 0, turning = 0;
@@ -63,9 +64,15 @@ class NaturalScales {
   struct Joint {
     int first_row, rows, first_body, bodies;
   };
+  struct JointBody {
+    int body;
+    double
+        swing;  // acceleration of the joint over that of the body's point, where it turns about the axis of its largest moment of inertia; at least 1
+  };
   void set_inertia(const System& system, const State& at, Work& work);
   void share_along_beams(Work& work);
   void set_joints(const System& system, const State& at, Work& work);
+  void set_levers(const Node& node, const Vec3& arm, bool holds_angles);
   void update_bodies(const Work& work);
   void update_nodes();
   void update_tree(const Work& work);
@@ -74,9 +81,10 @@ class NaturalScales {
   Subsystems parts_;
   std::vector<Inertia> inertia_;           // per body
   std::vector<double> roots_;              // sqrt(M_ii) per velocity in absolute coordinates; 0: no inertia
+  std::vector<double> lever_;              // of the forces of joints about a velocity's axis, in body axes
   std::vector<std::vector<int>> sharing_;  // bodies with a common a
   std::vector<Joint> joints_;
-  std::vector<int> joint_bodies_;
+  std::vector<JointBody> joint_bodies_;
   std::vector<bool> angle_;     // per row
   std::vector<Scale> of_body_;  // per body
   std::vector<double> a_;       // per body
