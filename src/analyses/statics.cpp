@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <optional>
 
@@ -233,8 +232,8 @@ class Equilibrium {
     return out;
   }
 
-  // The largest forces and violations, relative to what is tolerated.
-  double evaluate(const State& state) {
+  // The largest forces and violations, relative to what is tolerated; `rounded`: forces as they are known with positions that are rounded.
+  double evaluate(const State& state, bool rounded = true) {
     constexpr double kPlaces = 1e-12;
     scales_.update(*system_, state, *work_);
     system_->residual(state, *work_, {});
@@ -249,36 +248,51 @@ class Equilibrium {
     for (int i = 0; i < system_->model().rows; ++i)
       include(work_->phi[at(i)], std::max(kPlaces * scales_.row(i), probed ? row_round_off_[at(i)] : 0));
     for (int i = 0; i < first; ++i)
-      include(work_->r[at(i)], std::max(tolerance_ * scales_.force(i), probed ? round_off_[at(i)] : 0));
+      include(work_->r[at(i)],
+              std::max(tolerance_ * scales_.force(i), probed && rounded ? round_off_[at(i)] : 0));
     for (int i = first; i < system_->model().nv; ++i)
       include(work_->r[at(i)], tolerance_ * rate_scales_[at(i - first)]);
     return out;
   }
 
-  // Positions are known to their last digit, and forces to what that is times the stiffness: of a stiff slender beam it may be more than the tolerance of small loads.
+  // Positions are known to a few units of their last digit, and forces to what these are times the stiffness: of a stiff slender beam that is more than the tolerance of
+  // small loads.
   void set_round_off(const State& state) {
-    constexpr double kUnit = std::numeric_limits<double>::epsilon(), kMargin = 8;
-    constexpr int kProbes = 4;
-    system_->residual(state, *work_, {});
-    const std::vector<double> r = work_->r, phi = work_->phi;
-    round_off_.assign(r.size(), 0);
-    row_round_off_.assign(phi.size(), 0);
-    std::uint32_t bits = 12345;
-    const auto shake = [&](std::vector<double>& values) {
-      for (double& x : values) {
-        bits = 1664525U * bits + 1013904223U;
-        x *= (bits >> 31U) != 0 ? 1 + kUnit : 1 - kUnit;
-      }
+    constexpr double kDigits = 16 * std::numeric_limits<double>::epsilon();
+    const Model& model = system_->model();
+    MatrixRequest request;
+    request.force = {1, 0, 0};
+    request.row = {1, 0, 0};
+    system_->jacobian(state, *work_, {}, request);
+    // Places are rounded to their distance from the origin.
+    std::vector<double> farthest = scales_.parts().length;
+    for (std::size_t b = 0; b < scales_.parts().of_body.size(); ++b)
+      if (const int part = scales_.parts().of_body[b]; part >= 0)
+        farthest[at(part)] = std::max(farthest[at(part)], work_->motions[b].p.cwiseAbs().maxCoeff());
+    VectorXd digits = VectorXd::Zero(model.nv);
+    for (const Node& node : model.nodes)
+      for (int k = 0; k < node_size(node.type).v; ++k)
+        if (const int part = scales_.part_of(node.v + k); part >= 0)
+          digits[node.v + k] = kDigits * (is_displacement(node.type, k) ? farthest[at(part)] : 1);
+    const auto changes = [&](const SparseMatrix& by, int rows, std::vector<double>& out) {
+      out.assign(at(rows), 0);
+      for (int c = 0; c < by.outerSize(); ++c)
+        for (SparseMatrix::InnerIterator it(by, c); it; ++it) {
+          double& change = out[at(static_cast<int>(it.row()))];
+          change = std::max(change, std::abs(it.value()) * digits[it.col()]);
+        }
     };
-    for (int probe = 0; probe < kProbes; ++probe) {
-      State other = state;
-      shake(other.q);
-      shake(other.lambda);
-      system_->residual(other, *work_, {});
-      for (std::size_t i = 0; i < r.size(); ++i)
-        round_off_[i] = std::max(round_off_[i], kMargin * std::abs(work_->r[i] - r[i]));
-      for (std::size_t i = 0; i < phi.size(); ++i)
-        row_round_off_[i] = std::max(row_round_off_[i], kMargin * std::abs(work_->phi[i] - phi[i]));
+    changes(force_part(*system_, *work_), model.nv, round_off_);
+    changes(row_part(*system_, *work_), model.rows, row_round_off_);
+    // The axes of a node may be others.
+    for (const Node& node : model.nodes) {
+      double most[2] = {0, 0};
+      const auto each = [&](auto&& visit) {
+        for (int k = 0; k < node_size(node.type).v && scales_.part_of(node.v + k) >= 0; ++k)
+          visit(round_off_[at(node.v + k)], most[is_displacement(node.type, k) ? 0 : 1]);
+      };
+      each([](const double& own, double& all) { all = std::max(all, own); });
+      each([](double& own, const double& all) { own = all; });
     }
   }
 
@@ -326,7 +340,7 @@ class Equilibrium {
     out.motions = allowed_motions(SparseMatrix(out.l.B.leftCols(first)), scales_);
     if (has_states()) set_rate_scales(out.l, state);
     set_round_off(state);
-    out.excess = evaluate(state);
+    out.excess = evaluate(state, false);
     out.force = force();
     const VectorXd inverse = units.head(first).cwiseInverse();
     const VectorXd along = out.motions.N.transpose() * VectorXd(out.force.head(first));
@@ -351,9 +365,10 @@ class Equilibrium {
     return out;
   }
 
-  // Newton's step where K is positive; where it is negative the opposite, which is downhill there:
-  //   d = -N |N^T K N|^-1 N^T Q^T r
-  // for each subsystem. No part is longer than the subsystem is large. Motions that nothing resists and nothing drives stay where they are.
+  // Where a subsystem resists all motions, Newton's step, which is downhill there; otherwise the opposite of it along those where K is negative:
+  //   d = -N (N^T K N)^-1 N^T Q^T r   or   d = -N |N^T K_s N|^-1 N^T Q^T r,   K_s = (K + K^T)/2
+  // for each subsystem. Motions that nothing resists and nothing drives stay where they are; otherwise no part is longer than
+  // the subsystem is large.
   class Downhill {
    public:
     Downhill(const Place& from, const StaticScales& scales, double tolerance) : motions_(&from.motions) {
@@ -363,27 +378,40 @@ class Equilibrium {
                                      from.motions.part[static_cast<std::size_t>(first)])
           ++end;
         const MatrixXd own = N.middleCols(first, end - first), K = own.transpose() * (from.l.K * own);
-        Part part{first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}};
+        Part part{
+            first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}, {}};
         part.eigen.compute(0.5 * (K + K.transpose()));
-        convex_ = convex_ && part.eigen.eigenvalues()[0] > 0;
+        const VectorXd& values = part.eigen.eigenvalues();
+        part.stiffest = values.cwiseAbs().maxCoeff();
+        const double least = kNothing * part.stiffest;
+        part.convex = values[0] > least;
+        // Loads without potential, which make K unsymmetric, have no downhill: there the eigenvalues say where it resists.
+        if (!part.convex && (K - K.transpose()).norm() > least)
+          part.convex = (Eigen::EigenSolver<MatrixXd>(K, false).eigenvalues().real().array() > least).all();
+        if (part.convex) part.newton.compute(K);
+        convex_ = convex_ && part.convex;
         parts_.push_back(std::move(part));
       }
     }
     // Of forces at this place, or at another with the stiffness of this one.
     VectorXd step(const VectorXd& force) const {
-      constexpr double kNothing = 1e-10;
+      constexpr double kUndriven = 1e-10;
       VectorXd out = VectorXd::Zero(motions_->N.cols());
       const VectorXd along = motions_->N.transpose() * force.head(motions_->N.rows());
       for (const Part& part : parts_) {
-        const auto& vectors = part.eigen.eigenvectors();
         const VectorXd& values = part.eigen.eigenvalues();
-        const VectorXd c = vectors.transpose() * along.segment(part.first, values.size());
-        const double stiffest = values.cwiseAbs().maxCoeff();
-        const double nothing = std::max(part.tolerated, kNothing * c.norm());
+        const VectorXd own = along.segment(part.first, values.size());
+        if (part.convex) {
+          out.segment(part.first, own.size()) = -part.newton.solve(own);
+          continue;
+        }
+        const auto& vectors = part.eigen.eigenvectors();
+        const VectorXd c = vectors.transpose() * own;
+        const double nothing = std::max(part.tolerated, kUndriven * c.norm());
         VectorXd p = VectorXd::Zero(c.size());
         for (Eigen::Index i = 0; i < c.size(); ++i) {
           const double stiffness = std::abs(values[i]);
-          if (c[i] == 0 || (stiffness <= kNothing * stiffest && std::abs(c[i]) <= nothing)) continue;
+          if (c[i] == 0 || (stiffness <= kNothing * part.stiffest && std::abs(c[i]) <= nothing)) continue;
           p[i] = -c[i] / std::max(stiffness, std::abs(c[i]));
         }
         out.segment(part.first, p.size()) = vectors * p;
@@ -393,10 +421,15 @@ class Equilibrium {
     bool convex() const { return convex_; }
 
    private:
+    // Below this part of the largest there is only the round-off of eigenvalues.
+    static constexpr double kNothing = 64 * std::numeric_limits<double>::epsilon();
     struct Part {
       Eigen::Index first;
       double tolerated;
       Eigen::SelfAdjointEigenSolver<MatrixXd> eigen;
+      Eigen::PartialPivLU<MatrixXd> newton;
+      double stiffest = 0;
+      bool convex = false;
     };
     const Motions* motions_;
     std::vector<Part> parts_;
@@ -417,19 +450,23 @@ class Equilibrium {
   // next step, by forces that are far larger than those that turned it.
   bool descend(State& state) {
     constexpr int kIterations = 300;
-    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kLeft = 1e4;
+    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
     Place now = place(state);
+    double before = INFINITY;
     const double first_extent = extent();
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && extent() < kRunaway * first_extent; ++i) {
       if (now.motions.N.cols() == 0) break;  // the constraints alone say where everything is
       ++iterations;
       const Downhill down(now, scales_, tolerance_);
       const VectorXd p = down.step(now.force), y = now.motions.N * p, d = now.l.Q * y;
-      // No step can be made: forces left over are the round-off of those that cancel.
-      const bool settled = p.cwiseAbs().maxCoeff() <= kSettled * extent();
+      // No step can be made, or none that is shorter than the last: forces left over are the round-off of positions times the stiffness, or that of forces that cancel.
+      const double way = p.cwiseAbs().maxCoeff() / extent();
+      const bool settled = way <= kSettled || (way <= kFine && way > 0.5 * before);
+      before = way;
       const bool close = now.excess <= 1;
       const double slope = work_along(y, now.force);
-      double length = rotation_limit(system_->model(), d.data());
+      double length = std::min(rotation_limit(system_->model(), d.data()),
+                               1 / y.cwiseQuotient(scales_.units().head(y.size())).cwiseAbs().maxCoeff());
       for (bool accepted = settled; !accepted; length /= 2) {
         if (length < kShortest) {
           if (close) break;
@@ -452,7 +489,7 @@ class Equilibrium {
       }
       if (settled || close) {
         state = std::move(now.state);
-        return evaluate(state) <= (settled ? kLeft : 1);
+        return evaluate(state, settled) <= (settled ? kLeft : 1);
       }
     }
     state = std::move(now.state);
