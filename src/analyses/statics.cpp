@@ -445,6 +445,33 @@ class Equilibrium {
     return out;
   }
 
+  // A step that turns a slender beam by an angle a stretches it by a^2/2, with forces far larger than those that turned it: before it is judged these are let go, by
+  // steps of Newton's method that must become shorter. `to`: the place after the step y from `from`; false: that is not downhill from there.
+  bool relax(const Place& from, VectorXd y, Place& to) {
+    constexpr int kSteps = 12;
+    double before = y.cwiseQuotient(scales_.units().head(y.size())).cwiseAbs().maxCoeff();
+    for (int i = 0; i < kSteps; ++i) {
+      ++iterations;
+      const VectorXd step = to.motions.N * newton_step(to), d = to.l.Q * step;
+      const double way = step.cwiseQuotient(scales_.units().head(y.size())).cwiseAbs().maxCoeff();
+      if (!(way <= before)) return false;
+      State trial = moved(to.state, rotation_limit(system_->model(), d.data()) * d);
+      if (!project_positions(*system_, trial, nullptr, *work_)) return false;
+      to = place(std::move(trial));
+      if (!std::isfinite(to.excess)) return false;
+      y += step;
+      before = way;
+      const double slope = work_along(y, from.force);
+      if (slope < 0 && work_along(y, to.force) < -0.9 * slope) return true;
+    }
+    return false;
+  }
+  VectorXd newton_step(const Place& at_place) const {
+    const MatrixXd& N = at_place.motions.N;
+    const MatrixXd K = N.transpose() * (at_place.l.K * N);
+    return -K.partialPivLu().solve(N.transpose() * at_place.force.head(N.rows()));
+  }
+
   // Always downhill, so that what is found is stable unless the start is in balance already. Where K is positive a step is good, too, if the next one with the same
   // matrix would be shorter (Deuflhard). Forces and work are no measure there: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the
   // next step, by forces that are far larger than those that turned it.
@@ -484,7 +511,8 @@ class Equilibrium {
         }
         // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
         accepted = work_along(y, then.force) < -0.9 * slope ||
-                   (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm());
+                   (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm()) ||
+                   (down.convex() && relax(now, length * y, then));
         if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
@@ -617,7 +645,7 @@ class Equilibrium {
     constexpr int kIterations = 400;
     double now = evaluate(state);
     const double scale = first_shift(state), least = 1e-9 * scale, most = 1e12 * scale;
-    double mu = scale, energy = system_->energy(state, *work_).potential;
+    double mu = scale;
     for (int i = 0; i < kIterations && mu <= most; ++i) {
       set_round_off(state);
       now = evaluate(state);
@@ -638,24 +666,29 @@ class Equilibrium {
         evaluate(state);
         return true;
       }
-      const bool uphill =
-          violation <= 1 && now > 1e3 && Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r) > 0;
+      // Forces fall on the way to an unstable equilibrium too: far from balance only the work tells.
+      const bool far = violation <= 1 && now > 1e3;
+      const Eigen::Map<const VectorXd> y(step.data(), r.size());
+      const bool uphill = far && y.dot(r) > 0;
       const double limit = rotation_limit(system_->model(), step.data());
       // Back onto the constraints, so that forces and potentials of different places are comparable.
       State trial = stepped(state, step, limit);
       const bool placed = !uphill && project_positions(*system_, trial, nullptr, *work_);
       const double then = placed ? evaluate(trial) : now;
-      const double energy_then = system_->energy(trial, *work_).potential;
-      if (!placed || !std::isfinite(then) || !(then <= now || (violation <= 1 && energy_then < energy))) {
+      // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
+      const double first = y.dot(r), last = y.dot(Eigen::Map<const VectorXd>(work_->r.data(), r.size()));
+      const bool down = first + last < 0;
+      if (!placed || !std::isfinite(then) || !(down || (!far && then <= now))) {
         mu *= 4;
         continue;
       }
-      const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
+      // What still drives it on at the end would have carried it further.
+      const double further = far && last < 0.25 * first ? 0.4 : 1;
+      const double ratio = limit < 1 ? 1 : further * std::clamp(then / now, 0.05, 1.5);
       mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least);
       state = std::move(trial);
       system_->follow_angles(state, *work_);
       now = then;
-      energy = energy_then;
     }
     return false;
   }
