@@ -16,6 +16,7 @@
 #include "analyses/motions.h"
 #include "analyses/shifted_matrix.h"
 #include "analyses/stiffness_scale.h"
+#include "model/beams/beam.h"
 #include "model/flexible/body.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
@@ -180,11 +181,103 @@ Linearization static_form(Linearization l) {
   return l;
 }
 
+// Section forces of beams as the linearised equations foretell them. Where a slender beam has turned by an angle a it is stretched by a^2/2 until the next step, by
+// forces that are far larger than those that turned it, and that the stiffness K(q, sigma) must not contain. With the strains e(q), e' = E y and the stiffness D of the
+// sections, Newton's method for displacements and section forces sigma together,
+//
+//   K(q, sigma) y = -r(q),    sigma_next = D (e(q) + E y),
+//
+// takes steps that do not depend on the ratio of axial and bending stiffness (Magisano, Leonetti, Garcea 2017). Only K differs from that of displacements alone.
+class SectionForces {
+ public:
+  explicit SectionForces(const System& system) : system_(&system) {
+    for (const auto& batch : system.model().batches)
+      if (const auto* sections = dynamic_cast<const BeamSections*>(batch.get());
+          sections != nullptr && sections->layout(0).relaxed >= 0)
+        beams_.push_back({batch.get(), sections});
+  }
+  bool any() const { return !beams_.empty(); }
+  void forget() { forces_.clear(); }
+
+  // After the increment d of the positions.
+  void foretell(const State& from, const VectorXd& d, Work& work) {
+    if (!any()) return;
+    Numbers numbers = *work.numbers;
+    for (const Beams& beams : beams_)
+      for (int e = 0; e < beams.batch->size(); ++e)
+        numbers.data[first(beams, e) + at(beams.sections->layout(0).delay)] = 1;
+    State moving = from;
+    std::copy_n(d.data(), system_->model().first_state(), moving.v.begin());
+    forces_ = evaluate(moving, numbers, work);
+  }
+
+  // Calls `visit` with relaxed shapes such that the forces at the state are those foretold.
+  template <class Visit>
+  void impose(const State& state, Work& work, Visit&& visit) const {
+    if (forces_.empty()) {
+      visit();
+      return;
+    }
+    Numbers numbers = *work.numbers;
+    const std::vector<Vec6> now = evaluate(state, numbers, work);
+    std::size_t i = 0;
+    for_each_point([&](const Beams& beams, int e, int point) {
+      const BeamSections::Layout layout = beams.sections->layout(point);
+      double* const own = numbers.data.data() + first(beams, e);
+      const Eigen::Map<const Mat6> D(own + layout.stiffness);
+      Eigen::Map<Vec6>(own + layout.relaxed) += D.partialPivLu().solve(now[i] - forces_[i]);
+      ++i;
+    });
+    const Numbers* const kept = work.numbers;
+    work.numbers = &numbers;
+    visit();
+    work.numbers = kept;
+  }
+
+ private:
+  struct Beams {
+    const Batch* batch;
+    const BeamSections* sections;
+  };
+  static std::size_t first(const Beams& beams, int element) {
+    return at(beams.batch->first_number + element * beams.batch->numbers_per_element());
+  }
+  template <class Visit>
+  void for_each_point(Visit&& visit) const {
+    for (const Beams& beams : beams_)
+      for (int e = 0; e < beams.batch->size(); ++e)
+        for (int point = 0; point < beams.sections->points(); ++point) visit(beams, e, point);
+  }
+  std::vector<Vec6> evaluate(const State& state, const Numbers& numbers, Work& work) const {
+    system_->residual(state, work, {});  // motions
+    Evaluation evaluation;
+    evaluation.frames = system_->model().frames.data();
+    evaluation.nodes = system_->model().bodies().data();
+    evaluation.motions = work.motions.data();
+    evaluation.numbers = numbers.data.data();
+    std::vector<Vec6> out;
+    for_each_point([&](const Beams& beams, int e, int point) {
+      Vec6 strain, force;
+      beams.sections->section(evaluation, e, point, strain, force);
+      out.push_back(force);
+    });
+    return out;
+  }
+
+  const System* system_;
+  std::vector<Beams> beams_;
+  std::vector<Vec6> forces_;  // empty: those of the positions
+};
+
 // The iteration for one set of loads.
 class Equilibrium {
  public:
   Equilibrium(const System& system, const State& state, Work& work, double tolerance)
-      : system_(&system), work_(&work), tolerance_(tolerance), scales_(system, state, work) {}
+      : system_(&system),
+        work_(&work),
+        tolerance_(tolerance),
+        scales_(system, state, work),
+        section_forces_(system) {}
 
   int iterations = 0;
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
@@ -204,6 +297,7 @@ class Equilibrium {
                                  : std::vector<Way>{&Equilibrium::newton};
     for (const Way way : ways) {
       State found = state;
+      section_forces_.forget();
       if (!(this->*way)(found)) continue;
       state = std::move(found);
       return true;
@@ -335,8 +429,11 @@ class Equilibrium {
           columns.asDiagonal() * L.completeOrthogonalDecomposition().solve(units.asDiagonal() * force());
       for (std::size_t i = 0; i < state.lambda.size(); ++i)
         state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
-      out.l = linearize(*system_, state, Vec3::Zero(), *work_);  // K depends on the multipliers
     }
+    // K depends on the multipliers, and on the section forces.
+    if (model.rows > 0 || section_forces_.any())
+      section_forces_.impose(state, *work_,
+                             [&] { out.l = linearize(*system_, state, Vec3::Zero(), *work_); });
     out.motions = allowed_motions(SparseMatrix(out.l.B.leftCols(first)), scales_);
     if (has_states()) set_rate_scales(out.l, state);
     set_round_off(state);
@@ -445,36 +542,14 @@ class Equilibrium {
     return out;
   }
 
-  // A step that turns a slender beam by an angle a stretches it by a^2/2, with forces far larger than those that turned it: before it is judged these are let go, by
-  // steps of Newton's method that must become shorter. `to`: the place after the step y from `from`; false: that is not downhill from there.
-  bool relax(const Place& from, VectorXd y, Place& to) {
-    constexpr int kSteps = 12;
-    double before = y.cwiseQuotient(scales_.units().head(y.size())).cwiseAbs().maxCoeff();
-    for (int i = 0; i < kSteps; ++i) {
-      ++iterations;
-      const VectorXd step = to.motions.N * newton_step(to), d = to.l.Q * step;
-      const double way = step.cwiseQuotient(scales_.units().head(y.size())).cwiseAbs().maxCoeff();
-      if (!(way <= before)) return false;
-      State trial = moved(to.state, rotation_limit(system_->model(), d.data()) * d);
-      if (!project_positions(*system_, trial, nullptr, *work_)) return false;
-      to = place(std::move(trial));
-      if (!std::isfinite(to.excess)) return false;
-      y += step;
-      before = way;
-      const double slope = work_along(y, from.force);
-      if (slope < 0 && work_along(y, to.force) < -0.9 * slope) return true;
-    }
-    return false;
-  }
   VectorXd newton_step(const Place& at_place) const {
     const MatrixXd& N = at_place.motions.N;
     const MatrixXd K = N.transpose() * (at_place.l.K * N);
     return -K.partialPivLu().solve(N.transpose() * at_place.force.head(N.rows()));
   }
 
-  // Always downhill, so that what is found is stable unless the start is in balance already. Where K is positive a step is good, too, if the next one with the same
-  // matrix would be shorter (Deuflhard). Forces and work are no measure there: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the
-  // next step, by forces that are far larger than those that turned it.
+  // Always downhill, so that what is found is stable unless the start is in balance already. Where K is positive a step is good, too, if the next one would be shorter, with
+  // the same matrix (Deuflhard) or with its own: forces and work are no measure where slender beams have been stretched.
   bool descend(State& state) {
     constexpr int kIterations = 300;
     constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
@@ -502,6 +577,7 @@ class Equilibrium {
         // Back onto the constraints, so that forces of different places are comparable.
         State trial = moved(now.state, length * d);
         if (!project_positions(*system_, trial, nullptr, *work_)) continue;
+        section_forces_.foretell(now.state, length * d, *work_);
         Place then = place(std::move(trial));
         if (!std::isfinite(then.excess)) continue;
         // Close to it one step more squares the error.
@@ -512,7 +588,7 @@ class Equilibrium {
         // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
         accepted = work_along(y, then.force) < -0.9 * slope ||
                    (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm()) ||
-                   (down.convex() && relax(now, length * y, then));
+                   (down.convex() && newton_step(then).norm() <= (1 - length / 4) * p.norm());
         if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
@@ -728,12 +804,13 @@ class Equilibrium {
     request.row = {1, 0, 0};
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
-      system_->jacobian(state, *work_, {}, request);
+      section_forces_.impose(state, *work_, [&] { system_->jacobian(state, *work_, {}, request); });
       if (!state.redundant.empty()) work_->hold(state.redundant);
       if (work_->solver->factorize()) break;
       if (work_->solver->name() != "block") return false;
       work_->use_solver(*system_, "klu");
     }
+    system_->residual(state, *work_, {});
     set_right(state);
     work_->solver->solve(work_->right.data());
     return std::isfinite(largest(work_->right));
@@ -778,40 +855,42 @@ class Equilibrium {
     return std::isfinite(largest(step)) ? out : INFINITY;
   }
 
-  // Newton's method, for stable equilibria of models that resist. A step is good if the next one with the same matrix would be shorter (Deuflhard). Forces are
-  // no measure: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the next step, by forces that are far larger than those that turned it.
+  // Newton's method, for stable equilibria of models that resist. A step is good if the next one would be shorter: forces are no measure where slender beams have been
+  // stretched.
   bool go_straight(State& state) {
-    constexpr int kIterations = 40;
-    constexpr double kShortest = 0.01;
-    double now = evaluate(state);
+    constexpr int kIterations = 60;
+    constexpr double kShortest = 0.01, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
+    double now = evaluate(state, false), before = INFINITY;
+    if (!increment(state)) return false;
+    std::vector<double> step = work_->right;
     for (int i = 0; i < kIterations && std::isfinite(now); ++i) {
-      set_round_off(state);
-      now = evaluate(state);
-      const bool close = now <= 1;
       ++iterations;
-      if (!increment(state)) return false;
-      const std::vector<double> step = work_->right;
-      if (close) {
+      const double way = length_of(step);
+      const bool settled = way <= kSettled * extent() || (way <= kFine * extent() && way > 0.5 * before);
+      if (now <= 1 || settled) {
         // One step more squares the error.
         State trial = stepped(state, step, 1);
-        if (evaluate(trial) < now) state = std::move(trial);
-        evaluate(state);
-        return !unstable_direction(system_->model(), linearize(*system_, state, Vec3::Zero(), *work_));
+        if (evaluate(trial, false) < now) state = std::move(trial);
+        section_forces_.forget();
+        set_round_off(state);
+        return evaluate(state) <= (settled ? kLeft : 1) &&
+               !unstable_direction(system_->model(), linearize(*system_, state, Vec3::Zero(), *work_));
       }
-      const double first = length_of(step);
       double length = rotation_limit(system_->model(), step.data()), then = INFINITY;
       State trial;
       for (bool good = false; !good; length /= 2) {
         if (length < kShortest) return false;
         trial = stepped(state, step, length);
-        then = evaluate(trial);
-        if (!std::isfinite(then)) continue;
-        set_right(trial);
-        work_->solver->solve(work_->right.data());
-        good = then <= 1 || length_of(work_->right) <= (1 - length / 4) * first;
+        section_forces_.foretell(state, length * Eigen::Map<const VectorXd>(step.data(), system_->model().nv),
+                                 *work_);
+        then = evaluate(trial, false);
+        good = std::isfinite(then) && increment(trial) &&
+               (then <= 1 || length_of(work_->right) <= (1 - length / 4) * way);
       }
       state = std::move(trial);
       system_->follow_angles(state, *work_);
+      step = work_->right;
+      before = way;
       now = then;
     }
     return false;
@@ -858,6 +937,7 @@ class Equilibrium {
   Work* work_;
   double tolerance_;
   StaticScales scales_;
+  SectionForces section_forces_;
   std::vector<double> rate_scales_, round_off_, row_round_off_;
 };
 
