@@ -311,7 +311,8 @@ class Equilibrium {
     State state;
     Linearization l;
     Motions motions;
-    VectorXd force;  // what is left along the motions; of states the rates
+    VectorXd force;     // what is left along the motions; of states the rates
+    VectorXd foretold;  // the same with the section forces foretold
     double excess = 0;
   };
 
@@ -431,17 +432,20 @@ class Equilibrium {
         state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
     }
     // K depends on the multipliers, and on the section forces.
-    if (model.rows > 0 || section_forces_.any())
-      section_forces_.impose(state, *work_,
-                             [&] { out.l = linearize(*system_, state, Vec3::Zero(), *work_); });
+    section_forces_.impose(state, *work_, [&] {
+      out.l = linearize(*system_, state, Vec3::Zero(), *work_);
+      out.foretold = force();
+    });
     out.motions = allowed_motions(SparseMatrix(out.l.B.leftCols(first)), scales_);
     if (has_states()) set_rate_scales(out.l, state);
     set_round_off(state);
     out.excess = evaluate(state, false);
     out.force = force();
     const VectorXd inverse = units.head(first).cwiseInverse();
-    const VectorXd along = out.motions.N.transpose() * VectorXd(out.force.head(first));
-    out.force.head(first) = inverse.cwiseAbs2().asDiagonal() * VectorXd(out.motions.N * along);
+    for (VectorXd* of : {&out.force, &out.foretold}) {
+      const VectorXd along = out.motions.N.transpose() * VectorXd(of->head(first));
+      of->head(first) = inverse.cwiseAbs2().asDiagonal() * VectorXd(out.motions.N * along);
+    }
     out.state = std::move(state);
     return out;
   }
@@ -519,7 +523,7 @@ class Equilibrium {
 
    private:
     // Below this part of the largest there is only the round-off of eigenvalues.
-    static constexpr double kNothing = 64 * std::numeric_limits<double>::epsilon();
+    static constexpr double kNothing = 16 * std::numeric_limits<double>::epsilon();
     struct Part {
       Eigen::Index first;
       double tolerated;
@@ -585,8 +589,8 @@ class Equilibrium {
           if (then.excess < now.excess) now = std::move(then);
           break;
         }
-        // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
-        accepted = work_along(y, then.force) < -0.9 * slope ||
+        // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads. What stretches slender beams until the next step does not count.
+        accepted = work_along(y, then.force) < -0.9 * slope || work_along(y, then.foretold) < -0.9 * slope ||
                    (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm()) ||
                    (down.convex() && newton_step(then).norm() <= (1 - length / 4) * p.norm());
         if (accepted) go_to(std::move(then), now);
