@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include <Eigen/Eigenvalues>
@@ -809,6 +810,7 @@ class Equilibrium {
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
       section_forces_.impose(state, *work_, [&] { system_->jacobian(state, *work_, {}, request); });
+      foretold_ = work_->r;
       if (!state.redundant.empty()) work_->hold(state.redundant);
       if (work_->solver->factorize()) break;
       if (work_->solver->name() != "block") return false;
@@ -859,14 +861,19 @@ class Equilibrium {
     return std::isfinite(largest(step)) ? out : INFINITY;
   }
 
-  // Newton's method, for stable equilibria of models that resist. A step is good if the next one would be shorter: forces are no measure where slender beams have been
-  // stretched.
+  // Newton's method, for stable equilibria of models that resist. A step is good if the next one would be shorter, or if it goes downhill: forces are no measure
+  // where slender beams have been stretched.
   bool go_straight(State& state) {
     constexpr int kIterations = 60;
     constexpr double kShortest = 0.01, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
     double now = evaluate(state, false), before = INFINITY;
     if (!increment(state)) return false;
-    std::vector<double> step = work_->right;
+    std::vector<double> step = work_->right, r = work_->r;
+    const auto nv = static_cast<std::size_t>(system_->model().nv);
+    const auto along = [&](const std::vector<double>& force) {
+      return std::inner_product(force.begin(), force.begin() + static_cast<std::ptrdiff_t>(nv), step.begin(),
+                                0.0);
+    };
     for (int i = 0; i < kIterations && std::isfinite(now); ++i) {
       ++iterations;
       const double way = length_of(step);
@@ -888,12 +895,15 @@ class Equilibrium {
         section_forces_.foretell(state, length * Eigen::Map<const VectorXd>(step.data(), system_->model().nv),
                                  *work_);
         then = evaluate(trial, false);
+        // Work as in descend().
         good = std::isfinite(then) && increment(trial) &&
-               (then <= 1 || length_of(work_->right) <= (1 - length / 4) * way);
+               (then <= 1 || length_of(work_->right) <= (1 - length / 4) * way ||
+                (along(r) < 0 && along(foretold_) < -0.9 * along(r)));
       }
       state = std::move(trial);
-      system_->follow_angles(state, *work_);
       step = work_->right;
+      r = work_->r;
+      system_->follow_angles(state, *work_);
       before = way;
       now = then;
     }
@@ -942,6 +952,7 @@ class Equilibrium {
   double tolerance_;
   StaticScales scales_;
   SectionForces section_forces_;
+  std::vector<double> foretold_;  // forces with the section forces foretold, at the last increment
   std::vector<double> rate_scales_, round_off_, row_round_off_;
 };
 
