@@ -182,6 +182,65 @@ Linearization static_form(Linearization l) {
   return l;
 }
 
+// Motions of zero stiffness, and the number of those with negative stiffness.
+struct Stiffness {
+  int negative = 0;
+  std::optional<VectorXd> leaves;  // that of the most negative stiffness
+  MatrixXd indifferent;            // columns: displacements and rotations
+};
+Stiffness stiffness_of(const System& system, const State& state, Work& work) {
+  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  StaticScales scales(system, state, work);
+  scales.update(system, state, work);
+  const MatrixXd N = allowed_motions(l.B, scales).N;
+  Stiffness out;
+  out.indifferent.resize(N.rows(), 0);
+  if (N.cols() == 0) return out;
+  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off. Equilibria are not found to the last digit either.
+  VectorXd scale = VectorXd::Constant(l.K.rows(), 1e-300);
+  for (int c = 0; c < l.K.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
+      scale[it.row()] = std::max(scale[it.row()], std::abs(it.value()));
+  const VectorXd unit = equilibration(scale, N);
+  const MatrixXd scaled = N * unit.asDiagonal(), K = scaled.transpose() * (l.K * scaled);
+  // What is not stiffness but the round-off of forces in balance.
+  VectorXd floor(l.K.rows());
+  for (int i = 0; i < floor.size(); ++i)
+    floor[i] = scales.part_of(i) < 0
+                   ? 0
+                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
+  SparseMatrix magnitude = l.K;
+  for (int c = 0; c < magnitude.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());
+  const auto round_off = [&](const VectorXd& x) {
+    const VectorXd y = (scaled * x).cwiseAbs();
+    return kDigits * y.dot(magnitude * y) + y.cwiseAbs2().dot(floor);
+  };
+  const Eigen::BDCSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
+  std::vector<Eigen::Index> indifferent;
+  for (Eigen::Index i = 0; i < K.cols(); ++i)
+    if (svd.singularValues()[i] <= round_off(svd.matrixV().col(i))) indifferent.push_back(i);
+  if (!indifferent.empty()) out.indifferent = separated(scaled * svd.matrixV()(Eigen::all, indifferent));
+  // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
+  const Eigen::EigenSolver<MatrixXd> eigen(K, true);
+  double most = 0;
+  for (Eigen::Index i = 0; i < K.cols(); ++i) {
+    const double stiffness = eigen.eigenvalues()[i].real();
+    if (stiffness >= 0 || -stiffness <= round_off(eigen.eigenvectors().col(i).cwiseAbs())) continue;
+    ++out.negative;
+    if (stiffness < most) out.leaves = scaled * eigen.eigenvectors().col(i).real();
+    most = std::min(most, stiffness);
+  }
+  return out;
+}
+
+// A motion along which the equilibrium leaves.
+std::optional<VectorXd> leaving_motion(const System& system, const State& state, Work& work) {
+  if (system.model().nv <= kLargestDense) return stiffness_of(system, state, work).leaves;
+  return unstable_direction(system.model(), linearize(system, state, Vec3::Zero(), work));
+}
+
 // Section forces of beams as the linearised equations foretell them. Where a slender beam has turned by an angle a it is stretched by a^2/2 until the next step, by
 // forces that are far larger than those that turned it, and that the stiffness K(q, sigma) must not contain. With the strains e(q), e' = E y and the stiffness D of the
 // sections, Newton's method for displacements and section forces sigma together,
@@ -884,8 +943,7 @@ class Equilibrium {
         if (evaluate(trial, false) < now) state = std::move(trial);
         section_forces_.forget();
         set_round_off(state);
-        return evaluate(state) <= (settled ? kLeft : 1) &&
-               !unstable_direction(system_->model(), linearize(*system_, state, Vec3::Zero(), *work_));
+        return evaluate(state) <= (settled ? kLeft : 1) && !leaving_motion(*system_, state, *work_);
       }
       double length = rotation_limit(system_->model(), step.data()), then = INFINITY;
       State trial;
@@ -955,54 +1013,6 @@ class Equilibrium {
   std::vector<double> foretold_;  // forces with the section forces foretold, at the last increment
   std::vector<double> rate_scales_, round_off_, row_round_off_;
 };
-
-// Motions of zero stiffness, and the number of those with negative stiffness.
-struct Stiffness {
-  int negative = 0;
-  MatrixXd indifferent;  // columns: displacements and rotations
-};
-Stiffness stiffness_of(const System& system, const State& state, Work& work) {
-  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
-  const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  StaticScales scales(system, state, work);
-  scales.update(system, state, work);
-  const MatrixXd N = allowed_motions(l.B, scales).N;
-  Stiffness out;
-  out.indifferent.resize(N.rows(), 0);
-  if (N.cols() == 0) return out;
-  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off. Equilibria are not found to the last digit either.
-  VectorXd scale = VectorXd::Constant(l.K.rows(), 1e-300);
-  for (int c = 0; c < l.K.outerSize(); ++c)
-    for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
-      scale[it.row()] = std::max(scale[it.row()], std::abs(it.value()));
-  const VectorXd unit = equilibration(scale, N);
-  const MatrixXd scaled = N * unit.asDiagonal(), K = scaled.transpose() * (l.K * scaled);
-  // What is not stiffness but the round-off of forces in balance.
-  VectorXd floor(l.K.rows());
-  for (int i = 0; i < floor.size(); ++i)
-    floor[i] = scales.part_of(i) < 0
-                   ? 0
-                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
-  SparseMatrix magnitude = l.K;
-  for (int c = 0; c < magnitude.outerSize(); ++c)
-    for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());
-  const auto round_off = [&](const VectorXd& x) {
-    const VectorXd y = (scaled * x).cwiseAbs();
-    return kDigits * y.dot(magnitude * y) + y.cwiseAbs2().dot(floor);
-  };
-  const Eigen::BDCSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
-  std::vector<Eigen::Index> indifferent;
-  for (Eigen::Index i = 0; i < K.cols(); ++i)
-    if (svd.singularValues()[i] <= round_off(svd.matrixV().col(i))) indifferent.push_back(i);
-  if (!indifferent.empty()) out.indifferent = separated(scaled * svd.matrixV()(Eigen::all, indifferent));
-  // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
-  const Eigen::EigenSolver<MatrixXd> eigen(K, true);
-  for (Eigen::Index i = 0; i < K.cols(); ++i)
-    if (eigen.eigenvalues()[i].real() < 0 &&
-        -eigen.eigenvalues()[i].real() > round_off(eigen.eigenvectors().col(i).cwiseAbs()))
-      ++out.negative;
-  return out;
-}
 
 // With states: eigenvalues of the coupled equations. A pair of them is two directions.
 void examine_with_states(const System& system, const State& state, StaticResult& out) {
@@ -1090,7 +1100,7 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, S
   for (int i = 0;; ++i) {
     Work work(system, system.model().nv <= kLargestDense ? "klu" : "auto");
     const Linearization l = linearize(system, state, Vec3::Zero(), work);
-    const std::optional<VectorXd> y = unstable_direction(system.model(), l);
+    const std::optional<VectorXd> y = leaving_motion(system, state, work);
     if (!y || i == kPushes) return y;
     const double potential = system.energy(state, work).potential;
     bool left = false;
@@ -1101,7 +1111,10 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, S
       equilibrium.straight_first = false;
       const bool found = equilibrium.solve(*trial);
       step.iterations += equilibrium.iterations;
-      if (!found || !(system.energy(*trial, work).potential < potential)) continue;
+      // Applied forces have no potential: where it has come to a stable place, that is not asked for.
+      if (!found) continue;
+      if (!(system.energy(*trial, work).potential < potential) && leaving_motion(system, *trial, work))
+        continue;
       state = std::move(*trial);
       system.follow_angles(state, work);
       shorten_multipliers(system, state, work);
@@ -1213,7 +1226,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
       leaves = leave_unstable(system, options.tolerance, state, out.steps.back());
     } else {
       Work sparse(system);
-      leaves = unstable_direction(model, linearize(system, state, Vec3::Zero(), sparse));
+      leaves = leaving_motion(system, state, sparse);
     }
     out.unstable_directions = leaves ? 1 : 0;
   }
