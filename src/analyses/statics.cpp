@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include <Eigen/Eigenvalues>
@@ -17,6 +17,7 @@
 #include "analyses/motions.h"
 #include "analyses/shifted_matrix.h"
 #include "analyses/stiffness_scale.h"
+#include "model/beams/beam.h"
 #include "model/flexible/body.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
@@ -181,11 +182,162 @@ Linearization static_form(Linearization l) {
   return l;
 }
 
+// Motions of zero stiffness, and the number of those with negative stiffness.
+struct Stiffness {
+  int negative = 0;
+  std::optional<VectorXd> leaves;  // that of the most negative stiffness
+  MatrixXd indifferent;            // columns: displacements and rotations
+};
+Stiffness stiffness_of(const System& system, const State& state, Work& work) {
+  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  StaticScales scales(system, state, work);
+  scales.update(system, state, work);
+  const MatrixXd N = allowed_motions(l.B, scales).N;
+  Stiffness out;
+  out.indifferent.resize(N.rows(), 0);
+  if (N.cols() == 0) return out;
+  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off. Equilibria are not found to the last digit either.
+  VectorXd scale = VectorXd::Constant(l.K.rows(), 1e-300);
+  for (int c = 0; c < l.K.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
+      scale[it.row()] = std::max(scale[it.row()], std::abs(it.value()));
+  const VectorXd unit = equilibration(scale, N);
+  const MatrixXd scaled = N * unit.asDiagonal(), K = scaled.transpose() * (l.K * scaled);
+  // What is not stiffness but the round-off of forces in balance.
+  VectorXd floor(l.K.rows());
+  for (int i = 0; i < floor.size(); ++i)
+    floor[i] = scales.part_of(i) < 0
+                   ? 0
+                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
+  SparseMatrix magnitude = l.K;
+  for (int c = 0; c < magnitude.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());
+  const auto round_off = [&](const VectorXd& x) {
+    const VectorXd y = (scaled * x).cwiseAbs();
+    return kDigits * y.dot(magnitude * y) + y.cwiseAbs2().dot(floor);
+  };
+  const Eigen::BDCSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
+  std::vector<Eigen::Index> indifferent;
+  for (Eigen::Index i = 0; i < K.cols(); ++i)
+    if (svd.singularValues()[i] <= round_off(svd.matrixV().col(i))) indifferent.push_back(i);
+  if (!indifferent.empty()) out.indifferent = separated(scaled * svd.matrixV()(Eigen::all, indifferent));
+  // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
+  const Eigen::EigenSolver<MatrixXd> eigen(K, true);
+  double most = 0;
+  for (Eigen::Index i = 0; i < K.cols(); ++i) {
+    const double stiffness = eigen.eigenvalues()[i].real();
+    if (stiffness >= 0 || -stiffness <= round_off(eigen.eigenvectors().col(i).cwiseAbs())) continue;
+    ++out.negative;
+    if (stiffness < most) out.leaves = scaled * eigen.eigenvectors().col(i).real();
+    most = std::min(most, stiffness);
+  }
+  return out;
+}
+
+// A motion along which the equilibrium leaves.
+std::optional<VectorXd> leaving_motion(const System& system, const State& state, Work& work) {
+  if (system.model().nv <= kLargestDense) return stiffness_of(system, state, work).leaves;
+  return unstable_direction(system.model(), linearize(system, state, Vec3::Zero(), work));
+}
+
+// Section forces of beams as the linearised equations foretell them. Where a slender beam has turned by an angle a it is stretched by a^2/2 until the next step, by
+// forces that are far larger than those that turned it, and that the stiffness K(q, sigma) must not contain. With the strains e(q), e' = E y and the stiffness D of the
+// sections, Newton's method for displacements and section forces sigma together,
+//
+//   K(q, sigma) y = -r(q),    sigma_next = D (e(q) + E y),
+//
+// takes steps that do not depend on the ratio of axial and bending stiffness (Magisano, Leonetti, Garcea 2017). Only K differs from that of displacements alone.
+class SectionForces {
+ public:
+  explicit SectionForces(const System& system) : system_(&system) {
+    for (const auto& batch : system.model().batches)
+      if (const auto* sections = dynamic_cast<const BeamSections*>(batch.get());
+          sections != nullptr && sections->layout(0).relaxed >= 0)
+        beams_.push_back({batch.get(), sections});
+  }
+  bool any() const { return !beams_.empty(); }
+  void forget() { forces_.clear(); }
+
+  // After the increment d of the positions.
+  void foretell(const State& from, const VectorXd& d, Work& work) {
+    if (!any()) return;
+    Numbers numbers = *work.numbers;
+    for (const Beams& beams : beams_)
+      for (int e = 0; e < beams.batch->size(); ++e)
+        numbers.data[first(beams, e) + at(beams.sections->layout(0).delay)] = 1;
+    State moving = from;
+    std::copy_n(d.data(), system_->model().first_state(), moving.v.begin());
+    forces_ = evaluate(moving, numbers, work);
+  }
+
+  // Calls `visit` with relaxed shapes such that the forces at the state are those foretold.
+  template <class Visit>
+  void impose(const State& state, Work& work, Visit&& visit) const {
+    if (forces_.empty()) {
+      visit();
+      return;
+    }
+    Numbers numbers = *work.numbers;
+    const std::vector<Vec6> now = evaluate(state, numbers, work);
+    std::size_t i = 0;
+    for_each_point([&](const Beams& beams, int e, int point) {
+      const BeamSections::Layout layout = beams.sections->layout(point);
+      double* const own = numbers.data.data() + first(beams, e);
+      const Eigen::Map<const Mat6> D(own + layout.stiffness);
+      Eigen::Map<Vec6>(own + layout.relaxed) += D.partialPivLu().solve(now[i] - forces_[i]);
+      ++i;
+    });
+    const Numbers* const kept = work.numbers;
+    work.numbers = &numbers;
+    visit();
+    work.numbers = kept;
+  }
+
+ private:
+  struct Beams {
+    const Batch* batch;
+    const BeamSections* sections;
+  };
+  static std::size_t first(const Beams& beams, int element) {
+    return at(beams.batch->first_number + element * beams.batch->numbers_per_element());
+  }
+  template <class Visit>
+  void for_each_point(Visit&& visit) const {
+    for (const Beams& beams : beams_)
+      for (int e = 0; e < beams.batch->size(); ++e)
+        for (int point = 0; point < beams.sections->points(); ++point) visit(beams, e, point);
+  }
+  std::vector<Vec6> evaluate(const State& state, const Numbers& numbers, Work& work) const {
+    system_->residual(state, work, {});  // motions
+    Evaluation evaluation;
+    evaluation.frames = system_->model().frames.data();
+    evaluation.nodes = system_->model().bodies().data();
+    evaluation.motions = work.motions.data();
+    evaluation.numbers = numbers.data.data();
+    std::vector<Vec6> out;
+    for_each_point([&](const Beams& beams, int e, int point) {
+      Vec6 strain, force;
+      beams.sections->section(evaluation, e, point, strain, force);
+      out.push_back(force);
+    });
+    return out;
+  }
+
+  const System* system_;
+  std::vector<Beams> beams_;
+  std::vector<Vec6> forces_;  // empty: those of the positions
+};
+
 // The iteration for one set of loads.
 class Equilibrium {
  public:
   Equilibrium(const System& system, const State& state, Work& work, double tolerance)
-      : system_(&system), work_(&work), tolerance_(tolerance), scales_(system, state, work) {}
+      : system_(&system),
+        work_(&work),
+        tolerance_(tolerance),
+        scales_(system, state, work),
+        section_forces_(system) {}
 
   int iterations = 0;
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
@@ -205,6 +357,7 @@ class Equilibrium {
                                  : std::vector<Way>{&Equilibrium::newton};
     for (const Way way : ways) {
       State found = state;
+      section_forces_.forget();
       if (!(this->*way)(found)) continue;
       state = std::move(found);
       return true;
@@ -218,7 +371,8 @@ class Equilibrium {
     State state;
     Linearization l;
     Motions motions;
-    VectorXd force;  // what is left along the motions; of states the rates
+    VectorXd force;     // what is left along the motions; of states the rates
+    VectorXd foretold;  // the same with the section forces foretold
     double excess = 0;
   };
 
@@ -233,8 +387,8 @@ class Equilibrium {
     return out;
   }
 
-  // The largest forces and violations, relative to what is tolerated.
-  double evaluate(const State& state) {
+  // The largest forces and violations, relative to what is tolerated; `rounded`: forces as they are known with positions that are rounded.
+  double evaluate(const State& state, bool rounded = true) {
     constexpr double kPlaces = 1e-12;
     scales_.update(*system_, state, *work_);
     system_->residual(state, *work_, {});
@@ -249,36 +403,51 @@ class Equilibrium {
     for (int i = 0; i < system_->model().rows; ++i)
       include(work_->phi[at(i)], std::max(kPlaces * scales_.row(i), probed ? row_round_off_[at(i)] : 0));
     for (int i = 0; i < first; ++i)
-      include(work_->r[at(i)], std::max(tolerance_ * scales_.force(i), probed ? round_off_[at(i)] : 0));
+      include(work_->r[at(i)],
+              std::max(tolerance_ * scales_.force(i), probed && rounded ? round_off_[at(i)] : 0));
     for (int i = first; i < system_->model().nv; ++i)
       include(work_->r[at(i)], tolerance_ * rate_scales_[at(i - first)]);
     return out;
   }
 
-  // Positions are known to their last digit, and forces to what that is times the stiffness: of a stiff slender beam it may be more than the tolerance of small loads.
+  // Positions are known to a few units of their last digit, and forces to what these are times the stiffness: of a stiff slender beam that is more than the tolerance of
+  // small loads.
   void set_round_off(const State& state) {
-    constexpr double kUnit = std::numeric_limits<double>::epsilon(), kMargin = 8;
-    constexpr int kProbes = 4;
-    system_->residual(state, *work_, {});
-    const std::vector<double> r = work_->r, phi = work_->phi;
-    round_off_.assign(r.size(), 0);
-    row_round_off_.assign(phi.size(), 0);
-    std::uint32_t bits = 12345;
-    const auto shake = [&](std::vector<double>& values) {
-      for (double& x : values) {
-        bits = 1664525U * bits + 1013904223U;
-        x *= (bits >> 31U) != 0 ? 1 + kUnit : 1 - kUnit;
-      }
+    constexpr double kDigits = 16 * std::numeric_limits<double>::epsilon();
+    const Model& model = system_->model();
+    MatrixRequest request;
+    request.force = {1, 0, 0};
+    request.row = {1, 0, 0};
+    system_->jacobian(state, *work_, {}, request);
+    // Places are rounded to their distance from the origin.
+    std::vector<double> farthest = scales_.parts().length;
+    for (std::size_t b = 0; b < scales_.parts().of_body.size(); ++b)
+      if (const int part = scales_.parts().of_body[b]; part >= 0)
+        farthest[at(part)] = std::max(farthest[at(part)], work_->motions[b].p.cwiseAbs().maxCoeff());
+    VectorXd digits = VectorXd::Zero(model.nv);
+    for (const Node& node : model.nodes)
+      for (int k = 0; k < node_size(node.type).v; ++k)
+        if (const int part = scales_.part_of(node.v + k); part >= 0)
+          digits[node.v + k] = kDigits * (is_displacement(node.type, k) ? farthest[at(part)] : 1);
+    const auto changes = [&](const SparseMatrix& by, int rows, std::vector<double>& out) {
+      out.assign(at(rows), 0);
+      for (int c = 0; c < by.outerSize(); ++c)
+        for (SparseMatrix::InnerIterator it(by, c); it; ++it) {
+          double& change = out[at(static_cast<int>(it.row()))];
+          change = std::max(change, std::abs(it.value()) * digits[it.col()]);
+        }
     };
-    for (int probe = 0; probe < kProbes; ++probe) {
-      State other = state;
-      shake(other.q);
-      shake(other.lambda);
-      system_->residual(other, *work_, {});
-      for (std::size_t i = 0; i < r.size(); ++i)
-        round_off_[i] = std::max(round_off_[i], kMargin * std::abs(work_->r[i] - r[i]));
-      for (std::size_t i = 0; i < phi.size(); ++i)
-        row_round_off_[i] = std::max(row_round_off_[i], kMargin * std::abs(work_->phi[i] - phi[i]));
+    changes(force_part(*system_, *work_), model.nv, round_off_);
+    changes(row_part(*system_, *work_), model.rows, row_round_off_);
+    // The axes of a node may be others.
+    for (const Node& node : model.nodes) {
+      double most[2] = {0, 0};
+      const auto each = [&](auto&& visit) {
+        for (int k = 0; k < node_size(node.type).v && scales_.part_of(node.v + k) >= 0; ++k)
+          visit(round_off_[at(node.v + k)], most[is_displacement(node.type, k) ? 0 : 1]);
+      };
+      each([](const double& own, double& all) { all = std::max(all, own); });
+      each([](double& own, const double& all) { own = all; });
     }
   }
 
@@ -321,16 +490,22 @@ class Equilibrium {
           columns.asDiagonal() * L.completeOrthogonalDecomposition().solve(units.asDiagonal() * force());
       for (std::size_t i = 0; i < state.lambda.size(); ++i)
         state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
-      out.l = linearize(*system_, state, Vec3::Zero(), *work_);  // K depends on the multipliers
     }
+    // K depends on the multipliers, and on the section forces.
+    section_forces_.impose(state, *work_, [&] {
+      out.l = linearize(*system_, state, Vec3::Zero(), *work_);
+      out.foretold = force();
+    });
     out.motions = allowed_motions(SparseMatrix(out.l.B.leftCols(first)), scales_);
     if (has_states()) set_rate_scales(out.l, state);
     set_round_off(state);
-    out.excess = evaluate(state);
+    out.excess = evaluate(state, false);
     out.force = force();
     const VectorXd inverse = units.head(first).cwiseInverse();
-    const VectorXd along = out.motions.N.transpose() * VectorXd(out.force.head(first));
-    out.force.head(first) = inverse.cwiseAbs2().asDiagonal() * VectorXd(out.motions.N * along);
+    for (VectorXd* of : {&out.force, &out.foretold}) {
+      const VectorXd along = out.motions.N.transpose() * VectorXd(of->head(first));
+      of->head(first) = inverse.cwiseAbs2().asDiagonal() * VectorXd(out.motions.N * along);
+    }
     out.state = std::move(state);
     return out;
   }
@@ -351,9 +526,10 @@ class Equilibrium {
     return out;
   }
 
-  // Newton's step where K is positive; where it is negative the opposite, which is downhill there:
-  //   d = -N |N^T K N|^-1 N^T Q^T r
-  // for each subsystem. No part is longer than the subsystem is large. Motions that nothing resists and nothing drives stay where they are.
+  // Where a subsystem resists all motions, Newton's step, which is downhill there; otherwise the opposite of it along those where K is negative:
+  //   d = -N (N^T K N)^-1 N^T Q^T r   or   d = -N |N^T K_s N|^-1 N^T Q^T r,   K_s = (K + K^T)/2
+  // for each subsystem. Motions that nothing resists and nothing drives stay where they are; otherwise no part is longer than
+  // the subsystem is large.
   class Downhill {
    public:
     Downhill(const Place& from, const StaticScales& scales, double tolerance) : motions_(&from.motions) {
@@ -363,27 +539,40 @@ class Equilibrium {
                                      from.motions.part[static_cast<std::size_t>(first)])
           ++end;
         const MatrixXd own = N.middleCols(first, end - first), K = own.transpose() * (from.l.K * own);
-        Part part{first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}};
+        Part part{
+            first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}, {}};
         part.eigen.compute(0.5 * (K + K.transpose()));
-        convex_ = convex_ && part.eigen.eigenvalues()[0] > 0;
+        const VectorXd& values = part.eigen.eigenvalues();
+        part.stiffest = values.cwiseAbs().maxCoeff();
+        const double least = kNothing * part.stiffest;
+        part.convex = values[0] > least;
+        // Loads without potential, which make K unsymmetric, have no downhill: there the eigenvalues say where it resists.
+        if (!part.convex && (K - K.transpose()).norm() > least)
+          part.convex = (Eigen::EigenSolver<MatrixXd>(K, false).eigenvalues().real().array() > least).all();
+        if (part.convex) part.newton.compute(K);
+        convex_ = convex_ && part.convex;
         parts_.push_back(std::move(part));
       }
     }
     // Of forces at this place, or at another with the stiffness of this one.
     VectorXd step(const VectorXd& force) const {
-      constexpr double kNothing = 1e-10;
+      constexpr double kUndriven = 1e-10;
       VectorXd out = VectorXd::Zero(motions_->N.cols());
       const VectorXd along = motions_->N.transpose() * force.head(motions_->N.rows());
       for (const Part& part : parts_) {
-        const auto& vectors = part.eigen.eigenvectors();
         const VectorXd& values = part.eigen.eigenvalues();
-        const VectorXd c = vectors.transpose() * along.segment(part.first, values.size());
-        const double stiffest = values.cwiseAbs().maxCoeff();
-        const double nothing = std::max(part.tolerated, kNothing * c.norm());
+        const VectorXd own = along.segment(part.first, values.size());
+        if (part.convex) {
+          out.segment(part.first, own.size()) = -part.newton.solve(own);
+          continue;
+        }
+        const auto& vectors = part.eigen.eigenvectors();
+        const VectorXd c = vectors.transpose() * own;
+        const double nothing = std::max(part.tolerated, kUndriven * c.norm());
         VectorXd p = VectorXd::Zero(c.size());
         for (Eigen::Index i = 0; i < c.size(); ++i) {
           const double stiffness = std::abs(values[i]);
-          if (c[i] == 0 || (stiffness <= kNothing * stiffest && std::abs(c[i]) <= nothing)) continue;
+          if (c[i] == 0 || (stiffness <= kNothing * part.stiffest && std::abs(c[i]) <= nothing)) continue;
           p[i] = -c[i] / std::max(stiffness, std::abs(c[i]));
         }
         out.segment(part.first, p.size()) = vectors * p;
@@ -393,10 +582,15 @@ class Equilibrium {
     bool convex() const { return convex_; }
 
    private:
+    // Below this part of the largest there is only the round-off of eigenvalues.
+    static constexpr double kNothing = 16 * std::numeric_limits<double>::epsilon();
     struct Part {
       Eigen::Index first;
       double tolerated;
       Eigen::SelfAdjointEigenSolver<MatrixXd> eigen;
+      Eigen::PartialPivLU<MatrixXd> newton;
+      double stiffest = 0;
+      bool convex = false;
     };
     const Motions* motions_;
     std::vector<Part> parts_;
@@ -412,24 +606,33 @@ class Equilibrium {
     return out;
   }
 
-  // Always downhill, so that what is found is stable unless the start is in balance already. Where K is positive a step is good, too, if the next one with the same
-  // matrix would be shorter (Deuflhard). Forces and work are no measure there: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the
-  // next step, by forces that are far larger than those that turned it.
+  VectorXd newton_step(const Place& at_place) const {
+    const MatrixXd& N = at_place.motions.N;
+    const MatrixXd K = N.transpose() * (at_place.l.K * N);
+    return -K.partialPivLu().solve(N.transpose() * at_place.force.head(N.rows()));
+  }
+
+  // Always downhill, so that what is found is stable unless the start is in balance already. Where K is positive a step is good, too, if the next one would be shorter, with
+  // the same matrix (Deuflhard) or with its own: forces and work are no measure where slender beams have been stretched.
   bool descend(State& state) {
     constexpr int kIterations = 300;
-    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kLeft = 1e4;
+    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
     Place now = place(state);
+    double before = INFINITY;
     const double first_extent = extent();
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && extent() < kRunaway * first_extent; ++i) {
       if (now.motions.N.cols() == 0) break;  // the constraints alone say where everything is
       ++iterations;
       const Downhill down(now, scales_, tolerance_);
       const VectorXd p = down.step(now.force), y = now.motions.N * p, d = now.l.Q * y;
-      // No step can be made: forces left over are the round-off of those that cancel.
-      const bool settled = p.cwiseAbs().maxCoeff() <= kSettled * extent();
+      // No step can be made, or none that is shorter than the last: forces left over are the round-off of positions times the stiffness, or that of forces that cancel.
+      const double way = p.cwiseAbs().maxCoeff() / extent();
+      const bool settled = way <= kSettled || (way <= kFine && way > 0.5 * before);
+      before = way;
       const bool close = now.excess <= 1;
       const double slope = work_along(y, now.force);
-      double length = rotation_limit(system_->model(), d.data());
+      double length = std::min(rotation_limit(system_->model(), d.data()),
+                               1 / y.cwiseQuotient(scales_.units().head(y.size())).cwiseAbs().maxCoeff());
       for (bool accepted = settled; !accepted; length /= 2) {
         if (length < kShortest) {
           if (close) break;
@@ -438,6 +641,7 @@ class Equilibrium {
         // Back onto the constraints, so that forces of different places are comparable.
         State trial = moved(now.state, length * d);
         if (!project_positions(*system_, trial, nullptr, *work_)) continue;
+        section_forces_.foretell(now.state, length * d, *work_);
         Place then = place(std::move(trial));
         if (!std::isfinite(then.excess)) continue;
         // Close to it one step more squares the error.
@@ -445,14 +649,15 @@ class Equilibrium {
           if (then.excess < now.excess) now = std::move(then);
           break;
         }
-        // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
-        accepted = work_along(y, then.force) < -0.9 * slope ||
-                   (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm());
+        // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads. What stretches slender beams until the next step does not count.
+        accepted = work_along(y, then.force) < -0.9 * slope || work_along(y, then.foretold) < -0.9 * slope ||
+                   (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm()) ||
+                   (down.convex() && newton_step(then).norm() <= (1 - length / 4) * p.norm());
         if (accepted) go_to(std::move(then), now);
       }
       if (settled || close) {
         state = std::move(now.state);
-        return evaluate(state) <= (settled ? kLeft : 1);
+        return evaluate(state, settled) <= (settled ? kLeft : 1);
       }
     }
     state = std::move(now.state);
@@ -580,7 +785,7 @@ class Equilibrium {
     constexpr int kIterations = 400;
     double now = evaluate(state);
     const double scale = first_shift(state), least = 1e-9 * scale, most = 1e12 * scale;
-    double mu = scale, energy = system_->energy(state, *work_).potential;
+    double mu = scale;
     for (int i = 0; i < kIterations && mu <= most; ++i) {
       set_round_off(state);
       now = evaluate(state);
@@ -601,24 +806,29 @@ class Equilibrium {
         evaluate(state);
         return true;
       }
-      const bool uphill =
-          violation <= 1 && now > 1e3 && Eigen::Map<const VectorXd>(step.data(), r.size()).dot(r) > 0;
+      // Forces fall on the way to an unstable equilibrium too: far from balance only the work tells.
+      const bool far = violation <= 1 && now > 1e3;
+      const Eigen::Map<const VectorXd> y(step.data(), r.size());
+      const bool uphill = far && y.dot(r) > 0;
       const double limit = rotation_limit(system_->model(), step.data());
       // Back onto the constraints, so that forces and potentials of different places are comparable.
       State trial = stepped(state, step, limit);
       const bool placed = !uphill && project_positions(*system_, trial, nullptr, *work_);
       const double then = placed ? evaluate(trial) : now;
-      const double energy_then = system_->energy(trial, *work_).potential;
-      if (!placed || !std::isfinite(then) || !(then <= now || (violation <= 1 && energy_then < energy))) {
+      // Work done on the way, by the trapezoidal rule: there need not be a potential of all loads.
+      const double first = y.dot(r), last = y.dot(Eigen::Map<const VectorXd>(work_->r.data(), r.size()));
+      const bool down = first + last < 0;
+      if (!placed || !std::isfinite(then) || !(down || (!far && then <= now))) {
         mu *= 4;
         continue;
       }
-      const double ratio = limit < 1 ? 1 : std::clamp(then / now, 0.05, 1.5);
+      // What still drives it on at the end would have carried it further.
+      const double further = far && last < 0.25 * first ? 0.4 : 1;
+      const double ratio = limit < 1 ? 1 : further * std::clamp(then / now, 0.05, 1.5);
       mu = std::max(mu * ratio * (then < 1e6 ? 0.1 : 1), least);
       state = std::move(trial);
       system_->follow_angles(state, *work_);
       now = then;
-      energy = energy_then;
     }
     return false;
   }
@@ -658,12 +868,14 @@ class Equilibrium {
     request.row = {1, 0, 0};
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
     for (;;) {
-      system_->jacobian(state, *work_, {}, request);
+      section_forces_.impose(state, *work_, [&] { system_->jacobian(state, *work_, {}, request); });
+      foretold_ = work_->r;
       if (!state.redundant.empty()) work_->hold(state.redundant);
       if (work_->solver->factorize()) break;
       if (work_->solver->name() != "block") return false;
       work_->use_solver(*system_, "klu");
     }
+    system_->residual(state, *work_, {});
     set_right(state);
     work_->solver->solve(work_->right.data());
     return std::isfinite(largest(work_->right));
@@ -708,40 +920,49 @@ class Equilibrium {
     return std::isfinite(largest(step)) ? out : INFINITY;
   }
 
-  // Newton's method, for stable equilibria of models that resist. A step is good if the next one with the same matrix would be shorter (Deuflhard). Forces are
-  // no measure: where a slender beam has turned by an angle a, it is stretched by a^2/2 until the next step, by forces that are far larger than those that turned it.
+  // Newton's method, for stable equilibria of models that resist. A step is good if the next one would be shorter, or if it goes downhill: forces are no measure
+  // where slender beams have been stretched.
   bool go_straight(State& state) {
-    constexpr int kIterations = 40;
-    constexpr double kShortest = 0.01;
-    double now = evaluate(state);
+    constexpr int kIterations = 60;
+    constexpr double kShortest = 0.01, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
+    double now = evaluate(state, false), before = INFINITY;
+    if (!increment(state)) return false;
+    std::vector<double> step = work_->right, r = work_->r;
+    const auto nv = static_cast<std::size_t>(system_->model().nv);
+    const auto along = [&](const std::vector<double>& force) {
+      return std::inner_product(force.begin(), force.begin() + static_cast<std::ptrdiff_t>(nv), step.begin(),
+                                0.0);
+    };
     for (int i = 0; i < kIterations && std::isfinite(now); ++i) {
-      set_round_off(state);
-      now = evaluate(state);
-      const bool close = now <= 1;
       ++iterations;
-      if (!increment(state)) return false;
-      const std::vector<double> step = work_->right;
-      if (close) {
+      const double way = length_of(step);
+      const bool settled = way <= kSettled * extent() || (way <= kFine * extent() && way > 0.5 * before);
+      if (now <= 1 || settled) {
         // One step more squares the error.
         State trial = stepped(state, step, 1);
-        if (evaluate(trial) < now) state = std::move(trial);
-        evaluate(state);
-        return !unstable_direction(system_->model(), linearize(*system_, state, Vec3::Zero(), *work_));
+        if (evaluate(trial, false) < now) state = std::move(trial);
+        section_forces_.forget();
+        set_round_off(state);
+        return evaluate(state) <= (settled ? kLeft : 1) && !leaving_motion(*system_, state, *work_);
       }
-      const double first = length_of(step);
       double length = rotation_limit(system_->model(), step.data()), then = INFINITY;
       State trial;
       for (bool good = false; !good; length /= 2) {
         if (length < kShortest) return false;
         trial = stepped(state, step, length);
-        then = evaluate(trial);
-        if (!std::isfinite(then)) continue;
-        set_right(trial);
-        work_->solver->solve(work_->right.data());
-        good = then <= 1 || length_of(work_->right) <= (1 - length / 4) * first;
+        section_forces_.foretell(state, length * Eigen::Map<const VectorXd>(step.data(), system_->model().nv),
+                                 *work_);
+        then = evaluate(trial, false);
+        // Work as in descend().
+        good = std::isfinite(then) && increment(trial) &&
+               (then <= 1 || length_of(work_->right) <= (1 - length / 4) * way ||
+                (along(r) < 0 && along(foretold_) < -0.9 * along(r)));
       }
       state = std::move(trial);
+      step = work_->right;
+      r = work_->r;
       system_->follow_angles(state, *work_);
+      before = way;
       now = then;
     }
     return false;
@@ -788,56 +1009,10 @@ class Equilibrium {
   Work* work_;
   double tolerance_;
   StaticScales scales_;
+  SectionForces section_forces_;
+  std::vector<double> foretold_;  // forces with the section forces foretold, at the last increment
   std::vector<double> rate_scales_, round_off_, row_round_off_;
 };
-
-// Motions of zero stiffness, and the number of those with negative stiffness.
-struct Stiffness {
-  int negative = 0;
-  MatrixXd indifferent;  // columns: displacements and rotations
-};
-Stiffness stiffness_of(const System& system, const State& state, Work& work) {
-  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
-  const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  StaticScales scales(system, state, work);
-  scales.update(system, state, work);
-  const MatrixXd N = allowed_motions(l.B, scales).N;
-  Stiffness out;
-  out.indifferent.resize(N.rows(), 0);
-  if (N.cols() == 0) return out;
-  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off. Equilibria are not found to the last digit either.
-  VectorXd scale = VectorXd::Constant(l.K.rows(), 1e-300);
-  for (int c = 0; c < l.K.outerSize(); ++c)
-    for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
-      scale[it.row()] = std::max(scale[it.row()], std::abs(it.value()));
-  const VectorXd unit = equilibration(scale, N);
-  const MatrixXd scaled = N * unit.asDiagonal(), K = scaled.transpose() * (l.K * scaled);
-  // What is not stiffness but the round-off of forces in balance.
-  VectorXd floor(l.K.rows());
-  for (int i = 0; i < floor.size(); ++i)
-    floor[i] = scales.part_of(i) < 0
-                   ? 0
-                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
-  SparseMatrix magnitude = l.K;
-  for (int c = 0; c < magnitude.outerSize(); ++c)
-    for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());
-  const auto round_off = [&](const VectorXd& x) {
-    const VectorXd y = (scaled * x).cwiseAbs();
-    return kDigits * y.dot(magnitude * y) + y.cwiseAbs2().dot(floor);
-  };
-  const Eigen::BDCSVD<MatrixXd> svd(K, Eigen::ComputeFullV);
-  std::vector<Eigen::Index> indifferent;
-  for (Eigen::Index i = 0; i < K.cols(); ++i)
-    if (svd.singularValues()[i] <= round_off(svd.matrixV().col(i))) indifferent.push_back(i);
-  if (!indifferent.empty()) out.indifferent = separated(scaled * svd.matrixV()(Eigen::all, indifferent));
-  // Loads without potential make K unsymmetric, and its symmetric part indefinite where nothing diverges.
-  const Eigen::EigenSolver<MatrixXd> eigen(K, true);
-  for (Eigen::Index i = 0; i < K.cols(); ++i)
-    if (eigen.eigenvalues()[i].real() < 0 &&
-        -eigen.eigenvalues()[i].real() > round_off(eigen.eigenvectors().col(i).cwiseAbs()))
-      ++out.negative;
-  return out;
-}
 
 // With states: eigenvalues of the coupled equations. A pair of them is two directions.
 void examine_with_states(const System& system, const State& state, StaticResult& out) {
@@ -925,7 +1100,7 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, S
   for (int i = 0;; ++i) {
     Work work(system, system.model().nv <= kLargestDense ? "klu" : "auto");
     const Linearization l = linearize(system, state, Vec3::Zero(), work);
-    const std::optional<VectorXd> y = unstable_direction(system.model(), l);
+    const std::optional<VectorXd> y = leaving_motion(system, state, work);
     if (!y || i == kPushes) return y;
     const double potential = system.energy(state, work).potential;
     bool left = false;
@@ -936,7 +1111,10 @@ std::optional<VectorXd> leave_unstable(const System& system, double tolerance, S
       equilibrium.straight_first = false;
       const bool found = equilibrium.solve(*trial);
       step.iterations += equilibrium.iterations;
-      if (!found || !(system.energy(*trial, work).potential < potential)) continue;
+      // Applied forces have no potential: where it has come to a stable place, that is not asked for.
+      if (!found) continue;
+      if (!(system.energy(*trial, work).potential < potential) && leaving_motion(system, *trial, work))
+        continue;
       state = std::move(*trial);
       system.follow_angles(state, work);
       shorten_multipliers(system, state, work);
@@ -1048,7 +1226,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
       leaves = leave_unstable(system, options.tolerance, state, out.steps.back());
     } else {
       Work sparse(system);
-      leaves = unstable_direction(model, linearize(system, state, Vec3::Zero(), sparse));
+      leaves = leaving_motion(system, state, sparse);
     }
     out.unstable_directions = leaves ? 1 : 0;
   }

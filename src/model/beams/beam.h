@@ -53,6 +53,12 @@ class BeamSections {
  public:
   virtual ~BeamSections() = default;
   virtual int points() const = 0;
+  // Where the numbers of an element hold the factor of strain rates and, for a point, the relaxed strains and the matrix of the forces K (strain - relaxed + delay rate);
+  // negative: its forces follow from something else.
+  struct Layout {
+    int delay = -1, relaxed = -1, stiffness = -1;
+  };
+  virtual Layout layout(int) const { return {}; }
   // Strains and forces (translation, rotation) in section axes.
   virtual void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const = 0;
   virtual void section(const VariedEvaluation& at, int element, int point, Vec6T<Varied>& strain,

@@ -14,6 +14,9 @@ class BeamBatch : public BatchOf<E>, public BeamSections {
  public:
   using BatchOf<E>::BatchOf;
   int points() const override { return E::points; }
+  Layout layout(int point) const override {
+    return {E::kDelay, E::kRelaxed + 6 * point, E::kStiffness + 36 * point};
+  }
   void section(const Evaluation& at, int element, int point, Vec6& strain, Vec6& force) const override {
     section_of(at, element, point, strain, force);
   }
