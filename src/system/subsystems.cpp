@@ -71,9 +71,13 @@ void set_lengths(const System& system, Work& work, Subsystems& out) {
     std::vector<double> counts(out.length.size(), 0), lengths(out.length.size(), 0);
     for (const Point& point : points) counts[at(point.part)] += 1;
     for (const Point& point : points) mean[at(point.part)] += point.p / counts[at(point.part)];
-    for (const Point& point : points)
-      lengths[at(point.part)] =
-          std::max(lengths[at(point.part)], 2 * (point.p - mean[at(point.part)]).norm());
+    // The round-off of places is no size.
+    constexpr double kRoundOff = 1e-12;
+    for (const Point& point : points) {
+      const double length = 2 * (point.p - mean[at(point.part)]).norm();
+      if (length > kRoundOff * point.p.norm())
+        lengths[at(point.part)] = std::max(lengths[at(point.part)], length);
+    }
     return lengths;
   };
   out.length = measure([](const Batch& batch) {
