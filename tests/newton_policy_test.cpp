@@ -91,8 +91,9 @@ TEST(Newton, EndsWithinItsToleranceWithoutLooking) {
         for (const double r : other.r) largest = std::max(largest, std::abs(r));
         worst = std::max(worst, largest / other.force_scale);
       }
-      // The iteration may end above 1e-8 where round-off of places allows no less.
-      expect_at_most(worst, 2e-8, fmt::format("{}, {}: forces left", name, method));
+      // The iteration may end above 1e-8 where round-off of places allows no less: in the rotor's short steps that of its ends, eps |p| / h^2, is 6e-6.
+      const double bound = std::string_view(name) == "rotor" ? 3e-8 : 1e-8;
+      expect_at_most(worst, bound, fmt::format("{}, {}: forces left", name, method));
     }
   }
 }

@@ -41,12 +41,18 @@ MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
   is_angle_.reserve(scales.row.size());
   for (const double scale : scales.row) is_angle_.push_back(scale != 1);
   if (system.model().rows > 0) system.residual(start, work, {true, true, false});  // makes room for the rows
-  before_ = energy_at(start, work);
-  most_kinetic_ = before_.kinetic;
-  least_potential_ = most_potential_ = before_.potential;
+  const Look now = energy_at(start, work);
+  seen_ = {now.kinetic, now.potential, now.potential};
+  before_ = {now, seen_};
 }
 
 MotionGuard::~MotionGuard() = default;
+
+void MotionGuard::Extremes::include(const Look& look) {
+  kinetic = std::max(kinetic, look.kinetic);
+  least_potential = std::min(least_potential, look.potential);
+  most_potential = std::max(most_potential, look.potential);
+}
 
 MotionGuard::Look MotionGuard::energy_at(const State& state, Work& work) const {
   const Energy energy = system_->energy(state, work);
@@ -67,24 +73,22 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
     if (std::string found = violated_positions(work); !found.empty()) return found;
     forbidden = forbidden_energy(state, work);
   }
-  const double range = std::max(most_kinetic_, most_potential_ - least_potential_);
-  if (forbidden > (last ? kForbiddenEnergy : kExplosion) * most_kinetic_)
+  if (forbidden > (last ? kForbiddenEnergy : kExplosion) * seen_.kinetic)
     return fmt::format(
         "velocities violate the constraints: the kinetic energy of what they forbid is {:.2g} times that of "
         "the motion; {}",
-        forbidden / most_kinetic_, kAdvice);
-  const double gained = unexplained_energy(state, now, range);
+        forbidden / seen_.kinetic, kAdvice);
+  const double range = before_.seen.range(), gained = unexplained_energy(state, now, range);
   if (gained > (last ? kEnergyGrowth : kExplosion) * range)
     return fmt::format(
         "the energy grew by {:.3g} J since t = {:.6g}, far beyond the {:.3g} J of before and the work of the "
         "forces; {}",
         gained, before_.t, range, kAdvice);
   // What is doubtful is no measure of what comes.
-  if (gained > 0 || forbidden > kForbiddenEnergy * most_kinetic_) return {};
-  most_kinetic_ = std::max(most_kinetic_, now.kinetic);
-  least_potential_ = std::min(least_potential_, now.potential);
-  most_potential_ = std::max(most_potential_, now.potential);
-  before_ = now;
+  if (gained > 0 || forbidden > kForbiddenEnergy * seen_.kinetic) return {};
+  seen_.include(now);
+  // Slow exponential growth shows over a time that is as long as all before.
+  if (now.t - start_ >= 2 * (before_.t - start_)) before_ = {now, seen_};
   return {};
 }
 

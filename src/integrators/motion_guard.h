@@ -8,6 +8,7 @@
 // All three grow without bound where a method is unstable, and stay small or pass where it is merely inaccurate.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,15 @@ class MotionGuard {
     double t, kinetic, potential;
     double total() const { return kinetic + potential; }
   };
+  // The largest kinetic energy and the range of the potential one, up to a time.
+  struct Extremes {
+    double kinetic, least_potential, most_potential;
+    double range() const { return std::max(kinetic, most_potential - least_potential); }
+    void include(const Look& look);
+  };
+  struct Reference : Look {
+    Extremes seen;
+  };
   Look energy_at(const State& state, Work& work) const;
   std::string violated_positions(const Work& work) const;
   double forbidden_energy(const State& state, const Work& work);
@@ -43,8 +53,8 @@ class MotionGuard {
   bool follows_energy_;
   long steps_ = 0;    // since the last look
   double speed_ = 0;  // largest velocity of all at the last look
-  Look before_;
-  double most_kinetic_, least_potential_, most_potential_;
+  Extremes seen_;
+  Reference before_;  // what the energy is compared with: at most half of the time since the start ago
   std::unique_ptr<Work> own_;  // made when first needed
 };
 
