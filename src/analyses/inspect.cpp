@@ -37,7 +37,8 @@ std::vector<std::string> model_warnings(const System& system, const State& state
     return type == "prescribed_motion" || type == "prescribed_velocity";
   });
   if (!bodies.empty() && !driven && degrees_of_freedom(model, state) == 0)
-    out.emplace_back("the model has 0 degrees of freedom: its joints hold all bodies, and nothing drives them");
+    out.emplace_back(
+        "the model has 0 degrees of freedom: its joints hold all bodies, and nothing drives them");
   const Vec3 g = Eigen::Map<const Vec3>(params + d.gravity());
   if (g.z() != 0 && g.head<2>().norm() == 0 &&
       any_of(bodies, [](const std::string& type) { return type == "planar"; }))

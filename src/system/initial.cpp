@@ -575,7 +575,8 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   findings = violations(
       system, state, work.phi, scales, kPositionTolerance, "positions",
       any(initial.free_position)
-          ? "assembly found no configuration that satisfies all constraints: give other guesses, let more bodies "
+          ? "assembly found no configuration that satisfies all constraints: give other guesses, let more "
+            "bodies "
             "move, or run with --initial project"
           : "correct them, run with --initial project, or let assembly move a body from where it is, "
             "\"position\": {\"consistent\": [...]}, and likewise its orientation");
