@@ -76,8 +76,11 @@ TEST(LinearSolvers, AgreeWithEigenOnRandomBlockPatterns) {
         worst_condition = std::max(worst_condition, std::max(ratio, 1 / ratio));
       }
     }
-    expect_at_most(worst_residual, 1e-13, fmt::format("{}: backward error", choice));
-    expect_at_most(worst_solution, 1e-14,
+    // KLU keeps the pivots of the matrix before until they let errors grow a thousand times.
+    const double growth = std::string_view(choice) == "dense" ? 1 : 1000;
+    const double bound = 8 * std::numeric_limits<double>::epsilon() * growth;
+    expect_at_most(worst_residual, bound, fmt::format("{}: backward error", choice));
+    expect_at_most(worst_solution, bound,
                    fmt::format("{}: x - Eigen's, relative to the condition number", choice));
     expect_at_most(worst_condition, std::string_view(choice) == "dense" ? 1 + 1e-6 : 10,
                    fmt::format("{}: condition number, factor off", choice));
