@@ -116,11 +116,11 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   bool dense = options.solver == "dense" || few || (small && (unsteady || options.solver == "auto"));
   const bool follows = unsteady && dense;
   const auto say_dense = [&](std::string_view why) {
-    if (options.solver == "sparse")
-      out.warnings.push_back(fmt::format("the dense solver was used: {}", why));
+    if (options.solver == "sparse") out.warnings.push_back(fmt::format("the dense solver was used: {}", why));
   };
   if (few)
-    say_dense(fmt::format("{} degrees of freedom are too few for {} modes of the sparse one", freedoms, count));
+    say_dense(
+        fmt::format("{} degrees of freedom are too few for {} modes of the sparse one", freedoms, count));
   else if (follows)
     say_dense("the sparse one does not follow constraints along an unsteady motion");
   if (!steady)
