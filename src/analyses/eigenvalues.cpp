@@ -323,8 +323,11 @@ class Search {
     if (zeros_ == split_zeros_) return at_rest_;
     if (zeros_ == items_.size() && problem_.squares) return MatrixXd::Identity(problem_.size, problem_.size);
     const double next = zeros_ < items_.size() ? items_[zeros_].speed : fastest > 0 ? fastest : 1;
-    double t = 1e-2 * next;
-    const std::optional<Balanced> T = inverse(t);
+    // Far below the others, unless t^2 M is round-off there.
+    double t = 0;
+    std::optional<Balanced> T;
+    for (const double part : {1e-2, 1e-1, 1.0})
+      if (!T) T = inverse(t = part * next);
     if (!T) return MatrixXd(problem_.size, 0);
     const Subspace slow = slowest(*T, zeros_);
     return T->D.asDiagonal() * (problem_.squares ? slow.X : at_rest_in(slow, t));

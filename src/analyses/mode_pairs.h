@@ -64,6 +64,7 @@ DenseModes dense_modes(const Model& model, const Linearization& l, const Eigen::
 struct SparseModes {
   std::vector<ModePair> pairs;
   int zeros = 0;
+  bool all_zeros = true;  // `zeros` are all there are
 };
 SparseModes sparse_modes(const Model& model, const Linearization& l, const Eigen::VectorXd& scale, int count,
                          const std::vector<int>& dependent, double time);

@@ -99,10 +99,10 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work), 0, false};
   else
     out.axes = steady_axes(system, state, work);
-  // Krylov's method needs as many directions as it has vectors: with fewer motions the rest of them would be round-off.
+  // Krylov's method needs more directions than it has vectors: with fewer motions the rest of them would be round-off, or not be there.
   const int count = options.count > 0 ? options.count : kSparseCount;
   const int freedoms = model.first_state() - model.rows + static_cast<int>(state.redundant.size());
-  const bool few = freedoms < std::min(model.first_state(), std::max(2 * count + 1, 20));
+  const bool few = freedoms < std::max(2 * count + 1, 20);
   if (few && options.solver != "dense" && model.nv > kLargestDenseIfFew)
     throw NumericalError(
         state.t,
@@ -110,10 +110,19 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
             "{} modes of a model with {} degrees of freedom are too many for the sparse solver, and its {} "
             "velocities too many for the dense one: ask for {} at most",
             count, freedoms, model.nv, std::max(0, (freedoms - 1) / 2)));
-  const bool dense =
-      options.solver == "dense" || few || (options.solver == "auto" && model.nv <= kLargestDense);
   // Only dense matrices follow the constraints along the motion.
-  const bool steady = as_if_steady(out.axes), follows = !steady && dense && !options.axes_given;
+  const bool steady = as_if_steady(out.axes), unsteady = !steady && !options.axes_given;
+  const bool small = model.nv <= kLargestDense;
+  bool dense = options.solver == "dense" || few || (small && (unsteady || options.solver == "auto"));
+  const bool follows = unsteady && dense;
+  const auto say_dense = [&](std::string_view why) {
+    if (options.solver == "sparse") out.warnings.push_back(fmt::format("the dense solver was used: {}", why));
+  };
+  if (few)
+    say_dense(
+        fmt::format("{} degrees of freedom are too few for {} modes of the sparse one", freedoms, count));
+  else if (follows)
+    say_dense("the sparse one does not follow constraints along an unsteady motion");
   if (!steady)
     out.warnings.push_back(fmt::format(
         "{}: the eigenvalues are those of t = {:.6g} s{}", not_steady(out.axes), state.t,
@@ -142,11 +151,31 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
     }
     l.C = antisymmetric_part(l.C);
   }
-  out.solver = dense ? "dense" : "sparse";
   std::vector<ModePair> pairs;
   const VectorXd unit = l.unit;
   const VectorXd scale = stiffness_scale(system, state, l, used).cwiseProduct(unit.cwiseAbs2());
   l = in_natural_units(l);
+  if (!dense) {
+    out.degrees_of_freedom = freedoms;
+    SparseModes found = sparse_modes(model, l, scale, count, state.redundant, state.t);
+    pairs = std::move(found.pairs);
+    out.zeros = found.zeros;
+    // A set that is known to lack some may lack any: there are more than `count`, since degrees of freedom are.
+    std::string lack;
+    if (pairs.size() < static_cast<std::size_t>(count))
+      lack = fmt::format("only {} of {} modes were found", pairs.size(), count);
+    else if (!found.all_zeros)
+      lack = fmt::format("more than {} eigenvalues are zero", found.zeros);
+    if (!lack.empty() && small) {
+      dense = true;
+      say_dense(lack + " by the sparse one");
+    } else if (!lack.empty()) {
+      out.warnings.push_back(lack +
+                             " by the sparse solver: eigenvalues are too close to each other or zero, and "
+                             "the slowest may be missing");
+    }
+  }
+  out.solver = dense ? "dense" : "sparse";
   if (dense) {
     DenseModes found = dense_modes(model, l, scale, state.t);
     out.degrees_of_freedom = found.degrees_of_freedom;
@@ -161,15 +190,6 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
           "{} eigenvalues were found and {} expected: they differ by too many orders of magnitude to be told "
           "from each other and from round-off, and the slowest are not reliable",
           count_of_all, out.dimension));
-  } else {
-    out.degrees_of_freedom = freedoms;
-    SparseModes found = sparse_modes(model, l, scale, count, state.redundant, state.t);
-    pairs = std::move(found.pairs);
-    out.zeros = found.zeros;
-    if (pairs.size() < static_cast<std::size_t>(std::min(count, freedoms)))
-      out.warnings.push_back(
-          fmt::format("only {} of {} modes were found: eigenvalues further away are too close to each other",
-                      pairs.size(), count));
   }
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const ModePair& a, const ModePair& b) { return std::abs(a.s) < std::abs(b.s); });

@@ -112,8 +112,8 @@ class Search {
                  antisymmetric_part(l.K).norm() <= kSymmetric * stiffness;
   }
 
-  // All zeros that were found are there: their number.
   int zeros = 0;
+  bool all_zeros = true;
 
   std::vector<ModePair> run() {
     constexpr int kShifts = 6;
@@ -275,7 +275,8 @@ class Search {
             round_off_(symmetric_ ? std::sqrt(std::abs(value)) : std::abs(value), VectorXcd(vector.head(n_))))
           ++count;
       }
-      if (count < slow.H.cols() || slow.H.cols() >= std::min(kMost, size)) break;
+      all_zeros = count < slow.H.cols() || count == size;
+      if (all_zeros || slow.H.cols() >= std::min(kMost, size)) break;
     }
     MatrixXd out_of(size, 0);
     if (count > 0) {
@@ -433,6 +434,7 @@ SparseModes sparse_modes(const Model& model, const Linearization& l, const Vecto
   SparseModes out;
   out.pairs = search.run();
   out.zeros = search.zeros;
+  out.all_zeros = search.all_zeros;
   return out;
 }
 
