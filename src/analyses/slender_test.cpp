@@ -67,7 +67,8 @@ TEST(Slender, ColumnsBuckle) {
       // The push adds 0.01 where it is not small.
       expect_at_most(std::abs(found.steps.back().sensors[1] - 2 * k / std::comp_ellint_1(k)),
                      lateral < 1e-4 ? 1e-4 : 1e-2, what + "deflection - that of the elastica");
-      expect_at_most(found.steps.back().iterations, 60, what + "iterations");
+      // The way off the unstable branch depends on round-off: 15 to 47 on aarch64, to 67 on x86-64; thousands where section forces are those of long steps.
+      expect_at_most(found.steps.back().iterations, 200, what + "iterations");
       EXPECT_EQ(found.unstable_directions, 0) << what;
     }
   // Without a push it stays straight, and says so.
