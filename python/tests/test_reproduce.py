@@ -140,7 +140,8 @@ def test_claims_about_the_slider_crank(tmp_path):
     counts = claims_of("sigma-newton-crank", tmp_path)
     assert all(counts[key].met for key in ("full-2", "full-ep", "full-ctb", "full-exact", "modified-exact"))
     # Every body's torques are judged by its own forces here: the printed update needs a second iteration more often.
-    assert "geom1: 1." in counts["full-3"].measured and "geom1, index 3: 1" in counts["jacobians"].measured
+    assert float(re.search(r"geom1: ([\d.]+)", counts["full-3"].measured)[1]) < 2
+    assert float(re.search(r"geom1, index 3: (\d+)", counts["jacobians"].measured)[1]) < 170.5
     assert not counts["jacobians-ep"].met, "Euler parameters need no more matrices than the Lie group methods"
 
 
