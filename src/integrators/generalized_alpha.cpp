@@ -109,7 +109,7 @@ void check_combination(const IntegratorOptions& options, const Model& model) {
            "other local coordinates go with form=linear or form=residual");
   if (form != "geometric" && options.given("sigma"))
     refuse(fmt::format("sigma belongs to form=geometric, got form={}", form), "leave sigma out");
-  if (options.given("predictor_factor") && options.word("variant") != "paper")
+  if (options.number("predictor_factor") != 1 && options.word("variant") != "paper")
     refuse("predictor_factor belongs to variant=paper",
            "the exact relation does not depend on where Newton's method starts");
   if (form != "geometric" && options.word("variant") == "paper")
@@ -481,6 +481,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         for (std::size_t i = begin; i < end; ++i)
           corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
     });
+    if (extrapolates) extrapolate(corrector, stage, from.lambda, vdot, to.lambda, work);
     // phi_{n+1} = phi_n + h phi'_n + h^2 (1/2 - beta) b_n + h^2 beta b_{n+1}, with b_{n+1} eliminated by phi'_{n+1} =
     // phi'_n + h (1 - gamma) b_n + h gamma b_{n+1}: c_1 = 0, c_2 = h beta/gamma.
     for_each_body_angles(from.memory, [&](const Node& node, const S* b_n) {
@@ -503,11 +504,9 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     }
     if (exact) {
       to.eta = from.eta;
-      if (extrapolates)
-        extrapolate(corrector, stage, from.lambda, vdot, to.lambda, work);
-      else if (starts_from_zero_)
+      if (starts_from_zero_)
         to.lambda.assign(from.lambda.size(), S(0));
-      else
+      else if (!extrapolates)
         to.lambda = from.lambda;
     } else {
       if constexpr (!is_varied<S>) predict_as_printed(corrector, from, h, to);

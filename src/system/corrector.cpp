@@ -134,7 +134,7 @@ double Corrector::cost_of_matrix(const Work& work) const {
   constexpr Times kBeam{500, 2500}, kOther{100, 200};
   constexpr double kNode = 150;
   // In a tree elements have full blocks, which each link passes on to all before it.
-  constexpr Times kLink{700, 1400}, kOtherInTree{600, 2000};
+  constexpr Times kLink{700, 1400}, kBeamInTree{600, 8500}, kOtherInTree{600, 2000};
   constexpr double kPairOfLinks = 300;
   const Model& model = system_->model();
   const LinearSolver::Cost solver = work.solver->cost();
@@ -152,7 +152,8 @@ double Corrector::cost_of_matrix(const Work& work) const {
         model.tree && (model.sections[b] == Section::Bodies ||
                        (model.sections[b] == Section::Joints && model.batches[b]->coupling().rows == 0));
     if (in_link) continue;
-    const Times& times = model.sections[b] == Section::Beams ? kBeam : model.tree ? kOtherInTree : kOther;
+    const bool beam = model.sections[b] == Section::Beams;
+    const Times& times = model.tree ? (beam ? kBeamInTree : kOtherInTree) : beam ? kBeam : kOther;
     iteration += times.residual * model.batches[b]->size();
     matrix += times.matrix * model.batches[b]->size();
   }
