@@ -52,8 +52,8 @@ struct Summary {
   long allocations_in_loop = -1;  // -1: not counted in this program
   double energy_initial = 0;
   double energy_final = 0;
-  double energy_max_drift = 0;   // max |E(t) - E(0)|
-  double residual_position = 0;  // max over the run of |Phi|, max norm, unscaled
+  double energy_max_drift = 0;   // max |E(t) - E(0)| over recorded states and every 32nd step, adaptive: all
+  double residual_position = 0;  // the same for |Phi|, max norm, unscaled
   double residual_velocity = 0;  // the same for |B v + Phi_t|
   int unknowns = 0;
   int degrees_of_freedom = 0;

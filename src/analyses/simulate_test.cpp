@@ -59,6 +59,29 @@ TEST(Simulate, AllocatesOnceForStepsOfManySizes) {
   EXPECT_EQ(allocations[0], allocations[1]);
 }
 
+// The heavy top's energy swings: its largest drift is found whatever is recorded.
+TEST(Simulate, WatchesMaximaBetweenRecordedStates) {
+  ModelBuilder builder;
+  add_heavy_top(builder);
+  const System system = make_system(builder.finish());
+  double drift[2], residual[2];
+  for (const long every : {0L, 1L}) {
+    SimulateOptions options;
+    options.integrator = "generalized-alpha,rho=0.6";
+    options.end = 1;
+    options.step = 5e-4;
+    options.output_every = every;
+    const Summary s = simulate(system, options).summary;
+    ASSERT_TRUE(s.completed) << s.failure;
+    drift[every] = s.energy_max_drift, residual[every] = s.residual_velocity;
+  }
+  fmt::print("  energy drift {:.4g} J of {:.4g} J, velocity residual {:.3g} of {:.3g}\n", drift[0], drift[1],
+             residual[0], residual[1]);
+  EXPECT_LE(drift[0], drift[1]);
+  EXPECT_GT(drift[0], 0.8 * drift[1]);
+  EXPECT_GT(residual[0], 0.5 * residual[1]);
+}
+
 // Whatever steps an adaptive integrator takes, the table has the times that were asked for; the last row is the end.
 TEST(Simulate, RecordsAtEqualTimesWhateverStepsAreTaken) {
   const System system = make_system(pushed_top());
