@@ -95,6 +95,20 @@ TEST(Newton, FindsTheSameFromZeroAndRelativeToTheFirstResidual) {
   }
 }
 
+// Multipliers too, where the matrix is kept and positions hardly move.
+TEST(Newton, FindsTheSameMultipliersWithAKeptMatrix) {
+  const System system = model("heavy_top", {}, "se3");
+  const Outcome full = run(system, 0.1, 1e-3, "generalized-alpha,newton=full,newton_tol=1e-10");
+  for (const char* options :
+       {"newton=modified", "newton=modified,predictor=zero", "newton=auto,predictor=zero",
+        "newton=modified,predictor=zero,newton_stop=initial"}) {
+    const Outcome kept =
+        run(system, 0.1, 1e-3, fmt::format("generalized-alpha,newton_tol=1e-10,{}", options));
+    expect_at_most((kept.sensors - full.sensors).cwiseAbs().maxCoeff() / full.sensors.cwiseAbs().maxCoeff(),
+                   1e-7, options);
+  }
+}
+
 // The residual of every state that a step left, although most steps did not look at it.
 TEST(Newton, EndsWithinItsToleranceWithoutLooking) {
   for (const auto& [name, assignments] : {std::pair<const char*, std::vector<Assignment>>{"heavy_top", {}},

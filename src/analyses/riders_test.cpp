@@ -191,16 +191,51 @@ TEST(Riders, SitOnNodesOfBeams) {
   options.step = 1e-4;
   options.output_every = 50;
   options.integrator = "esdirk4-6";
-  for (const std::string formulation : {"r3so3", "se3", "r3so3-spatial"}) {
-    const System riding = make_system(shaft(Held::Riding, formulation), formulation),
-                 jointed = make_system(shaft(Held::ByJoints, formulation), formulation);
-    EXPECT_EQ(jointed.model().rows - riding.model().rows, 6);
+  for (const std::string formulation : {"r3so3", "se3", "r3so3-spatial", "minimal"}) {
+    const std::string of_beam = formulation == "minimal" ? "model" : formulation;
+    const System riding = make_system(shaft(Held::Riding, of_beam), formulation),
+                 jointed = make_system(shaft(Held::ByJoints, of_beam), formulation);
+    if (formulation != "minimal") EXPECT_EQ(jointed.model().rows - riding.model().rows, 6);
     const Result a = simulate(riding, options), b = simulate(jointed, options);
     ASSERT_TRUE(a.summary.completed) << a.summary.failure;
     ASSERT_TRUE(b.summary.completed) << b.summary.failure;
     const double worst = difference(a.trajectory, b.trajectory);
     fmt::print("  {:<14} difference {:.1e}\n", formulation, worst);
     EXPECT_LT(worst, 1e-5);
+  }
+}
+
+// What follows the host is no parameter: to set it would change nothing.
+TEST(Riders, HaveNoParametersForWhatFollowsTheirHost) {
+  ModelBuilder b;
+  b.body("host", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+  b.body("rider", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("on", std::string("host"));
+  b.set("orientation", {0, 0, 1});
+  const auto description = b.finish();
+  const Params params(description);
+  EXPECT_GE(params.find("bodies.rider.mass"), 0);
+  EXPECT_GE(params.find("bodies.rider.orientation[2]"), 0);
+  for (const char* path :
+       {"bodies.rider.position[0]", "bodies.rider.velocity[1]", "bodies.rider.angular_velocity[0]"})
+    EXPECT_THROW(params.find(path), InputError) << path;
+}
+
+// A velocity that is given must be that of the host, also where assembly finds the host's.
+TEST(Riders, AreRefusedWithAnotherVelocityThanTheirHosts) {
+  for (const bool found : {false, true}) {
+    ModelBuilder b;
+    b.body("host", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {0.5, 0, 0});
+    b.set("angular_velocity", {0, 0, 2});
+    if (found)
+      b.consistent("velocity");
+    else
+      b.set("velocity", {0, 1, 0});
+    b.joint("hinge", "revolute").set("between", "ground", "host").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
+    b.body("rider", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("on", std::string("host"));
+    b.set("velocity", {1, 0, 0});
+    SimulateOptions options;
+    options.end = 0.01;
+    EXPECT_THROW(simulate(make_system(b.finish()), options), InputError) << found;
   }
 }
 
@@ -225,6 +260,22 @@ TEST(Riders, MistakesAreNamed) {
   EXPECT_NE(message_of([&](ModelBuilder& b) { body(b, "a", "a"); }).find("rides on itself"),
             std::string::npos);
   EXPECT_NE(message_of([&](ModelBuilder& b) { body(b, "a", "bb"); }).find("there is no body 'bb'"),
+            std::string::npos);
+  const auto host = [](ModelBuilder& b) {
+    b.body("host", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+  };
+  EXPECT_NE(message_of([&](ModelBuilder& b) {
+              host(b), b.consistent("position");
+              body(b, "a", "host"), b.set("position", {1, 0, 0});
+            }).find("where it is on 'host' is unknown"),
+            std::string::npos);
+  EXPECT_NE(message_of([&](ModelBuilder& b) {
+              host(b), body(b, "a", "host"), b.consistent("velocity");
+            }).find("\"consistent\" is not allowed"),
+            std::string::npos);
+  EXPECT_NE(message_of([&](ModelBuilder& b) {
+              host(b), body(b, "a", "host"), b.set("formulation", std::string("se3"));
+            }).find("no coordinates of its own"),
             std::string::npos);
 }
 

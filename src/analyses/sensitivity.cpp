@@ -403,11 +403,18 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
       if (options.method == SensitivityMethod::Difference) derivative = difference;
       all.push_back(derivative);
       rest.push_back(derivative - difference);
-      // Newton's method may leave more in the differences than their convergence shows.
-      constexpr double kRelative = 1e-4, kMargin = 100;
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      // Newton's method may leave more in the differences than their convergence shows. What is zero but for round-off beside others of the same unit is zero.
+      constexpr double kRelative = 1e-4, kMargin = 100, kZero = 1e-12;
+      const double derivative = all[i], difference = by_runs.derivatives[i];
+      double largest = 0;
+      for (std::size_t j = 0; j < outputs.size(); ++j)
+        if (out.output_units[j] == out.output_units[i]) largest = std::max(largest, std::abs(all[j]));
       out.disagrees[i * count + k] = std::abs(derivative - difference) >
                                      kRelative * std::max(std::abs(derivative), std::abs(difference)) +
-                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i];
+                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i] +
+                                         kZero * largest;
     }
     const double size = std::max(norm(all), 1e-300);
     out.disagreement.push_back(norm(rest) / size);

@@ -271,6 +271,9 @@ TEST(AdaptiveSteps, DoNotPassOverPulses) {
   cases.push_back({"effort of a joint",
                    make_system(driven_joint("prismatic", fmt::format(fmt::runtime(trapezium), 0.5))), 1, 1,
                    1});
+  // Begins with forces whose squares are too small for a number.
+  cases.push_back({"bell of 20 ms", make_system(pushed_mass("1000*exp(-((t-0.5)/0.02)^2)")), 3, 1,
+                   1000 * 0.02 * std::sqrt(std::numbers::pi)});
   cases[4].exact = Simulation(cases[4].system, "rk44", 1, 2e-5).sensors[3];
   fmt::print("  {:<36} {:<20} {:>7} {:>12} {:>12}\n", "method", "pulse", "steps", "speed", "exact");
   for (const std::string& method : adaptive_methods())
@@ -294,7 +297,9 @@ TEST(EqualSteps, SayWhatTheyPassOver) {
         Case{"200*exp(-((t-0.5)/0.005)^2)", 0.1, true}, Case{"200*exp(-((t-0.5)/0.005)^2)", 1e-3, false},
         Case{"200*max(0,1-abs(t-0.512)/0.001)", 0.01, true}, Case{"sin(2*pi*t)", 0.05, false},
         Case{"sin(200*t)", 0.03, true}, Case{"sin(200*t)", 1e-3, false}, Case{"step(t,0.4,0.6)", 0.3, false},
-        Case{"min(1,max(0,1e9*(t-0.503)))", 0.01, false}, Case{"1", 0.1, false}}) {
+        Case{"min(1,max(0,1e9*(t-0.503)))", 0.01, false}, Case{"1", 0.1, false},
+        Case{"200*exp(-((t-0.50005)/0.00003)^2)", 1e-4, true}, Case{"100+0.001*sin(2*pi*100*t)", 0.01, false},
+        Case{"sin(20*pi*t)", 0.01, false}}) {
     const Simulation run(make_system(pushed_mass(function)), "generalized-alpha", 1, step);
     const std::string said = run.report.warnings.empty() ? "nothing" : run.report.warnings.front();
     fmt::print("  {} with steps of {}: {}\n", function, step, said);

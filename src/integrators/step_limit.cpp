@@ -123,35 +123,49 @@ double StepLimit::longest(double t, double h) {
 }
 
 double StepLimit::passed_over(double t, double h) {
-  constexpr double kBadly = 0.2;
+  constexpr double kHidden = 0.05, kNegligible = 1e-3, kBadly = 0.2;
+  constexpr double kMostSamples = 40000;
   for (Sampled& f : functions_) {
-    // What the steps see of it: a line from end to end.
+    // Of smooth pulses the samples of a long run know nothing: also the middle of every step, if these are not too many.
+    std::vector<Sample> samples = f.samples;
+    const double end = samples.back().t, steps = (end - t) / h;
+    if (steps * static_cast<double>(functions_.size()) < kMostSamples)
+      for (double middle = t + h / 2; middle < end; middle += h)
+        samples.push_back({middle, f.function.at(middle)});
+    std::erase_if(samples, [](const Sample& s) { return !std::isfinite(s.value); });
+    std::sort(samples.begin(), samples.end(), [](const Sample& a, const Sample& b) { return a.t < b.t; });
+    double least = samples.front().value, most = least;
+    double mean = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      least = std::min(least, samples[i].value);
+      most = std::max(most, samples[i].value);
+      if (i > 0) mean += (samples[i].value + samples[i - 1].value) / 2 * (samples[i].t - samples[i - 1].t);
+    }
+    mean /= samples.back().t - samples.front().t;
+    const double range = most - least, size = std::max(std::abs(least), std::abs(most));
+    if (range < kNegligible * size) continue;
+    // What the steps see: a line from end to end.
     double begin = t, ends[2] = {f.function.at(t), f.function.at(t + h)};
-    double away = 0, away_at = t, hidden_at = std::numeric_limits<double>::infinity();
-    double missed = 0, all = 0, mean = 0;  // integrals over time
-    for (std::size_t i = 1; i < f.samples.size(); ++i)
-      mean += (f.samples[i].value + f.samples[i - 1].value) / 2 * (f.samples[i].t - f.samples[i - 1].t);
-    mean /= f.samples.back().t - f.samples.front().t;
+    double away = 0, away_at = t, missed = 0, all = 0;  // `missed`, `all`: integrals over time
     double missed_before = 0, all_before = 0;
-    for (std::size_t i = 0; i < f.samples.size(); ++i) {
-      const Sample& now = f.samples[i];
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const Sample& now = samples[i];
       if (now.t > begin + (1 + 1e-9) * h) {
         begin = t + h * std::floor((now.t - t) / h + 1e-9);
         ends[0] = f.function.at(begin), ends[1] = f.function.at(begin + h);
       }
-      const double part = (now.t - begin) / h,
-                   difference = std::abs(now.value - (1 - part) * ends[0] - part * ends[1]);
-      const auto [least, most] = std::minmax(ends[0], ends[1]);
+      const double part = (now.t - begin) / h;
+      const double difference = std::abs(now.value - (1 - part) * ends[0] - part * ends[1]);
       const bool inside = part > 1e-9 && part < 1 - 1e-9;
-      if (inside && (now.value < least - f.slack || now.value > most + f.slack))
-        hidden_at = std::min(hidden_at, now.t);
+      if (inside && (now.value < std::min(ends[0], ends[1]) - kHidden * range ||
+                     now.value > std::max(ends[0], ends[1]) + kHidden * range))
+        return now.t;
       if (difference > away) away = difference, away_at = now.t;
-      const double spread = std::abs(now.value - mean), dt = i == 0 ? 0 : now.t - f.samples[i - 1].t;
+      const double spread = std::abs(now.value - mean), dt = i == 0 ? 0 : now.t - samples[i - 1].t;
       missed += dt * (difference + missed_before) / 2;
       all += dt * (spread + all_before) / 2;
       missed_before = difference, all_before = spread;
     }
-    if (std::isfinite(hidden_at)) return hidden_at;
     if (missed > kBadly * all) return away_at;
   }
   return std::numeric_limits<double>::infinity();

@@ -107,10 +107,11 @@ struct Scales {
       a[0] -= v[2] * v[1];
       a[1] += v[2] * v[0];
     }
+    // Without squares, which vanish where a force begins as gently as exp(-t^2).
     const auto norm = [](const double* x, int n) {
-      double sum = 0;
-      for (int i = 0; i < n; ++i) sum += x[i] * x[i];
-      return std::sqrt(sum);
+      double out = 0;
+      for (int i = 0; i < n; ++i) out = std::hypot(out, x[i]);
+      return out;
     };
     acceleration = std::max(acceleration, norm(a, places));
     turning = std::max(turning, norm(vdot + places, size - places));

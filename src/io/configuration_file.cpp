@@ -183,6 +183,28 @@ class Reader {
   std::string file_;
 };
 
+// Bodies attached to others ("on") that the file leaves out stay where they are on their hosts.
+void follow_hosts(const Description& description, const Configuration& described, std::vector<bool>& done,
+                  Configuration& out) {
+  const auto& bodies = description.entries(Section::Bodies);
+  const auto follow = [&](const auto& self, std::size_t i) -> void {
+    if (done[i] || !bodies[i].rides || bodies[i].host < 0) return;
+    done[i] = true;
+    const auto h = static_cast<std::size_t>(bodies[i].host);
+    self(self, h);
+    const BodyConfiguration &before = described.bodies[h], &host = out.bodies[h];
+    BodyConfiguration& body = out.bodies[i];
+    const Mat3 R = host.orientation.R(), turn = R * before.orientation.R().transpose();
+    const Vec3 arm = turn * (described.bodies[i].position - before.position),
+               omega = R * host.angular_velocity;
+    body.position = host.position + arm;
+    body.orientation = SO3<double>::from_matrix(turn * described.bodies[i].orientation.R());
+    body.velocity = host.velocity + omega.cross(arm);
+    body.angular_velocity = body.orientation.R().transpose() * omega;
+  };
+  for (std::size_t i = 0; i < bodies.size(); ++i) follow(follow, i);
+}
+
 }  // namespace
 
 std::string configuration_json(const System& system, const State& state) {
@@ -252,6 +274,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
   state.q = initial.q;
   state.v = initial.v;
   Configuration out = configuration_of(absolute, state);
+  const Configuration described = out;
+  std::vector<bool> named(out.bodies.size(), false);
   const bool object = document.root().is(JsonType::Object);
   const JsonValue bodies = object ? document.root().find("bodies") : JsonValue();
   const JsonValue states = object ? document.root().find("states") : JsonValue();
@@ -283,11 +307,13 @@ Configuration read_configuration_text(const std::string& text, const std::string
       if (found == names.end())
         reader.finding(value.line(), "bodies." + name, "the model has no such body",
                        did_you_mean(name, names));
-      else
-        reader.body(value, "bodies." + name,
-                    is_planar(model.body_types[static_cast<std::size_t>(found - names.begin())]),
-                    out.bodies[static_cast<std::size_t>(found - names.begin())]);
+      else {
+        const auto index = static_cast<std::size_t>(found - names.begin());
+        named[index] = true;
+        reader.body(value, "bodies." + name, is_planar(model.body_types[index]), out.bodies[index]);
+      }
     }
+    follow_hosts(model.description(), described, named, out);
   }
   if (states) reader.states(states, model, out.states);
   if (!reader.findings.empty()) throw InputError(reader.findings);

@@ -5,7 +5,7 @@
 
 #include "io/read_model.h"
 #include "model/model.h"
-#include "system/system.h"
+#include "system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -75,6 +75,27 @@ TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {
   const std::string one = R"({"bodies": {"block.modes2": {"position": [0.001, 0, 0]}}})";
   EXPECT_EQ(complaint(one, nine), "");
   EXPECT_EQ(complaint(R"({"bodies": {"block": {"position": [0, 0, 1]}}})", nine), "");
+}
+
+// A body attached to another one follows it where the file names only that.
+TEST(ConfigurationFiles, AttachedBodiesFollowTheirHosts) {
+  ModelBuilder b;
+  b.body("host", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {0.5, 0, 0});
+  b.body("rider", "rigid")
+      .set("mass", {1})
+      .set("inertia", {1, 1, 1})
+      .set("position", {1, 0, 0.1})
+      .set("on", std::string("host"));
+  const System system = make_system(b.finish());
+  const Configuration found = read_configuration_text(
+      R"({"bodies": {"host": {"position": [0, 0, -0.5], "orientation": {"axis": [0, 1, 0], "angle": 1.5707963267948966},
+          "angular_velocity": [0, 2, 0]}}})",
+      "from.json", system);
+  // From (0.5, 0, 0.1) on the host, turned about y: x to -z, z to x.
+  EXPECT_LT((found.bodies[1].position - Vec3(0.1, 0, -1)).norm(), 1e-12)
+      << found.bodies[1].position.transpose();
+  EXPECT_LT((found.bodies[1].velocity - Vec3(0, 2, 0).cross(Vec3(0.1, 0, -0.5))).norm(), 1e-12);
+  EXPECT_LT((found.bodies[1].angular_velocity - Vec3(0, 2, 0)).norm(), 1e-12);
 }
 
 }  // namespace

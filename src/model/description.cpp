@@ -502,15 +502,27 @@ void DescriptionBuilder::check_given(const Given& given) {
   }
 }
 
+namespace {
+
+// What a body with "on" has from its host if it is not given: there is no parameter that could be set.
+bool follows_host(std::string_view field) {
+  return field == "position" || field == "orientation" || field == "velocity" || field == "angular_velocity";
+}
+
+}  // namespace
+
 void DescriptionBuilder::end() {
   if (entry_ == nullptr) return;
   for (const Given& given : given_) check_given(given);
   const bool member = section_ == Section::Flexible && is_member(*entry_);
+  const int on = section_ == Section::Bodies ? entry_->kind->field("on") : -1;
+  const bool attached = on >= 0 && entry_->fields[static_cast<std::size_t>(on)].given;
   for (std::size_t i = 0; i < entry_->fields.size(); ++i) {
     FieldValue& value = entry_->fields[i];
     const Field& kind_field = entry_->kind->fields[i];
     if (value.given || (member && concerns_whole_frame(kind_field.name))) continue;
-    if (entry_->rides) continue;  // where the body is
+    if (entry_->rides) continue;  // a joint that is where its body is
+    if (attached && follows_host(kind_field.name)) continue;
     if (kind_field.required) {
       field_finding(kind_field.name, fmt::format("missing: {}", kind_field.summary), {}, entry_->line);
     } else if (kind_field.type == FieldType::Integer && !kind_field.defaults.empty()) {
@@ -617,6 +629,9 @@ void DescriptionBuilder::add_riders() {
               "one of them must move by itself, or ride on ground", body.line);
       continue;
     }
+    if (const int f = body.kind->field("formulation"); body.fields[static_cast<std::size_t>(f)].given)
+      finding(fmt::format("{}.formulation", entry_path(Section::Bodies, body.name)),
+              "a body with \"on\" has no coordinates of its own", "leave it out", body.line);
     for (const char* name : {"position", "orientation", "velocity", "angular_velocity"})
       if (const int f = body.kind->field(name); body.fields[static_cast<std::size_t>(f)].consistent)
         finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), name),
@@ -859,6 +874,21 @@ void DescriptionBuilder::check_found_bodies() {
   for (const Entry& body : description_.entries(Section::Flexible)) look(body);
   if (unknown.empty()) return;
 
+  for (const Entry& body : description_.entries(Section::Bodies)) {
+    if (!body.rides || body.host < 0) continue;
+    const auto host =
+        unknown.find(description_.entries(Section::Bodies)[static_cast<std::size_t>(body.host)].name);
+    if (host == unknown.end()) continue;
+    const auto& [name, fields] = *host;
+    const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
+    for (const char* field : {"position", "orientation"})
+      if (body.fields[static_cast<std::size_t>(body.kind->field(field))].given)
+        finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), field),
+                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                            "'{}' is unknown",
+                            missing, excerpt(name), excerpt(name)),
+                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), body.line);
+  }
   for (const Entry& entry : description_.entries(Section::Flexible))
     if (is_interface(entry) && entry.fields[0].word >= 0)
       if (const auto owner = unknown.find(interface_owner(description_, entry)); owner != unknown.end()) {

@@ -309,7 +309,9 @@ void start_with_host(const Model& m, std::size_t index, std::vector<bool>& done,
   start_with_host(m, static_cast<std::size_t>(body.host), done, out);
   const BodyFields f(*body.kind);
   const Node& node = m.nodes[static_cast<std::size_t>(own)];
-  const Node& host = m.nodes[static_cast<std::size_t>(m.node_of_body(body.host))];
+  const int host_node = m.node_of_body(body.host);
+  if (host_node < 0) return;  // a joint of a tree moves it
+  const Node& host = m.nodes[static_cast<std::size_t>(host_node)];
   const std::vector<S> rest(6, S(0));
   const Motion<S> motion = node_motion(host.type, out.q.data() + host.q, out.v.data() + host.v, rest.data());
   const S* q = out.q.data() + node.q;
@@ -317,17 +319,21 @@ void start_with_host(const Model& m, std::size_t index, std::vector<bool>& done,
   const Vec3T<S> omega = motion.R * motion.V.template tail<3>();
   const Vec3T<S> arm = Eigen::Map<const Vec3T<S>>(q) - motion.p;
   const Vec3T<S> velocity = motion.R * motion.V.template head<3>() + omega.cross(arm);
+  const bool turns_freely =
+      !is_given(body, f.angular_velocity) && !is_given(body, f.inertial_angular_velocity);
   S* v = out.v.data() + node.v;
   if (!is_given(body, f.velocity))
     Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
-  if (!is_given(body, f.angular_velocity) && !is_given(body, f.inertial_angular_velocity))
+  if (turns_freely)
     Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type) ? omega : Vec3T<S>(R.transpose() * omega);
   const auto any = [&](const std::vector<bool>& flags) {
     const auto first = flags.begin() + host.v;
     return std::any_of(first, first + node_size(host.type).v, [](bool flag) { return flag; });
   };
-  for (std::vector<bool>* flags : {&out.free_position, &out.free_velocity})
-    if (any(*flags)) std::fill_n(flags->begin() + node.v, 6, true);
+  if (any(out.free_position)) std::fill_n(out.free_position.begin() + node.v, 6, true);
+  if (any(out.free_velocity) && !is_given(body, f.velocity))
+    std::fill_n(out.free_velocity.begin() + node.v, 3, true);
+  if (any(out.free_velocity) && turns_freely) std::fill_n(out.free_velocity.begin() + node.v + 3, 3, true);
 }
 
 }  // namespace
@@ -420,8 +426,8 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
   };
   for (const Entry& body : d.entries(Section::Bodies)) {
     const BodyFields f(*body.kind);
-    if (f.orientation < 0) continue;
     const Inputs<double> in(d, body, params, nullptr);
+    if (f.orientation < 0 || !in.stored(f.orientation)) continue;
     const std::string mistake = rotation_mistake(in.form(f.orientation), in.numbers(f.orientation));
     if (!mistake.empty()) add(body, Section::Bodies, "orientation: " + mistake, "");
   }

@@ -103,7 +103,7 @@ void Corrector::prepare(Work& work) {
                  return s == Section::Bodies || s == Section::Joints || s == Section::Beams;
                });
   // Smooth models need no residual after their last iteration, which kept matrices do.
-  const double worth_keeping = is_smooth_ ? 2.5 : 1.5;
+  const double worth_keeping = is_smooth_ ? 2.5 : 1;
   matrix_cost_ = options_.by_cost && quadratic && !stabilized_ ? cost_of_matrix(work) : 0;
   if (matrix_cost_ < worth_keeping) matrix_cost_ = 0;
   held_.clear();
@@ -585,8 +585,10 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   };
 
   double before = std::numeric_limits<double>::infinity(), first = 0;
-  const bool by_cost = matrix_cost_ > 0 && unchecked_ >= 0;
+  const bool by_cost = matrix_cost_ > 0 && unchecked_ >= 0 && pause_ == 0;
+  if (pause_ > 0) --pause_;
   bool refresh = !(options_.modified || by_cost) || !has_matrix_;
+  const bool kept = !refresh;
   bool settled = false, probed = false;
   margin_ = std::max(1.0, kMarginKept * margin_);
   // Of a motion that goes on smoothly the scales of some steps before will do.
@@ -674,7 +676,8 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
       ++unchecked_;
       break;
     }
-    settled = is_settled(stage, to, work);
+    // With a kept matrix small increments of q say nothing about the multipliers.
+    settled = assembled && is_settled(stage, to, work);
 
     if (!options_.line_search) {
       apply(stage, h, reference, 1, to, work);
@@ -698,16 +701,26 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   note_regularity();
   if (out.regularity < kLeastRegularity) return give_up(CorrectorFailure::SingularParameters);
   expected_iterations_ = std::max(1, out.iterations);
-  if (by_cost && out.jacobians > 0) {
-    iterations_of_new_ = out.iterations;
-    solves_with_matrix_ = 1;
-    additional_iterations_ = 0;
-  } else if (by_cost) {
+  if (by_cost && kept) {
     // A new matrix where the last solve with this one cost more than a solve on average, the matrix included: then the average would begin to rise.
+    constexpr int kShortestPause = 2, kLongestPause = 64;
     const int additional = out.iterations - iterations_of_new_;
     ++solves_with_matrix_;
     additional_iterations_ += additional;
-    if (additional * solves_with_matrix_ > matrix_cost_ + additional_iterations_) has_matrix_ = false;
+    const bool renews_matrix =
+        out.jacobians > 0 || additional * solves_with_matrix_ > matrix_cost_ + additional_iterations_;
+    if (renews_matrix) {
+      const bool at_once = solves_with_matrix_ == 2;
+      if (at_once) pause_ = next_pause_;
+      next_pause_ = at_once ? std::min(2 * next_pause_, kLongestPause) : kShortestPause;
+      if (out.jacobians == 0) has_matrix_ = false;
+    }
+  } else {
+    iterations_of_new_ = out.iterations;
+  }
+  if (out.jacobians > 0) {
+    solves_with_matrix_ = 1;
+    additional_iterations_ = 0;
   }
   if (work.log != nullptr)
     for (const std::vector<double>* part : {&theta, &to.lambda, &to.eta})

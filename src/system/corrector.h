@@ -163,6 +163,8 @@ class Corrector {
   int iterations_of_new_ = 1;
   int solves_with_matrix_ = 1;
   double additional_iterations_ = 0;
+  int pause_ = 0,
+      next_pause_ = 2;  // solves with new matrices, after one that a kept matrix made more expensive
   // Increments of q and of the multipliers in iterations with a new matrix, as last looked at, and the residual that they left; and that at
   // the end of a solve. Equations without kinks let them predict whether the next iteration is the last.
   std::array<Iteration, 2> seen_;
