@@ -405,16 +405,17 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
       rest.push_back(derivative - difference);
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      // Newton's method may leave more in the differences than their convergence shows. What is zero but for round-off beside others of the same unit is zero.
+      // Newton's method may leave more in the differences than their convergence shows. Outputs of one unit share their errors: what is
+      // zero but for round-off is zero.
       constexpr double kRelative = 1e-4, kMargin = 100, kZero = 1e-12;
       const double derivative = all[i], difference = by_runs.derivatives[i];
-      double largest = 0;
+      double shared = 0;
       for (std::size_t j = 0; j < outputs.size(); ++j)
-        if (out.output_units[j] == out.output_units[i]) largest = std::max(largest, std::abs(all[j]));
+        if (out.output_units[j] == out.output_units[i])
+          shared = std::max(shared, kZero * std::abs(all[j]) + by_runs.uncertainty[j] + by_runs.noise[j]);
       out.disagrees[i * count + k] = std::abs(derivative - difference) >
                                      kRelative * std::max(std::abs(derivative), std::abs(difference)) +
-                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i] +
-                                         kZero * largest;
+                                         kMargin * by_runs.uncertainty[i] + by_runs.noise[i] + shared;
     }
     const double size = std::max(norm(all), 1e-300);
     out.disagreement.push_back(norm(rest) / size);

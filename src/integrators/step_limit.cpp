@@ -124,11 +124,13 @@ double StepLimit::longest(double t, double h) {
 
 double StepLimit::passed_over(double t, double h) {
   constexpr double kHidden = 0.05, kNegligible = 1e-3, kBadly = 0.2;
-  constexpr double kMostSamples = 40000;
+  constexpr double kMostSamples = 40000, kFewSteps = 4;
   for (Sampled& f : functions_) {
     // Of smooth pulses the samples of a long run know nothing: also the middle of every step, if these are not too many.
     std::vector<Sample> samples = f.samples;
     const double end = samples.back().t, steps = (end - t) / h;
+    if (steps < kFewSteps)
+      return std::numeric_limits<double>::infinity();  // all that is seen may be round-off
     if (steps * static_cast<double>(functions_.size()) < kMostSamples)
       for (double middle = t + h / 2; middle < end; middle += h)
         samples.push_back({middle, f.function.at(middle)});
