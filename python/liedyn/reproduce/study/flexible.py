@@ -33,8 +33,8 @@ class Example:
     begin: float = 0.0
 
 
-FOUR_BAR_RUN_UP = 4 * math.pi / 0.6 + 0.5
-"""Two turns and half the ramp before t = 0."""
+FOUR_BAR_RUN_UP = 4 * math.pi / 0.6
+"""Two turns before t = 0."""
 EXAMPLES = (
     Example("four_bar_flexible", "theta", 4e-3, 12 + FOUR_BAR_RUN_UP, 2e-3, begin=-FOUR_BAR_RUN_UP),
     Example("lateral_buckling", "theta", 1e-3, 0.8, 1e-4),

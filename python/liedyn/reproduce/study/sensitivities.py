@@ -35,7 +35,7 @@ CASES = {
     "flyball_governor": Case(("stiffness", "damping", "gravity[2]"), ("slider", "shaft_speed")),
     "flying_spaghetti": Case(("pull", "turn", "beams.rod.bending_stiffness_z"), ("start", "end")),
     "four_bar": Case(("speed", "bodies.rocker.mass", "gravity[1]"), ("C", "crank_angle")),
-    "four_bar_flexible": Case(("tilt", "beams.BC.torsional_stiffness", "beams.BC.bending_stiffness_y"), ("C",)),
+    "four_bar_flexible": Case(("tilt", "beams.CD.torsional_stiffness", "beams.CD.bending_stiffness_y"), ("C",)),
     "heavy_top": Case(("spin", "precession", "bodies.top.mass"), ("position", "velocity", "energy")),
     "heavy_top_free": Case(("spin", "precession", "bodies.top.mass"), ("position", "velocity", "energy")),
     "lateral_buckling": Case(("T", "offset", "gravity[2]"), ("position",)),
