@@ -270,6 +270,20 @@ def in_parallel(work: Callable[[Case], Answer], cases: Iterable[Case]) -> list[A
         return list(pool.map(work, cases))
 
 
+def interpolated(times: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Values at other times, from rows at equal distances: the polynomial through the six nearest of them."""
+    place = (at - times[0]) / (times[-1] - times[0]) * (len(times) - 1)
+    first = np.clip(np.floor(place).astype(int) - 2, 0, len(times) - 6)
+    x = place - first
+    total = np.zeros((len(at), *values.shape[1:]))
+    for k in range(6):
+        others = [j for j in range(6) if j != k]
+        # Lagrange: prod (x - j) / (k - j)
+        weight = np.prod([(x - j) / (k - j) for j in others], axis=0)
+        total += weight.reshape(-1, *(1,) * (values.ndim - 1)) * values[first + k]
+    return total
+
+
 def slope(steps: Sequence[float], errors: Sequence[float]) -> float:
     """Of the straight line through all points (log h, log error); nan if an error is missing."""
     logs = np.log(np.asarray(errors, dtype=float))

@@ -11,7 +11,7 @@ import numpy as np
 import liedyn as ld
 from liedyn.reproduce.astable.linear import HIGHER_ORDER, PAIRS
 from liedyn.reproduce.astable.squeezer import ALL, NAMES, ROWS, SECOND, SINGLE, STEPS, Case, named, of, solutions
-from liedyn.reproduce.figure import Page, figure, in_parallel, slope, slope_line
+from liedyn.reproduce.figure import Page, figure, in_parallel, interpolated, slope, slope_line
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def deviation(one: Run, exact: Run, name: str, begin: float, end: float = np.inf
     chosen = (one.time >= begin) & (one.time <= end)
     if not chosen.any():
         return float("nan")
-    wanted = np.interp(one.time[chosen], exact.time, exact.values[name])
+    wanted = interpolated(exact.time, exact.values[name], one.time[chosen])
     return float(np.abs(one.values[name][chosen] - wanted).max() / np.abs(wanted).max())
 
 
@@ -341,15 +341,17 @@ def shaft(page: Page, name: str, label: str) -> None:
     page.note(SHAFT_NOTE)
 
 
+def compared(one: Run, exact: Run, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """x_j and x(t_j) of Eq. (26), after every step. Steps of n h/n need not end where those of the reference do."""
+    return one.values[name][1:], interpolated(exact.time, exact.values[name], one.time[1:])
+
+
 def relative_error(one: Run, exact: Run, name: str) -> float:
     """Eq. (26)."""
     if not one.completed:
         return float("nan")
-    place = np.rint((one.time - exact.time[0]) / (exact.time[1] - exact.time[0])).astype(int)
-    wanted = exact.values[name][np.minimum(place, len(exact.time) - 1)]
-    # The last step is cut to end where the reference does.
-    same = np.abs(exact.time[np.minimum(place, len(exact.time) - 1)] - one.time) < 1e-9
-    return float(np.sqrt(np.sum((one.values[name] - wanted)[same] ** 2) / np.sum(wanted[same] ** 2)))
+    found, wanted = compared(one, exact, name)
+    return float(np.sqrt(np.sum((found - wanted) ** 2) / np.sum(wanted**2)))
 
 
 @figure(
