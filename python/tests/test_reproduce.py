@@ -191,8 +191,8 @@ def test_reference_is_interpolated_between_its_steps():
 def test_every_step_of_the_shaft_is_compared_with_the_reference(method, n):
     case, end, per_solution = squeezer.Case(method, 0.6), 0.05, 1e-3
     assert squeezer.solutions(method) == n
-    one = astable_flexible.simulate(astable_flexible.SHAFT, case.integrator, n * per_solution, end, 1, n)
-    exact = astable_flexible.simulate(astable_flexible.SHAFT, "esdirk4-6", per_solution, end, 1, 5)
+    one = astable_flexible.simulate(astable_flexible.SHAFT, case.integrator, n * per_solution, end, n)
+    exact = astable_flexible.simulate(astable_flexible.SHAFT, "esdirk4-6", per_solution, end, 5)
     found, wanted = astable_flexible.compared(one, exact, "velocity")
     steps = int(np.ceil(end / (n * per_solution) - 1e-9))
     print(f"{method}: {len(found)} points compared in {steps} steps, relative error {astable_flexible.relative_error(one, exact, 'velocity'):.1e}")

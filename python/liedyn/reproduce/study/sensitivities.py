@@ -45,7 +45,7 @@ CASES = {
     "puma560": Case(("gain", "a2", "bodies.link3.mass"), ("tool", "joint_angles")),
     "ring": Case(("gravity[2]", "bodies.link1.mass", "bodies.link5.mass")),
     "rotating_beam_spin_up": Case(("speed", "time", "beams.beam.bending_stiffness_z"), ("tip", "angle")),
-    "rotating_shaft": Case(("eccentricity", "below", "gravity[2]"), ("position", "velocity")),
+    "rotating_shaft": Case(("eccentricity", "below", "gravity_z"), ("position", "velocity")),
     "rotor": Case(("stiffness", "mass", "omega"), ("left", "right")),
     "slider_crank": Case(("speed", "bodies.rod.mass", "gravity[2]"), ("slider_position", "crank_angle", "energy")),
     "slider_crank_flexible": Case(("speed", "flexible.rod.density", "bodies.slider.mass"), ("middle", "slider_position")),
