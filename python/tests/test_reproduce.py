@@ -23,6 +23,7 @@ from liedyn.reproduce.sensitivity import direct_differentiation as direct
 from liedyn.reproduce.sensitivity import forms
 from liedyn.reproduce.study import explicit as study_explicit
 from liedyn.reproduce.study import flexible as study_flexible
+from liedyn.reproduce.study import hub as study_hub
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]
@@ -31,7 +32,7 @@ EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)] + ["sensitivity-tables"
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(15, 18), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
 EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), *range(14, 17), *range(18, 21), *range(22, 29))]
-EXPECTED += ["astable-fig28-flexible", "study-flexible-integrators"]
+EXPECTED += ["astable-fig28-flexible", "study-flexible-integrators", "study-hub"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -198,6 +199,17 @@ def test_every_step_of_the_shaft_is_compared_with_the_reference(method, n):
     print(f"{method}: {len(found)} points compared in {steps} steps, relative error {astable_flexible.relative_error(one, exact, 'velocity'):.1e}")
     assert len(found) == len(wanted) == steps == len(one.time) - 1
     assert np.isfinite(wanted).all() and 0 < astable_flexible.relative_error(one, exact, "velocity") < 0.2
+
+
+def test_a_joint_at_a_node_costs_runge_kutta_methods_orders_which_a_rider_does_not():
+    case, steps = squeezer.Case("esdirk3-4", None), (1e-3, 5e-4, 2.5e-4)
+    orders = {
+        name: {key: figure.slope(steps, values) for (_, key), values in study_hub.errors(example, [case], steps, 0.06).items()}
+        for name, example in (("on its node", astable_flexible.SHAFT), ("on a joint", astable_flexible.HUB))
+    }
+    print(orders)
+    assert all(2.6 < orders["on its node"][key] < 3.4 for key in "uva")
+    assert orders["on a joint"]["v"] < 2.6 and orders["on a joint"]["a"] < 1.5
 
 
 def test_steps_of_the_squeezer_are_counted_per_solution_of_a_stage():
