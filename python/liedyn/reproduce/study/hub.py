@@ -11,6 +11,8 @@ from liedyn.reproduce.astable.squeezer import ALL, NAMES, SECOND, Case, of, solu
 from liedyn.reproduce.figure import Page, figure, in_parallel, slope, slope_line
 
 QUANTITIES = {"u": "position", "v": "velocity", "a": "acceleration"}
+END = 0.5
+"""In s: the run-up to 0.8 times the critical speed."""
 HIGH = of(("mssth3", "mssth4", "mssth5"), 0.0) + of(("esdirk3-4", "esdirk3-5", "esdirk4-6"), None)
 
 
@@ -32,7 +34,7 @@ def errors(example: Example, cases: Sequence[Case], steps: Sequence[float], end:
 @figure(
     "study-hub",
     title="Rotating shaft: orders of convergence with the disk on its node, and on a fixed joint",
-    source="rotating_shaft",
+    source="rotating_shaft, t up to 0.5 s",
     claims={},
     checks={
         "node": "without a joint methods of higher order have order 3 or more in u, v and a",
@@ -42,7 +44,7 @@ def errors(example: Example, cases: Sequence[Case], steps: Sequence[float], end:
 )
 def hub(page: Page) -> None:
     steps = SHAFT_STEPS[:2] if page.quick else SHAFT_STEPS
-    end = SHAFT.until(page)
+    end = SHAFT.quick_end if page.quick else END
     tables = {name: errors(example, ALL, steps, end) for name, example in (("node", SHAFT), ("joint", HUB))}
     _, axes = page.plot(2, 3, figsize=(13, 8))
     for row, (name, table) in zip(axes, tables.items()):
