@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 import liedyn as ld
+from liedyn import _liedyn
 from liedyn.reproduce.astable.linear import HIGHER_ORDER, PAIRS, STAGES
 from liedyn.reproduce.astable.squeezer import ALL, NAMES, ROWS, SECOND, SINGLE, STEPS, Case, named, of, solutions
 from liedyn.reproduce.figure import Page, figure, in_parallel, interpolated, slope, slope_line
@@ -86,10 +88,9 @@ FOUR_BAR_STEPS, BUCKLING_STEPS, SHAFT_STEPS = (4e-3, 1e-3), (1e-3, 5e-4), (1e-3,
 
 @lru_cache(maxsize=None)
 def compiled(example: Example) -> ld.Model:
-    model = ld.Model(example.model)
     if not example.change:
-        return model
-    content = json.loads(model.run(step=1e-6, end=1e-6).summary["model_text"])
+        return ld.Model(example.model)
+    content = json.loads(Path(_liedyn.find_model_file(example.model)).read_text(encoding="utf-8"))
     example.change(content)
     return ld.Model(content)
 
