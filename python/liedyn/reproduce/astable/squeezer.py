@@ -322,7 +322,7 @@ def fig12(page: Page) -> None:
     },
     reasons={
         "similar": "at h/n = 1e-4 they differ by a factor of 1.29; at 1e-5 LMS need one iteration and MSSTH(5) 1.86, as \"fewer with the smaller step\" and \"higher orders more\" ask for",
-        "least": "LMS need the fewest at both steps, MSSTC(3, 5) fewer than SS; but at 1e-5 Bathe (1.35 and 1.71) and MSSTC(4) (1.14 and 1.51) need more than SS (1.01 to 1.06), so that the mean is above theirs",
+        "least": "LMS need the fewest at both steps, MSSTC(3, 5) about as many as SS; but at 1e-5 Bathe (1.35 and 1.71) and MSSTC(4) (1.14 and 1.51) need more than SS (1.01 to 1.06), so that the mean is above theirs",
     },
 )
 def fig28(page: Page) -> None:
