@@ -16,12 +16,14 @@ import liedyn as ld
 from liedyn import reproduce
 from liedyn.reproduce import figure, heavy_top, rotor, slider_crank, small
 from liedyn.reproduce.__main__ import main, tally
+from liedyn.reproduce.astable import flexible as astable_flexible
 from liedyn.reproduce.astable import squeezer
 from liedyn.reproduce.evaluation import runs as evaluation
 from liedyn.reproduce.sensitivity import direct_differentiation as direct
 from liedyn.reproduce.sensitivity import forms
 from liedyn.reproduce.study import explicit as study_explicit
 from liedyn.reproduce.study import flexible as study_flexible
+from liedyn.reproduce.study import hub as study_hub
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]
@@ -30,7 +32,7 @@ EXPECTED += [f"sensitivity-fig{n}" for n in range(5, 9)] + ["sensitivity-tables"
 EXPECTED += [f"evaluation-fig{n}" for n in (*range(2, 9), *range(10, 14), *range(15, 18), *range(19, 22))]
 EXPECTED += [f"evaluation-table{n}" for n in (4, 5, 7)]
 EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), *range(14, 17), *range(18, 21), *range(22, 29))]
-EXPECTED += ["astable-fig28-flexible", "study-flexible-integrators"]
+EXPECTED += ["astable-fig28-flexible", "study-flexible-integrators", "study-hub"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -175,9 +177,39 @@ def test_integrators_on_flexible_models():
 
 
 def test_reference_is_interpolated_between_its_steps():
-    times = np.linspace(0, 1, 11)
-    found = study_flexible.interpolated(times, (times**3)[:, None], np.array([0.0, 0.03, 0.55, 0.97, 1.0]))
-    assert found[:, 0] == pytest.approx(np.array([0.0, 0.03, 0.55, 0.97, 1.0]) ** 3, abs=1e-14)
+    times = np.linspace(-1, 1.5, 26)
+    at = np.array([-1.0, -0.97, 0.0, 0.333, 0.55, 1.47, 1.5])
+    quintic = np.polynomial.Polynomial([0.3, -1, 2, 0.5, -0.7, 1.1])
+    found = figure.interpolated(times, quintic(times), at)
+    print(f"quintic: largest difference {np.abs(found - quintic(at)).max():.1e}")
+    assert found == pytest.approx(quintic(at), abs=1e-13)
+    rows = figure.interpolated(times, np.column_stack([quintic(times), -quintic(times)]), at)
+    assert rows == pytest.approx(np.column_stack([found, -found]), abs=1e-15)
+    assert np.abs(figure.interpolated(times, times**6, at) - at**6).max() > 1e-6, "not of higher degree"
+
+
+@pytest.mark.parametrize("method, n", [("lms2", 1), ("bathe", 2), ("msstc3", 3), ("msstc4", 4), ("msstc5", 5)])
+def test_every_step_of_the_shaft_is_compared_with_the_reference(method, n):
+    case, end, per_solution = squeezer.Case(method, 0.6), 0.05, 1e-3
+    assert squeezer.solutions(method) == n
+    one = astable_flexible.simulate(astable_flexible.SHAFT, case.integrator, n * per_solution, end, n)
+    exact = astable_flexible.simulate(astable_flexible.SHAFT, "esdirk4-6", per_solution, end, 5)
+    found, wanted = astable_flexible.compared(one, exact, "velocity")
+    steps = int(np.ceil(end / (n * per_solution) - 1e-9))
+    print(f"{method}: {len(found)} points compared in {steps} steps, relative error {astable_flexible.relative_error(one, exact, 'velocity'):.1e}")
+    assert len(found) == len(wanted) == steps == len(one.time) - 1
+    assert np.isfinite(wanted).all() and 0 < astable_flexible.relative_error(one, exact, "velocity") < 0.2
+
+
+def test_a_joint_at_a_node_costs_runge_kutta_methods_orders_which_a_rider_does_not():
+    case, steps = squeezer.Case("esdirk3-4", None), (1e-3, 5e-4, 2.5e-4)
+    orders = {
+        name: {key: figure.slope(steps, values) for (_, key), values in study_hub.errors(example, [case], steps, 0.06).items()}
+        for name, example in (("on its node", astable_flexible.SHAFT), ("on a joint", astable_flexible.HUB))
+    }
+    print(orders)
+    assert all(2.6 < orders["on its node"][key] < 3.4 for key in "uva")
+    assert orders["on a joint"]["v"] < 2.6 and orders["on a joint"]["a"] < 1.5
 
 
 def test_steps_of_the_squeezer_are_counted_per_solution_of_a_stage():

@@ -73,11 +73,13 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
     if (std::string found = violated_positions(work); !found.empty()) return found;
     forbidden = forbidden_energy(state, work);
   }
-  if (forbidden > (last ? kForbiddenEnergy : kExplosion) * seen_.kinetic)
+  // Of what is allowed now as well: a drive that begins to move what is at rest had no energy before. The two parts are orthogonal, T = T_allowed + T_forbidden.
+  const double kinetic = std::max(seen_.kinetic, now.kinetic - forbidden);
+  if (forbidden > (last ? kForbiddenEnergy : kExplosion) * kinetic)
     return fmt::format(
         "velocities violate the constraints: the kinetic energy of what they forbid is {:.2g} times that of "
         "the motion; {}",
-        forbidden / seen_.kinetic, kAdvice);
+        forbidden / kinetic, kAdvice);
   const double range = before_.seen.range(), gained = unexplained_energy(state, now, range);
   if (gained > (last ? kEnergyGrowth : kExplosion) * range)
     return fmt::format(
@@ -85,7 +87,7 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
         "forces; {}",
         gained, before_.t, range, kAdvice);
   // What is doubtful is no measure of what comes.
-  if (gained > 0 || forbidden > kForbiddenEnergy * seen_.kinetic) return {};
+  if (gained > 0 || forbidden > kForbiddenEnergy * kinetic) return {};
   seen_.include(now);
   // Slow exponential growth shows over a time that is as long as all before.
   if (now.t - start_ >= 2 * (before_.t - start_)) before_ = {now, seen_};

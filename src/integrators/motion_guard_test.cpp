@@ -111,5 +111,25 @@ TEST(MotionGuard, LeavesUnresolvedVibrationsAlone) {
   }
 }
 
+// A drive that accelerates from rest: there is no kinetic energy before the first step, and single-step methods miss a part of the velocity in it.
+TEST(MotionGuard, LeavesAloneWhatADriveBeginsToMove) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("arm", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {1, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
+  builder.joint("motor", "prescribed_motion")
+      .set("joint", std::string("hinge"))
+      .set("motion", {0})
+      .expression("motion", 0, "50*t^2");
+  const auto description = builder.finish();
+  for (const char* method : {"ss2,rho=0", "ss4,rho=0", "lms2,rho=0", "generalized-alpha,rho=0.6"}) {
+    const Outcome out = run(description, "r3so3", method, 0.2, 1e-3);
+    EXPECT_TRUE(out.report.completed) << out.report.failure;
+    EXPECT_NEAR(out.energy, 0.55 * 20 * 20, 0.5);  // (m L^2 + J) (100 t)^2 / 2
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

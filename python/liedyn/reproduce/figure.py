@@ -5,6 +5,7 @@
         title="Heavy top, index 3: global errors against the step",
         source="Figure 6",
         claims={"order-q": "q converges with order 2 on SO(3) x R3"},
+        reasons={"order-q": "why it is not met here, and how that was tested"},
         checks={"agree": "the reference and geom1 show the same motion"},
     )
     def fig6(page: Page) -> None:
@@ -15,8 +16,9 @@
         page.order("order-q", steps, errors, 2)             # one verdict for each claim and check
         page.below("agree", difference, 1e-3)
 
-A claim is what the paper says, in our words; a check is ours, and counts apart. Each must be judged exactly once;
-numbers are never adjusted to meet one.
+A claim is what the paper says, in our words, and its verdict must be able to fail; what is true by algebra or by
+construction is a check, which is ours and counts apart. Each must be judged exactly once; numbers are never adjusted to
+meet one. A claim that is not met has a reason, beside it in the decorator.
 """
 
 from __future__ import annotations
@@ -67,6 +69,9 @@ class Claim:
     note: str = ""
     ours: bool = False
     """A check of ours, not a claim of the paper."""
+    key: str = ""
+    reason: str = ""
+    """Why it is not met, and how that was tested; empty if it is met."""
 
     @property
     def word(self) -> str:
@@ -109,6 +114,8 @@ class Figure:
     make: Callable[[Page], None]
     checks: Mapping[str, str] = field(default_factory=dict)
     """What we hold against it ourselves, by key."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a claim is not met, by its key."""
 
     @property
     def paper(self) -> str:
@@ -120,12 +127,20 @@ FIGURES: dict[str, Figure] = {}
 
 
 def figure(
-    name: str, *, title: str, source: str, claims: Mapping[str, str], checks: Mapping[str, str] | None = None
+    name: str,
+    *,
+    title: str,
+    source: str,
+    claims: Mapping[str, str],
+    checks: Mapping[str, str] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[[Page], None]], Callable[[Page], None]]:
     """Puts a function on the list of figures."""
+    if strangers := set(reasons or {}) - set(claims):
+        raise KeyError(f"{name} gives reasons for what it does not claim: {', '.join(sorted(strangers))}")
 
     def register(make: Callable[[Page], None]) -> Callable[[Page], None]:
-        FIGURES[name] = Figure(name, title, source, claims, make, checks or {})
+        FIGURES[name] = Figure(name, title, source, claims, make, checks or {}, reasons or {})
         return make
 
     return register
@@ -174,7 +189,9 @@ class Page:
         if key in self.judged:
             raise KeyError(f"{self.figure.name} judges '{key}' twice")
         text = (self.figure.checks if ours else self.figure.claims)[key]
-        self.judged[key] = Claim(text, stated, measured, None if met is None else bool(met), note, ours)
+        met = None if met is None else bool(met)
+        reason = self.figure.reasons.get(key, "") if met is False else ""
+        self.judged[key] = Claim(text, stated, measured, met, note, ours, key, reason)
 
     def near(self, key: str, value: float, stated: float, *, digits: str, note: str = "") -> None:
         """A number that the paper prints in the format `digits`: met if ours is the same in these digits."""
@@ -268,6 +285,20 @@ def in_parallel(work: Callable[[Case], Answer], cases: Iterable[Case]) -> list[A
     """work(case) for all cases, in their order; simulations run outside of Python's lock."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         return list(pool.map(work, cases))
+
+
+def interpolated(times: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Values at other times, from rows at equal distances: the polynomial through the six nearest of them."""
+    place = (at - times[0]) / (times[-1] - times[0]) * (len(times) - 1)
+    first = np.clip(np.floor(place).astype(int) - 2, 0, len(times) - 6)
+    x = place - first
+    total = np.zeros((len(at), *values.shape[1:]))
+    for k in range(6):
+        others = [j for j in range(6) if j != k]
+        # Lagrange: prod (x - j) / (k - j)
+        weight = np.prod([(x - j) / (k - j) for j in others], axis=0)
+        total += weight.reshape(-1, *(1,) * (values.ndim - 1)) * values[first + k]
+    return total
 
 
 def slope(steps: Sequence[float], errors: Sequence[float]) -> float:

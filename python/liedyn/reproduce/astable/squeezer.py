@@ -18,6 +18,8 @@ SECOND = (*STEPS, *SINGLE, *STAGES)
 LARGE, SMALL = 1e-4, 1e-5
 """h/n: the step for each of the n solutions of a stage."""
 TORQUE, BETA_0 = 0.033, -0.0620
+NEWTON = ",newton=full,newton_tol=2e-8"
+"""As the paper's program counts: full Newton down to 1e-6 N, where joints transmit 60 N (median over the time)."""
 
 
 @dataclass(frozen=True)
@@ -318,9 +320,13 @@ def fig12(page: Page) -> None:
         "higher": "the methods of higher order need more than the remaining ones of second order in most cases",
         "least": "the multi-step and multi-stage methods of second order usually need the fewest",
     },
+    reasons={
+        "similar": "at h/n = 1e-4 they differ by a factor of 1.29; at 1e-5 LMS need one iteration and MSSTH(5) 1.86, as \"fewer with the smaller step\" and \"higher orders more\" ask for",
+        "least": "LMS need the fewest at both steps, MSSTC(3, 5) about as many as SS; but at 1e-5 Bathe (1.35 and 1.71) and MSSTC(4) (1.14 and 1.51) need more than SS (1.01 to 1.06), so that the mean is above theirs",
+    },
 )
 def fig28(page: Page) -> None:
-    tables = {per: runs(per, page) for per in (LARGE, SMALL)}
+    tables = {per: runs(per, page, NEWTON) for per in (LARGE, SMALL)}
     count = {per: {case: one.iterations for case, one in table.items()} for per, table in tables.items()}
     _, ax = page.plot(figsize=(9, 4.2))
     place = np.arange(len(ALL))
@@ -336,7 +342,7 @@ def fig28(page: Page) -> None:
         | {f"iterations at {per:g}": list(values.values()) for per, values in count.items()},
     )
     judge_counts(page, count)
-    page.note("Newton's method stops at a residual of 1e-8 relative to the forces at work; the paper does not say where its own stops")
+    page.note("full Newton down to a residual of 2e-8 of the forces at work: the 1e-6 N of the paper's program where joints transmit 60 N")
     page.note(MODEL_NOTE)
 
 
@@ -360,15 +366,13 @@ def judge_counts(page: Page, count: Mapping[float, Mapping[Case, float]]) -> Non
     spread = {per: max(values.values()) / min(values.values()) for per, values in count.items()}
     page.judge(
         "similar",
-        stated="not significantly (here: by less than a factor of 2)",
+        stated="not significantly (here: by less than a factor of 1.5 at each step)",
         measured=", ".join(
             f"{min(values.values()):.2f} to {max(values.values()):.2f} at {per:g}" for per, values in count.items()
         ),
-        met=max(spread.values()) < 2,
+        met=max(spread.values()) < 1.5,
     )
     ratios = single_against_multi(count)
-    tight = {per: {case: one.iterations for case, one in runs(per, page, ",newton_tol=1e-11").items()} for per in count}
-    of_tight = single_against_multi(tight)
     not_more = [f"{case.label} at {per:g}" for (case, per), value in ratios.items() if value <= 1]
     page.judge(
         "single",
@@ -380,12 +384,6 @@ def judge_counts(page: Page, count: Mapping[float, Mapping[Case, float]]) -> Non
         )
         + (f"; not more: {', '.join(not_more)}" if not_more else ""),
         met=not not_more,
-        note="where one iteration is enough for both the prediction makes no difference; with a tolerance of 1e-11: "
-        + ", ".join(
-            f"{min(v):.2f} to {max(v):.2f} times at {per:g}"
-            for per in count
-            for v in [[value for (_, p), value in of_tight.items() if p == per]]
-        ),
     )
     high = [case for case in ALL if case.method not in SECOND]
     rest = [case for case in ALL if case.method in (*STEPS, *STAGES)]

@@ -10,8 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 import liedyn as ld
-from liedyn.reproduce.figure import Page, figure, in_parallel
-from liedyn.reproduce.study.flexible import Method, columns, interpolated
+from liedyn.reproduce.figure import Page, figure, in_parallel, interpolated
+from liedyn.reproduce.study.flexible import Method, columns
 from liedyn.reproduce.study.mechanisms import Mechanism, mechanisms
 
 ALPHA = "generalized-alpha"

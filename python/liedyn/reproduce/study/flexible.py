@@ -13,7 +13,7 @@ from matplotlib.colors import LogNorm
 
 import liedyn as ld
 from liedyn.reproduce.astable.squeezer import solutions
-from liedyn.reproduce.figure import Page, figure, in_parallel
+from liedyn.reproduce.figure import Page, figure, in_parallel, interpolated
 
 # ---- the models
 
@@ -33,8 +33,8 @@ class Example:
     begin: float = 0.0
 
 
-FOUR_BAR_RUN_UP = 4 * math.pi / 0.6 + 0.5
-"""Two turns and half the ramp before t = 0."""
+FOUR_BAR_RUN_UP = 4 * math.pi / 0.6
+"""Two turns before t = 0."""
 EXAMPLES = (
     Example("four_bar_flexible", "theta", 4e-3, 12 + FOUR_BAR_RUN_UP, 2e-3, begin=-FOUR_BAR_RUN_UP),
     Example("lateral_buckling", "theta", 1e-3, 0.8, 1e-4),
@@ -134,17 +134,6 @@ def compiled(model: str, formulation: str) -> ld.Model:
 
 def columns(values: np.ndarray) -> np.ndarray:
     return values.reshape(len(values), -1)
-
-
-def interpolated(times: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Cubic, between rows at equal times."""
-    x = (at - times[0]) / (times[1] - times[0])
-    first = np.clip(np.floor(x).astype(int) - 1, 0, len(times) - 4)
-    x = x - first
-    weights = (
-        (x - 1) * (x - 2) * (x - 3) / -6, x * (x - 2) * (x - 3) / 2, x * (x - 1) * (x - 3) / -2, x * (x - 1) * (x - 2) / 6,
-    )  # fmt: skip
-    return sum(weight[:, None] * values[first + k] for k, weight in enumerate(weights))
 
 
 @lru_cache(maxsize=None)
