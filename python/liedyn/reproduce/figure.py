@@ -5,6 +5,7 @@
         title="Heavy top, index 3: global errors against the step",
         source="Figure 6",
         claims={"order-q": "q converges with order 2 on SO(3) x R3"},
+        reasons={"order-q": "why it is not met here, and how that was tested"},
         checks={"agree": "the reference and geom1 show the same motion"},
     )
     def fig6(page: Page) -> None:
@@ -15,21 +16,29 @@
         page.order("order-q", steps, errors, 2)             # one verdict for each claim and check
         page.below("agree", difference, 1e-3)
 
-A claim is what the paper says, in our words; a check is ours, and counts apart. Each must be judged exactly once;
-numbers are never adjusted to meet one.
+A claim is what the paper says, in our words, and its verdict must be able to fail; what is true by algebra or by
+construction is a check, which is ours and counts apart. Each must be judged exactly once; numbers are never adjusted to
+meet one. A claim that is not met has a reason, beside it in the decorator.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import math
 import os
+import platform
+import re
+import subprocess
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,7 +46,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import liedyn as ld
-from liedyn import style
+from liedyn import _liedyn, style
 
 PAPERS = {
     "report": "Arnold, Cardona, Brüls: A Lie algebra approach to Lie group time integration of constrained systems",
@@ -67,12 +76,61 @@ class Claim:
     note: str = ""
     ours: bool = False
     """A check of ours, not a claim of the paper."""
+    key: str = ""
+    reason: str = ""
+    """Why it is not met, and how that was tested; empty if it is met."""
 
     @property
     def word(self) -> str:
         if self.met is None:
             return "not examined"
         return ("holds" if self.met else "fails") if self.ours else ("met" if self.met else "not met")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made a verdict, and when."""
+
+    liedyn: str
+    commit: str
+    program: str
+    """Digest of the engine, the Python modules and the models: equal for equal programs."""
+    machine: str
+    date: str
+
+    @classmethod
+    def here(cls) -> Origin:
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        return cls(ld.__version__, commit(), program(), f"{platform.machine()}, {os.cpu_count()} cores", now)
+
+
+@lru_cache(maxsize=None)
+def program() -> str:
+    package = Path(ld.__file__).parent
+    files = [*package.glob("*.py"), *package.glob("_liedyn*"), *(package / "reproduce").rglob("*.py")]
+    files += [Path(_liedyn.find_model_file(name)) for name in ld.models()]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=None)
+def commit() -> str:
+    """Of the source tree in which this file stands; of the program on the path if it stands in none."""
+
+    def answer(*command: str) -> str:
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            return ""
+
+    git = ("git", "-C", str(Path(__file__).resolve().parent))
+    if head := answer(*git, "rev-parse", "--short=12", "HEAD").strip():
+        changed = answer(*git, "status", "--porcelain", "--untracked-files=no", "--", ":/src", ":/python/liedyn", ":/models")
+        return head + (" with changes" if changed.strip() else "")
+    found = re.search(r"^commit\s+(\S+)", answer("liedyn", "--version"), re.MULTILINE)
+    return found[1] if found else "unknown"
 
 
 @dataclass(frozen=True)
@@ -85,11 +143,15 @@ class Verdict:
     source: str
     quick: bool
     seconds: float
+    """Wall time; what figures of one module share counts for the first of them."""
     claims: list[Claim]
     notes: list[str]
     """How it was done, where the paper leaves a choice."""
     files: list[str]
     """What was written, relative to the directory of the output."""
+    origin: Origin
+    failure: str = ""
+    """The error that ended it, if it has not come to a verdict."""
 
     def count(self, met: bool | None, *, ours: bool = False) -> int:
         """Claims of the paper that are met, not met or not examined; with `ours`, our own checks instead."""
@@ -109,6 +171,8 @@ class Figure:
     make: Callable[[Page], None]
     checks: Mapping[str, str] = field(default_factory=dict)
     """What we hold against it ourselves, by key."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a claim is not met, by its key."""
 
     @property
     def paper(self) -> str:
@@ -120,12 +184,20 @@ FIGURES: dict[str, Figure] = {}
 
 
 def figure(
-    name: str, *, title: str, source: str, claims: Mapping[str, str], checks: Mapping[str, str] | None = None
+    name: str,
+    *,
+    title: str,
+    source: str,
+    claims: Mapping[str, str],
+    checks: Mapping[str, str] | None = None,
+    reasons: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[[Page], None]], Callable[[Page], None]]:
     """Puts a function on the list of figures."""
+    if strangers := set(reasons or {}) - set(claims):
+        raise KeyError(f"{name} gives reasons for what it does not claim: {', '.join(sorted(strangers))}")
 
     def register(make: Callable[[Page], None]) -> Callable[[Page], None]:
-        FIGURES[name] = Figure(name, title, source, claims, make, checks or {})
+        FIGURES[name] = Figure(name, title, source, claims, make, checks or {}, reasons or {})
         return make
 
     return register
@@ -174,7 +246,9 @@ class Page:
         if key in self.judged:
             raise KeyError(f"{self.figure.name} judges '{key}' twice")
         text = (self.figure.checks if ours else self.figure.claims)[key]
-        self.judged[key] = Claim(text, stated, measured, None if met is None else bool(met), note, ours)
+        met = None if met is None else bool(met)
+        reason = self.figure.reasons.get(key, "") if met is False else ""
+        self.judged[key] = Claim(text, stated, measured, met, note, ours, key, reason)
 
     def near(self, key: str, value: float, stated: float, *, digits: str, note: str = "") -> None:
         """A number that the paper prints in the format `digits`: met if ours is the same in these digits."""
@@ -224,20 +298,30 @@ class Page:
         missing = [key for key in keys if key not in self.judged]
         if missing:
             raise RuntimeError(f"{self.figure.name} leaves claims without a verdict: {', '.join(missing)}")
-        verdict_file = self._file("", "json")
+        return self.verdict(seconds, [self.judged[key] for key in keys])
+
+    def fail(self, seconds: float, failure: str) -> Verdict:
+        """The verdict of a figure that an error ended: every claim without one."""
+        for _, fig in self._plots:
+            plt.close(fig)
+        texts = [*self.figure.claims.items(), *self.figure.checks.items()]
+        claims = [
+            Claim(text, "", "", None, "the figure failed", key in self.figure.checks, key) for key, text in texts
+        ]
+        return self.verdict(seconds, claims, failure)
+
+    def verdict(self, seconds: float, claims: list[Claim], failure: str = "") -> Verdict:
+        """Writes FIGURE.json."""
+        entry = self.figure
+        file = self._file("", "json")
         verdict = Verdict(
-            self.figure.name,
-            self.figure.title,
-            self.figure.paper,
-            self.figure.source,
-            self.quick,
-            round(seconds, 2),
-            [self.judged[key] for key in keys],
-            self.notes,
-            self.files,
-        )
-        content = asdict(verdict) | {"liedyn": ld.__version__}
-        verdict_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            entry.name, entry.title, entry.paper, entry.source, self.quick, round(seconds, 2), claims, self.notes,
+            self.files, Origin.here(), failure,
+        )  # fmt: skip
+        # Written beside and renamed: a run that is interrupted leaves no half verdict.
+        beside = file.with_suffix(".part")
+        beside.write_text(json.dumps(asdict(verdict), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        beside.replace(file)
         return verdict
 
     def _file(self, name: str, extension: str) -> Path:
@@ -246,16 +330,31 @@ class Page:
         return self.directory / file
 
 
-def run(name: str, directory: Path, *, quick: bool = False) -> Verdict:
-    """Does one figure again and writes what belongs to it into the directory."""
+def run(name: str, directory: Path, *, quick: bool = False, go_on: bool = False) -> Verdict:
+    """Does one figure again and writes what belongs to it into the directory. `go_on`: an error becomes its verdict."""
     directory.mkdir(parents=True, exist_ok=True)
     page = Page(FIGURES[name], directory, quick)
     begin = time.perf_counter()
     with style.use(), warnings.catch_warnings():
         # Some runs are meant to fail, and some parameters of the papers are doubtful; both are part of the story.
         warnings.simplefilter("ignore", ld.NumericalWarning)
-        page.figure.make(page)
-        return page.finish(time.perf_counter() - begin)
+        try:
+            page.figure.make(page)
+            return page.finish(time.perf_counter() - begin)
+        except Exception:
+            if not go_on:
+                raise
+            return page.fail(time.perf_counter() - begin, traceback.format_exc())
+
+
+def stored(name: str, directory: Path) -> Verdict | None:
+    """The verdict that an earlier run left, if there is one that can be read."""
+    try:
+        content = json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
+        claims = [Claim(**claim) for claim in content.pop("claims")]
+        return Verdict(claims=claims, origin=Origin(**content.pop("origin")), **content)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 # ---- what figures share
@@ -264,9 +363,13 @@ Case = TypeVar("Case")
 Answer = TypeVar("Answer")
 
 
+threads = os.cpu_count() or 1
+"""Of `in_parallel`. Processes that run figures beside each other share the cores, so that times are those of a core."""
+
+
 def in_parallel(work: Callable[[Case], Answer], cases: Iterable[Case]) -> list[Answer]:
     """work(case) for all cases, in their order; simulations run outside of Python's lock."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=threads) as pool:
         return list(pool.map(work, cases))
 
 
