@@ -113,7 +113,7 @@ def outcome(problem: Problem, kind: Kind, step: float, options: str = "", end: f
     for tolerance in TOLERANCES:
         integrator = f"generalized-alpha,rho={RHO},newton_tol={tolerance}{',' if options else ''}{options}"
         result, seconds = timed(lambda: model.run(integrator=integrator, step=step, end=end, every=0))
-        stagnated = not result.completed and residual_at_failure(result) < STAGNATED
+        stagnated = not result.completed and residual_in(result.summary["failure"]) < STAGNATED
         if not stagnated:
             break
     summary = result.summary
@@ -130,9 +130,9 @@ def outcome(problem: Problem, kind: Kind, step: float, options: str = "", end: f
     )
 
 
-def residual_at_failure(result: ld.Result) -> float:
+def residual_in(failure: str) -> float:
     """The largest residual, which the message of a failure tells; infinite if it tells none."""
-    found = re.search(r"the largest residual, ([-+.\de]+),", result.summary["failure"])
+    found = re.search(r"the largest residual, ([-+.\de]+),", failure)
     return abs(float(found[1])) if found else np.inf
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from liedyn.reproduce import heavy_top as top
 from liedyn.reproduce.figure import Page, figure, slope
 from liedyn.reproduce.sigma.methods import (
-    CARDAN, EULER, EXACT, EXACT_1, LIE, PRINTED, PRINTED_NOTE, QUANTITIES, SIGMA_1, STEPS_NOTE, conventional,
-    convergence_table, draw_convergence, gains, judge_conventional, judge_gains, steps_of, top_errors, top_run,
+    AUTHORS, CARDAN, EULER, EXACT, EXACT_1, LIE, MARGIN, PRINTED, PRINTED_NOTE, QUANTITIES, SIGMA_1, STEPS_NOTE, Method,
+    conventional, convergence_table, draw_convergence, gains, in_words, judge_conventional, judge_gains, steps_of, top_errors,
+    top_run,
 )  # fmt: skip
 
 
@@ -71,6 +74,16 @@ def fig2(page: Page) -> None:
     )
 
 
+def judge_exact(page: Page, tables: Mapping[str, Mapping[Method, np.ndarray]], columns: Sequence[int]) -> None:
+    found = {
+        f"{name}, {title}": gain
+        for index, title in (("3", "index 3"), ("stabilized", "stabilised"))
+        for name, gain in gains(tables[index], EXACT, columns).items()
+    }
+    met = all(gain > MARGIN for gain in found.values())
+    page.judge("exact", stated="more accurate than geom1", measured=in_words(found), met=met)
+
+
 @figure(
     "sigma-fig3",
     title="Heavy top: convergence of q and v",
@@ -115,27 +128,16 @@ def fig3(page: Page) -> None:
     slopes = {name: slope(steps, values) for name, values in series.items()}
     low, high = min(slopes.values()), max(slopes.values())
     page.judge("order", stated="slope 2", measured=f"{low:.2f} to {high:.2f}", met=low > 1.8 and high < 2.2)
-    judge_gains(page, "index3", gains(tables["3"], PRINTED, (0, 1)))
-    judge_gains(
-        page,
-        "stabilized",
-        gains(tables["stabilized"], PRINTED, (0, 1)),
-        note="the smallest over the steps; the printed sigma = 1 algorithm keeps a trace of its predictor in the error",
-    )
-    judge_gains(
-        page,
-        "exact",
-        {f"{n}, index 3": g for n, g in gains(tables["3"], EXACT, (0, 1)).items()}
-        | {f"{n}, stabilised": g for n, g in gains(tables["stabilized"], EXACT, (0, 1)).items()},
-    )
-    second, third = (gains(tables[index], PRINTED, (0,)) for index in ("2", "3"))
+    for key, index in (("index3", "3"), ("stabilized", "stabilized")):
+        judge_gains(page, key, tables[index], AUTHORS, (0, 1))
+    judge_exact(page, tables, (0, 1))
+    second, third = (gains(tables[index], AUTHORS, (0,)) for index in ("2", "3"))
     page.judge(
         "index2",
         stated="similar (here: the gain in q within a factor of 2 of that of index 3)",
         measured=", ".join(f"{name}: {second[name]:.2f} times (index 3: {third[name]:.2f})" for name in second),
         met=all(0.5 < second[name] / third[name] < 2 for name in second),
-        note="with the relation solved exactly: "
-        + ", ".join(f"{name} {value:.2f} times" for name, value in gains(tables["2"], EXACT, (0,)).items()),
+        note=in_words(gains(tables["2"], (*PRINTED, *EXACT), (0,))),
     )
     judge_conventional(page, "ep", EULER, tables["3"], [0, 1])
     judge_conventional(page, "ctb", CARDAN, tables["3"], [0, 1])
@@ -182,19 +184,9 @@ def fig4(page: Page) -> None:
     convergence_table(page, steps, tables, QUANTITIES)
     page.note(STEPS_NOTE)
     page.note(PRINTED_NOTE)
-    judge_gains(page, "index3", gains(tables["3"], PRINTED, (2,)))
-    judge_gains(
-        page,
-        "stabilized",
-        gains(tables["stabilized"], PRINTED, (2,)),
-        note="the smallest over the steps; the printed sigma = 1 algorithm keeps a trace of its predictor in the error",
-    )
-    judge_gains(
-        page,
-        "exact",
-        {f"{n}, index 3": g for n, g in gains(tables["3"], EXACT, (2,)).items()}
-        | {f"{n}, stabilised": g for n, g in gains(tables["stabilized"], EXACT, (2,)).items()},
-    )
+    for key, index in (("index3", "3"), ("stabilized", "stabilized")):
+        judge_gains(page, key, tables[index], AUTHORS, (2,))
+    judge_exact(page, tables, (2,))
     exact = top.reference()
     run = top_run(EXACT_1, "3", steps[-1])
     late = top.relative_errors(exact, run, begin=0.5)[2]
