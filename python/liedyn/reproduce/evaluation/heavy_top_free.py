@@ -14,7 +14,8 @@ from liedyn.reproduce.evaluation.judging import (
     judge_gaps, judge_mean, note_tolerances, two_panels, write,
 )  # fmt: skip
 from liedyn.reproduce.evaluation.runs import (
-    EP, FREE, FREE_STEPS, RHO, RV, RXYZ, TOP, compiled, in_words, lost_at, outcome, series, steps_of, time_for,
+    COMPARABLE, COMPARABLE_NOTE, EP, FREE, FREE_STEPS, FULL, RHO, RV, RXYZ, SIMPLE, TOP, compiled, in_words, lost_at,
+    outcome, series, steps_of, time_for,
 )  # fmt: skip
 from liedyn.reproduce.figure import Page, figure, slope_line
 
@@ -156,8 +157,8 @@ TABLE_4 = {
 )
 def table4(page: Page) -> None:
     steps = steps_of(FREE, page)
-    table = series(FREE, steps)
-    simplified = series(FREE, steps, "jacobian=simplified", [RV])[RV]
+    table = series(FREE, steps, f"{FULL},{COMPARABLE}")
+    simplified = series(FREE, steps, f"{SIMPLE},{COMPARABLE}", [RV])[RV]
     counts_figure(page, steps, TABLE_4, table, simplified)
     judge_counts(page, "rv", steps, TABLE_4[RV], table[RV])
     judge_counts(page, "rv-without-t", steps, TABLE_4[RV], simplified, note=SIMPLIFIED_NOTE)
@@ -165,6 +166,7 @@ def table4(page: Page) -> None:
     judge_counts(page, "rxyz", steps, TABLE_4[RXYZ], table[RXYZ])
     judge_gaps(page, "gaps", steps, TABLE_4[RXYZ][: len(steps)], table[RXYZ])
     judge_mean(page, "lower", {"": table}, "newton")
+    page.note(COMPARABLE_NOTE.format("1e-8"))
     note_tolerances(page, steps, {"": table})
 
 

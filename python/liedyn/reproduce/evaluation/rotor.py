@@ -15,8 +15,8 @@ from liedyn.reproduce.evaluation.judging import (
     judge_large_steps, judge_mean, note_tolerances, two_panels, write,
 )  # fmt: skip
 from liedyn.reproduce.evaluation.runs import (
-    EP, KINDS, RHO, ROTOR, ROTOR_END, RV, RXYZ, Kind, Series, compiled, lost_at, outcome, reference_at, series,
-    steps_of, time_for,
+    COMPARABLE, COMPARABLE_NOTE, EP, FULL, KINDS, RHO, ROTOR, ROTOR_END, RV, RXYZ, SIMPLE, Kind, Series, compiled, lost_at,
+    outcome, reference_at, series, steps_of, time_for,
 )  # fmt: skip
 from liedyn.reproduce.figure import Page, figure, in_parallel, slope_line
 from liedyn.reproduce.sigma.rotor import draw_motion, precession_period
@@ -230,28 +230,20 @@ def table7(page: Page) -> None:
     steps = TABLE_7_STEPS[:3] if page.quick else TABLE_7_STEPS
     length = 4_000 if page.quick else TABLE_7_LENGTH
 
-    def column(kind: Kind, options: str = "") -> Series:
+    def column(kind: Kind, options: str = FULL) -> Series:
         ends = [min(ROTOR_END, length * step) for step in steps]
+        options = f"{options},{COMPARABLE}"
         runs = in_parallel(lambda case: outcome(ROTOR, kind, case[0], options, case[1]), list(zip(steps, ends)))
         return Series(tuple(runs), np.zeros(3))
 
     table = {kind: column(kind) for kind in KINDS}
-    simplified = column(RV, "jacobian=simplified")
+    simplified = column(RV, SIMPLE)
     counts_figure(page, steps, TABLE_7, table, simplified)
-    judge_counts(
-        page,
-        "rv",
-        steps,
-        TABLE_7[RV],
-        table[RV],
-        note="the first iteration leaves round-off, eps |theta|/h^2 in the accelerations, which at small steps is "
-        "above 1e-8 of the small inertial forces of a rotor that hardly tilts; the second one finds nothing left to "
-        "correct",
-    )
+    judge_counts(page, "rv", steps, TABLE_7[RV], table[RV])
     judge_counts(page, "rv-without-t", steps, TABLE_7[RV], simplified, note=SIMPLIFIED_NOTE)
     judge_counts(page, "ep", steps, TABLE_7[EP], table[EP])
-    judge_counts(page, "rxyz", steps, TABLE_7[RXYZ], table[RXYZ], note="as for RV")
+    judge_counts(page, "rxyz", steps, TABLE_7[RXYZ], table[RXYZ])
     judge_gaps(page, "gaps", steps, TABLE_7[EP][: len(steps)], table[EP])
     judge_mean(page, "lower", {"": table}, "newton")
-    page.note(f"means over the first {length} steps, or 4 s where that is less")
+    page.note(f"means over the first {length} steps, or 4 s where that is less; " + COMPARABLE_NOTE.format("1e-8"))
     note_tolerances(page, steps, {"": table})

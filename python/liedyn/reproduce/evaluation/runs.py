@@ -47,6 +47,15 @@ ROTOR_END = 4.0
 # Newton's method stops at a relative residual of 1e-8, as in the papers. Where it stagnates above that, at round-off
 # of rotation parameters in small steps, the next of these is tried. Iterations are compared at 1e-8 only.
 TOLERANCES = ("1e-8", "1e-7", "1e-6", "1e-5", "1e-4")
+COMPARABLE = "newton_stop=initial,predictor=zero"
+"""For counts of iterations, as the authors' program does it: vdot = 0 and lambda = 0 at first, until a residual of newton_tol times
+the first one."""
+COMPARABLE_NOTE = (
+    "iterations are linear solves. As in the authors' program Newton's method starts from vdot = 0, lambda = 0 (predictor=zero) and "
+    "stops at {} of the first residual (newton_stop=initial)"
+)
+FULL, SIMPLE, MODIFIED = "jacobian=full,newton=full", "jacobian=simplified,newton=full", "newton=modified"
+"""Options of Newton's method, as the papers name them: with and without the tangent operator, and with matrices that are kept."""
 STAGNATED = 1e-3
 """N, N m or m: a larger residual is no stagnation but a failure (those seen are above 5e-3, most far above)."""
 

@@ -8,21 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from liedyn.reproduce import rotor
+from liedyn.reproduce.evaluation.runs import COMPARABLE, COMPARABLE_NOTE, FULL, MODIFIED, SIMPLE
 from liedyn.reproduce.figure import Page, figure, in_parallel
 from liedyn.reproduce.sigma.methods import (
     AUTHORS, CARDAN, EULER, EXACT, GEOM1, QUICK_ROTOR_STEPS, ROTOR_STEPS, Method, steps_of, top_run,
 )  # fmt: skip
 
 
-COMPARABLE_NOTE = (
-    "iterations are linear solves. As in the authors' program Newton's method starts from vdot = 0, lambda = 0 (predictor=zero) and "
-    "stops at {} of the first residual (newton_stop=initial)"
-)
 REASONS: dict[str, str] = {}
 WITHIN = 0.1
 """Share of a stated count within which ours is the same, either way."""
-COMPARABLE = "newton_stop=initial,predictor=zero"
-"""As the authors' program does it: vdot = 0 and lambda = 0 at first, until a residual of newton_tol times the first one."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,6 @@ MODIFIED_NOTE = (
     "more than half of the residual"
 )
 SIGMA = AUTHORS
-FULL, SIMPLE, MODIFIED = "jacobian=full,newton=full", "jacobian=simplified,newton=full", "newton=modified"
 TOP_COUNTS = (
     Count("top-full", (GEOM1, *SIGMA), ("3", "2", "stabilized"), FULL, 2.0, "full Jacobians, all Lie group methods"),
     Count("top-full-ep", (EULER,), ("3",), FULL, 3.8, "full Jacobians, Euler parameters"),

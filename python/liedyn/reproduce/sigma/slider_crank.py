@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from liedyn.reproduce import slider_crank as crank
+from liedyn.reproduce.evaluation.runs import COMPARABLE, COMPARABLE_NOTE, FULL, MODIFIED, SIMPLE
 from liedyn.reproduce.figure import Page, figure, in_parallel
 from liedyn.reproduce.sigma.methods import (
     AUTHORS, CARDAN, EULER, EXACT, GEOM1, LIE, MARGIN, PRINTED, PRINTED_NOTE, SIGMA_1, Method, convergence_table,
     draw_convergence,
 )  # fmt: skip
-from liedyn.reproduce.sigma.newton import (
-    COMPARABLE, COMPARABLE_NOTE, FULL, MODIFIED, MODIFIED_NOTE, SIMPLE, Count, claims_of, reasons_of,
-)  # fmt: skip
+from liedyn.reproduce.sigma.newton import MODIFIED_NOTE, Count, claims_of, reasons_of
 
 SETTINGS = {"rho": 0.875, "newton_tol": "1e-9"}
 """As the section prints them."""
