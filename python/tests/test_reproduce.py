@@ -19,9 +19,10 @@ from liedyn.reproduce import pages, runner
 from liedyn.reproduce.__main__ import main
 from liedyn.reproduce.pages import tally
 from liedyn.reproduce.astable import squeezer
-from liedyn.reproduce.evaluation import runs as evaluation
+from liedyn.reproduce.evaluation import judging, runs as evaluation
 from liedyn.reproduce.sensitivity import direct_differentiation as direct
 from liedyn.reproduce.sensitivity import forms
+from liedyn.reproduce.sigma import newton as sigma_newton
 from liedyn.reproduce.study import explicit as study_explicit
 from liedyn.reproduce.study import flexible as study_flexible
 
@@ -64,7 +65,7 @@ def test_every_figure_says_what_it_is_and_what_the_paper_claims(name):
     "name",
     ["report-sec3.2", "report-example3.2", "report-fig6", "report-fig13", "sigma-fig3", "sigma-fig6", "sigma-fig9"]
     + ["sigma-fig10", "evaluation-fig16"]
-    + ["sensitivity-fig6", "sensitivity-fig8", "sensitivity-table4"]
+    + ["sensitivity-fig6", "sensitivity-fig7", "sensitivity-fig8", "sensitivity-table4"]
     + ["evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
     + ["astable-fig2", "astable-fig6", "astable-fig22"],
 )
@@ -226,13 +227,50 @@ def test_time_for_an_accuracy_is_on_the_line_between_two_runs():
     assert np.isnan(evaluation.time_for(row, 1e-5))
 
 
-# ---- the seam
-
-
 @pytest.fixture
 def page(tmp_path):
     entry = figure.Figure("report-test", "A test", "nowhere", {"a": "a is so", "b": "b is so"}, lambda page: None)
     return figure.Page(entry, tmp_path)
+
+
+def series_of(*counts):
+    """Outcomes with these numbers of iterations; None: lost."""
+    run = dataclasses.replace(evaluation.NOT_RUN, tolerance=evaluation.TOLERANCES[0])
+    runs = [dataclasses.replace(run, lost=True) if n is None else dataclasses.replace(run, newton=n) for n in counts]
+    return evaluation.Series(tuple(runs), np.zeros(3))
+
+
+@pytest.mark.parametrize("counts, met", [((2.1, 1.0), True), ((1.7, 1.0), False), ((2.3, 1.0), False), ((2.1, None), False)])
+def test_counts_are_compared_both_ways(page, counts, met):
+    judging.judge_counts(page, "a", [1e-3, 5e-4], [2.0, 1.0], series_of(*counts))
+    assert page.judged["a"].met is met, page.judged["a"].measured
+
+
+@pytest.mark.parametrize("counts, met", [((None, 1), True), ((None, None), False), ((1, 1), False)])
+def test_gaps_of_a_table_are_compared_both_ways(page, counts, met):
+    judging.judge_gaps(page, "a", [1e-3, 5e-4], [np.nan, 1.0], series_of(*counts))
+    assert page.judged["a"].met is met, page.judged["a"].measured
+
+
+@pytest.mark.parametrize("values, met", [((2.1, 2.0, np.nan), True), ((1.0, 1.2, 1.1), False), ((2.4, 2.4, 2.4), False)])
+def test_means_of_the_text_are_compared_both_ways(page, values, met):
+    sigma_newton.Count("a", (), (), "", 2.0, "").judge(page, {"geom1": values})
+    assert page.judged["a"].met is met, page.judged["a"].measured
+
+
+def test_time_of_a_run_is_that_of_its_thread():
+    runs = []
+
+    def run():
+        runs.append(ld.run("pendulum", end=0.1))
+        return runs[-1]
+
+    result, seconds = figure.timed(run, most=3)
+    assert result is runs[-1] and len(runs) == 3
+    assert seconds == min(run.summary["wall_seconds"] for run in runs), "short runs have a core at least once"
+
+
+# ---- the seam
 
 
 def test_checks_of_ours_do_not_count_as_claims(tmp_path):

@@ -99,7 +99,13 @@ def draw_explicit(
             )
     ax.margins(x=0.05)
     ax.set(xlabel="error / m" if against else "step h / s", ylabel=ylabel, title="explicit integration")
-    ax.legend(ncols=2, fontsize=7)
+    # A dozen lines and more leave no room for a legend among them.
+    fig, (handles, labels) = ax.figure, ax.get_legend_handles_labels()
+    room = 0.15 + 0.17 * -(-len(labels) // 4)
+    fig.set_figheight(fig.get_figheight() + room)
+    share = room / fig.get_figheight()
+    fig.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+    fig.legend(handles, labels, loc="lower center", ncols=4, fontsize=7)
 
 
 def write_explicit(page: Page, steps: Sequence[float], tables: Explicit) -> None:

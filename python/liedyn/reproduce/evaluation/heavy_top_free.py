@@ -80,9 +80,9 @@ def fig2(page: Page) -> None:
         best, other_model = (float(np.abs(value - getattr(exact, key)[-1]).max()) for value in (smallest, joint))
         page.judge(
             key,
-            stated=f"about 1e-5 {unit} (here: at most 2e-5)",
+            stated=f"about 1e-5 {unit} (here: within a factor of 3)",
             measured=f"{off:.1e} {unit} with h = {step:g}",
-            met=off <= 2e-5,
+            met=1e-5 / 3 <= off <= 3e-5,
             note="the step of the Lie group run is not printed; that of the paper's reference, by another program, is "
             f"2.5e-5. With h = {FREE_STEPS[-1]:.3g}, the smallest of Figure 3, the deviation is {best:.1e} {unit}; of "
             f"the top with constraints, with h = {step:g}, {other_model:.1e} {unit}",

@@ -24,6 +24,12 @@ from liedyn.reproduce.sigma.methods import (
         "velocity": "the velocity by about 1e-5 m/s",
         "index2": "index 2 gives similar results",
     },
+    reasons={
+        "position": "at h = 2.5e-5, the step of the paper's reference, the position is off by 8e-7 m, the velocity by 8e-6 m/s, in a motion "
+        "whose velocities are about 5 times its positions. The paper's number holds the error of the other program, which is not known.",
+        "index2": "3.2e-6 m and 2.7e-5 m/s: 3.9 and 3.2 times those of index 3, in which the error of the algorithm as printed nearly "
+        "cancels (geom1: 3.4e-6 m in index 3, 4.1e-6 m in index 2).",
+    },
 )
 def fig2(page: Page) -> None:
     step = 2.5e-4 if page.quick else 2.5e-5
@@ -57,16 +63,16 @@ def fig2(page: Page) -> None:
     for key, value, unit in zip(("position", "velocity"), deviation["3"], ("m", "m/s")):
         page.judge(
             key,
-            stated=f"about 1e-5 {unit}",
+            stated=f"about 1e-5 {unit} (here: within a factor of 3)",
             measured=f"{value:.1e} {unit}",
-            met=value <= 2e-5,
-            note="met if not larger; the paper compares with another program, whose own error is in its number",
+            met=1e-5 / 3 <= value <= 3e-5,
+            note="the paper compares with another program, whose own error is in its number",
         )
     page.judge(
         "index2",
-        stated="similar",
+        stated="similar (here: within a factor of 3 of index 3)",
         measured=f"{deviation['2'][0]:.1e} m, {deviation['2'][1]:.1e} m/s",
-        met=deviation["2"][0] <= 2e-5 and deviation["2"][1] <= 10 * deviation["3"][1],
+        met=all(1 / 3 <= second / third <= 3 for second, third in zip(deviation["2"], deviation["3"])),
     )
     page.note(
         f"the paper does not print the step of this figure; here h = {step:g}, the step of its reference, with "
