@@ -11,9 +11,10 @@
 namespace liedyn {
 namespace {
 
-System model(const std::string& name, std::vector<Assignment> assignments = {}) {
+System model(const std::string& name, std::vector<Assignment> assignments = {},
+             const std::string& formulation = "r3so3") {
   const auto description = std::make_shared<const Description>(read_model(name, assignments));
-  return System(Model::compile(description, "r3so3"), Params(description));
+  return System(Model::compile(description, formulation), Params(description));
 }
 
 struct Outcome {
@@ -41,14 +42,17 @@ TEST(NewtonByCost, KeepsExpensiveMatricesOnly) {
     std::vector<Assignment> assignments;
     double end, step;
     bool keeps;
+    const char* formulation = "r3so3";
   };
   const Case cases[] = {{"heavy_top", {}, 0.2, 1e-3, false},
                         {"slider_crank", {}, 0.2, 1e-3, false},
                         {"chain", {{"links", 50}}, 0.1, 1e-3, false},
                         {"flying_spaghetti", {}, 1, 1e-2, true},
-                        {"net", {{"rows", 20}, {"columns", 20}}, 0.1, 1e-3, true}};
+                        {"net", {{"rows", 20}, {"columns", 20}}, 0.1, 1e-3, true},
+                        {"puma560", {}, 0.1, 1e-3, true, "minimal"},
+                        {"heavy_top", {}, 0.2, 1e-3, false, "minimal"}};
   for (const Case& c : cases) {
-    const System system = model(c.name, c.assignments);
+    const System system = model(c.name, c.assignments, c.formulation);
     const Outcome chosen = run(system, c.end, c.step, "generalized-alpha,rho=0.9"),
                   full = run(system, c.end, c.step, "generalized-alpha,rho=0.9,newton=full"),
                   precise =
@@ -63,6 +67,30 @@ TEST(NewtonByCost, KeepsExpensiveMatricesOnly) {
     const double size = 1 + precise.sensors.cwiseAbs().maxCoeff();
     expect_at_most((chosen.sensors - precise.sensors).cwiseAbs().maxCoeff() / size, 1e-9,
                    fmt::format("{}: chosen - precise", c.name));
+  }
+}
+
+// Where Newton's method starts and what its tolerance is relative to changes the number of iterations, not what is found: in every formulation.
+TEST(Newton, FindsTheSameFromZeroAndRelativeToTheFirstResidual) {
+  for (const std::string& formulation : formulations()) {
+    const System system = model("slider_crank", {}, formulation);
+    const Outcome plain = run(system, 0.1, 1e-3, "generalized-alpha,newton=full,newton_tol=1e-11"),
+                  zero =
+                      run(system, 0.1, 1e-3, "generalized-alpha,newton=full,newton_tol=1e-11,predictor=zero"),
+                  initial = run(system, 0.1, 1e-3,
+                                "generalized-alpha,newton=full,predictor=zero,newton_stop=initial"),
+                  coarse =
+                      run(system, 0.1, 1e-3,
+                          "generalized-alpha,newton=full,predictor=zero,newton_stop=initial,newton_tol=1e-3");
+    const double size = plain.sensors.cwiseAbs().maxCoeff();
+    fmt::print("  {:<17} {} iterations; from zero {}; relative to the first residual {}, with 1e-3 {}\n",
+               formulation, plain.iterations, zero.iterations, initial.iterations, coarse.iterations);
+    EXPECT_GT(zero.iterations, plain.iterations);
+    EXPECT_LT(coarse.iterations, initial.iterations);
+    expect_at_most((zero.sensors - plain.sensors).cwiseAbs().maxCoeff() / size, 1e-8,
+                   formulation + ": from zero");
+    expect_at_most((initial.sensors - plain.sensors).cwiseAbs().maxCoeff() / size, 1e-5,
+                   formulation + ": relative to the first residual");
   }
 }
 

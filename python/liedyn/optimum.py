@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
 from liedyn.model import _json_text
 
@@ -100,16 +101,23 @@ def optimize(
             file = Path(study)
             text = file.read_text(encoding="utf-8")
         folder = Path(out) if out is not None else None
+        before = 0  # evaluations of the search that this one goes on with
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
+            if restart is not None and (folder / "history.csv").exists():
+                before = len((folder / "history.csv").read_text(encoding="utf-8").splitlines()) - 1
 
         def told(evaluation: int, objective: float, violation: float, values: list[float], failure: str, best: bool, point: str) -> Any:
             names = list(json.loads(point)["variables"])
             if folder is not None:
-                if evaluation == 1:
-                    head = ",".join(["evaluation", "objective", "violation", *names])
+                head = ",".join(["evaluation", "objective", "violation", *names])
+                if evaluation == 1 and before > 0:
+                    with open(folder / "history.csv", encoding="utf-8") as history:
+                        if history.readline() != head + "\n":
+                            raise InputError([Diagnostic(str(folder / "history.csv"), 0, "", "is the history of another study", "take another directory")])
+                if evaluation == 1 and before == 0:
                     (folder / "history.csv").write_text(head + "\n", encoding="utf-8")
-                row = [str(evaluation), *("" if x != x else repr(x) for x in (objective, violation, *values))]
+                row = [str(before + evaluation), *("" if x != x else repr(x) for x in (objective, violation, *values))]
                 with open(folder / "history.csv", "a", encoding="utf-8") as history:
                     history.write(",".join(row) + "\n")
                 if best:

@@ -143,6 +143,15 @@ def test_optimize_tells_and_writes_and_goes_on(tmp_path):
         assert (tmp_path / "found" / file).exists()
     again = ld.optimize(study, tmp_path, restart=tmp_path / "found" / "result.json")
     assert again.history["vz"][0] == found.variables["vz"]
+    # With the same directory the history goes on.
+    rows = (tmp_path / "found" / "history.csv").read_text().splitlines()
+    ld.optimize(study, tmp_path, restart=tmp_path / "found" / "result.json", out=tmp_path / "found")
+    longer = (tmp_path / "found" / "history.csv").read_text().splitlines()
+    assert longer[: len(rows)] == rows
+    assert [int(row.split(",")[0]) for row in longer[1:]] == list(range(1, len(longer)))
+    other = study | {"variables": {"vx": {"parameter": "bodies.stone.velocity[2]", "lower": 0, "upper": 20}}}
+    with pytest.raises(ld.InputError, match="another study"):
+        ld.optimize(other, tmp_path, restart=tmp_path / "found" / "result.json", out=tmp_path / "found")
     stopped = ld.optimize(study, tmp_path, progress=lambda point: point["evaluation"] < 2)
     assert not stopped.converged and stopped.reason == "interrupted"
     with pytest.raises(ZeroDivisionError):

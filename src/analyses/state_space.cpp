@@ -10,6 +10,7 @@
 #include <Eigen/QR>
 
 #include "analyses/eigenvalues.h"
+#include "analyses/loads.h"
 #include "analyses/modes.h"
 #include "base/suggest.h"
 #include "model/flexible/body.h"
@@ -31,14 +32,11 @@ struct Input {
   double value;
 };
 
-bool is_load(const Field& field) {
-  return field.unit == "N" || field.unit == "N m" || field.unit == "N/m" || field.unit == "N m or N";
-}
-
 // Of a force that is named also other functions of time: the target of a motor.
 void add_loads(const System& system, const Entry& force, bool named, std::vector<std::string>& out) {
   for (std::size_t f = 0; f < force.fields.size(); ++f) {
-    if (!force.kind->fields[f].may_depend_on_time || (!named && !is_load(force.kind->fields[f]))) continue;
+    const Field& field = force.kind->fields[f];
+    if (!field.may_depend_on_time || (!named && !is_load(field))) continue;
     for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i)
       out.push_back(system.params().path(force.fields[f].first + i));
   }

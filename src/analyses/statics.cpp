@@ -13,6 +13,7 @@
 
 #include "analyses/instability.h"
 #include "analyses/linearization.h"
+#include "analyses/loads.h"
 #include "analyses/modes.h"
 #include "analyses/motions.h"
 #include "analyses/shifted_matrix.h"
@@ -67,8 +68,7 @@ std::vector<Load> loads_of(const System& system, double time) {
   for (const Entry& entry : d.entries(Section::Forces))
     for (std::size_t f = 0; f < entry.fields.size(); ++f) {
       const Field& field = entry.kind->fields[f];
-      if (!field.may_depend_on_time || (field.unit != "N" && field.unit != "N m" && field.unit != "N/m"))
-        continue;
+      if (!is_load(field)) continue;
       for (int i = 0; i < entry.fields[f].count && entry.fields[f].first >= 0; ++i)
         out.push_back({entry.fields[f].first + i, params.get(entry.fields[f].first + i)});
     }

@@ -173,6 +173,28 @@ TEST(Statics, LoadStepsFollowTheTrussToItsEquilibrium) {
                    fmt::format("load factor {}: force at that height", step.factor));
 }
 
+// A motor's feed-forward is a load as a torque is: both are raised together.
+TEST(Statics, LoadStepsRaiseMotorsToo) {
+  const double stiffness = 50, torque = 3;
+  ModelBuilder builder({0, 0, 0});
+  builder.body("rotor", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.2});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "rotor")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
+  builder.force("spring", "joint_spring").set("joint", std::string("hinge")).set("stiffness", {stiffness});
+  builder.force("motor", "joint_actuator").set("joint", std::string("hinge")).set("feed_forward", {torque});
+  builder.sensor("angle", "joint_angle").set("of", std::string("hinge"));
+  StaticOptions options;
+  options.load_steps = 4;
+  const StaticResult found = find_equilibrium(make_system(builder.finish()), options);
+  ASSERT_TRUE(found.converged) << found.failure;
+  ASSERT_EQ(found.steps.size(), 4u);
+  for (const LoadStep& step : found.steps)
+    expect_at_most(std::abs(step.sensors[0] - step.factor * torque / stiffness), 1e-10,
+                   fmt::format("load factor {}: angle - torque/stiffness", step.factor));
+}
+
 TEST(Statics, BeyondTheLimitLoadItSnapsThrough) {
   const double b = 1, height = 0.4, k = 1000;
   const System system = make_system(truss(b, height, k, 60));

@@ -282,6 +282,27 @@ TEST(AdaptiveSteps, DoNotPassOverPulses) {
     }
 }
 
+TEST(EqualSteps, SayWhatTheyPassOver) {
+  struct Case {
+    const char* function;
+    double step;
+    bool hides;
+  };
+  for (const auto& [function, step, hides] :
+       {Case{"200*(step(t,0.5,0.5001)-step(t,0.505,0.5051))", 0.01, true},
+        Case{"200*(step(t,0.5,0.5001)-step(t,0.505,0.5051))", 0.001, false},
+        Case{"200*exp(-((t-0.5)/0.005)^2)", 0.1, true}, Case{"200*exp(-((t-0.5)/0.005)^2)", 1e-3, false},
+        Case{"200*max(0,1-abs(t-0.512)/0.001)", 0.01, true}, Case{"sin(2*pi*t)", 0.05, false},
+        Case{"sin(200*t)", 0.03, true}, Case{"sin(200*t)", 1e-3, false}, Case{"step(t,0.4,0.6)", 0.3, false},
+        Case{"min(1,max(0,1e9*(t-0.503)))", 0.01, false}, Case{"1", 0.1, false}}) {
+    const Simulation run(make_system(pushed_mass(function)), "generalized-alpha", 1, step);
+    const std::string said = run.report.warnings.empty() ? "nothing" : run.report.warnings.front();
+    fmt::print("  {} with steps of {}: {}\n", function, step, said);
+    EXPECT_EQ((said.find("too long for a function of time") != std::string::npos), hides)
+        << function << " " << step;
+  }
+}
+
 TEST(AdaptiveSteps, AreNoLongerThanMaxStep) {
   const System system = make_system(pushed_mass("1"));
   for (const std::string& method : adaptive_methods()) {

@@ -109,6 +109,9 @@ void check_combination(const IntegratorOptions& options, const Model& model) {
            "other local coordinates go with form=linear or form=residual");
   if (form != "geometric" && options.given("sigma"))
     refuse(fmt::format("sigma belongs to form=geometric, got form={}", form), "leave sigma out");
+  if (options.given("predictor_factor") && options.word("variant") != "paper")
+    refuse("predictor_factor belongs to variant=paper",
+           "the exact relation does not depend on where Newton's method starts");
   if (form != "geometric" && options.word("variant") == "paper")
     refuse(fmt::format("variant=paper belongs to form=geometric, got form={}", form), "leave variant out");
   if (form == "residual" && model.has_conventional_nodes())
@@ -128,6 +131,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
         sigma_(sigma_from(options, parameters_)),
         form_(form_from(options)),
         corrected_start_(options.word("start") == "corrected"),
+        starts_from_zero_(options.word("predictor") == "zero"),
+        predictor_factor_(options.number("predictor_factor")),
         tolerances_(options),
         corrector_(system, corrector_from(options, sigma_)),
         text_(options.text()) {
@@ -436,7 +441,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const auto [alpha_m, alpha_f, beta, gamma] = parameters_;
     const double weight = sigma_ * beta / gamma;
     if (corrector_.options().update == StageUpdate::Exact) return 0.25 * (1.0 / 3 - weight);
-    return 1.0 / 12 - weight * (0.5 + (gamma - 0.5) * (gamma - 0.5) * (1 - alpha_f) / (4 * (1 - alpha_m)));
+    const double share = (1 - alpha_f) / (1 - alpha_m);
+    return 1.0 / 12 - weight * (predictor_factor_ * (0.5 - share * (gamma - beta)) + 0.5 * share * gamma);
   }
 
   Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& last, double h, StateOf<S>& to,
@@ -461,13 +467,17 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     const double vdot_in_V = h * gamma * of_vdot, a_in_V = h * (1 - gamma) + h * gamma * of_a;
     const double v_in_Theta = h - part, vdot_in_Theta = h * h * beta * of_vdot - part * vdot_in_V,
                  a_in_Theta = h * h * (0.5 - beta + beta * of_a) - part * a_in_V;
-    const bool extrapolates = exact && form_ == Form::Geometric && past_.reaches(last.t, h);
+    const bool extrapolates =
+        exact && form_ == Form::Geometric && !starts_from_zero_ && past_.reaches(last.t, h);
     parallel_for(work.threads.get(), numbers_, [&](std::size_t begin, std::size_t end) {
       combine(v.data(), 1, vdot.data(), vdot_in_V, a.data(), a_in_V, begin, end, corrector.V.data());
       combine(v.data(), v_in_Theta, vdot.data(), vdot_in_Theta, a.data(), a_in_Theta, begin, end,
               corrector.Theta.data());
-      // Predictor: a_{n+1} = a_n. What is found does not depend on it, nor do derivatives.
-      if (!extrapolates)
+      // Predictor: a_{n+1} = a_n, or vdot_{n+1} = 0. What is found does not depend on it, nor do derivatives.
+      if (starts_from_zero_)
+        for (std::size_t i = begin; i < end; ++i)
+          corrector.theta[i] = value(corrector.Theta[i]) + part * value(corrector.V[i]);
+      else if (!extrapolates)
         for (std::size_t i = begin; i < end; ++i)
           corrector.theta[i] = h * value(v[i]) + 0.5 * h * h * value(a[i]);
     });
@@ -479,7 +489,12 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       const int i = node.v + rotation_start(node.type);
       Eigen::Map<Vec3T<S>>{&corrector.Theta[at(i)]} =
           h * (1 - beta / gamma) * angles + h * h * (0.5 - beta / gamma) * b;
-      Eigen::Map<Vec3T<S>>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;
+      if (starts_from_zero_)
+        Eigen::Map<Vec3T<S>>{&corrector.theta[at(i)]} =
+            Eigen::Map<Vec3T<S>>{&corrector.Theta[at(i)]} +
+            h * beta / gamma * angle_rates(node, from.y.data(), corrector.V.data(), from.vdot.data()).first;
+      else
+        Eigen::Map<Vec3T<S>>{&corrector.theta[at(i)]} = h * angles + 0.5 * h * h * b;
     });
     if (form_ == Form::Residual) {
       const S* g = last.memory.data() + numbers_ + 3 * body_angles_;
@@ -490,6 +505,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       to.eta = from.eta;
       if (extrapolates)
         extrapolate(corrector, stage, from.lambda, vdot, to.lambda, work);
+      else if (starts_from_zero_)
+        to.lambda.assign(from.lambda.size(), S(0));
       else
         to.lambda = from.lambda;
     } else {
@@ -635,7 +652,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     return tolerances_.worst_rate(*system_, error_, from, to);
   }
 
-  // Lines 1 to 7 of Algorithms 1 to 3: vdot = 0, lambda = 0, theta = (1 - sigma h (beta/gamma) v^) theta.
+  // Lines 1 to 7 of Algorithms 1 to 3: vdot = 0, lambda = 0, theta = (1 - f sigma h (beta/gamma) v^) theta. f = 1 is printed; f = 1/2 is
+  // what Eqs. (29) and (83) give, and what the authors' program has.
   void predict_as_printed(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to) const {
     const double part = h * sigma_ * parameters_.beta / parameters_.gamma;
     std::fill(to.lambda.begin(), to.lambda.end(), 0.0);
@@ -653,7 +671,7 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
       }
       double turned[6];
       std::copy_n(theta, count, turned);
-      add_bracket(node.type, to.v.data() + node.v, theta, -part, turned);
+      add_bracket(node.type, to.v.data() + node.v, theta, -predictor_factor_ * part, turned);
       std::copy_n(turned, count, theta);
       increment_position<double>(node.type, theta, to.q.data() + node.q);
     }
@@ -759,6 +777,8 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   Form form_;
   Past past_;
   bool corrected_start_;
+  bool starts_from_zero_;    // Newton's method, with vdot = 0, lambda = 0
+  double predictor_factor_;  // of variant=paper
   Tolerances tolerances_;
   CorrectorOf<S> corrector_;
   std::unique_ptr<CorrectorOf<S>> careful_;
@@ -829,6 +849,20 @@ ListedIntegrator generalized_alpha() {
        "exact",
        "The sigma relation solved exactly, or the published algorithms as printed.",
        {"exact", "paper"}},
+      {"predictor_factor",
+       "1",
+       "Of variant=paper: factor of h beta/gamma in line 6 of the algorithms, 1 as printed, 0.5 as in the "
+       "authors' "
+       "program.",
+       {},
+       0,
+       1},
+      {"predictor",
+       "extrapolated",
+       "Where Newton's method starts: from accelerations and multipliers of the last steps, or from zero for "
+       "both, "
+       "as in the published algorithms.",
+       {"extrapolated", "zero"}},
       {"start",
        "plain",
        "Starting values as they are, or corrected so that the multipliers are of second order from the "

@@ -6,9 +6,8 @@ std::vector<IntegratorOption> newton_options() {
   return {{"newton",
            "auto",
            "A new matrix in every iteration (full), only when the contraction is worse than 0.5 (modified), "
-           "or whichever "
-           "is estimated to cost less (auto): full, or kept until the additional iterations have cost as "
-           "much as a new one.",
+           "or whichever is estimated to cost less (auto): full, or kept until solves with it cost more than "
+           "those so far did on average, the matrix included.",
            {"auto", "full", "modified"}},
           {"jacobian", "full", "simplified: without the tangent operators.", {"full", "simplified"}},
           {"line_search", "false", "Armijo line search in Newton's method.", {"false", "true"}},
@@ -17,12 +16,19 @@ std::vector<IntegratorOption> newton_options() {
            "Residual at which Newton's method stops, relative to the forces at work.",
            {},
            1e-15,
-           1}};
+           1},
+          {"newton_stop",
+           "forces",
+           "What newton_tol is relative to: the forces at work in each equation; or, for comparison with "
+           "programs "
+           "that do so, the norm of all residuals before the first iteration (initial).",
+           {"forces", "initial"}}};
 }
 
 CorrectorOptions corrector_with(const IntegratorOptions& options) {
   CorrectorOptions out;
   out.relative = options.number("newton_tol");
+  out.from_first = options.word("newton_stop") == "initial";
   out.modified = options.word("newton") == "modified";
   out.by_cost = options.word("newton") == "auto";
   out.simplified = options.word("jacobian") == "simplified";

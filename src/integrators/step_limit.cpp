@@ -122,4 +122,39 @@ double StepLimit::longest(double t, double h) {
   return h;
 }
 
+double StepLimit::passed_over(double t, double h) {
+  constexpr double kBadly = 0.2;
+  for (Sampled& f : functions_) {
+    // What the steps see of it: a line from end to end.
+    double begin = t, ends[2] = {f.function.at(t), f.function.at(t + h)};
+    double away = 0, away_at = t, hidden_at = std::numeric_limits<double>::infinity();
+    double missed = 0, all = 0, mean = 0;  // integrals over time
+    for (std::size_t i = 1; i < f.samples.size(); ++i)
+      mean += (f.samples[i].value + f.samples[i - 1].value) / 2 * (f.samples[i].t - f.samples[i - 1].t);
+    mean /= f.samples.back().t - f.samples.front().t;
+    double missed_before = 0, all_before = 0;
+    for (std::size_t i = 0; i < f.samples.size(); ++i) {
+      const Sample& now = f.samples[i];
+      if (now.t > begin + (1 + 1e-9) * h) {
+        begin = t + h * std::floor((now.t - t) / h + 1e-9);
+        ends[0] = f.function.at(begin), ends[1] = f.function.at(begin + h);
+      }
+      const double part = (now.t - begin) / h,
+                   difference = std::abs(now.value - (1 - part) * ends[0] - part * ends[1]);
+      const auto [least, most] = std::minmax(ends[0], ends[1]);
+      const bool inside = part > 1e-9 && part < 1 - 1e-9;
+      if (inside && (now.value < least - f.slack || now.value > most + f.slack))
+        hidden_at = std::min(hidden_at, now.t);
+      if (difference > away) away = difference, away_at = now.t;
+      const double spread = std::abs(now.value - mean), dt = i == 0 ? 0 : now.t - f.samples[i - 1].t;
+      missed += dt * (difference + missed_before) / 2;
+      all += dt * (spread + all_before) / 2;
+      missed_before = difference, all_before = spread;
+    }
+    if (std::isfinite(hidden_at)) return hidden_at;
+    if (missed > kBadly * all) return away_at;
+  }
+  return std::numeric_limits<double>::infinity();
+}
+
 }  // namespace liedyn

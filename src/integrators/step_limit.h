@@ -18,6 +18,10 @@ class StepLimit {
   // leaves the interval between its values at the two ends by more than a fiftieth of all that it does in the run: what it does then shows at the end of the step.
   double longest(double t, double h);
 
+  // A time at which equal steps from t on see little of a function: it does more than that in the middle of one of them, or lies far from the lines between their ends in most of what it does.
+  // Infinity if there is none.
+  double passed_over(double t, double h);
+
  private:
   struct Sample {
     double t, value;

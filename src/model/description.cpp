@@ -510,6 +510,7 @@ void DescriptionBuilder::end() {
     FieldValue& value = entry_->fields[i];
     const Field& kind_field = entry_->kind->fields[i];
     if (value.given || (member && concerns_whole_frame(kind_field.name))) continue;
+    if (entry_->rides) continue;  // where the body is
     if (kind_field.required) {
       field_finding(kind_field.name, fmt::format("missing: {}", kind_field.summary), {}, entry_->line);
     } else if (kind_field.type == FieldType::Integer && !kind_field.defaults.empty()) {
@@ -584,6 +585,57 @@ void DescriptionBuilder::add_modes() {
       bodies.back().flexible = static_cast<std::int32_t>(i);
       names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
     }
+  }
+}
+
+// A body that rides on another one is held by a fixed joint, NAME.on, which leaves no rows (plan_tree in model/model.cpp).
+void DescriptionBuilder::add_riders() {
+  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
+  std::unordered_map<std::string_view, std::int32_t> index{{"ground", -1}};
+  for (std::size_t i = 0; i < bodies.size(); ++i) index.emplace(bodies[i].name, static_cast<std::int32_t>(i));
+  for (Entry& body : bodies) {
+    const int field = body.kind->field("on");
+    if (field < 0 || !body.fields[static_cast<std::size_t>(field)].given) continue;
+    const std::int32_t word = body.fields[static_cast<std::size_t>(field)].word;
+    if (word < 0) continue;  // reported before
+    const auto host = index.find(description_.words[static_cast<std::size_t>(word)]);
+    if (host == index.end()) continue;
+    body.rides = true;
+    body.host = host->second;
+  }
+  for (const Entry& body : bodies) {
+    if (!body.rides) continue;
+    const std::string path = entry_path(Section::Bodies, body.name) + ".on";
+    constexpr int kMostRiders = 100;
+    const Entry* carrier = &body;
+    for (int steps = 0; carrier->rides && carrier->host >= 0 && steps < kMostRiders; ++steps)
+      carrier = &bodies[static_cast<std::size_t>(carrier->host)];
+    if (carrier->rides && carrier->host >= 0) {
+      finding(path,
+              fmt::format("'{}' rides on itself, or on more than {} bodies one upon the other",
+                          excerpt(body.name), kMostRiders),
+              "one of them must move by itself, or ride on ground", body.line);
+      continue;
+    }
+    for (const char* name : {"position", "orientation", "velocity", "angular_velocity"})
+      if (const int f = body.kind->field(name); body.fields[static_cast<std::size_t>(f)].consistent)
+        finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), name),
+                "\"consistent\" is not allowed for a body that rides on another one",
+                "leave it out: it follows that body", body.line);
+    section_ = Section::Joints;
+    std::vector<Entry>& joints = description_.entries(Section::Joints);
+    const Kind* kind = find_kind(Section::Joints, "fixed");
+    joints.push_back({body.name + ".on", kind, body.line,
+                      static_cast<std::int32_t>(description_.numbers.size()),
+                      std::vector<FieldValue>(kind->fields.size())});
+    joints.back().rides = true;
+    joints.back().host = static_cast<std::int32_t>(&body - bodies.data());
+    names_[static_cast<std::size_t>(Section::Joints)]->insert(joints.size() - 1);
+    entry_ = &joints.back();
+    given_.clear();
+    words("between", body.host < 0 ? "ground" : bodies[static_cast<std::size_t>(body.host)].name, body.name,
+          body.line);
+    end();
   }
 }
 
@@ -864,7 +916,10 @@ void DescriptionBuilder::check_found_bodies() {
 
 Description DescriptionBuilder::finish() {
   add_modes();
-  for (Section section : kSections) resolve_references(section);
+  resolve_references(Section::Bodies);
+  add_riders();
+  for (Section section : kSections)
+    if (section != Section::Bodies) resolve_references(section);
   check_found_bodies();
   if (!findings_.empty()) {
     std::stable_sort(findings_.begin(), findings_.end(),

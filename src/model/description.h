@@ -48,6 +48,9 @@ struct Entry {
   std::int32_t beam = -1;          // of a body that is a node of a beam: the index of that beam, and
   std::int32_t node = 0;           // which of its nodes it is
   std::int32_t flexible = -1;  // of a body of a flexible one (model/flexible/body.h): the index of that entry
+  bool rides =
+      false;  // of a body: on `host`, without degrees of freedom of its own; of a joint: it stands for that
+  std::int32_t host = -1;  // the body that carries it, -1: ground; of a joint: the body that rides
 };
 
 // A number given as an expression of `parameters` (and of t where the field allows it).
@@ -184,6 +187,7 @@ class DescriptionBuilder {
   void add_flexible_frame(std::size_t entry);
   void check_member(const Entry& member);
   void add_modes();
+  void add_riders();
   void refuse_flexible(std::size_t entry, const Field& field, const std::string& word);
   void resolve(std::size_t entry, const Field& field, std::string& word);
   bool resolve_beam(std::size_t entry, const Field& field, std::string& word);

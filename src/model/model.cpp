@@ -115,6 +115,7 @@ bool names_one_of(std::string_view text, const Entry* first, const Entry* end) {
 
 // A frame needs no numbers of its own where it is the node's.
 bool at_reference(const Entry& entry, const Attachment& a) {
+  if (entry.rides) return false;
   const bool point = a.place == Attachment::Place::Point && is_given(entry, a.point_field);
   const Attachment::Place place = a.place == Attachment::Place::Point && !point ? a.otherwise : a.place;
   return !point && place == Attachment::Place::Reference;
@@ -139,13 +140,18 @@ const std::vector<std::string>& formulation_choices() {
 
 namespace {
 
-// Joints that the tree may hold: of the kinds it knows, unless a sensor or a force wants their multipliers.
+// Joints that the tree may hold: of the kinds it knows, unless a sensor or a force wants their multipliers. Only in minimal coordinates
+// these are more than the ones that stand for bodies that ride on others.
 Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<NodeType>& types,
-               const std::vector<bool>& own) {
+               const std::vector<bool>& own, bool minimal) {
   std::vector<bool> roots;
+  const auto rides = [&](std::size_t i) {
+    return i < d.entries(Section::Bodies).size() && d.entries(Section::Bodies)[i].rides;
+  };
   for (std::size_t i = 0; i < types.size(); ++i) {
     // States come last, behind all that grows from the ground and from other roots.
-    roots.push_back(types[i] != NodeType::State && (own[i] || types[i] != NodeType::R3xSO3));
+    roots.push_back(types[i] != NodeType::State && !rides(i) &&
+                    (!minimal || own[i] || types[i] != NodeType::R3xSO3));
   }
   std::unordered_set<std::string_view> keep_rows;
   for (const Entry& sensor : d.entries(Section::Sensors))
@@ -162,7 +168,7 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
   std::vector<TreeJoint> candidates;
   for (std::size_t i = 0; i < joints.size(); ++i) {
     const std::span<const Link::Kind> motions = tree_motions(joints[i].kind->type);
-    if (motions.empty() || keep_rows.contains(joints[i].name)) continue;
+    if (motions.empty() || keep_rows.contains(joints[i].name) || !(minimal || joints[i].rides)) continue;
     const int between = joints[i].kind->field("between");
     candidates.push_back(
         {static_cast<int>(i),
@@ -205,7 +211,7 @@ void connect_flexible(Model& m, const std::vector<int>& frames, const std::vecto
 }  // namespace
 
 std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> description,
-                                            const std::string& formulation) {
+                                            const std::string& formulation, Riders riders) {
   const Description& d = *description;
   auto model = std::make_shared<Model>();
   Model& m = *model;
@@ -271,11 +277,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     m.tangents += size.tangent;
     return static_cast<int>(m.nodes.size()) - 1;
   };
-  if (!minimal) {
+  const bool merges = riders == Riders::Merged &&
+                      std::any_of(bodies.begin(), bodies.end(), [](const Entry& body) { return body.rides; });
+  if (!minimal && !merges) {
     m.nodes.reserve(types.size());
     for (const NodeType type : types) add_node(type);
   } else {
-    m.tree = plan_tree(d, body_names, types, own);
+    m.tree = plan_tree(d, body_names, types, own, minimal);
     for (std::size_t i = 0; i < m.tree->links.size(); ++i) {
       Link& link = m.tree->links[i];
       if (link.kind == Link::Kind::Weld) continue;

@@ -17,18 +17,21 @@ namespace liedyn {
 
 class Model {
  public:
+  // Bodies that ride on others ("on") have no coordinates of their own, or six and as many rows that hold them.
+  enum class Riders : std::uint8_t { Merged, HeldByRows };
   // Throws InputError with every finding. `formulation` empty: the description's own.
   static std::shared_ptr<const Model> compile(std::shared_ptr<const Description> description,
-                                              const std::string& formulation = {});
+                                              const std::string& formulation = {},
+                                              Riders riders = Riders::Merged);
 
   const Description& description() const { return *description_; }
   std::shared_ptr<const Description> shared_description() const { return description_; }
   const std::string& formulation() const { return formulation_; }
   bool has_conventional_nodes() const;
 
-  // One per body, in the order of the bodies, then one per state; in minimal coordinates those of the links of the tree, in their order.
+  // One per body, in the order of the bodies, then one per state; with a tree those of its links, in their order.
   std::vector<Node> nodes;
-  std::optional<Tree> tree;          // in minimal coordinates
+  std::optional<Tree> tree;          // in minimal coordinates, and where bodies ride on others
   std::vector<NodeType> body_types;  // of the node that each body has in absolute coordinates
   std::vector<Frame> frames;
   std::vector<std::unique_ptr<Batch>> batches;

@@ -83,6 +83,14 @@ BodyStart<S> start_of(const Description& d, const Entry& body, const S* params) 
     out.rotation = SO3<S>::exp(Vec3T<S>(S(0), S(0), out.angle));
   }
   if (f.reference >= 0) out.center = -in.vector(f.reference);
+  // What is not said about a body that rides is as it is with the body that carries it.
+  if (body.rides) {
+    BodyStart<S> host;
+    if (body.host >= 0)
+      host = start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(body.host)], params);
+    if (!is_given(body, f.position)) out.position = host.position;
+    if (!is_given(body, f.orientation)) out.rotation = host.rotation;
+  }
   return out;
 }
 
@@ -104,8 +112,11 @@ Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, cons
     offset = in.vector_in_body(a.point_field, a.body_index);
   else if (place == Attachment::Place::CenterOfMass)
     offset = body.center;
-  if (point && !in_body) {
-    pose.p = in.vector(a.point_field, a.point_index);
+  const bool rides = entry.rides;  // a joint that is where the body is
+  if ((point && !in_body) || rides) {
+    pose.p =
+        rides ? start_of(d, d.entries(Section::Bodies)[static_cast<std::size_t>(entry.host)], params).position
+              : in.vector(a.point_field, a.point_index);
     offset = frame.node < 0 ? pose.p : Vec3T<S>(pose.R.transpose() * (pose.p - body.position));
   } else {
     pose.p += pose.R * offset;
@@ -287,6 +298,38 @@ void start_flexible(const Description& d, const Entry& body, const S* params, co
   }
 }
 
+// A body that rides begins to move with the one that carries it, as far as nothing else is said; what assembly may choose there it may here.
+template <class S>
+void start_with_host(const Model& m, std::size_t index, std::vector<bool>& done, InitialOf<S>& out) {
+  const auto& bodies = m.description().entries(Section::Bodies);
+  const Entry& body = bodies[index];
+  const int own = m.node_of_body(static_cast<int>(index));
+  if (own < 0 || !body.rides || body.host < 0 || done[index]) return;
+  done[index] = true;
+  start_with_host(m, static_cast<std::size_t>(body.host), done, out);
+  const BodyFields f(*body.kind);
+  const Node& node = m.nodes[static_cast<std::size_t>(own)];
+  const Node& host = m.nodes[static_cast<std::size_t>(m.node_of_body(body.host))];
+  const std::vector<S> rest(6, S(0));
+  const Motion<S> motion = node_motion(host.type, out.q.data() + host.q, out.v.data() + host.v, rest.data());
+  const S* q = out.q.data() + node.q;
+  const Mat3T<S> R = rotation_of(q).R();
+  const Vec3T<S> omega = motion.R * motion.V.template tail<3>();
+  const Vec3T<S> arm = Eigen::Map<const Vec3T<S>>(q) - motion.p;
+  const Vec3T<S> velocity = motion.R * motion.V.template head<3>() + omega.cross(arm);
+  S* v = out.v.data() + node.v;
+  if (!is_given(body, f.velocity))
+    Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
+  if (!is_given(body, f.angular_velocity) && !is_given(body, f.inertial_angular_velocity))
+    Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type) ? omega : Vec3T<S>(R.transpose() * omega);
+  const auto any = [&](const std::vector<bool>& flags) {
+    const auto first = flags.begin() + host.v;
+    return std::any_of(first, first + node_size(host.type).v, [](bool flag) { return flag; });
+  };
+  for (std::vector<bool>* flags : {&out.free_position, &out.free_velocity})
+    if (any(*flags)) std::fill_n(flags->begin() + node.v, 6, true);
+}
+
 }  // namespace
 
 template <class S>
@@ -356,6 +399,8 @@ InitialOf<S> initial_values(const Model& m, const S* params) {
     if (rotates && consistent(f.orientation)) mark(out.free_position, rotational, 3);
     if (rotates && consistent(f.angular_velocity)) mark(out.free_velocity, rotational, 3);
   }
+  std::vector<bool> done(m.body_types.size(), false);
+  for (std::size_t i = 0; i < m.body_types.size(); ++i) start_with_host(m, i, done, out);
   const auto& states = d.entries(Section::States);
   for (std::size_t i = 0; i < states.size(); ++i)
     out.v[static_cast<std::size_t>(m.first_state()) + i] =

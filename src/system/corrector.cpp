@@ -98,13 +98,14 @@ void Corrector::prepare(Work& work) {
   seen_ = {};
   const bool quadratic =
       options_.update == StageUpdate::Exact && !options_.simplified && !options_.line_search;
-  is_smooth_ = quadratic && system_->params().timed().empty() &&
+  is_smooth_ = quadratic && !options_.from_first && system_->params().timed().empty() &&
                std::all_of(model.sections.begin(), model.sections.end(), [](Section s) {
                  return s == Section::Bodies || s == Section::Joints || s == Section::Beams;
                });
-  constexpr double kWorthKeeping = 2.5;
-  matrix_cost_ = options_.by_cost && quadratic && !stabilized_ && !model.tree ? cost_of_matrix(work) : 0;
-  if (matrix_cost_ < kWorthKeeping) matrix_cost_ = 0;
+  // Smooth models need no residual after their last iteration, which kept matrices do.
+  const double worth_keeping = is_smooth_ ? 2.5 : 1.5;
+  matrix_cost_ = options_.by_cost && quadratic && !stabilized_ ? cost_of_matrix(work) : 0;
+  if (matrix_cost_ < worth_keeping) matrix_cost_ = 0;
   held_.clear();
   if (options_.form == IndexForm::Stabilized && model.velocity_rows > 0) {
     held_.assign(at(unknown_count(model, options_.form)), false);
@@ -132,12 +133,26 @@ double Corrector::cost_of_matrix(const Work& work) const {
   };
   constexpr Times kBeam{500, 2500}, kOther{100, 200};
   constexpr double kNode = 150;
+  // In a tree elements have full blocks, which each link passes on to all before it.
+  constexpr Times kLink{700, 1400}, kOtherInTree{600, 2000};
+  constexpr double kPairOfLinks = 300;
   const Model& model = system_->model();
   const LinearSolver::Cost solver = work.solver->cost();
-  double iteration = solver.solve + kNode * static_cast<double>(model.nodes.size()),
-         matrix = solver.factorize;
+  double iteration = solver.solve, matrix = solver.factorize;
+  if (model.tree) {
+    for (const std::vector<int>& path : model.tree->path) {
+      iteration += kLink.residual;
+      matrix += kLink.matrix + kPairOfLinks * static_cast<double>(path.size());
+    }
+  } else {
+    iteration += kNode * static_cast<double>(model.nodes.size());
+  }
   for (std::size_t b = 0; b < model.batches.size(); ++b) {
-    const Times& times = model.sections[b] == Section::Beams ? kBeam : kOther;
+    const bool in_link =
+        model.tree && (model.sections[b] == Section::Bodies ||
+                       (model.sections[b] == Section::Joints && model.batches[b]->coupling().rows == 0));
+    if (in_link) continue;
+    const Times& times = model.sections[b] == Section::Beams ? kBeam : model.tree ? kOtherInTree : kOther;
     iteration += times.residual * model.batches[b]->size();
     matrix += times.matrix * model.batches[b]->size();
   }
@@ -332,6 +347,18 @@ Corrector::Measure Corrector::measure(const Stage& stage, const State& to, const
   if (holds_velocities()) scan(work.rate, rate_weight_, work.rate.size());
   m.finite = std::isfinite(sum);
   return m;
+}
+
+// sqrt(r^2 + Phi^2 + (B v + Phi_t)^2), as the numbers stand.
+double Corrector::residual_norm(const Work& work) const {
+  double sum = 0;
+  const auto add = [&](const std::vector<double>& values) {
+    for (const double x : values) sum += x * x;
+  };
+  add(work.r);
+  if (holds_positions()) add(work.phi);
+  if (holds_velocities()) add(work.rate);
+  return std::sqrt(sum);
 }
 
 // The residual may be round-off that no iteration can remove: forces that cancel in free flight, accelerations that are known
@@ -556,7 +583,7 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     return out;
   };
 
-  double before = std::numeric_limits<double>::infinity();
+  double before = std::numeric_limits<double>::infinity(), first = 0;
   const bool by_cost = matrix_cost_ > 0 && unchecked_ >= 0;
   bool refresh = !(options_.modified || by_cost) || !has_matrix_;
   bool settled = false, probed = false;
@@ -601,6 +628,11 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
     if (out.iterations == 0) judged *= 1e3;
     // With a kept matrix residuals shrink by a factor instead of being squared: they must be smaller, while they still shrink, to leave as little.
     if (by_cost && out.iterations > 0 && now.largest < 0.5 * before) judged *= 10;
+    if (options_.from_first && !stagnates) {
+      const double size = residual_norm(work);
+      if (out.iterations == 0) first = size;
+      judged = first > 0 ? size / first : 0;
+    }
     if (settled || judged <= options_.relative) {
       out.has_factors = has_matrix_ && !assembled;
       last_residual_ = now.largest;
@@ -667,11 +699,14 @@ CorrectorOutcome Corrector::solve(const Stage& stage, double h, const State& ref
   expected_iterations_ = std::max(1, out.iterations);
   if (by_cost && out.jacobians > 0) {
     iterations_of_new_ = out.iterations;
+    solves_with_matrix_ = 1;
     additional_iterations_ = 0;
   } else if (by_cost) {
-    // A new matrix before the additional iterations have cost more than that.
-    additional_iterations_ += out.iterations - iterations_of_new_;
-    if (additional_iterations_ > matrix_cost_) has_matrix_ = false;
+    // A new matrix where the last solve with this one cost more than a solve on average, the matrix included: then the average would begin to rise.
+    const int additional = out.iterations - iterations_of_new_;
+    ++solves_with_matrix_;
+    additional_iterations_ += additional;
+    if (additional * solves_with_matrix_ > matrix_cost_ + additional_iterations_) has_matrix_ = false;
   }
   if (work.log != nullptr)
     for (const std::vector<double>* part : {&theta, &to.lambda, &to.eta})

@@ -30,6 +30,8 @@ namespace liedyn {
 struct CorrectorOptions {
   // Stop when each residual is below `relative` times what its equation is a sum of (system/subsystems.h), or at its round-off.
   double relative = 1e-8;
+  // Stop instead when all residuals together have fallen to `relative` times what the predictor left: for comparison with programs that do so.
+  bool from_first = false;
   int max_iterations = 20;
   bool modified = false;  // keep the factorised matrix until the contraction is worse than 0.5
   bool by_cost =
@@ -126,6 +128,7 @@ class Corrector {
   void for_each_node(const Work& scratch, const Function& work) const;
   double state_scale(const Stage& stage, const State& to, int i) const;
   Measure measure(const Stage& stage, const State& to, const Work& work) const;
+  double residual_norm(const Work& work) const;
   double cost_of_matrix(const Work& work) const;
   Iteration increments(const Work& work) const;
   bool is_surely_small(int number, const Iteration& made) const;
@@ -155,9 +158,10 @@ class Corrector {
   std::vector<double> kept_r_, kept_phi_, kept_rate_;
   double margin_ = 1;  // of the round-off
   // Keeping the matrix by cost: what a new one costs, in iterations (0: it is not kept), the iterations of the solve that made
-  // the last one, and those that solves with it needed in addition.
+  // the last one, how many solves have had it, and the iterations that they needed in addition.
   double matrix_cost_ = 0;
   int iterations_of_new_ = 1;
+  int solves_with_matrix_ = 1;
   double additional_iterations_ = 0;
   // Increments of q and of the multipliers in iterations with a new matrix, as last looked at, and the residual that they left; and that at
   // the end of a solve. Equations without kinks let them predict whether the next iteration is the last.

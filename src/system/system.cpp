@@ -127,9 +127,11 @@ void Work::use_solver(const System& system, std::string_view choice) {
   if (form == IndexForm::Stabilized && choice == "auto")
     choice = unknown_count(m, form) > 60 ? "klu" : "dense";
   // Along a tree the matrix is full, and a row of a joint has nodes before it that do not move it: pivots must be sought beyond the blocks
-  // of the pattern.
+  // of the pattern. Bodies that ride on others are no such tree.
   constexpr int kLargestDenseTree = 120;
-  if (m.tree && (choice == "auto" || choice == "block"))
+  const bool has_paths = m.tree && std::any_of(m.tree->path.begin(), m.tree->path.end(),
+                                               [](const std::vector<int>& path) { return path.size() > 1; });
+  if (has_paths && (choice == "auto" || choice == "block"))
     choice = unknown_count(m, form) <= kLargestDenseTree ? "dense" : "klu";
   solver = make_linear_solver(block_pattern(m, form), choice);
   solver->use_threads(threads.get());

@@ -8,13 +8,18 @@ namespace liedyn {
 
 System in_absolute_coordinates(const System& system) {
   if (!system.model().tree) return system;
-  return {Model::compile(system.model().shared_description(), formulations().front()), system.params()};
+  return {
+      Model::compile(system.model().shared_description(), formulations().front(), Model::Riders::HeldByRows),
+      system.params()};
 }
 
 void require_absolute_coordinates(const System& system, const std::string& what) {
   if (!system.model().tree) return;
-  throw InputError("formulation", fmt::format("{} works in absolute coordinates, got 'minimal'", what),
-                   fmt::format("the result is the same in all of them: take '{}'", formulations().front()));
+  throw InputError(
+      "formulation",
+      fmt::format("{} works with one node per body, got {}", what,
+                  system.model().formulation() == "minimal" ? "'minimal'" : "bodies that ride on others"),
+      "the result is the same in absolute coordinates: take those of in_absolute_coordinates()");
 }
 
 void require_mechanics_only(const System& system, const std::string& what) {

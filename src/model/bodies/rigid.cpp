@@ -163,30 +163,36 @@ void PointInertia::partials(const World<double>& world, const std::array<Motion<
 }
 
 BodyKind rigid() {
-  return {{"rigid",
-           "Rigid body, free to move in space.",
-           {mass_field(),
-            inertia_field(),
-            reference_field(),
-            position_field("the reference point"),
-            orientation_field(),
-            velocity_field("the reference point"),
-            angular_velocity_field(),
-            inertial_angular_velocity_field(),
-            {.name = "formulation",
-             .type = FieldType::Choice,
-             .unit = "",
-             .summary = "Coordinates of this body; the model's formulation if not given.",
-             .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan",
-                         "cardan-body"}}}},
-          &make_batch<RigidInertia>,
-          [](std::string_view formulation) {
-            if (formulation == "se3") return NodeType::SE3;
-            if (formulation == "euler-parameters") return NodeType::R3xEuler;
-            if (formulation == "cardan") return NodeType::R3xCardan;
-            if (formulation == "cardan-body") return NodeType::R3xCardanBody;
-            return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
-          }};
+  return {
+      {"rigid",
+       "Rigid body, free to move in space.",
+       {mass_field(),
+        inertia_field(),
+        reference_field(),
+        position_field("the reference point"),
+        orientation_field(),
+        velocity_field("the reference point"),
+        angular_velocity_field(),
+        inertial_angular_velocity_field(),
+        {.name = "formulation",
+         .type = FieldType::Choice,
+         .unit = "",
+         .summary = "Coordinates of this body; the model's formulation if not given.",
+         .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"}},
+        {.name = "on",
+         .type = FieldType::Body,
+         .unit = "",
+         .summary =
+             "Body or node of a beam that carries this one: it adds its inertia there and has no degrees of "
+             "freedom and no constraints of its own. Position and velocity are that body's if not given."}}},
+      &make_batch<RigidInertia>,
+      [](std::string_view formulation) {
+        if (formulation == "se3") return NodeType::SE3;
+        if (formulation == "euler-parameters") return NodeType::R3xEuler;
+        if (formulation == "cardan") return NodeType::R3xCardan;
+        if (formulation == "cardan-body") return NodeType::R3xCardanBody;
+        return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
+      }};
 }
 
 BodyKind rotating() {
