@@ -6,7 +6,7 @@ import numpy as np
 
 from liedyn.reproduce import heavy_top as top
 from liedyn.reproduce.evaluation.explicit import (
-    CONTROL_NOTE, EXPLICIT_METHODS, EXPLICIT_NOTE, draw_explicit, explicit_outcome, explicit_table, judge_explicit_accuracy,
+    CONTROL_NOTE, EXPLICIT_METHODS, draw_explicit, explicit_outcome, explicit_table, judge_explicit_accuracy,
     judge_explicit_time, judge_explicit_work, write_explicit,
 )  # fmt: skip
 from liedyn.reproduce.evaluation.judging import (
@@ -122,7 +122,6 @@ def fig3(page: Page) -> None:
     judge_accuracy(page, "ep", table)
     judge_explicit_accuracy(page, "explicit", steps, explicit)
     page.order("order", steps, {kind.name: table[kind].error for kind in (RV, EP)}, 2)
-    page.note(EXPLICIT_NOTE)
     page.note(STEPS_NOTE.format(4))
     page.note(
         f"Rxyz: solution lost at h = {in_words(lost_at(steps, table[RXYZ]))}; the top turns about y, and its second "
