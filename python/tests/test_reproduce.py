@@ -136,19 +136,28 @@ def test_claims_of_the_evaluation_paper(tmp_path):
     constrained = claims_of("evaluation-fig6", tmp_path)
     assert all(constrained[key].met for key in ("ep-full", "ep-modified", "large"))
     counts = claims_of("evaluation-table5", tmp_path)
-    assert counts["with-t"].met and counts["without-t"].met
+    assert counts["more"].met
+    found = [float(x) for x in counts["with-t"].measured.split(", ")]
+    assert found == pytest.approx([2] * len(found), abs=0.1), "with the authors' predictor and stopping rule"
+
+
+def test_gains_of_the_sigma_paper_are_met_with_the_predictor_of_its_program(tmp_path):
+    for name, keys in (("sigma-fig3", ("order", "index3", "stabilized", "ep")), ("sigma-fig4", ("index3", "stabilized", "ep"))):
+        claims = claims_of(name, tmp_path)
+        assert all(claims[key].met for key in keys), [claims[key].measured for key in keys]
+    assert "geom1-σ₁, as printed lambda: 0." in claims["stabilized"].note, "as printed they are not"
 
 
 def test_claims_about_the_slider_crank(tmp_path):
     convergence = claims_of("sigma-fig10", tmp_path)
     assert all(convergence[key].met for key in ("index3", "index2", "ep", "order", "exact"))
-    assert not convergence["ctb"].met and "index 2" in convergence["ctb"].measured
+    # All Lie group methods of the stabilised form have the same errors to 1 %.
+    gains = [float(x) for x in re.findall(r"([\d.]+) \((?:position|velocity)\)", convergence["stabilized"].measured)]
+    assert len(gains) == 4 and gains == pytest.approx([1] * 4, abs=0.02)
     counts = claims_of("sigma-newton-crank", tmp_path)
-    assert all(counts[key].met for key in ("full-2", "full-ep", "full-ctb", "full-exact", "modified-exact"))
-    # Every body's torques are judged by its own forces here: the printed update needs a second iteration more often.
-    assert float(re.search(r"geom1: ([\d.]+)", counts["full-3"].measured)[1]) < 2
-    assert float(re.search(r"geom1, index 3: (\d+)", counts["jacobians"].measured)[1]) < 170.5
-    assert not counts["jacobians-ep"].met, "Euler parameters need no more matrices than the Lie group methods"
+    assert all(counts[key].met for key in ("full-3", "full-ctb")), [c.measured for c in counts.values()]
+    for key, claim in counts.items():
+        assert claim.met or claim.reason, f"{key}: {claim.measured}"
 
 
 def test_reference_of_the_slider_crank_is_the_known_answer():

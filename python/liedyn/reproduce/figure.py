@@ -385,7 +385,8 @@ def timed(run: Callable[[], ld.Result], *, total: float = 0.2, most: int = 10) -
         wall, cpu = time.perf_counter(), time.thread_time()
         result = run()
         wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
-        times.append(result.summary["wall_seconds"] * (min(1.0, cpu / wall) if wall > total else 1.0))
+        seconds = result.summary["wall_seconds"]
+        times.append(seconds * (min(1.0, cpu / wall) if seconds > total else 1.0))
     return result, min(times)
 
 
