@@ -178,8 +178,9 @@ def draw_convergence(
             ax.set(xlabel="step h / s", ylabel=quantity, title=titles[index])
             ax.margins(x=0.05)
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    fig.get_layout_engine().set(rect=(0, 0, 1, 1 - 0.7 / fig.get_figheight()))
-    fig.legend(handles, labels, loc="upper left", ncols=3, handlelength=3)
+    room = 0.15 + 0.2 * -(-len(labels) // 4)
+    fig.get_layout_engine().set(rect=(0, 0, 1, 1 - room / fig.get_figheight()))
+    fig.legend(handles, labels, loc="upper left", ncols=4, handlelength=3, fontsize=8)
 
 
 def convergence_table(

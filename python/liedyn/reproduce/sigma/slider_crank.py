@@ -105,7 +105,7 @@ def fig10(page: Page) -> None:
     tables = {index: errors(LIE, index, steps, page) for index in INDICES}
     tables["3"] |= errors(CONVENTIONAL, "3", steps, page)
     drawn = {index: table | {m: tables["3"][m] for m in CONVENTIONAL} for index, table in tables.items()}
-    titles = {"3": "index 3", "2": "index 2; EP and CTB index 3", "stabilized": "stabilised index 2; EP and CTB index 3"}
+    titles = {"3": "index 3", "2": "index 2 (EP, CTB: index 3)", "stabilized": "stabilised (EP, CTB: index 3)"}
     labels = {0: "error of the position / m", 1: "error of the velocity / (m/s)"}
     draw_convergence(page, steps, drawn, labels, titles)
     convergence_table(page, steps, tables, ("position", "velocity"))
