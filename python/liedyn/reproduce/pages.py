@@ -150,7 +150,7 @@ def as_markdown(verdicts: Sequence[Verdict]) -> str:
     for paper, of_paper in papers.items():
         if paper != "study":
             unmet = sum(v.count(False) for v in of_paper)
-            lines.append(f"| {PAPERS[paper].partition(':')[0]} | {len(of_paper)} | {share(of_paper)} | {unmet} |")
+            lines.append(f"| {PAPERS[paper]} | {len(of_paper)} | {share(of_paper)} | {unmet} |")
     for paper, title in PAPERS.items():
         entries = [entry for name, entry in FIGURES.items() if name.partition("-")[0] == paper]
         if paper != "study" and entries:
@@ -176,7 +176,9 @@ def unmet_list(entries: Sequence[Figure], found: dict[str, Verdict]) -> list[str
             if claim.met is False and not claim.ours:
                 reason = claim.reason or "no reason is known yet"
                 lines.append(f"- `{entry.name}`, {claim.claim} (paper: {claim.stated}; here: {claim.measured}): {reason}")
-    return ["Not met:", "", *lines] if lines else ["All claims are met."]
+    if lines:
+        return ["Not met:", "", *lines]
+    return ["All claims are met."] if all(entry.name in found for entry in entries) else []
 
 
 def put_into(document: Path, verdicts: Sequence[Verdict]) -> None:
