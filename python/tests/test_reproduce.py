@@ -15,12 +15,15 @@ import pytest
 import liedyn as ld
 from liedyn import reproduce
 from liedyn.reproduce import figure, heavy_top, rotor, slider_crank, small
-from liedyn.reproduce.__main__ import main, tally
+from liedyn.reproduce import pages, runner
+from liedyn.reproduce.__main__ import main
 from liedyn.reproduce.astable import flexible as astable_flexible
+from liedyn.reproduce.pages import tally
 from liedyn.reproduce.astable import squeezer
-from liedyn.reproduce.evaluation import runs as evaluation
+from liedyn.reproduce.evaluation import judging, runs as evaluation
 from liedyn.reproduce.sensitivity import direct_differentiation as direct
 from liedyn.reproduce.sensitivity import forms
+from liedyn.reproduce.sigma import newton as sigma_newton
 from liedyn.reproduce.study import explicit as study_explicit
 from liedyn.reproduce.study import flexible as study_flexible
 from liedyn.reproduce.study import hub as study_hub
@@ -35,13 +38,16 @@ EXPECTED += [f"astable-fig{n}" for n in (*range(2, 8), *range(9, 13), *range(14,
 EXPECTED += ["astable-fig28-flexible", "study-flexible-integrators", "study-hub"]
 
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "howto" / "reproduce.md"
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_figure_is_listed(name):
     assert name in reproduce.FIGURES
 
 
 def test_documentation_lists_the_figures_of_its_papers():
-    page = (Path(__file__).parents[2] / "docs" / "howto" / "reproduce.md").read_text(encoding="utf-8")
+    page = DOCUMENT.read_text(encoding="utf-8")
     listed = re.findall(r"^\| `([\w.-]+)` \|", page, re.MULTILINE)
     papers = {name.partition("-")[0] for name in listed}
     assert papers >= {"report", "sigma"}
@@ -61,7 +67,7 @@ def test_every_figure_says_what_it_is_and_what_the_paper_claims(name):
     "name",
     ["report-sec3.2", "report-example3.2", "report-fig6", "report-fig13", "sigma-fig3", "sigma-fig6", "sigma-fig9"]
     + ["sigma-fig10", "evaluation-fig16"]
-    + ["sensitivity-fig6", "sensitivity-fig8", "sensitivity-table4"]
+    + ["sensitivity-fig6", "sensitivity-fig7", "sensitivity-fig8", "sensitivity-table4"]
     + ["evaluation-fig3", "evaluation-fig6", "evaluation-fig10", "evaluation-fig20"]
     + ["astable-fig2", "astable-fig6", "astable-fig22"],
 )
@@ -132,19 +138,28 @@ def test_claims_of_the_evaluation_paper(tmp_path):
     constrained = claims_of("evaluation-fig6", tmp_path)
     assert all(constrained[key].met for key in ("ep-full", "ep-modified", "large"))
     counts = claims_of("evaluation-table5", tmp_path)
-    assert counts["with-t"].met and counts["without-t"].met
+    assert counts["more"].met
+    found = [float(x) for x in counts["with-t"].measured.split(", ")]
+    assert found == pytest.approx([2] * len(found), abs=0.1), "with the authors' predictor and stopping rule"
+
+
+def test_gains_of_the_sigma_paper_are_met_with_the_predictor_of_its_program(tmp_path):
+    for name, keys in (("sigma-fig3", ("order", "index3", "stabilized", "ep")), ("sigma-fig4", ("index3", "stabilized", "ep"))):
+        claims = claims_of(name, tmp_path)
+        assert all(claims[key].met for key in keys), [claims[key].measured for key in keys]
+    assert "geom1-σ₁, as printed lambda: 0." in claims["stabilized"].note, "as printed they are not"
 
 
 def test_claims_about_the_slider_crank(tmp_path):
     convergence = claims_of("sigma-fig10", tmp_path)
     assert all(convergence[key].met for key in ("index3", "index2", "ep", "order", "exact"))
-    assert not convergence["ctb"].met and "index 2" in convergence["ctb"].measured
+    # All Lie group methods of the stabilised form have the same errors to 1 %.
+    gains = [float(x) for x in re.findall(r"([\d.]+) \((?:position|velocity)\)", convergence["stabilized"].measured)]
+    assert len(gains) == 4 and gains == pytest.approx([1] * 4, abs=0.02)
     counts = claims_of("sigma-newton-crank", tmp_path)
-    assert all(counts[key].met for key in ("full-2", "full-ep", "full-ctb", "full-exact", "modified-exact"))
-    # Every body's torques are judged by its own forces here: the printed update needs a second iteration more often.
-    assert float(re.search(r"geom1: ([\d.]+)", counts["full-3"].measured)[1]) < 2
-    assert float(re.search(r"geom1, index 3: (\d+)", counts["jacobians"].measured)[1]) < 170.5
-    assert not counts["jacobians-ep"].met, "Euler parameters need no more matrices than the Lie group methods"
+    assert all(counts[key].met for key in ("full-3", "full-ctb")), [c.measured for c in counts.values()]
+    for key in ("full-ep", "modified", "modified-ep", "modified-ctb"):
+        assert counts[key].met or counts[key].reason, f"{key}: {counts[key].measured}"
 
 
 def test_reference_of_the_slider_crank_is_the_known_answer():
@@ -253,13 +268,50 @@ def test_time_for_an_accuracy_is_on_the_line_between_two_runs():
     assert np.isnan(evaluation.time_for(row, 1e-5))
 
 
-# ---- the seam
-
-
 @pytest.fixture
 def page(tmp_path):
     entry = figure.Figure("report-test", "A test", "nowhere", {"a": "a is so", "b": "b is so"}, lambda page: None)
     return figure.Page(entry, tmp_path)
+
+
+def series_of(*counts):
+    """Outcomes with these numbers of iterations; None: lost."""
+    run = dataclasses.replace(evaluation.NOT_RUN, tolerance=evaluation.TOLERANCES[0])
+    runs = [dataclasses.replace(run, lost=True) if n is None else dataclasses.replace(run, newton=n) for n in counts]
+    return evaluation.Series(tuple(runs), np.zeros(3))
+
+
+@pytest.mark.parametrize("counts, met", [((2.1, 1.0), True), ((1.7, 1.0), False), ((2.3, 1.0), False), ((2.1, None), False)])
+def test_counts_are_compared_both_ways(page, counts, met):
+    judging.judge_counts(page, "a", [1e-3, 5e-4], [2.0, 1.0], series_of(*counts))
+    assert page.judged["a"].met is met, page.judged["a"].measured
+
+
+@pytest.mark.parametrize("counts, met", [((None, 1), True), ((None, None), False), ((1, 1), False)])
+def test_gaps_of_a_table_are_compared_both_ways(page, counts, met):
+    judging.judge_gaps(page, "a", [1e-3, 5e-4], [np.nan, 1.0], series_of(*counts))
+    assert page.judged["a"].met is met, page.judged["a"].measured
+
+
+@pytest.mark.parametrize("values, met", [((2.1, 2.0, np.nan), True), ((1.0, 1.2, 1.1), False), ((2.4, 2.4, 2.4), False)])
+def test_means_of_the_text_are_compared_both_ways(page, values, met):
+    sigma_newton.Count("a", (), (), "", 2.0, "").judge(page, {"geom1": values})
+    assert page.judged["a"].met is met, page.judged["a"].measured
+
+
+def test_time_of_a_run_is_that_of_its_thread():
+    runs = []
+
+    def run():
+        runs.append(ld.run("pendulum", end=0.1))
+        return runs[-1]
+
+    result, seconds = figure.timed(run, most=3)
+    assert result is runs[-1] and len(runs) == 3
+    assert seconds == min(run.summary["wall_seconds"] for run in runs), "short runs have a core at least once"
+
+
+# ---- the seam
 
 
 def test_checks_of_ours_do_not_count_as_claims(tmp_path):
@@ -297,6 +349,142 @@ def test_order_is_the_slope(page):
     assert page.judged["a"].met and page.judged["a"].measured == "q 2.00, v 2.10"
     page.order("b", steps, {"q": 3 * steps**2, "v": [1, np.nan, 1]}, 2)
     assert page.judged["b"].met is False, "a failed run is no order"
+
+
+# ---- many figures: resuming, failing, pages
+
+
+@pytest.fixture
+def two_figures(monkeypatch):
+    """A figure that counts its runs and meets one of two claims, and one that fails."""
+    runs = []
+
+    def good(page):
+        runs.append(page.figure.name)
+        page.plot()
+        page.below("a", 1, 2)
+        page.below("b", 3, 2)
+
+    def bad(page):
+        runs.append(page.figure.name)
+        raise ValueError("no such luck")
+
+    claims = {"a": "a is small", "b": "b is small"}
+    entries = {
+        "report-bad": figure.Figure("report-bad", "Fails", "Figure 1", claims, bad),
+        "report-good": figure.Figure("report-good", "Works", "Figure 2", claims, good, reasons={"b": "it is 3 <tested>"}),
+    }
+    monkeypatch.setattr(figure, "FIGURES", entries)
+    for module in (runner, pages, main.__globals__):
+        where = module if isinstance(module, dict) else vars(module)
+        monkeypatch.setitem(where, "FIGURES", entries)
+    return runs
+
+
+def test_a_failing_figure_is_reported_and_the_others_are_done(two_figures, tmp_path, capsys):
+    assert main(["report-bad", "report-good", "--jobs", "1", "--out", str(tmp_path)]) == 3
+    printed = capsys.readouterr()
+    assert "failed: report-bad; the others are written" in printed.err
+    assert "ValueError: no such luck" in printed.out
+    assert printed.out.splitlines()[-1].startswith("1 claims met, 1 not met, 2 not examined; 1 figures failed")
+    page = (tmp_path / "index.html").read_text()
+    assert "no such luck" in page and "it is 3 &lt;tested&gt;" in page
+    assert plt.get_fignums() == []
+
+
+def test_what_is_done_is_not_run_again(two_figures, tmp_path, capsys, monkeypatch):
+    options = ["report-bad", "report-good", "--jobs", "1", "--out", str(tmp_path)]
+    main(options)
+    main(options)
+    assert two_figures == ["report-bad", "report-good", "report-bad"], "a failed figure is tried again, a good one is kept"
+    assert "1 of 2 are there already" in capsys.readouterr().out
+    main(["report-good", "--quick", "--jobs", "1", "--out", str(tmp_path)])
+    main(["report-good", "--jobs", "1", "--out", str(tmp_path)])
+    assert len(two_figures) == 5, "a quick verdict is no verdict"
+    main(["report-good", "--fresh", "--jobs", "1", "--out", str(tmp_path)])
+    assert len(two_figures) == 6
+    monkeypatch.setattr(figure, "program", lambda: "another")
+    main(["report-good", "--jobs", "1", "--out", str(tmp_path)])
+    assert len(two_figures) == 7, "another program comes to its own verdicts"
+    assert figure.stored("report-good", tmp_path).origin.program == "another"
+
+
+def test_a_half_written_verdict_is_none(two_figures, tmp_path):
+    figure.run("report-good", tmp_path)
+    file = tmp_path / "report-good.json"
+    file.write_text(file.read_text()[:100])
+    assert figure.stored("report-good", tmp_path) is None
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_processes_beside_each_other(tmp_path, capsys):
+    names = ["report-sec3.2", "sensitivity-fig5"]
+    assert main([*names, "--quick", "--jobs", "2", "--out", str(tmp_path)]) == 0
+    assert {name for name in names if figure.stored(name, tmp_path).quick} == set(names)
+    assert capsys.readouterr().out.splitlines()[-1].startswith("7 claims met, 1 not met; ")
+
+
+def test_a_process_that_dies_costs_one_figure(tmp_path, monkeypatch):
+    names = ["report-sec3.2", "report-example3.2", "report-fig5"]
+    real = runner.command
+
+    def command(left, *more):
+        return [*real(left[:0], *more)[:1], "-c", "import os; os.abort()"] if left[0] == "report-example3.2" else real(left, *more)
+
+    def first_then_abort(left, *more):
+        # The first process does one figure and dies, the second at once, the third completes.
+        if len(left) == 3:
+            return real(left[:1], *more)
+        return command(left, *more)
+
+    monkeypatch.setattr(runner, "command", first_then_abort)
+    told = []
+    runner.in_a_process(names, tmp_path, True, 1, told.append)
+    assert [verdict.name for verdict in told] == names
+    assert [bool(verdict.failure) for verdict in told] == [False, True, False], [v.failure for v in told]
+    assert "exit code" in told[1].failure
+
+
+def test_pages_are_made_from_stored_verdicts(two_figures, tmp_path, capsys):
+    document = tmp_path / "page.md"
+    document.write_text(f"before\n{pages.BEGIN}\nstale\n{pages.END}\nafter\n")
+    assert main(["page", "--out", str(tmp_path)]) == 2, "nothing is there"
+    main(["report-good", "--out", str(tmp_path)])
+    count = len(two_figures)
+    assert main(["page", "--out", str(tmp_path), "--docs", str(document)]) == 0
+    assert len(two_figures) == count, "nothing is run"
+    text = document.read_text()
+    assert text.startswith("before\n") and text.endswith("after\n") and "stale" not in text
+    assert "| `report-good` | Figure 2 | Works | 1 of 2 |" in text and "| `report-bad` | Figure 1 | Fails | not run |" in text
+    assert "- `report-good`, b is small (paper: at most 2; here: 3): it is 3 <tested>" in text
+    origin = figure.stored("report-good", tmp_path).origin
+    assert origin.commit in text and origin.machine in text and origin.date in text and "copyright" in text
+    assert "without a reason" not in capsys.readouterr().err
+    (tmp_path / "report-bad.json").write_text(
+        (tmp_path / "report-good.json").read_text().replace(origin.program, "f" * 16).replace("report-good", "report-bad")
+    )
+    assert main(["page", "--out", str(tmp_path), "--docs", str(document)]) == 2
+    assert "verdicts of several programs" in capsys.readouterr().err
+
+
+def test_a_claim_that_is_not_met_needs_a_reason(two_figures, tmp_path, capsys):
+    entry = figure.FIGURES["report-good"]
+    figure.FIGURES["report-good"] = dataclasses.replace(entry, reasons={})
+    document = tmp_path / "page.md"
+    document.write_text(f"{pages.BEGIN}{pages.END}")
+    main(["report-good", "--out", str(tmp_path), "--docs", str(document)])
+    assert "not met and without a reason: report-good b" in capsys.readouterr().err
+    assert "no reason is known yet" in document.read_text()
+    with pytest.raises(KeyError, match="reasons for what it does not claim: c"):
+        figure.figure("report-x", title="", source="", claims={"a": ""}, reasons={"c": "why"})
+
+
+def test_every_unmet_claim_of_the_documentation_has_a_reason():
+    results = DOCUMENT.read_text(encoding="utf-8").partition(pages.BEGIN)[2].partition(pages.END)[0]
+    unmet = sum(int(all_) - int(met) for met, all_ in re.findall(r"^\| `.*\| (\d+) of (\d+) \| \d+ s \|$", results, re.MULTILINE))
+    entries = re.findall(r"^- `([\w.-]+)`, .*\): (.+)$", results, re.MULTILINE)
+    assert len(entries) == unmet
+    assert not [name for name, reason in entries if "no reason is known yet" in reason]
 
 
 # ---- what the figures stand on
@@ -414,7 +602,7 @@ def test_program_runs_figures(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "NOT MET   its size is 6.8, 31.9, 334.3" in done.stdout
-    assert done.stdout.splitlines()[-1] == "6 claims met, 1 not met; written to figures"
-    assert "| not met |" in (tmp_path / "figures" / "verdicts.md").read_text()
+    assert done.stdout.splitlines()[-1] == "6 claims met, 1 not met; written to figures/index.html"
+    assert ">not met<" in (tmp_path / "figures" / "index.html").read_text()
     wrong = subprocess.run([program, "reproduce", "nothing"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and "error: no figure 'nothing'" in wrong.stderr

@@ -24,14 +24,21 @@ meet one. A claim that is not met has a reason, beside it in the decorator.
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import math
 import os
+import platform
+import re
+import subprocess
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from datetime import datetime, timezone
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,7 +46,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import liedyn as ld
-from liedyn import style
+from liedyn import _liedyn, style
 
 PAPERS = {
     "report": "Arnold, Cardona, Brüls: A Lie algebra approach to Lie group time integration of constrained systems",
@@ -81,6 +88,52 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What made a verdict, and when."""
+
+    liedyn: str
+    commit: str
+    program: str
+    """Digest of the engine, the Python modules and the models: equal for equal programs."""
+    machine: str
+    date: str
+
+    @classmethod
+    def here(cls) -> Origin:
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
+        return cls(ld.__version__, commit(), program(), f"{platform.machine()}, {os.cpu_count()} cores", now)
+
+
+@lru_cache(maxsize=None)
+def program() -> str:
+    package = Path(ld.__file__).parent
+    files = [*package.glob("*.py"), *package.glob("_liedyn*"), *(package / "reproduce").rglob("*.py")]
+    files += [Path(_liedyn.find_model_file(name)) for name in ld.models()]
+    digest = hashlib.sha256()
+    for file in sorted(files):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=None)
+def commit() -> str:
+    """Of the source tree in which this file stands; of the program on the path if it stands in none."""
+
+    def answer(*command: str) -> str:
+        try:
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            return ""
+
+    git = ("git", "-C", str(Path(__file__).resolve().parent))
+    if head := answer(*git, "rev-parse", "--short=12", "HEAD").strip():
+        changed = answer(*git, "status", "--porcelain", "--untracked-files=no", "--", ":/src", ":/python/liedyn", ":/models")
+        return head + (" with changes" if changed.strip() else "")
+    found = re.search(r"^commit\s+(\S+)", answer("liedyn", "--version"), re.MULTILINE)
+    return found[1] if found else "unknown"
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What came of one figure."""
 
@@ -90,11 +143,15 @@ class Verdict:
     source: str
     quick: bool
     seconds: float
+    """Wall time; what figures of one module share counts for the first of them."""
     claims: list[Claim]
     notes: list[str]
     """How it was done, where the paper leaves a choice."""
     files: list[str]
     """What was written, relative to the directory of the output."""
+    origin: Origin
+    failure: str = ""
+    """The error that ended it, if it has not come to a verdict."""
 
     def count(self, met: bool | None, *, ours: bool = False) -> int:
         """Claims of the paper that are met, not met or not examined; with `ours`, our own checks instead."""
@@ -230,7 +287,8 @@ class Page:
 
     # ---- the end
 
-    def finish(self, seconds: float) -> Verdict:
+    def finish(self, begin: float) -> Verdict:
+        """Writes plots and verdict; `begin` is the time at which the figure was begun."""
         for name, fig in self._plots:
             for extension in ("png", "svg"):
                 fig.savefig(
@@ -241,20 +299,30 @@ class Page:
         missing = [key for key in keys if key not in self.judged]
         if missing:
             raise RuntimeError(f"{self.figure.name} leaves claims without a verdict: {', '.join(missing)}")
-        verdict_file = self._file("", "json")
+        return self.verdict(time.perf_counter() - begin, [self.judged[key] for key in keys])
+
+    def fail(self, seconds: float, failure: str) -> Verdict:
+        """The verdict of a figure that an error ended: every claim without one."""
+        for _, fig in self._plots:
+            plt.close(fig)
+        texts = [*self.figure.claims.items(), *self.figure.checks.items()]
+        claims = [
+            Claim(text, "", "", None, "the figure failed", key in self.figure.checks, key) for key, text in texts
+        ]
+        return self.verdict(seconds, claims, failure)
+
+    def verdict(self, seconds: float, claims: list[Claim], failure: str = "") -> Verdict:
+        """Writes FIGURE.json."""
+        entry = self.figure
+        file = self._file("", "json")
         verdict = Verdict(
-            self.figure.name,
-            self.figure.title,
-            self.figure.paper,
-            self.figure.source,
-            self.quick,
-            round(seconds, 2),
-            [self.judged[key] for key in keys],
-            self.notes,
-            self.files,
-        )
-        content = asdict(verdict) | {"liedyn": ld.__version__}
-        verdict_file.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+            entry.name, entry.title, entry.paper, entry.source, self.quick, round(seconds, 2), claims, self.notes,
+            self.files, Origin.here(), failure,
+        )  # fmt: skip
+        # Written beside and renamed: a run that is interrupted leaves no half verdict.
+        beside = file.with_suffix(".part")
+        beside.write_text(json.dumps(asdict(verdict), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        beside.replace(file)
         return verdict
 
     def _file(self, name: str, extension: str) -> Path:
@@ -263,16 +331,31 @@ class Page:
         return self.directory / file
 
 
-def run(name: str, directory: Path, *, quick: bool = False) -> Verdict:
-    """Does one figure again and writes what belongs to it into the directory."""
+def run(name: str, directory: Path, *, quick: bool = False, go_on: bool = False) -> Verdict:
+    """Does one figure again and writes what belongs to it into the directory. `go_on`: an error becomes its verdict."""
     directory.mkdir(parents=True, exist_ok=True)
     page = Page(FIGURES[name], directory, quick)
     begin = time.perf_counter()
     with style.use(), warnings.catch_warnings():
         # Some runs are meant to fail, and some parameters of the papers are doubtful; both are part of the story.
         warnings.simplefilter("ignore", ld.NumericalWarning)
-        page.figure.make(page)
-        return page.finish(time.perf_counter() - begin)
+        try:
+            page.figure.make(page)
+            return page.finish(begin)
+        except Exception:
+            if not go_on:
+                raise
+            return page.fail(time.perf_counter() - begin, traceback.format_exc())
+
+
+def stored(name: str, directory: Path) -> Verdict | None:
+    """The verdict that an earlier run left, if there is one that can be read."""
+    try:
+        content = json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
+        claims = [Claim(**claim) for claim in content.pop("claims")]
+        return Verdict(claims=claims, origin=Origin(**content.pop("origin")), **content)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 # ---- what figures share
@@ -281,9 +364,13 @@ Case = TypeVar("Case")
 Answer = TypeVar("Answer")
 
 
+threads = os.cpu_count() or 1
+"""Of `in_parallel`. Processes that run figures beside each other share the cores, so that times are those of a core."""
+
+
 def in_parallel(work: Callable[[Case], Answer], cases: Iterable[Case]) -> list[Answer]:
     """work(case) for all cases, in their order; simulations run outside of Python's lock."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=threads) as pool:
         return list(pool.map(work, cases))
 
 
@@ -299,6 +386,22 @@ def interpolated(times: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.nd
         weight = np.prod([(x - j) / (k - j) for j in others], axis=0)
         total += weight.reshape(-1, *(1,) * (values.ndim - 1)) * values[first + k]
     return total
+
+
+def timed(run: Callable[[], ld.Result], *, total: float = 0.2, most: int = 10) -> tuple[ld.Result, float]:
+    """A result, and the CPU time of its steps in seconds: the best of several runs, if they are short.
+
+    The engine measures wall time. Of a long run counts the share in which this thread had a core; a short one has it all
+    the time at least once.
+    """
+    times: list[float] = []
+    while not times or (result.completed and sum(times) < total and len(times) < most):
+        wall, cpu = time.perf_counter(), time.thread_time()
+        result = run()
+        wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
+        seconds = result.summary["wall_seconds"]
+        times.append(seconds * (min(1.0, cpu / wall) if seconds > total else 1.0))
+    return result, min(times)
 
 
 def slope(steps: Sequence[float], errors: Sequence[float]) -> float:

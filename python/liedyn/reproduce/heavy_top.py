@@ -32,6 +32,7 @@ class Motion:
     position_residual: np.ndarray | None = None
     completed: bool = True
     newton_per_step: float = 0
+    failure: str = ""
 
     @property
     def body_velocity(self) -> np.ndarray:
@@ -122,6 +123,7 @@ def simulate(formulation: str, integrator: str, step: float, end: float = 1, slo
         result["constraint_residual.position"],
         result.completed,
         summary["newton_iterations"] / max(1, summary["steps"]),
+        summary["failure"] or "",
     )
 
 

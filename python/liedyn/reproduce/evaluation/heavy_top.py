@@ -10,15 +10,17 @@ from liedyn.reproduce.evaluation.judging import (
     SIMPLIFIED_NOTE, STEPS_NOTE, TIME_NOTE, draw, judge_accuracy, judge_counts, judge_large_steps, judge_mean,
     note_tolerances, two_panels, write,
 )  # fmt: skip
-from liedyn.reproduce.evaluation.runs import EP, KINDS, RV, RXYZ, TOP, Kind, Series, series, steps_of
+from liedyn.reproduce.evaluation.runs import (
+    COMPARABLE, COMPARABLE_NOTE, EP, FULL, KINDS, MODIFIED, RV, RXYZ, SIMPLE, TOP, Kind, Series, series, steps_of,
+)  # fmt: skip
 from liedyn.reproduce.figure import Page, figure, slope_line
 
-NEWTON = {"full Newton": "", "modified Newton": "newton=modified"}
+NEWTON = {"full Newton": FULL, "modified Newton": MODIFIED}
 
 
-def top_tables(page: Page) -> tuple[tuple[float, ...], dict[str, dict[Kind, Series]]]:
+def top_tables(page: Page, more: str = "") -> tuple[tuple[float, ...], dict[str, dict[Kind, Series]]]:
     steps = steps_of(TOP, page)
-    return steps, {name: series(TOP, steps, options) for name, options in NEWTON.items()}
+    return steps, {name: series(TOP, steps, options + more) for name, options in NEWTON.items()}
 
 
 def named(tables: Mapping[str, Mapping[Kind, Series]]) -> dict[str, Mapping[Kind, Series]]:
@@ -60,9 +62,16 @@ def fig6(page: Page) -> None:
         "lower-full": "full Newton: fewer iterations for the Lie group method than for the conventional approaches",
         "lower-modified": "modified Newton: fewer iterations for the Lie group method",
     },
+    reasons={
+        "lower-full": "2.00 iterations with all three, with predictor and stopping rule of the authors' program too; every matrix "
+        "has all derivatives here. In the paper Euler parameters need more (3.8 in the sigma paper for the same "
+        "top).",
+        "lower-modified": "Euler parameters need 0.99, Cardan angles 0.77 times the iterations of the Lie group method (at two steps "
+        "only): the count depends on when the matrix is renewed.",
+    },
 )
 def fig7(page: Page) -> None:
-    steps, tables = top_tables(page)
+    steps, tables = top_tables(page, f",{COMPARABLE}")
     _, axes = two_panels(page)
     for ax, (name, table) in zip(axes, tables.items()):
         draw(ax, steps, table, "newton", "Newton iterations per step", title=name, log=False)
@@ -72,13 +81,13 @@ def fig7(page: Page) -> None:
     low = {kind: float(np.nanmin(ratio)) for kind, ratio in ratios.items() if np.isfinite(ratio).any()}
     page.judge(
         "modified",
-        stated="more",
+        stated="more (here: at least 1.1 times at every step)",
         measured=", ".join(f"{kind.name}: at least {value:.2f} times" for kind, value in low.items()),
-        met=all(value > 1 for value in low.values()),
+        met=all(value > 1.1 for value in low.values()),
     )
     judge_mean(page, "lower-full", {"": full}, "newton")
     judge_mean(page, "lower-modified", {"": modified}, "newton")
-    page.note("full Jacobians (with the tangent operator), as in the paper's figure")
+    page.note("full Jacobians (with the tangent operator), as in the paper's figure; " + COMPARABLE_NOTE.format("1e-8"))
     note_tolerances(page, steps, named(tables))
 
 
@@ -122,16 +131,26 @@ TABLE_5 = {
         "same": "and not at smaller steps",
         "hardly": "in modified Newton T has hardly any effect on the number of iterations",
     },
+    reasons={
+        "with-t": "2.00 at h <= 6.25e-4, as printed; at the two largest steps 2.05 and 2.00 where the paper has 3.0 and 2.41. "
+        "T is the whole derivative of the update here.",
+        "without-t": "3 at the small steps and 4.0 at the largest, where the paper has 2 and 8.98. Without T the matrix of the "
+        "engine lacks the operators beside the inertia, since its unknowns are increments of q; in "
+        "(40) they are missing beside the stiffness.",
+        "modified": "9.1 to 8.7 for h <= 3.1e-4, as printed (9.25 to 8.37); less at larger steps (6.1 against 11.99 at 2.5e-3). The rules of renewal differ: the paper's program also goes on to a maximum of iterations before it renews.",
+        "same": "3 instead of 2 iterations at 3.9e-5, see the second claim.",
+        "hardly": "up to 1.20 times without T, at the largest steps.",
+    },
 )
 def table5(page: Page) -> None:
     steps = steps_of(TOP, page)
     options = {
-        "with-t": "",
-        "without-t": "jacobian=simplified",
+        "with-t": FULL,
+        "without-t": SIMPLE,
         "modified": "newton=modified,jacobian=simplified",
-        "modified-with-t": "newton=modified",
+        "modified-with-t": "newton=modified,jacobian=full",
     }
-    columns = {key: series(TOP, steps, option, [RV])[RV] for key, option in options.items()}
+    columns = {key: series(TOP, steps, f"{option},{COMPARABLE}", [RV])[RV] for key, option in options.items()}
     _, ax = page.plot()
     for i, (key, values) in enumerate(columns.items()):
         ax.semilogx(steps, values.newton, marker="o", markersize=4, color=f"C{i}", label=key)
@@ -147,22 +166,14 @@ def table5(page: Page) -> None:
     )
     judge_counts(page, "with-t", steps, TABLE_5["with-t"], columns["with-t"])
     judge_counts(page, "without-t", steps, TABLE_5["without-t"], columns["without-t"], note=SIMPLIFIED_NOTE)
-    judge_counts(
-        page,
-        "modified",
-        steps,
-        TABLE_5["modified"],
-        columns["modified"],
-        note="the count depends on when the matrix is renewed: here when an iteration leaves more than half of the "
-        "residual",
-    )
+    judge_counts(page, "modified", steps, TABLE_5["modified"], columns["modified"])
     large = np.array(steps) >= 4e-5
     more = columns["without-t"].newton / columns["with-t"].newton
     page.judge(
         "more",
-        stated="more",
+        stated="more (here: at least 1.1 times)",
         measured=", ".join(f"{value:.2f} times" for value in more[large]),
-        met=bool(np.all(more[large] > 1)),
+        met=bool(np.all(more[large] > 1.1)),
     )
     if large.all():
         page.not_examined(["same"], "needs smaller steps, left out in the quick version")
@@ -172,8 +183,6 @@ def table5(page: Page) -> None:
             stated="the same number",
             measured=", ".join(f"{value:.2f} times at {step:.3g}" for step, value in zip(steps, more) if step < 4e-5),
             met=bool(np.all(np.abs(more[~large] - 1) < 0.05)),
-            note="without T there are as many as in the paper; with T one iteration is enough here where the paper "
-            "needs two",
         )
     effect = columns["modified"].newton / columns["modified-with-t"].newton
     page.judge(
@@ -182,3 +191,4 @@ def table5(page: Page) -> None:
         measured=f"{np.nanmin(effect):.2f} to {np.nanmax(effect):.2f} times without T",
         met=bool(np.all(np.abs(effect - 1) < 0.1)),
     )
+    page.note(COMPARABLE_NOTE.format("1e-8"))

@@ -6,7 +6,7 @@ import numpy as np
 
 from liedyn.reproduce import heavy_top as top
 from liedyn.reproduce.evaluation.explicit import (
-    EXPLICIT_METHODS, EXPLICIT_NOTE, draw_explicit, explicit_outcome, explicit_table, judge_explicit_accuracy,
+    CONTROL_NOTE, EXPLICIT_METHODS, draw_explicit, explicit_outcome, explicit_table, judge_explicit_accuracy,
     judge_explicit_time, judge_explicit_work, write_explicit,
 )  # fmt: skip
 from liedyn.reproduce.evaluation.judging import (
@@ -14,7 +14,8 @@ from liedyn.reproduce.evaluation.judging import (
     judge_gaps, judge_mean, note_tolerances, two_panels, write,
 )  # fmt: skip
 from liedyn.reproduce.evaluation.runs import (
-    EP, FREE, FREE_STEPS, RHO, RV, RXYZ, TOP, compiled, in_words, lost_at, outcome, series, steps_of, time_for,
+    COMPARABLE, COMPARABLE_NOTE, EP, FREE, FREE_STEPS, FULL, RHO, RV, RXYZ, SIMPLE, TOP, compiled, in_words, lost_at,
+    outcome, series, steps_of, time_for,
 )  # fmt: skip
 from liedyn.reproduce.figure import Page, figure, slope_line
 
@@ -30,6 +31,12 @@ from liedyn.reproduce.figure import Page, figure, slope_line
         "explicit": "similar results with explicit Lie group integration",
     },
     checks={"known": "the reference is the known answer of the model"},
+    reasons={
+        "position": "at h = 2.5e-5, the only step printed, the position is off by 3.8e-5 m. The step of the paper's Lie group "
+        "run is not printed; the top with constraints, at the same step, is off by 3.4e-6 m.",
+        "velocity": "at h = 2.5e-5 the velocity is off by 4.2e-4 m/s, of the top with constraints by 3.6e-5 m/s. Equal numbers "
+        "for m and m/s cannot both be those of one motion whose velocities are ten times larger.",
+    },
 )
 def fig2(page: Page) -> None:
     step = 2.5e-4 if page.quick else 2.5e-5
@@ -73,9 +80,9 @@ def fig2(page: Page) -> None:
         best, other_model = (float(np.abs(value - getattr(exact, key)[-1]).max()) for value in (smallest, joint))
         page.judge(
             key,
-            stated=f"about 1e-5 {unit} (here: at most 2e-5)",
+            stated=f"about 1e-5 {unit} (here: within a factor of 3)",
             measured=f"{off:.1e} {unit} with h = {step:g}",
-            met=off <= 2e-5,
+            met=1e-5 / 3 <= off <= 3e-5,
             note="the step of the Lie group run is not printed; that of the paper's reference, by another program, is "
             f"2.5e-5. With h = {FREE_STEPS[-1]:.3g}, the smallest of Figure 3, the deviation is {best:.1e} {unit}; of "
             f"the top with constraints, with h = {step:g}, {other_model:.1e} {unit}",
@@ -115,7 +122,6 @@ def fig3(page: Page) -> None:
     judge_accuracy(page, "ep", table)
     judge_explicit_accuracy(page, "explicit", steps, explicit)
     page.order("order", steps, {kind.name: table[kind].error for kind in (RV, EP)}, 2)
-    page.note(EXPLICIT_NOTE)
     page.note(STEPS_NOTE.format(4))
     page.note(
         f"Rxyz: solution lost at h = {in_words(lost_at(steps, table[RXYZ]))}; the top turns about y, and its second "
@@ -143,11 +149,23 @@ TABLE_4 = {
         "gaps": "Rxyz has no solution at the four largest steps",
         "lower": "fewer iterations for the Lie group method than for the conventional approaches",
     },
+    reasons={
+        "rv": "with T in the matrix one iteration leaves less than 1e-8 of the first residual at every step, with "
+        "predictor=zero too. The paper works without T (next claim).",
+        "rv-without-t": "1.88 at h = 1e-3, as in the paper, but one iteration suffices from 2.5e-4 on, in the paper from 6.25e-5 on: "
+        "there the residual after one iteration is about 1e-8 of the first one, the border itself. Why the paper's is above it is not known.",
+        "ep": "2.0 down to 5e-4 and 1.0 below, where the paper needs 3.0 to 2.0: the matrix has all derivatives of the "
+        "Euler parameters here. With the engine's own predictor and stopping rule 1.0 to 2.0 as well.",
+        "rxyz": "2.01 to 1.88 at the four smallest steps, as in the paper (2.09 to 1.96) but for the first of them, 2.36.",
+        "gaps": "Cardan angles lose the solution at 1e-3 and 5e-4 (with the engine's own predictor at 2.5e-4 only), in the "
+        "paper at four steps. What they do near their singularity, which they pass every 0.02 s, depends on where "
+        "the steps fall.",
+    },
 )
 def table4(page: Page) -> None:
     steps = steps_of(FREE, page)
-    table = series(FREE, steps)
-    simplified = series(FREE, steps, "jacobian=simplified", [RV])[RV]
+    table = series(FREE, steps, f"{FULL},{COMPARABLE}")
+    simplified = series(FREE, steps, f"{SIMPLE},{COMPARABLE}", [RV])[RV]
     counts_figure(page, steps, TABLE_4, table, simplified)
     judge_counts(page, "rv", steps, TABLE_4[RV], table[RV])
     judge_counts(page, "rv-without-t", steps, TABLE_4[RV], simplified, note=SIMPLIFIED_NOTE)
@@ -155,6 +173,7 @@ def table4(page: Page) -> None:
     judge_counts(page, "rxyz", steps, TABLE_4[RXYZ], table[RXYZ])
     judge_gaps(page, "gaps", steps, TABLE_4[RXYZ][: len(steps)], table[RXYZ])
     judge_mean(page, "lower", {"": table}, "newton")
+    page.note(COMPARABLE_NOTE.format("1e-8"))
     note_tolerances(page, steps, {"": table})
 
 
@@ -177,7 +196,7 @@ def fig4(page: Page) -> None:
     write(page, "", steps, table)
     write_explicit(page, steps, explicit)
     judge_mean(page, "implicit", {"": table}, "seconds")
-    judge_explicit_time(page, "explicit", explicit)
+    judge_explicit_time(page, "explicit", explicit, "lower for RV (here: by 5 %)", 1 / 1.05)
     note_tolerances(page, steps, {"": table})
     page.note(TIME_NOTE)
 
@@ -192,11 +211,15 @@ def fig4(page: Page) -> None:
         "explicit": "explicit: for 1e-6 Cardan angles with RK44 need about 40 times the CPU time of the Lie group "
         "method",
     },
+    reasons={
+        "explicit": "the ratio of steps is 32 (study-explicit), and a step of Cardan angles takes 1.4 to 1.7 times as long, 45 "
+        "to 55 in all; larger ratios are measured on a machine with other work.",
+    },
 )
 def fig5(page: Page) -> None:
     steps = steps_of(FREE, page)
     table = series(FREE, steps)
-    _, explicit = explicit_table(FREE, page)
+    _, explicit = explicit_table(FREE, page, controlled=True)
     _, (left, right) = two_panels(page)
     draw_explicit(left, steps, explicit, "seconds", "CPU time / s", against="error")
     draw(right, steps, table, "seconds", "CPU time / s", against="error", title="implicit integration")
@@ -216,5 +239,6 @@ def fig5(page: Page) -> None:
             f"{step_ratio:.1f} times the CPU time of one of the Lie group method (in the paper nearly the same)",
         )
     judge_explicit_work(page, "explicit", explicit, 1e-6, 40, ["rk44"])
+    page.note(CONTROL_NOTE)
     note_tolerances(page, steps, {"": table})
     page.note(TIME_NOTE)

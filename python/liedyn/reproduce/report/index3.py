@@ -80,7 +80,12 @@ def fig4(page: Page) -> None:
     right.legend(ncols=3)
     page.table("", {"t": run.time} | components("u", run.velocity) | components("U", run.body_velocity))
     x, u, body = (rate(exact.time, values) for values in (exact.position, exact.velocity, exact.body_velocity))
-    page.judge("inertial", stated="low frequency", measured=f"rms rate {u:.1f} rad/s (x: {x:.1f})", met=u < 15)
+    page.judge(
+        "inertial",
+        stated="low frequency, that of x (here: below a tenth of the spin, and within a factor of 1.5 of that of x)",
+        measured=f"rms rate {u:.1f} rad/s (x: {x:.1f})",
+        met=u < 15 and 1 / 1.5 < u / x < 1.5,
+    )
     page.judge(
         "body", stated="as the spin of 150 rad/s", measured=f"rms rate {body:.0f} rad/s", met=0.8 < body / 150 < 1.25
     )
@@ -105,6 +110,11 @@ FIG6_REMARK = (
         "slow": "a top 100 times slower has much smaller errors on SE(3) than on SO(3) x R3",
     },
     checks={"qv-small": "SO(3) x R3: slope 2 for q and v for h up to 2e-3"},
+    reasons={
+        "qv": "at h = 4e-3 (0.6 rad per step) the transient of index 3 on SO(3) x R3 grows instead of fading: relative "
+        "error 32 in lambda, v off its line. The engine, the numpy program small.py and an independent program agree "
+        "on it. For h up to 2e-3 the slopes are 2 (check).",
+    },
 )
 def fig6(page: Page) -> None:
     steps = steps_of(page)
@@ -149,10 +159,10 @@ def fig6(page: Page) -> None:
     gain = slow["r3so3"] / slow["se3"]
     page.judge(
         "slow",
-        stated="much smaller",
+        stated="much smaller (here: all at least 2 times, one at least 10 times)",
         measured=", ".join(f"{name} {g:.1f} times" for name, g in zip(QUANTITIES, gain)) + " smaller (h = 1e-3)",
-        met=bool(gain[0] > 3 and gain[1] > 3),
-        note="met if q and v are 3 times smaller; the statement cites another paper and names no quantity",
+        met=bool(gain.min() > 2 and gain.max() > 10),
+        note="the statement cites another paper and names no quantity",
     )
 
 
@@ -191,10 +201,9 @@ def fig7(page: Page) -> None:
     )
     page.judge(
         "damped",
-        stated="damped out (here: below 20 % of the amplitude)",
-        measured=f"{left[0]:.0%} and {left[1]:.0%} left after 50 steps",
-        met=max(left) < 0.2,
-        note=f"below 20 % from the steps {quiet[0]} and {quiet[1]} on: about 50, read generously",
+        stated="about 50 (here: until a fifth of the amplitude is left, within a factor of 1.5)",
+        measured=f"{quiet[0]} and {quiet[1]} steps; after 50 steps {left[0]:.0%} and {left[1]:.0%} are left",
+        met=all(50 / 1.5 < n < 50 * 1.5 for n in quiet),
     )
     page.judge(
         "same",
@@ -253,7 +262,13 @@ def fig9(page: Page) -> None:
     claims={
         "left": "SO(3) x R3: |B v| is at most 0.025",
         "oscillation": "SO(3) x R3: the residuals show the transient oscillation of Figure 7",
-        "right": "SE(3): the largest |B v| is about 1e-10, eight orders of magnitude smaller",
+        "right": "SE(3): |B v| is smaller by eight orders of magnitude, about 1e-10",
+    },
+    reasons={
+        "left": "|B v| reaches 0.0323 in the very first step, with plain and with shifted a_0, in the engine and in an "
+        "independent program; beyond the transient it is 0.0229.",
+        "right": "5.9e-12 is round-off, 1e-15 / h^2 in the accelerations: it is the same with Newton tolerances from 1e-8 to 1e-2 "
+        "(two iterations to one). The paper's program leaves 1e-10, that is, more than that.",
     },
 )
 def fig10(page: Page) -> None:
@@ -277,9 +292,11 @@ def fig10(page: Page) -> None:
         measured=f"part of the start: {wiggle.max():.2g}, after 100 steps {wiggle[100:].max():.1g}",
         met=wiggle[100:].max() < 0.01 * wiggle.max(),
     )
+    smaller = np.log10(norms[0].max() / norms[1].max())
     page.judge(
         "right",
-        stated="about 1e-10 or less",
-        measured=f"{norms[1].max():.1e}, {norms[0].max() / norms[1].max():.0e} times smaller",
-        met=norms[1].max() < 2e-10,
+        stated="8 orders of magnitude (here: within one), about 1e-10",
+        measured=f"{smaller:.1f} orders, {norms[1].max():.1e}",
+        met=abs(smaller - 8) < 1,
+        note="by Lemma 3.5 the residual is zero but for what Newton's method leaves",
     )

@@ -104,7 +104,7 @@ def fig13(page: Page) -> None:
         "amplitude",
         stated="0.64 h",
         measured=f"{values}; norm over all components {total:.3f} h (h = 3.125e-5)",
-        met=f"{total:.2f}" == "0.64" or f"{np.abs(parts[1.25e-4]).max() / 1.25e-4:.2f}" == "0.64",
+        met=all(f"{np.abs(part).max() / h:.2f}" == "0.64" for h, part in parts.items()),
         note="difference of the runs with plain and with corrected starting values, first component; the norm of the "
         "whole error is taken where the first-order term dominates",
     )
@@ -166,6 +166,10 @@ def fig14(page: Page) -> None:
     title="Heavy top, stabilised index 2, h = 1e-3: residuals of the hidden constraints",
     source="Figure 15",
     claims={"left": "SO(3) x R3: of size 2.0e-9", "right": "SE(3): of size 2.0e-15"},
+    reasons={
+        "left": "it is what Newton's method leaves: 7.3e-7 after one iteration (newton_tol=1e-4), 1.4e-14 after two (1e-8). The "
+        "paper's 2.0e-9 is that of its predictor and stopping rule.",
+    },
 )
 def fig15(page: Page) -> None:
     runs = {SPACES[space]: motion(space, 1e-3, "stabilized") for space in SPACES}
@@ -173,11 +177,10 @@ def fig15(page: Page) -> None:
     draw_over_time(page, runs, values, "B(q) v / (m/s)", log=False)
     for key, stated, value in zip(("left", "right"), (2e-9, 2e-15), values.values()):
         largest = float(np.linalg.norm(value, axis=1).max())
-        rounding = "computed from the recorded velocities of about 5 m/s, whose rounding alone is some 1e-15"
         page.judge(
             key,
-            stated=f"{stated:.1e}",
+            stated=f"{stated:.1e} (here: within a factor of 10)",
             measured=f"{largest:.1e}",
-            met=largest <= 5 * stated,
-            note=("met if not larger than 5 times that; " + rounding) if key == "right" else "met if not larger",
+            met=stated / 10 < largest < 10 * stated,
+            note="computed from velocities of about 5 m/s, whose rounding alone is some 1e-15" if key == "right" else "",
         )

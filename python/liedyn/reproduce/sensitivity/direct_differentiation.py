@@ -462,3 +462,20 @@ def run(
             dstep = method.algorithm(p, h, before.rates, differentiated(at, a, before))
             derivatives[i] = method.derivative_after(simplified, step, motion.rates, before, dstep)
     return motion.place, [derivative.q[X] for derivative in derivatives]
+
+
+def multipliers(form: str, h: float, end: float, *, rho: float = 0.8, consistent: bool = True) -> np.ndarray:
+    """lambda over time, rows by step. (112) and (113) list all initial values but lambda_0; else it is zero."""
+    p, method = Alpha(rho), FORMS[form]
+    motion, _ = method.start(p, MASS)
+    if not consistent:
+        v, a, memory, _ = motion.rates
+        if form == "residual":
+            memory = averaged(p, in_parameters(MASS, CENTRE, EYE)(np.zeros(6), v, a, np.zeros(3)))
+        motion = motion._replace(rates=Rates(v, a, memory, np.zeros(3)))
+    rows = [motion.rates.multiplier]
+    for _ in range(round(end / h)):
+        step = method.algorithm(p, h, motion.rates, method.equations(MASS, motion.place, motion.orientation))
+        motion = method.after(motion, step)
+        rows.append(motion.rates.multiplier)
+    return np.array(rows)

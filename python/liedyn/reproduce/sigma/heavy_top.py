@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from liedyn.reproduce import heavy_top as top
 from liedyn.reproduce.figure import Page, figure, slope
 from liedyn.reproduce.sigma.methods import (
-    CARDAN, EULER, EXACT, EXACT_1, LIE, PRINTED, PRINTED_NOTE, QUANTITIES, SIGMA_1, STEPS_NOTE, conventional,
-    convergence_table, draw_convergence, gains, judge_conventional, judge_gains, steps_of, top_errors, top_run,
+    AUTHORS, CARDAN, EULER, EXACT, EXACT_1, LIE, MARGIN, PRINTED, PRINTED_NOTE, QUANTITIES, SIGMA_1, STEPS_NOTE, Method,
+    conventional, convergence_table, draw_convergence, gains, in_words, judge_conventional, judge_gains, steps_of, top_errors,
+    top_run,
 )  # fmt: skip
 
 
@@ -20,6 +23,12 @@ from liedyn.reproduce.sigma.methods import (
         "position": "at t = 1 s the position deviates by about 1e-5 m from the reference",
         "velocity": "the velocity by about 1e-5 m/s",
         "index2": "index 2 gives similar results",
+    },
+    reasons={
+        "position": "at h = 2.5e-5, the step of the paper's reference, the position is off by 8e-7 m, the velocity by 8e-6 m/s, in a motion "
+        "whose velocities are about 5 times its positions. The paper's number holds the error of the other program, which is not known.",
+        "index2": "3.2e-6 m and 2.7e-5 m/s: 3.9 and 3.2 times those of index 3, in which the error of the algorithm as printed nearly "
+        "cancels (geom1: 3.4e-6 m in index 3, 4.1e-6 m in index 2).",
     },
 )
 def fig2(page: Page) -> None:
@@ -54,21 +63,31 @@ def fig2(page: Page) -> None:
     for key, value, unit in zip(("position", "velocity"), deviation["3"], ("m", "m/s")):
         page.judge(
             key,
-            stated=f"about 1e-5 {unit}",
+            stated=f"about 1e-5 {unit} (here: within a factor of 3)",
             measured=f"{value:.1e} {unit}",
-            met=value <= 2e-5,
-            note="met if not larger; the paper compares with another program, whose own error is in its number",
+            met=1e-5 / 3 <= value <= 3e-5,
+            note="the paper compares with another program, whose own error is in its number",
         )
     page.judge(
         "index2",
-        stated="similar",
+        stated="similar (here: within a factor of 3 of index 3)",
         measured=f"{deviation['2'][0]:.1e} m, {deviation['2'][1]:.1e} m/s",
-        met=deviation["2"][0] <= 2e-5 and deviation["2"][1] <= 10 * deviation["3"][1],
+        met=all(1 / 3 <= second / third <= 3 for second, third in zip(deviation["2"], deviation["3"])),
     )
     page.note(
         f"the paper does not print the step of this figure; here h = {step:g}, the step of its reference, with "
         "Algorithm 1 and rho = 0.9; grey: the top without constraints, extrapolated"
     )
+
+
+def judge_exact(page: Page, tables: Mapping[str, Mapping[Method, np.ndarray]], columns: Sequence[int]) -> None:
+    found = {
+        f"{name}, {title}": gain
+        for index, title in (("3", "index 3"), ("stabilized", "stabilised"))
+        for name, gain in gains(tables[index], EXACT, columns).items()
+    }
+    met = all(gain > MARGIN for gain in found.values())
+    page.judge("exact", stated="more accurate than geom1", measured=in_words(found), met=met)
 
 
 @figure(
@@ -86,6 +105,14 @@ def fig2(page: Page) -> None:
     },
     checks={
         "exact": "so they are with the relation for theta solved exactly",
+    },
+    reasons={
+        "index2": "with the authors' predictor sigma = 1 gains 3.1 in index 2 and 8.6 in index 3, sigma = gamma/(3 beta) 4.2 "
+        "and 2.4 (as printed 1.4 and 5.8, 5.3 and 3.9; solved exactly 4.2 and 2.4, 2.0 and 1.6): an improvement in "
+        "both, but not the same one. In index 3 the trace that the predictor leaves in the error nearly cancels that "
+        "of geom1.",
+        "ctb-fails": "they fail at the four largest of six steps, from 1.6e-4 up; the paper's steps are not printed. The "
+        "tolerances of the evaluation paper are tried down to 1e-4 before a run counts as failed.",
     },
 )
 def fig3(page: Page) -> None:
@@ -108,27 +135,16 @@ def fig3(page: Page) -> None:
     slopes = {name: slope(steps, values) for name, values in series.items()}
     low, high = min(slopes.values()), max(slopes.values())
     page.judge("order", stated="slope 2", measured=f"{low:.2f} to {high:.2f}", met=low > 1.8 and high < 2.2)
-    judge_gains(page, "index3", gains(tables["3"], PRINTED, (0, 1)))
-    judge_gains(
-        page,
-        "stabilized",
-        gains(tables["stabilized"], PRINTED, (0, 1)),
-        note="the smallest over the steps; the printed sigma = 1 algorithm keeps a trace of its predictor in the error",
-    )
-    judge_gains(
-        page,
-        "exact",
-        {f"{n}, index 3": g for n, g in gains(tables["3"], EXACT, (0, 1)).items()}
-        | {f"{n}, stabilised": g for n, g in gains(tables["stabilized"], EXACT, (0, 1)).items()},
-    )
-    second, third = (gains(tables[index], PRINTED, (0,)) for index in ("2", "3"))
+    for key, index in (("index3", "3"), ("stabilized", "stabilized")):
+        judge_gains(page, key, tables[index], AUTHORS, (0, 1))
+    judge_exact(page, tables, (0, 1))
+    second, third = (gains(tables[index], AUTHORS, (0,)) for index in ("2", "3"))
     page.judge(
         "index2",
         stated="similar (here: the gain in q within a factor of 2 of that of index 3)",
         measured=", ".join(f"{name}: {second[name]:.2f} times (index 3: {third[name]:.2f})" for name in second),
         met=all(0.5 < second[name] / third[name] < 2 for name in second),
-        note="with the relation solved exactly: "
-        + ", ".join(f"{name} {value:.2f} times" for name, value in gains(tables["2"], EXACT, (0,)).items()),
+        note=in_words(gains(tables["2"], (*PRINTED, *EXACT), (0,))),
     )
     judge_conventional(page, "ep", EULER, tables["3"], [0, 1])
     judge_conventional(page, "ctb", CARDAN, tables["3"], [0, 1])
@@ -170,19 +186,9 @@ def fig4(page: Page) -> None:
     convergence_table(page, steps, tables, QUANTITIES)
     page.note(STEPS_NOTE)
     page.note(PRINTED_NOTE)
-    judge_gains(page, "index3", gains(tables["3"], PRINTED, (2,)))
-    judge_gains(
-        page,
-        "stabilized",
-        gains(tables["stabilized"], PRINTED, (2,)),
-        note="the smallest over the steps; the printed sigma = 1 algorithm keeps a trace of its predictor in the error",
-    )
-    judge_gains(
-        page,
-        "exact",
-        {f"{n}, index 3": g for n, g in gains(tables["3"], EXACT, (2,)).items()}
-        | {f"{n}, stabilised": g for n, g in gains(tables["stabilized"], EXACT, (2,)).items()},
-    )
+    for key, index in (("index3", "3"), ("stabilized", "stabilized")):
+        judge_gains(page, key, tables[index], AUTHORS, (2,))
+    judge_exact(page, tables, (2,))
     exact = top.reference()
     run = top_run(EXACT_1, "3", steps[-1])
     late = top.relative_errors(exact, run, begin=0.5)[2]

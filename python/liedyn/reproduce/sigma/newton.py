@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from liedyn.reproduce import rotor
+from liedyn.reproduce.evaluation.runs import COMPARABLE, COMPARABLE_NOTE, FULL, MODIFIED, SIMPLE
 from liedyn.reproduce.figure import Page, figure, in_parallel
 from liedyn.reproduce.sigma.methods import (
-    CARDAN, EULER, EXACT, GEOM1, PRINTED, QUICK_ROTOR_STEPS, ROTOR_STEPS, SIGMA_1, SIGMA_OPT, Method, steps_of,
-    top_run,
+    AUTHORS, CARDAN, EULER, EXACT, GEOM1, QUICK_ROTOR_STEPS, ROTOR_STEPS, Method, steps_of, top_run,
 )  # fmt: skip
+
+
+ONE_WAY = (
+    "without the operators the matrix of the engine is another one than the paper's: its unknowns are the increments of q, so that they are "
+    "missing beside the inertia; with increments of theta index 3 needs more iterations, the stabilised form as many"
+)
+ROUND_OFF = (
+    "one iteration leaves less than 1e-8 of the first residual at every step; why the paper needs a second one at some steps (its "
+    "absolute tolerance of 1e-10 can only save iterations) is not known"
+)
+REASONS = {
+    "top-full-ep": "2.00, with predictor and stopping rule of the authors' program: the matrix has all derivatives of the Euler parameters here.",
+    "top-full-ctb": "they hold at the two smallest steps only; the paper's mean is over others.",
+    "top-simple-geom1": ONE_WAY + ".",
+    "top-simple-geom1-s": ONE_WAY + ".",
+    "top-simple-opt": ONE_WAY + ".",
+    "top-simple-opt-s": ONE_WAY + ".",
+    "top-modified": "9 to 9.5 iterations at the small steps and 8.4 at the three largest: the mean depends on the steps, which are not printed.",
+    "top-modified-ep": "as with the Lie group methods: 8.4 at the three largest steps, more at smaller ones, and the paper's steps are not printed.",
+    "top-modified-ctb": "they hold at the two smallest steps only; the paper's mean is over others.",
+    "rotor-sigma": ROUND_OFF + ".",
+    "rotor-sigma-simple": ROUND_OFF + "; Algorithm 2 needs more: its corrections hold P^-1, its simplified matrix does not, and |theta| is "
+    "about 1 per step.",
+    "rotor-geom1": ROUND_OFF + ".",
+    "rotor-geom1-simple": "2.00 at the largest steps, where a step turns the rotor by 1 rad.",
+    "rotor-conventional": "Cardan angles 1.99; Euler parameters lose the solution at the three largest steps, as in the paper. Every matrix has "
+    "all derivatives here.",
+    "rotor-modified-ctb": "2.25, as many as the Lie group methods need: the matrix is that of the first step, and it contracts as well.",
+    "rotor-modified-ep": "Euler parameters lose the solution at the three largest steps, as in the paper; at the others the matrix of the first "
+    "step contracts as well as with the Lie group methods.",
+    "rotor-jacobians-ep": "where Euler parameters hold, the matrix of the first step contracts well enough. The paper's program begins full "
+    "Newton anew after a bad contraction; at which step it counted is not said.",
+}
+WITHIN = 0.1
+"""Share of a stated count within which ours is the same, either way."""
 
 
 @dataclass(frozen=True)
@@ -26,90 +61,65 @@ class Count:
     stated: float
     what: str
 
+    def judge(self, page: Page, counts: Mapping[str, Sequence[float]]) -> None:
+        """Means over the steps, by method; runs that failed are left out, as in the paper."""
+        means = {
+            name + (f" ({failed} of {len(values)} runs failed)" if (failed := int(np.isnan(values).sum())) else ""): (
+                float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
+            )
+            for name, values in counts.items()
+        }
+        if np.isnan(list(means.values())).all():
+            page.not_examined([self.key], "every run failed")
+            return
+        page.judge(
+            self.key,
+            stated=f"{self.stated:g} (here: within {WITHIN:.0%})",
+            measured=", ".join(f"{name}: {value:.2f}" for name, value in means.items()),
+            met=all(abs(value / self.stated - 1) <= WITHIN for value in means.values()),
+        )
 
-OUR_COUNT = "top-full-exact"
+
+def claims_of(counts: Sequence[Count], model: str = "") -> dict[str, str]:
+    return {count.key: f"{model}{count.what}: {count.stated:g} per step" for count in counts}
+
+
 SIMPLIFIED_NOTE = (
     "simplified Jacobians: where positions are constrained the engine's unknowns are the increments of q, and the "
     "operators are missing beside the inertia; otherwise they are those of the accelerations, and the operators are "
-    "missing beside the stiffness. Heavy top: not explained; with increments of theta index 3 needs more iterations, "
-    "the stabilised form as many. Algorithm 2 on the rotor: its corrections hold P^-1, its simplified matrix does not"
+    "missing beside the stiffness"
 )
 MODIFIED_NOTE = (
     "modified Newton: the count depends on when the matrix is renewed; here, as in the paper, when an iteration leaves "
     "more than half of the residual"
 )
+SIGMA = AUTHORS
 TOP_COUNTS = (
+    Count("top-full", (GEOM1, *SIGMA), ("3", "2", "stabilized"), FULL, 2.0, "full Jacobians, all Lie group methods"),
+    Count("top-full-ep", (EULER,), ("3",), FULL, 3.8, "full Jacobians, Euler parameters"),
+    Count("top-full-ctb", (CARDAN,), ("3",), FULL, 2.1, "full Jacobians, Cardan angles"),
+    Count("top-simple-geom1", (GEOM1,), ("3",), SIMPLE, 3.1, "simplified Jacobians, geom1, index 3"),
+    Count("top-simple-geom1-s", (GEOM1,), ("stabilized",), SIMPLE, 2.9, "simplified Jacobians, geom1, stabilised"),
+    Count("top-simple-opt", SIGMA[1:], ("3",), SIMPLE, 2.5, "simplified Jacobians, sigma = gamma/(3 beta), index 3"),
     Count(
-        "top-full",
-        (GEOM1, *PRINTED),
-        ("3", "2", "stabilized"),
-        "jacobian=full",
-        2.0,
-        "full Jacobians, all Lie group methods",
+        "top-simple-opt-s", SIGMA[1:], ("stabilized",), SIMPLE, 3.4, "simplified Jacobians, sigma = gamma/(3 beta), stabilised"
     ),
     Count(
-        "top-full-exact",
-        EXACT,
-        ("3", "2", "stabilized"),
-        "jacobian=full",
-        2.0,
-        "full Jacobians, relation for theta solved exactly",
+        "top-modified", (GEOM1, SIGMA[0]), ("3", "2"), MODIFIED, 7.9, "modified Newton, geom1 and sigma = 1, index 2 and 3"
     ),
-    Count("top-full-ep", (EULER,), ("3",), "jacobian=full", 3.8, "full Jacobians, Euler parameters"),
-    Count("top-full-ctb", (CARDAN,), ("3",), "jacobian=full", 2.1, "full Jacobians, Cardan angles"),
-    Count("top-simple-geom1", (GEOM1,), ("3",), "jacobian=simplified", 3.1, "simplified Jacobians, geom1, index 3"),
-    Count(
-        "top-simple-geom1-s",
-        (GEOM1,),
-        ("stabilized",),
-        "jacobian=simplified",
-        2.9,
-        "simplified Jacobians, geom1, stabilised",
-    ),
-    Count(
-        "top-simple-opt",
-        (SIGMA_OPT,),
-        ("3",),
-        "jacobian=simplified",
-        2.5,
-        "simplified Jacobians, sigma = gamma/(3 beta), index 3",
-    ),
-    Count(
-        "top-simple-opt-s",
-        (SIGMA_OPT,),
-        ("stabilized",),
-        "jacobian=simplified",
-        3.4,
-        "simplified Jacobians, sigma = gamma/(3 beta), stabilised",
-    ),
-    Count(
-        "top-modified",
-        (GEOM1, SIGMA_1),
-        ("3", "2"),
-        "newton=modified",
-        7.9,
-        "modified Newton, geom1 and sigma = 1, index 2 and 3",
-    ),
-    Count("top-modified-ep", (EULER,), ("3",), "newton=modified", 8.4, "modified Newton, Euler parameters"),
-    Count("top-modified-ctb", (CARDAN,), ("3",), "newton=modified", 7.3, "modified Newton, Cardan angles"),
+    Count("top-modified-ep", (EULER,), ("3",), MODIFIED, 8.4, "modified Newton, Euler parameters"),
+    Count("top-modified-ctb", (CARDAN,), ("3",), MODIFIED, 7.3, "modified Newton, Cardan angles"),
 )
 ROTOR_COUNTS = (
-    Count("rotor-sigma", PRINTED, ("2",), "jacobian=full", 1.3, "full Jacobians, sigma-modified"),
-    Count("rotor-sigma-simple", PRINTED, ("2",), "jacobian=simplified", 1.3, "simplified Jacobians, sigma-modified"),
-    Count("rotor-geom1", (GEOM1,), ("2",), "jacobian=full", 1.8, "full Jacobians, geom1"),
-    Count("rotor-geom1-simple", (GEOM1,), ("2",), "jacobian=simplified", 1.8, "simplified Jacobians, geom1"),
-    Count(
-        "rotor-conventional",
-        (EULER, CARDAN),
-        ("3",),
-        "jacobian=full",
-        2.56,
-        "full Jacobians, Euler parameters and Cardan angles",
-    ),
-    Count("rotor-modified-sigma", PRINTED, ("2",), "newton=modified", 2.1, "modified Newton, sigma-modified"),
-    Count("rotor-modified-geom1", (GEOM1,), ("2",), "newton=modified", 2.3, "modified Newton, geom1"),
-    Count("rotor-modified-ctb", (CARDAN,), ("3",), "newton=modified", 3.3, "modified Newton, Cardan angles"),
-    Count("rotor-modified-ep", (EULER,), ("3",), "newton=modified", 8.3, "modified Newton, Euler parameters"),
+    Count("rotor-sigma", SIGMA, ("2",), FULL, 1.3, "full Jacobians, sigma-modified"),
+    Count("rotor-sigma-simple", SIGMA, ("2",), SIMPLE, 1.3, "simplified Jacobians, sigma-modified"),
+    Count("rotor-geom1", (GEOM1,), ("2",), FULL, 1.8, "full Jacobians, geom1"),
+    Count("rotor-geom1-simple", (GEOM1,), ("2",), SIMPLE, 1.8, "simplified Jacobians, geom1"),
+    Count("rotor-conventional", (EULER, CARDAN), ("3",), FULL, 2.56, "full Jacobians, Euler parameters and Cardan angles"),
+    Count("rotor-modified-sigma", SIGMA, ("2",), MODIFIED, 2.1, "modified Newton, sigma-modified"),
+    Count("rotor-modified-geom1", (GEOM1,), ("2",), MODIFIED, 2.3, "modified Newton, geom1"),
+    Count("rotor-modified-ctb", (CARDAN,), ("3",), MODIFIED, 3.3, "modified Newton, Cardan angles"),
+    Count("rotor-modified-ep", (EULER,), ("3",), MODIFIED, 8.3, "modified Newton, Euler parameters"),
 )
 
 
@@ -117,107 +127,73 @@ ROTOR_COUNTS = (
     "sigma-newton",
     title="Newton iterations per step: heavy top and rotor",
     source="Text of Sections 7.1 and 7.2",
-    claims={c.key: f"heavy top, {c.what}: {c.stated:g} per step" for c in TOP_COUNTS if c.key != OUR_COUNT}
-    | {c.key: f"rotor, {c.what}: {c.stated:g} per step" for c in ROTOR_COUNTS}
+    claims=claims_of(TOP_COUNTS, "heavy top, ")
+    | claims_of(ROTOR_COUNTS, "rotor, ")
     | {
         "rotor-jacobians": "rotor, modified Newton, Lie group methods: one Jacobian on average in a whole simulation",
         "rotor-jacobians-ep": "rotor, modified Newton, Euler parameters: 119823 Jacobian updates",
     },
-    checks={
-        c.key: f"heavy top, {c.what}: not more than {c.stated:g} per step" for c in TOP_COUNTS if c.key == OUR_COUNT
-    },
+    checks={"top-full-exact": "heavy top, full Jacobians, relation for theta solved exactly: 2 per step too"},
+    reasons=REASONS,
 )
 def newton(page: Page) -> None:
     rotor_steps = QUICK_ROTOR_STEPS if page.quick else ROTOR_STEPS
+    exact = Count("top-full-exact", EXACT, ("3", "2", "stabilized"), FULL, 2.0, "")
     rows: list[tuple[str, str, str, float, float, int]] = []
-
-    def top_case(case: tuple[Method, str, str, float]) -> float:
-        method, index, options, step = case
-        run = top_run(method, index, step, f",{options}")
-        return run.newton_per_step if run.completed else np.nan
-
-    def rotor_case(case: tuple[Method, str, str, float]) -> rotor.Outcome:
-        method, index, options, step = case
-        return rotor.run(method.formulation, method.integrator(rho=0.9, index=index) + f",{options}", step)
-
     updates: dict[Method, list[int]] = {}
-    for model, counts, steps in (("heavy_top", TOP_COUNTS, steps_of(page)), ("rotor", ROTOR_COUNTS, rotor_steps)):
+
+    def top_case(case: tuple[Method, str, str, float]) -> tuple[float, int]:
+        method, index, options, step = case
+        run = top_run(method, index, step, f",{options},{COMPARABLE}")
+        return (run.newton_per_step if run.completed else np.nan), 0
+
+    def rotor_case(case: tuple[Method, str, str, float]) -> tuple[float, int]:
+        method, index, options, step = case
+        integrator = method.integrator(rho=0.9, index=index) + f",{options},{COMPARABLE}"
+        run = rotor.run(method.formulation, integrator, step)
+        return (np.nan, 0) if rotor.lost(run) else (run.newton_per_step, run.jacobian_updates)
+
+    for model, counts, steps, work in (
+        ("heavy_top", (*TOP_COUNTS, exact), steps_of(page), top_case),
+        ("rotor", ROTOR_COUNTS, rotor_steps, rotor_case),
+    ):
         for count in counts:
-            methods = [method for method in count.methods if method.available]
-            if not methods:
-                page.not_examined([count.key], f"the formulation {count.methods[0].formulation} is not available")
-                continue
-            means = {}
-            for method in methods:
+            found: dict[str, list[float]] = {}
+            for method in count.methods:
                 for index in count.indices:
-                    cases = [(method, index, count.options, step) for step in steps]
-                    if model == "heavy_top":
-                        values, jacobians = in_parallel(top_case, cases), [0] * len(cases)
-                    else:
-                        outcomes = in_parallel(rotor_case, cases)
-                        values = [np.nan if rotor.lost(o) else o.newton_per_step for o in outcomes]
-                        jacobians = [0 if rotor.lost(o) else o.jacobian_updates for o in outcomes]
-                        if "modified" in count.options:
-                            updates[method] = jacobians
-                    rows += [
-                        (
-                            model,
-                            f"{method.key} index={index} {count.options}",
-                            f"{step:g}",
-                            value,
-                            count.stated,
-                            jac,
-                        )
-                        for step, value, jac in zip(steps, values, jacobians)
-                    ]
-                    failed = int(np.isnan(values).sum())
+                    outcomes = in_parallel(work, [(method, index, count.options, step) for step in steps])
                     name = method.name + (f", index {index}" if len(count.indices) > 1 else "")
-                    if failed == len(values):
-                        means[name + " (every run failed)"] = np.nan
-                    else:
-                        means[name + (f" ({failed} of {len(values)} runs failed)" if failed else "")] = float(
-                            np.nanmean(values)
-                        )
-            if all(np.isnan(value) for value in means.values()):
-                page.not_examined([count.key], "every run failed")
-                continue
-            page.judge(
-                count.key,
-                stated=f"{count.stated:g}",
-                measured=", ".join(
-                    f"{name}: {value:.2f}" if np.isfinite(value) else name for name, value in means.items()
-                ),
-                met=all(value < count.stated + 0.05 for value in means.values() if np.isfinite(value)),
-            )
+                    found[name] = [value for value, _ in outcomes]
+                    if model == "rotor" and count.options == MODIFIED:
+                        updates[method] = [jacobians for _, jacobians in outcomes]
+                    case = f"{method.key} index={index} {count.options}"
+                    rows += [
+                        (model, case, f"{step:g}", value, count.stated, jacobians)
+                        for step, (value, jacobians) in zip(steps, outcomes)
+                    ]
+            count.judge(page, found)
     lie = {method: jacobians for method, jacobians in updates.items() if method not in (EULER, CARDAN)}
     page.judge(
         "rotor-jacobians",
         stated="1",
         measured=", ".join(f"{m.name}: {', '.join(map(str, j))}" for m, j in lie.items())
         + " (from the largest step down)",
-        met=all(jacobian <= 1 for jacobians in lie.values() for jacobian in jacobians),
+        met=all(jacobian == 1 for jacobians in lie.values() for jacobian in jacobians),
     )
-    if EULER in updates:
-        page.judge(
-            "rotor-jacobians-ep",
-            stated="119823 (which step it does not say)",
-            measured=", ".join(map(str, updates[EULER])),
-            met=max(updates[EULER]) > 1000,
-            note="0: the run failed; met if there are thousands, far more than the Lie group methods need",
-        )
-    else:
-        page.not_examined(["rotor-jacobians-ep"], f"the formulation {EULER.formulation} is not available")
+    page.judge(
+        "rotor-jacobians-ep",
+        stated="119823, at a step that is not said (here: within a factor of 2 at one of them)",
+        measured=", ".join(map(str, updates[EULER])),
+        met=any(0.5 < jacobians / 119823 < 2 for jacobians in updates[EULER]),
+        note="0: the run failed",
+    )
     names = ("model", "case", "h", "newton_per_step", "stated_mean", "jacobian_updates")
     page.table("", dict(zip(names, zip(*rows))))
     draw_counts(page, rows)
-    page.note(
-        "means over the steps of figures 3 and 7, each step size counted once; met if not above the paper's number"
-    )
+    page.note("means over the steps of figures 3 and 7, each step size counted once; runs that failed are left out")
     page.note(SIMPLIFIED_NOTE)
     page.note(MODIFIED_NOTE)
-    page.note(
-        "iterations are linear solves; Newton's method stops at a residual of 1e-8 relative to the forces at work"
-    )
+    page.note(COMPARABLE_NOTE.format("1e-8"))
 
 
 def draw_counts(page: Page, rows: Sequence[tuple[str, str, str, float, float, int]]) -> None:
