@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "io/read_model.h"
 #include "model/testing.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -35,7 +36,8 @@ TEST(ShippedModes, AreTheSameOfBothSolvers) {
   int models = 0, by_sparse = 0;
   for (const std::string& name : model_names()) {
     const auto description = std::make_shared<const Description>(read_model(name));
-    const System system(Model::compile(description, "r3so3"), Params(description));
+    const System system =
+        in_absolute_coordinates({Model::compile(description, "r3so3"), Params(description)});
     const State state = operating_point(system, "initial", default_options(*description));
     ++models;
     // With given axes both linearise in the same way, whatever the motion.

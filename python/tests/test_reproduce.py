@@ -230,7 +230,8 @@ def test_a_joint_at_a_node_costs_runge_kutta_methods_orders_which_a_rider_does_n
 def test_steps_of_the_squeezer_are_counted_per_solution_of_a_stage():
     assert [squeezer.solutions(name) for name in ("lms4", "ss4", "bathe", "msstc5", "esdirk4-6")] == [1, 1, 2, 5, 5]
     single, multi = (squeezer.run(squeezer.Case(name, 0.6), squeezer.LARGE, 0.01).iterations for name in ("ss4", "lms4"))
-    assert 1 <= multi < single <= 2.1
+    # As in Figure 28, where they lie between 1 and 2.4: counted per step, methods of several stages would have more.
+    assert 1 <= multi < single <= 2.4
 
 
 def test_work_of_explicit_integration_is_on_the_line_of_its_order():

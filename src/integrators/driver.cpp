@@ -206,6 +206,9 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
   ++report_.steps;
   if (has_angles_) watch_angles(h);
   if (!watch(h, attempt)) {
+    // The result ends with the last state that was not found wrong.
+    std::swap(state_, next_);
+    --report_.steps;
     report_.completed = false;
     return false;
   }

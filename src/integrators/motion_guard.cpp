@@ -73,8 +73,10 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
     if (std::string found = violated_positions(work); !found.empty()) return found;
     forbidden = forbidden_energy(state, work);
   }
-  // Of what is allowed now as well: a drive that begins to move what is at rest had no energy before. The two parts are orthogonal, T = T_allowed + T_forbidden.
-  const double kinetic = std::max(seen_.kinetic, now.kinetic - forbidden);
+  // In the first step also of what is allowed now: a drive that begins to move what is at rest had no energy before. The two parts are orthogonal,
+  // T = T_allowed + T_forbidden.
+  const bool first = before_.t == start_;
+  const double kinetic = first ? std::max(seen_.kinetic, now.kinetic - forbidden) : seen_.kinetic;
   if (forbidden > (last ? kForbiddenEnergy : kExplosion) * kinetic)
     return fmt::format(
         "velocities violate the constraints: the kinetic energy of what they forbid is {:.2g} times that of "

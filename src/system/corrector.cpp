@@ -102,8 +102,8 @@ void Corrector::prepare(Work& work) {
                std::all_of(model.sections.begin(), model.sections.end(), [](Section s) {
                  return s == Section::Bodies || s == Section::Joints || s == Section::Beams;
                });
-  // Smooth models need no residual after their last iteration, which kept matrices do.
-  const double worth_keeping = is_smooth_ ? 2.5 : 1;
+  // Absolute coordinates have cheap matrices: the second residual that a kept one needs costs nearly as much.
+  const double worth_keeping = model.tree && !is_smooth_ ? 1 : 2.5;
   matrix_cost_ = options_.by_cost && quadratic && !stabilized_ ? cost_of_matrix(work) : 0;
   if (matrix_cost_ < worth_keeping) matrix_cost_ = 0;
   held_.clear();
