@@ -47,14 +47,14 @@ class ExpressionParser {
     int arguments;  // at least as many, if negative
   };
   static constexpr Function kFunctions[] = {
-      {"sin", Op::Sin, 1},           {"cos", Op::Cos, 1},    {"tan", Op::Tan, 1},
-      {"asin", Op::Asin, 1},         {"acos", Op::Acos, 1},  {"atan", Op::Atan, 1},
-      {"atan2", Op::Atan2, 2},       {"sinh", Op::Sinh, 1},  {"cosh", Op::Cosh, 1},
-      {"tanh", Op::Tanh, 1},         {"exp", Op::Exp, 1},    {"log", Op::Log, 1},
-      {"sqrt", Op::Sqrt, 1},         {"abs", Op::Abs, 1},    {"sign", Op::Sign, 1},
-      {"min", Op::Min, 2},           {"max", Op::Max, 2},    {"step", Op::Step, 3},
-      {"harmonic", Op::Harmonic, 4}, {"poly", Op::Poly, -2}, {"floor", Op::Floor, 1},
-      {"mod", Op::Mod, 2},           {"where", Op::Where, 3}, {"spline", Op::Curve, -5},
+      {"sin", Op::Sin, 1},           {"cos", Op::Cos, 1},      {"tan", Op::Tan, 1},
+      {"asin", Op::Asin, 1},         {"acos", Op::Acos, 1},    {"atan", Op::Atan, 1},
+      {"atan2", Op::Atan2, 2},       {"sinh", Op::Sinh, 1},    {"cosh", Op::Cosh, 1},
+      {"tanh", Op::Tanh, 1},         {"exp", Op::Exp, 1},      {"log", Op::Log, 1},
+      {"sqrt", Op::Sqrt, 1},         {"abs", Op::Abs, 1},      {"sign", Op::Sign, 1},
+      {"min", Op::Min, 2},           {"max", Op::Max, 2},      {"step", Op::Step, 3},
+      {"harmonic", Op::Harmonic, 4}, {"poly", Op::Poly, -2},   {"floor", Op::Floor, 1},
+      {"mod", Op::Mod, 2},           {"where", Op::Where, 3},  {"spline", Op::Curve, -5},
       {"linear", Op::Curve, -5},     {"pchip", Op::Curve, -5}, {"bilinear", Op::Surface, -12},
   };
 
@@ -103,9 +103,12 @@ class ExpressionParser {
       position_ += symbol.size();
       return true;
     };
-    for (const auto& [symbol, op] :
-         {std::pair{"<=", Op::LessOrEqual}, {">=", Op::GreaterOrEqual}, {"==", Op::Equal}, {"!=", Op::NotEqual},
-          {"<", Op::Less}, {">", Op::Greater}}) {
+    for (const auto& [symbol, op] : {std::pair{"<=", Op::LessOrEqual},
+                                     {">=", Op::GreaterOrEqual},
+                                     {"==", Op::Equal},
+                                     {"!=", Op::NotEqual},
+                                     {"<", Op::Less},
+                                     {">", Op::Greater}}) {
       if (!taken(symbol)) continue;
       sum();
       emit(op, 2);
@@ -274,10 +277,12 @@ class ExpressionParser {
     if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
     return out;
   }
-  void check_increasing(std::string_view function, const std::vector<double>& points, std::size_t begin) const {
+  void check_increasing(std::string_view function, const std::vector<double>& points,
+                        std::size_t begin) const {
     for (std::size_t i = 1; i < points.size(); ++i)
       if (!(points[i] > points[i - 1]))
-        fail_at(begin, fmt::format("the points of {} must increase: {} after {}", function, points[i], points[i - 1]));
+        fail_at(begin, fmt::format("the points of {} must increase: {} after {}", function, points[i],
+                                   points[i - 1]));
   }
 
   // spline(x, t0, y0, t1, y1, ...), linear and pchip.
@@ -286,8 +291,9 @@ class ExpressionParser {
     sum();
     const std::vector<double> numbers = constants(word);
     if (numbers.size() < 4 || numbers.size() % 2 != 0)
-      fail_at(begin, fmt::format("{} takes a variable and at least two points, t0, y0, t1, y1; got {} numbers",
-                                 word, numbers.size()));
+      fail_at(begin,
+              fmt::format("{} takes a variable and at least two points, t0, y0, t1, y1; got {} numbers", word,
+                          numbers.size()));
     std::vector<double> t, y;
     for (std::size_t i = 0; i < numbers.size(); i += 2) t.push_back(numbers[i]), y.push_back(numbers[i + 1]);
     check_increasing(word, t, begin);
@@ -314,7 +320,8 @@ class ExpressionParser {
     const auto take_points = [&](std::vector<double>& points) {
       if (next >= numbers.size()) wrong();
       const double count = numbers[next++];
-      if (!(count >= 2) || count != std::floor(count) || count > static_cast<double>(numbers.size() - next)) wrong();
+      if (!(count >= 2) || count != std::floor(count) || count > static_cast<double>(numbers.size() - next))
+        wrong();
       points.assign(numbers.begin() + static_cast<std::ptrdiff_t>(next),
                     numbers.begin() + static_cast<std::ptrdiff_t>(next) + static_cast<std::ptrdiff_t>(count));
       next += points.size();
@@ -421,7 +428,8 @@ std::vector<double> pchip_slopes(const std::vector<double>& t, const std::vector
 
 }  // namespace
 
-Expression::Curve::Curve(Interpolation interpolation, std::vector<double> points, const std::vector<double>& y)
+Expression::Curve::Curve(Interpolation interpolation, std::vector<double> points,
+                         const std::vector<double>& y)
     : t(std::move(points)), last(y.back()) {
   std::vector<double> at_points;  // slopes or curvatures
   if (interpolation == Interpolation::Spline) at_points = spline_curvatures(t, y);
@@ -478,7 +486,8 @@ void Expression::substitute(int variable, const Expression& by) {
       case Op::Surface: --depth; break;
       default: depth -= i.variable - 1;  // the number of operands
     }
-    if (depth > kMaxDepth) throw ExpressionError(0, fmt::format("too many intermediate values, at most {}", kMaxDepth));
+    if (depth > kMaxDepth)
+      throw ExpressionError(0, fmt::format("too many intermediate values, at most {}", kMaxDepth));
   }
 }
 

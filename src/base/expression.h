@@ -201,14 +201,13 @@ S Expression::evaluate(std::span<const S> variables) const {
   // The first place stays empty, so that `top` always points into the array.
   std::array<S, kMaxDepth + 1> stack;
   S* top = stack.data();
-  for (const Instruction& instruction : instructions_)
-    top = execute<S>(instruction, variables, tables_, top);
+  for (const Instruction& instruction : instructions_) top = execute<S>(instruction, variables, tables_, top);
   return instructions_.empty() ? S(0) : *top;
 }
 
 template <class S>
-S* Expression::execute(const Instruction& instruction, std::span<const S> variables,
-                       const Tables& tables, S* top) {
+S* Expression::execute(const Instruction& instruction, std::span<const S> variables, const Tables& tables,
+                       S* top) {
   using std::exp, std::log, std::sqrt, std::abs, std::pow;
   using std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::atan2, std::sinh, std::cosh,
       std::tanh;
@@ -323,7 +322,7 @@ S* Expression::execute(const Instruction& instruction, std::span<const S> variab
     case Op::Surface:
       --top;
       *top = tables.surfaces[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(top[0],
-                                                                                                 top[1]);
+                                                                                                  top[1]);
       break;
   }
   return top;

@@ -21,9 +21,10 @@ constexpr std::array<std::string_view, 3> kInterpolations = {"linear", "pchip", 
 std::string interpolation_of(JsonValue object, std::string_view otherwise) {
   const JsonValue value = object.find("interpolation");
   if (!value) return std::string(otherwise);
-  if (!value.is(JsonType::String) || std::ranges::find(kInterpolations, value.text()) == kInterpolations.end())
-    throw TableError(fmt::format("interpolation: expected one of {}, got {}", fmt::join(kInterpolations, ", "),
-                                 value.describe()),
+  if (!value.is(JsonType::String) ||
+      std::ranges::find(kInterpolations, value.text()) == kInterpolations.end())
+    throw TableError(fmt::format("interpolation: expected one of {}, got {}",
+                                 fmt::join(kInterpolations, ", "), value.describe()),
                      value.is(JsonType::String) ? did_you_mean(value.text(), kInterpolations) : "");
   return std::string(value.text());
 }
@@ -31,8 +32,9 @@ std::string interpolation_of(JsonValue object, std::string_view otherwise) {
 void check_keys(JsonValue object, std::initializer_list<std::string_view> known) {
   for (JsonValue value : object)
     if (std::ranges::find(known, value.key()) == known.end())
-      throw TableError(fmt::format("unknown key '{}', expected {}", excerpt(value.key()), fmt::join(known, ", ")),
-                       did_you_mean(value.key(), known));
+      throw TableError(
+          fmt::format("unknown key '{}', expected {}", excerpt(value.key()), fmt::join(known, ", ")),
+          did_you_mean(value.key(), known));
 }
 
 // The numbers of a text, line by line. Lines that do not begin with a number are headings at the top, or mistakes.
@@ -77,7 +79,9 @@ std::vector<std::vector<double>> rows_of(const std::string& text, std::string_vi
   return rows;
 }
 
-std::string list_of(const std::vector<double>& numbers) { return fmt::format("{}", fmt::join(numbers, ", ")); }
+std::string list_of(const std::vector<double>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, ", "));
+}
 
 std::vector<double> numbers_of(JsonValue array, std::string_view what) {
   std::vector<double> out;
@@ -144,45 +148,51 @@ Tables::Table Tables::from_file(std::string_view file, std::string_view interpol
     return out;
   }
   // The first line has the values of y, the first column those of x.
-  if (interpolation != "linear")
-    throw TableError("a table over two variables has linear interpolation only");
+  if (interpolation != "linear") throw TableError("a table over two variables has linear interpolation only");
   std::vector<double> x, z;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     x.push_back(rows[i][0]);
     z.insert(z.end(), rows[i].begin() + 1, rows[i].end());
   }
   const std::vector<double> y(rows[0].begin() + 1, rows[0].end());
-  return {"bilinear", fmt::format(", {}, {}, {}, {}, {}", x.size(), list_of(x), y.size(), list_of(y), list_of(z)), 2};
+  return {"bilinear",
+          fmt::format(", {}, {}, {}, {}, {}", x.size(), list_of(x), y.size(), list_of(y), list_of(z)), 2};
 }
 
 Tables::Table Tables::surface(JsonValue table) {
   const std::vector<double> x = numbers_of(table.find("x"), "x"), y = numbers_of(table.find("y"), "y");
   const JsonValue values = table.find("values");
   if (!values || !values.is(JsonType::Array) || values.size() != x.size())
-    throw TableError(fmt::format("values: expected {} rows of {} numbers, one row for each x", x.size(), y.size()));
+    throw TableError(
+        fmt::format("values: expected {} rows of {} numbers, one row for each x", x.size(), y.size()));
   std::vector<double> z;
   for (JsonValue row : values) {
     const std::vector<double> numbers = numbers_of(row, "values");
     if (numbers.size() != y.size())
-      throw TableError(fmt::format("values: expected rows of {} numbers, one for each y, got {}", y.size(), numbers.size()));
+      throw TableError(fmt::format("values: expected rows of {} numbers, one for each y, got {}", y.size(),
+                                   numbers.size()));
     z.insert(z.end(), numbers.begin(), numbers.end());
   }
-  return {"bilinear", fmt::format(", {}, {}, {}, {}, {}", x.size(), list_of(x), y.size(), list_of(y), list_of(z)), 2};
+  return {"bilinear",
+          fmt::format(", {}, {}, {}, {}, {}", x.size(), list_of(x), y.size(), list_of(y), list_of(z)), 2};
 }
 
 void Tables::add(std::string_view name, JsonValue table) {
   if (name.empty() || !is_letter(name[0]) ||
       !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); }))
     throw TableError("expected a name of letters, digits and underscores that does not begin with a digit");
-  if (is_expression_function(name)) throw TableError(fmt::format("'{}' is a function of expressions", name), "choose another name");
-  if (!table.is(JsonType::Object)) throw TableError(fmt::format("expected an object, got {}", table.describe()));
+  if (is_expression_function(name))
+    throw TableError(fmt::format("'{}' is a function of expressions", name), "choose another name");
+  if (!table.is(JsonType::Object))
+    throw TableError(fmt::format("expected an object, got {}", table.describe()));
   Table read;
   if (table.find("values")) {
     check_keys(table, {"x", "y", "values"});
     read = surface(table);
   } else if (const JsonValue file = table.find("file")) {
     check_keys(table, {"file", "interpolation"});
-    if (!file.is(JsonType::String)) throw TableError(fmt::format("file: expected a string, got {}", file.describe()));
+    if (!file.is(JsonType::String))
+      throw TableError(fmt::format("file: expected a string, got {}", file.describe()));
     read = from_file(file.text(), interpolation_of(table, "linear"));
   } else if (const JsonValue points = table.find("points")) {
     check_keys(table, {"points", "interpolation"});
@@ -193,7 +203,8 @@ void Tables::add(std::string_view name, JsonValue table) {
   }
   // The points are checked here, once, instead of in every expression.
   try {
-    const std::string call = fmt::format("{}(x{}{})", read.function, read.arguments == 2 ? ", x" : "", read.points);
+    const std::string call =
+        fmt::format("{}(x{}{})", read.function, read.arguments == 2 ? ", x" : "", read.points);
     if (read.points.find('(') == std::string::npos) Expression::parse(call, std::vector<std::string>{"x"});
   } catch (const ExpressionError& error) {
     throw TableError(error.what(), error.hint());
@@ -222,10 +233,11 @@ std::string Tables::written_out(std::string_view text) const {
     const std::size_t close = closing(text, open, arguments);
     if (close == std::string_view::npos) return std::string(text);  // whoever parses it says what is missing
     if (arguments != table->second.arguments)
-      throw TableError(fmt::format("the table '{}' takes {} argument{}, got {}", word, table->second.arguments,
-                                   table->second.arguments == 1 ? "" : "s", arguments));
-    out += fmt::format("{}({}{})", table->second.function, written_out(text.substr(open + 1, close - open - 1)),
-                       table->second.points);
+      throw TableError(fmt::format("the table '{}' takes {} argument{}, got {}", word,
+                                   table->second.arguments, table->second.arguments == 1 ? "" : "s",
+                                   arguments));
+    out += fmt::format("{}({}{})", table->second.function,
+                       written_out(text.substr(open + 1, close - open - 1)), table->second.points);
     i = close + 1;
   }
   return out;

@@ -53,12 +53,13 @@ Field joint_coordinate_choice() {
 }
 std::vector<Field> zero_fields(AxisCoordinates coordinates) {
   const auto zero = [](std::string name, bool angle) {
-    return Field{.name = std::move(name),
-                 .type = FieldType::Number,
-                 .unit = angle ? "rad" : "m",
-                 .summary = fmt::format("Where the {} is zero, measured from the initial configuration: sensors, "
-                                        "targets, drives and springs then count from there. 0 if not given.",
-                                        angle ? "angle of the joint" : "displacement of the joint")};
+    return Field{
+        .name = std::move(name),
+        .type = FieldType::Number,
+        .unit = angle ? "rad" : "m",
+        .summary = fmt::format("Where the {} is zero, measured from the initial configuration: sensors, "
+                               "targets, drives and springs then count from there. 0 if not given.",
+                               angle ? "angle of the joint" : "displacement of the joint")};
   };
   std::vector<Field> out;
   if (coordinates.angle || coordinates.displacement) out.push_back(zero("zero", coordinates.angle));

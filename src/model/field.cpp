@@ -39,7 +39,8 @@ std::string full_summary(const Field& field) {
   else if (field.body_axes != BodyAxes::None)
     out += fmt::format(" Or in the axes of that body: {{\"BODY\": {}}}.", vector);
   if (field.may_depend_on_signals)
-    out += " An expression may name the time t, parameters, states, and sensors of coordinates and velocities.";
+    out +=
+        " An expression may name the time t, parameters, states, and sensors of coordinates and velocities.";
   else if (field.may_depend_on_time)
     out += " An expression may name the time t.";
   if (field.may_be_consistent)

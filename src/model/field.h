@@ -56,7 +56,8 @@ struct Field {
   Range range = Range::Any;
   bool may_be_consistent = false;   // the word "consistent" instead of numbers: assembly finds the value
   bool may_depend_on_time = false;  // expressions of its numbers may use t
-  bool may_depend_on_signals = false;  // and states and sensors: what model/forces/signal_force.h makes of a force
+  bool may_depend_on_signals =
+      false;  // and states and sensors: what model/forces/signal_force.h makes of a force
   BodyAxes body_axes = BodyAxes::None;
   bool holds_expression = false;          // for Text: a number may stand there as well
   std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices

@@ -85,8 +85,8 @@ std::vector<FunctionOfTime> functions_of_time(const Model& model, const Params& 
       std::vector<double> variables;
       auto parameter = signal.parameters().begin();
       for (const SignalName::Kind kind : kinds)
-        variables.push_back(kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)]
-                                                                : 1.0);
+        variables.push_back(
+            kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)] : 1.0);
       out.emplace_back(signal.expression(), std::move(variables),
                        static_cast<std::size_t>(time - kinds.begin()));
     }

@@ -542,8 +542,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       } else if (field.type == FieldType::Bodies) {
         const int points = entry.kind->field("points");
         const auto frame_of = [&](int i) {
-          return add_frame(entry, {index, i, points >= 0 ? Attachment::Place::Point : Attachment::Place::Reference,
-                                   points, i});
+          return add_frame(
+              entry,
+              {index, i, points >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, points, i});
         };
         sensor.frame = frame_of(0);
         sensor.second_frame = frame_of(1);
@@ -553,7 +554,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         look_at_force(m, force, sensor);
         const int joint = of.kind->field("joint");
         if (joint >= 0) {
-          const Entry& driven = d.entries(Section::Joints)[static_cast<std::size_t>(joint_names.at(word(d, of, joint)))];
+          const Entry& driven =
+              d.entries(Section::Joints)[static_cast<std::size_t>(joint_names.at(word(d, of, joint)))];
           const auto [batch, element] = m.element_of_joint(joint_names.at(word(d, of, joint)));
           sensor.driven = m.batches[static_cast<std::size_t>(batch)].get();
           sensor.driven_element = element;
@@ -562,10 +564,11 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         }
         const std::string path = "sensors." + entry.name + "." + field.name;
         if (sensor.listed->of_effort && joint < 0 && of.kind->field("points") < 0)
-          findings.push_back({d.file, entry.line, path,
-                              fmt::format("expected a force in a joint or between two points, got '{}' of type {}",
-                                          of.name, of.kind->type),
-                              "applied_force and applied_torque show what other forces exert"});
+          findings.push_back(
+              {d.file, entry.line, path,
+               fmt::format("expected a force in a joint or between two points, got '{}' of type {}", of.name,
+                           of.kind->type),
+               "applied_force and applied_torque show what other forces exert"});
         else if (sensor.elements > 1 && entry.kind->type != "power")
           findings.push_back({d.file, entry.line, path,
                               fmt::format("'{}' of type {} is spread over a beam", of.name, of.kind->type),

@@ -9,14 +9,21 @@ namespace liedyn {
 namespace {
 
 // Every kind of sensor that expressions of the dynamics may name, looking at bodies and joints that move in all directions.
-const std::vector<std::string> kSignals = {
-    "0.7 + 0.2*sin(place[1]) + t",         "0.5 + 0.3*speed[0]*speed[2]",     "0.4 + 0.2*cos(spin[1]) + 0.1*turn_rate[2]",
-    "0.6 + 0.2*sin(far[2]) + 0.1*apart[0]", "0.8 + 0.3*closing[1]*closing[0]", "0.5 + 0.1*gap^2 + 0.2*gap_rate",
-    "0.9 + 0.3*tanh(hinge_angle)",          "0.6 + 0.2*hinge_rate^2",          "0.4 + 0.3*charge^2",
-    "0.5 + 0.2*mixed[0]",                   "where(place[0] > 0, 0.4 + 0.1*place[0], 0.3 - 0.2*place[0])"};
+const std::vector<std::string> kSignals = {"0.7 + 0.2*sin(place[1]) + t",
+                                           "0.5 + 0.3*speed[0]*speed[2]",
+                                           "0.4 + 0.2*cos(spin[1]) + 0.1*turn_rate[2]",
+                                           "0.6 + 0.2*sin(far[2]) + 0.1*apart[0]",
+                                           "0.8 + 0.3*closing[1]*closing[0]",
+                                           "0.5 + 0.1*gap^2 + 0.2*gap_rate",
+                                           "0.9 + 0.3*tanh(hinge_angle)",
+                                           "0.6 + 0.2*hinge_rate^2",
+                                           "0.4 + 0.3*charge^2",
+                                           "0.5 + 0.2*mixed[0]",
+                                           "where(place[0] > 0, 0.4 + 0.1*place[0], 0.3 - 0.2*place[0])"};
 
 void add_sensors(ModelBuilder& builder) {
-  const auto of = [&](const std::string& name, const std::string& type, const std::string& what) -> ModelBuilder& {
+  const auto of = [&](const std::string& name, const std::string& type,
+                      const std::string& what) -> ModelBuilder& {
     return builder.sensor(name, type).set("of", what);
   };
   const auto between = [&](const std::string& name, const std::string& type) -> ModelBuilder& {
@@ -36,7 +43,8 @@ void add_sensors(ModelBuilder& builder) {
   between("gap_rate", "distance_rate").set("points", {0, 0.4, 0.2, -0.6, 0.1, 0.3});
   of("hinge_angle", "joint_angle", "hinge");
   of("hinge_rate", "joint_angle_rate", "hinge");
-  builder.sensor("sum", "expression").set("value", std::string("0.3*twist[0] + twist_inertial[1]*closing_inertial[2]"));
+  builder.sensor("sum", "expression")
+      .set("value", std::string("0.3*twist[0] + twist_inertial[1]*closing_inertial[2]"));
   builder.sensor("mixed", "expression").set("value", std::string("sum + 0.2*sum^2 + t; place[0]"));
 }
 
@@ -57,7 +65,9 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
   if (kind.field("between") >= 0) builder.set("between", "other", "wheel");
   if (kind.field("joint") >= 0) builder.set("joint", std::string("hinge"));
   if (const int on = kind.field("on"); on >= 0)
-    builder.set("on", std::string(kind.fields[static_cast<std::size_t>(on)].type == FieldType::Beam ? "rod" : "wheel"));
+    builder.set(
+        "on",
+        std::string(kind.fields[static_cast<std::size_t>(on)].type == FieldType::Beam ? "rod" : "wheel"));
   if (kind.field("points") >= 0) builder.set("points", {0.2, 0.1, -0.4, 0.5, 0.3, 0.6});
   if (kind.field("at") >= 0) builder.set("at", {0.4, -0.3, 0.2});
   std::size_t next = 0;
@@ -73,7 +83,8 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
 }
 
 bool has_signals(const Kind& kind) {
-  return std::any_of(kind.fields.begin(), kind.fields.end(), [](const Field& f) { return f.may_depend_on_signals; });
+  return std::any_of(kind.fields.begin(), kind.fields.end(),
+                     [](const Field& f) { return f.may_depend_on_signals; });
 }
 
 TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
@@ -95,8 +106,8 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
         request.force = force;
         system.jacobian(state, work, {true, true, true}, request);
         const int nv = system.model().nv;
-        return Eigen::MatrixXd(
-            dense_matrix(block_pattern(system.model(), IndexForm::Index3), *work.solver).topLeftCorner(nv, nv));
+        return Eigen::MatrixXd(dense_matrix(block_pattern(system.model(), IndexForm::Index3), *work.solver)
+                                   .topLeftCorner(nv, nv));
       };
       const Eigen::MatrixXd K = differences(
           [&](const Eigen::VectorXd& d) { return residual(moved(system, state, d)); }, system.model().nv);

@@ -74,8 +74,8 @@ ListedKind joint_spring() {
         with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
                             "Spring constant k3 of the cube of the deflection.", {0})),
         with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})),
-        with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0}, Range::Any,
-                            true))}},
+        with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
+                            Range::Any, true))}},
       &make_force<JointSpring>,
       &signal_shape};
 }
@@ -119,11 +119,13 @@ ListedKind joint_actuator() {
        "Motor in a joint: proportional-derivative control towards a target, and feed-forward.",
        {named_joint("The joint it acts in."), joint_coordinate_choice(),
         with_signals(number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0})),
-        with_signals(number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0})),
-        with_signals(number("target", "rad or m",
-                            "Where the coordinate should be. The derivative gain sees the rate of a function of "
-                            "time; the rate of states and sensors is taken as 0.",
-                            {0}, Range::Any, true)),
+        with_signals(
+            number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0})),
+        with_signals(
+            number("target", "rad or m",
+                   "Where the coordinate should be. The derivative gain sees the rate of a function of "
+                   "time; the rate of states and sensors is taken as 0.",
+                   {0}, Range::Any, true)),
         with_signals(number("feed_forward", "N m or N", "Torque or force besides.", {0}, Range::Any, true)),
         number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
                Range::NonNegative)}},

@@ -44,8 +44,8 @@ class JointEffort : public SignalBatch {
                           ""});
     frames = {joint_->frames[static_cast<std::size_t>(2 * element)],
               joint_->frames[static_cast<std::size_t>(2 * element + 1)]};
-    expressions_.front().connect(model, names, text(kEffort), path + entry.kind->fields[kEffort].name, entry.line,
-                        frames, findings);
+    expressions_.front().connect(model, names, text(kEffort), path + entry.kind->fields[kEffort].name,
+                                 entry.line, frames, findings);
   }
 
   int acting_frames() const override { return 2; }

@@ -11,10 +11,9 @@
 namespace liedyn {
 
 const std::vector<ListedKind>& force_kinds() {
-  static const std::vector<ListedKind> list = {force(),          torque(),       spring_damper(),
-                                               bushing(),        joint_spring(), joint_actuator(),
-                                               joint_friction(), joint_effort(), line_load(),
-                                               two_point_force()};
+  static const std::vector<ListedKind> list = {
+      force(),          torque(),         spring_damper(), bushing(),   joint_spring(),
+      joint_actuator(), joint_friction(), joint_effort(),  line_load(), two_point_force()};
   return list;
 }
 

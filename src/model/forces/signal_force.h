@@ -36,8 +36,8 @@ class SignalForce : public SignalBatch {
     std::vector<std::int32_t> seen;  // the frames that the signals depend on
     for (const NumberExpression* signal : signals_of(d, entry)) {
       fields_.push_back(signal->number - entry.first_number);
-      expressions_.emplace_back().connect(model, names, signal->text, number_path(d, signal->number), signal->line,
-                                          seen, findings);
+      expressions_.emplace_back().connect(model, names, signal->text, number_path(d, signal->number),
+                                          signal->line, seen, findings);
     }
     seen_ = static_cast<int>(seen.size());
     std::vector<std::int32_t> all;
@@ -140,8 +140,7 @@ class SignalForce : public SignalBatch {
   }
   template <class S>
   void set_angles(const EvaluationOf<S>& at, int e, std::array<S, N>& n) const {
-    for (int i = 0; i < kAngles; ++i)
-      n[index(N - kAngles + i)] = S(at.angles[first_angle + e * kAngles + i]);
+    for (int i = 0; i < kAngles; ++i) n[index(N - kAngles + i)] = S(at.angles[first_angle + e * kAngles + i]);
   }
   FrameView frame(const Evaluation& at, int e, int i) const { return view(at, e * (F + seen_) + i); }
   template <class S>

@@ -32,7 +32,8 @@ void TwoPointForce::partials(const World<double>&, const std::array<Motion<doubl
     const Mat3 Rt = (i == 0 ? 1.0 : -1.0) * f[static_cast<std::size_t>(i)].R.transpose();
     for (int j = 0; j < 2; ++j) {
       d.K[i][j].setZero();
-      d.K[i][j].topLeftCorner<3, 3>() = (j == 0 ? 1.0 : -1.0) * Rt * F_span * f[static_cast<std::size_t>(j)].R;
+      d.K[i][j].topLeftCorner<3, 3>() =
+          (j == 0 ? 1.0 : -1.0) * Rt * F_span * f[static_cast<std::size_t>(j)].R;
     }
     d.K[i][i].topRightCorner<3, 3>() = skew(Vec3(Rt * F));
   }

@@ -23,7 +23,8 @@ std::string row_name(const HeldRow& row) {
 
 void check_zero(const Inputs<double>& in, std::string& message) {
   const int zero = in.kind().field("zero");
-  if (zero >= 0 && in.kind().coordinates.angle && in.stored(zero) && std::abs(in.number(zero)) > std::numbers::pi)
+  if (zero >= 0 && in.kind().coordinates.angle && in.stored(zero) &&
+      std::abs(in.number(zero)) > std::numbers::pi)
     message = fmt::format("zero: expected an angle from -pi to pi, got {}", in.number(zero));
 }
 

@@ -128,18 +128,22 @@ Field between() {
           .required = true};
 }
 Field two_points() {
-  return {.name = "points",
-          .type = FieldType::Points,
-          .unit = "m",
-          .summary = "The point of each body in the initial configuration, inertial axes; the reference points if not "
-                     "given.",
-          .body_axes = BodyAxes::Each};
+  return {
+      .name = "points",
+      .type = FieldType::Points,
+      .unit = "m",
+      .summary =
+          "The point of each body in the initial configuration, inertial axes; the reference points if not "
+          "given.",
+      .body_axes = BodyAxes::Each};
 }
 Field relative_axes() {
   return {.name = "axes",
           .type = FieldType::Choice,
           .unit = "",
-          .summary = "Axes of the components, which rates are relative to as well: those of the first body, or inertial.",
+          .summary =
+              "Axes of the components, which rates are relative to as well: those of the first body, or "
+              "inertial.",
           .choices = {"first", "inertial"}};
 }
 
@@ -262,7 +266,9 @@ Vec3T<S> wound_rotation_vector(const SensorContextOf<S>& c, const Mat3T<S>& R) {
   for (int i = 0; i < 3; ++i) now[i] = value(theta[i]);
   const double angle = now.norm();
   // Near a full turn the rotation itself has no direction: that of the last step goes on.
-  const Vec3 n = angle > 1e-9 ? Vec3(now / angle) : last.norm() > 0 ? Vec3(last.normalized()) : Vec3(Vec3::Zero());
+  const Vec3 n = angle > 1e-9      ? Vec3(now / angle)
+                 : last.norm() > 0 ? Vec3(last.normalized())
+                                   : Vec3(Vec3::Zero());
   const double turns = std::round((last.dot(n) - angle) / kTurn);
   if (turns == 0) return theta;
   if (!(angle > 1e-9)) return theta + (turns * kTurn * n).template cast<S>();
@@ -311,7 +317,8 @@ CoordinateDerivativesOf<S> derivatives_of_coordinate(const SensorContextOf<S>& c
 template <class S>
 S effort(const SensorContextOf<S>& c) {
   const auto frame = [&](int i) {
-    return c.motion_of(c.joint->frames[static_cast<std::size_t>(c.sensor.element * c.joint->coupling().frames + i)]);
+    return c.motion_of(
+        c.joint->frames[static_cast<std::size_t>(c.sensor.element * c.joint->coupling().frames + i)]);
   };
   if (c.sensor.driven == nullptr) {
     const Motion<S> first = frame(0);
@@ -323,8 +330,8 @@ S effort(const SensorContextOf<S>& c) {
   }
   const Batch& joint = *c.sensor.driven;
   std::array<S, kCoordinateNumbers> p;
-  std::copy_n(c.at.numbers + joint.first_number + c.sensor.driven_element * joint.numbers_per_element(), kAxesNumbers,
-              p.begin());
+  std::copy_n(c.at.numbers + joint.first_number + c.sensor.driven_element * joint.numbers_per_element(),
+              kAxesNumbers, p.begin());
   p[kAxesNumbers] = S(c.sensor.about ? 0 : 1);
   const Vec6T<S> B = coordinate_gradient<S>(frame(0), frame(1), p.data())[1];
   return -c.joint->wrench_on(c.at, c.sensor.element, 1).dot(B) / B.squaredNorm();
@@ -388,8 +395,10 @@ std::vector<ListedSensor> with_gradients(std::vector<ListedSensor> list) {
          const bool inertial = c.sensor.choice == 1;
          component(x.spin(inertial)[k], slopes_of_spin(x, inertial), k, out);
        }},
-      {"distance", [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), false, out); }},
-      {"distance_rate", [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), true, out); }},
+      {"distance",
+       [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), false, out); }},
+      {"distance_rate",
+       [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), true, out); }},
       {"state",
        [](const Context& c, int, Gradient& out) {
          c.sensor.listed->evaluate(c, &out.value);
@@ -438,7 +447,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        {},
        true},
       {{"rotation_vector",
-        "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if no step turns "
+        "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
+        "no step turns "
         "by more.",
         {of_body()}},
        "rad",
@@ -447,7 +457,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        {},
        true},
       {{"cardan_angles",
-        "Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous in time.",
+        "Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous "
+        "in time.",
         {of_body()}},
        "rad",
        3,
@@ -459,20 +470,27 @@ const std::vector<ListedSensor>& sensor_kinds() {
         {between(), two_points(), relative_axes()}},
        "m",
        3,
-       []<class S>(const SensorContextOf<S>& c, S* out) { put(Relative<S>(c).place(c.sensor.choice == 1), out); }},
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(Relative<S>(c).place(c.sensor.choice == 1), out);
+       }},
       {{"relative_velocity",
         "Rate of the relative position, as seen in the axes of its components.",
         {between(), two_points(), relative_axes()}},
        "m/s",
        3,
-       []<class S>(const SensorContextOf<S>& c, S* out) { put(Relative<S>(c).velocity(c.sensor.choice == 1), out); }},
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(Relative<S>(c).velocity(c.sensor.choice == 1), out);
+       }},
       {{"relative_rotation",
-        "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, if no step "
+        "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, "
+        "if no step "
         "turns by more.",
         {between()}},
        "rad",
        3,
-       []<class S>(const SensorContextOf<S>& c, S* out) { put(wound_rotation_vector(c, Relative<S>(c).Q), out); },
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(wound_rotation_vector(c, Relative<S>(c).Q), out);
+       },
        {},
        true},
       {{"relative_angular_velocity",
@@ -480,7 +498,9 @@ const std::vector<ListedSensor>& sensor_kinds() {
         {between(), relative_axes()}},
        "rad/s",
        3,
-       []<class S>(const SensorContextOf<S>& c, S* out) { put(Relative<S>(c).spin(c.sensor.choice == 1), out); }},
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(Relative<S>(c).spin(c.sensor.choice == 1), out);
+       }},
       {{"distance", "Distance of two points.", {between(), two_points()}},
        "m",
        1,
@@ -545,7 +565,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        [](const auto& c, auto* out) { put(applied(c, 3), out); }},
       {{"effort",
-        "What a force element exerts in a joint, in the direction of the coordinate (motors, springs, friction): a torque "
+        "What a force element exerts in a joint, in the direction of the coordinate (motors, springs, "
+        "friction): a torque "
         "or a force. Of a spring_damper: its tension.",
         {of_force()}},
        "N m or N",
@@ -555,7 +576,9 @@ const std::vector<ListedSensor>& sensor_kinds() {
        false,
        false,
        true},
-      {{"power", "Power of a force element: what it adds to the energy of the bodies per time.", {of_force()}},
+      {{"power",
+        "Power of a force element: what it adds to the energy of the bodies per time.",
+        {of_force()}},
        "W",
        1,
        [](const auto& c, auto* out) { out[0] = power(c); }},

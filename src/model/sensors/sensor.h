@@ -43,7 +43,7 @@ struct ListedSensor {
   AxisCoordinates needs = {};  // what the joint it looks at must have
   bool remembers =
       false;  // its values go on from those of the last step: turns of an angle, the sign of a quaternion
-  bool in_plane = false;  // the body it looks at must be one of the plane
+  bool in_plane = false;   // the body it looks at must be one of the plane
   bool of_effort = false;  // the force it looks at must act in a joint or between two points
   // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
   void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;

@@ -21,8 +21,8 @@ class StateBatch : public SignalBatch {
     frames = {model.state_frames[index]};
     const FieldValue& text = entry.fields[kExpression];
     expressions_.front().connect(model, names, d.words[static_cast<std::size_t>(text.word)],
-                        "states." + entry.name + "." + entry.kind->fields[kExpression].name, entry.line,
-                        frames, findings);
+                                 "states." + entry.name + "." + entry.kind->fields[kExpression].name,
+                                 entry.line, frames, findings);
   }
 
   int acting_frames() const override { return 0; }
