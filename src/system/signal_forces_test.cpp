@@ -98,6 +98,7 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       const System system = make_system(model_with(listed.kind, random, true), formulation);
       Work work(system);
       const State state = random_state(system, random);
+      ASSERT_EQ(system.not_finite(state, work), "") << listed.kind.type << " in " << formulation;
       const auto residual = [&](const State& at) {
         system.residual(at, work, {true, true, true});
         return as_vector(work.r);
