@@ -99,7 +99,7 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       Work work(system);
       const State state = random_state(system, random);
       ASSERT_EQ(system.not_finite(state, work), "") << listed.kind.type << " in " << formulation;
-      const auto residual = [&](const State& at) {
+      const auto residual = [&](const State& at) -> Eigen::VectorXd {
         system.residual(at, work, {true, true, true});
         return as_vector(work.r);
       };
