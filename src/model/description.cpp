@@ -36,6 +36,14 @@ bool is_parameter_name(std::string_view text) {
   return is_name(text) && text.find('-') == std::string_view::npos;
 }
 
+bool names_time(std::string_view text, const VariableNames& variables) {
+  try {
+    return Expression::parse(text, variables).uses(variables.find("t"));
+  } catch (const ExpressionError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool is_name(std::string_view text) {
@@ -318,7 +326,10 @@ void DescriptionBuilder::expression(std::string_view name, int i, std::string te
   if (value.first < 0) return;
   const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(index)];
   const std::int32_t number = value.first + i;
-  if (kind_field.may_depend_on_signals && names_others(text)) {
+  // A function of time is a signal too, of numbers that are not evaluated anew in every step.
+  if (kind_field.may_depend_on_signals &&
+      (names_others(text) || (!kind_field.may_depend_on_time && names_time(text, variables_)))) {
+    description_.numbers[static_cast<std::size_t>(number)] = 0;
     description_.signals.push_back({number, line, std::move(text)});
     return;
   }

@@ -77,7 +77,7 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
     const int count = field.type == FieldType::Vector ? 3 : 1;
     builder.set(field.name, std::vector<double>(static_cast<std::size_t>(count), 0.7));
     for (int i = 0; i < count && follows; ++i, ++next)
-      builder.expression(field.name, i, next % 12 == 11 ? "0.6 + t" : kSignals[next % kSignals.size()]);
+      builder.expression(field.name, i, next % 12 == 11 ? "0.6 + t" : kSignals[next % 12]);
   }
   add_sensors(builder);
   return builder.finish();
