@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+import matplotlib.ticker
 import numpy as np
 
 from liedyn import style
@@ -15,10 +18,92 @@ from liedyn import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from liedyn.linear import Modes
 
 _MARKERS = "osD^vP"
+_COMPONENTS = {1: ("",), 3: ("x", "y", "z"), 4: ("w", "x", "y", "z")}
+
+
+@dataclass
+class _Drawn:
+    """A channel in axes, which others may share."""
+
+    name: str
+    unit: str
+    label: str
+    components: Sequence[str]
+    lines: list[Line2D]
+    texts: list[str] = field(default_factory=list)  # labels that `_name_lines` gave to the lines
+
+
+@dataclass
+class _Shared:
+    """What is in axes; an attribute of the axes, since it lives as long."""
+
+    channels: list[_Drawn] = field(default_factory=list)
+    label: str = ""  # of the axis, as it was set here
+
+
+def component_name(index: int, components: int) -> str:
+    """"x", "y", "z" of a vector, "w", "x", "y", "z" of a quaternion, numbers of others; nothing of a scalar."""
+    known = _COMPONENTS.get(components)
+    return known[index] if known else str(index)
+
+
+def over_time(time: np.ndarray, values: np.ndarray, *, name: str, unit: str, ax: Axes | None = None, label: str = "", **line: Any) -> Axes:
+    """A channel over time, one line per component. Channels that share axes are all named, by the legend and by the label of the axis."""
+    import matplotlib.pyplot as plt
+
+    columns = values.reshape(len(time), -1).T
+    if ax is None:
+        with style.use():
+            _, ax = plt.subplots(figsize=(7, 3.6))
+    else:
+        _shorten_ticks(ax)
+    lines = [ax.plot(time, column, **line)[0] for column in columns]
+    shared = ax.__dict__.setdefault("_liedyn_shared", _Shared())
+    components = [component_name(i, len(columns)) for i in range(len(columns))]
+    shared.channels.append(_Drawn(name, unit, label, components, lines))
+    _name_lines(shared.channels)
+    ax.set_xlabel(style.quantity("time", "s"))
+    if ax.get_ylabel() in ("", shared.label):  # not one that the caller has set
+        shared.label = _axis_label(shared.channels)
+        ax.set_ylabel(shared.label)
+    ax.legend()
+    return ax
+
+
+def _name_lines(channels: Sequence[_Drawn]) -> None:
+    """Labels of all lines: the name of the channel where there are several, or where nothing else says what the line is."""
+    several = len({channel.name for channel in channels}) > 1
+    for channel in channels:
+        before, channel.texts = channel.texts, []
+        for i, (component, line) in enumerate(zip(channel.components, channel.lines)):
+            is_named = several or not (channel.label or component)
+            parts = (channel.label, channel.name.replace("_", " ") if is_named else "", component)
+            channel.texts.append(" ".join(part for part in parts if part))
+            if not before or line.get_label() == before[i]:  # not one that the caller has changed
+                line.set_label(channel.texts[-1])
+
+
+def _axis_label(channels: Sequence[_Drawn]) -> str:
+    units = {channel.name: channel.unit for channel in channels}
+    if len(set(units.values())) == 1:
+        label = style.quantity(", ".join(units), channels[0].unit)
+    else:
+        label = ", ".join(style.quantity(name, unit) for name, unit in units.items())
+    return label if len(label) <= 36 else label.replace(", ", ",\n").replace(" / ", "\n/ " if "," not in label else " / ")
+
+
+def _shorten_ticks(ax: Axes) -> None:
+    """In axes of the caller, which are drawn in another style: 7.5 x 10^-4 once, above the axis, instead of 0.00075 at every tick, for
+    which there may be no room beside the label."""
+    formatter = ax.yaxis.get_major_formatter()
+    if isinstance(formatter, matplotlib.ticker.ScalarFormatter) and not isinstance(formatter, matplotlib.ticker.LogFormatter):
+        formatter.set_useMathText(True)
+        formatter.set_powerlimits((-3, 4))
 
 
 def convergence(data: dict[str, Any], *, work_precision: bool = False) -> Figure:
@@ -39,7 +124,7 @@ def convergence(data: dict[str, Any], *, work_precision: bool = False) -> Figure
             if work_precision:
                 ax = figure.add_subplot(grid[1, column])
                 _errors(ax, data, quantity, lambda row: row["cpu_seconds"])
-                ax.set_xlabel("CPU time / s")
+                _label_times(ax)
         below = figure.add_subplot(grid[rows, :])
         below.axis("off")
         below.legend(*figure.axes[0].get_legend_handles_labels(), loc="upper left", borderaxespad=0)
@@ -54,6 +139,22 @@ def _label_steps(ax: Axes, data: dict[str, Any]) -> None:
     if len(steps) <= 8:
         ax.set_xticks([float(step) for step in steps], list(steps), rotation=30, ha="right")
         ax.minorticks_off()
+
+
+def _label_times(ax: Axes) -> None:
+    """Ticks of CPU time at 1, 2, 5 times powers of ten, or at powers of ten alone, so that their labels do not touch."""
+    ax.set_xlabel("CPU time / s")
+    least, most = ax.get_xlim()
+    if not 0 < least < most:
+        return
+    decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    for factors in ((1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1,)):
+        ticks = [factor * 10.0**n for n in decades for factor in factors if least <= factor * 10.0**n <= most]
+        if len(ticks) <= 4:
+            break
+    ticks = ticks[:: math.ceil(len(ticks) / 5)]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
 
 
 def _norm(data: dict[str, Any]) -> str:

@@ -57,9 +57,28 @@ void bind_model(py::module_& m) {
         return std::const_pointer_cast<Model>(
             Model::compile(std::make_shared<const Description>(description), formulation));
       }))
+      .def(
+          "in_formulation",
+          [](const Model& model, const std::string& formulation) {
+            return std::const_pointer_cast<Model>(Model::compile(model.shared_description(), formulation));
+          },
+          "The same description compiled for another formulation; parameters of one are those of the other.")
       .def_property_readonly("name", [](const Model& model) { return model.description().name; })
       .def_property_readonly("file", [](const Model& model) { return model.description().file; })
+      .def_property_readonly("text",
+                             [](const Model& model) {
+                               const auto& text = model.description().text;
+                               return text == nullptr ? std::string() : *text;
+                             })
       .def_property_readonly("formulation", &Model::formulation)
+      .def_property_readonly(
+          "units",
+          [](const Model& model) {
+            py::dict out;
+            for (const Sensor& sensor : model.sensors) out[py::cast(sensor.name)] = model.unit_of(sensor);
+            return out;
+          },
+          "Of the sensors, by name.")
       .def("params", [](const Model& model) { return Params(model.shared_description()); });
 }
 
