@@ -129,6 +129,7 @@ def converge(
     integrators: Sequence[str] | str | None = None,
     formulations: Sequence[str] | str | None = None,
     steps: Sequence[float] | None = None,
+    start: float | None = None,
     end: float | None = None,
     set: Mapping[str, float] | None = None,
     reference: str | os.PathLike | Result = "fine",
@@ -153,7 +154,7 @@ def converge(
 
     Runs that fail have rows that say why. Other threads run meanwhile. Ctrl-C stops it with KeyboardInterrupt.
     """
-    check(end=(end, SECONDS), since=(since, SECONDS), jobs=(jobs, POSITIVE_COUNT))
+    check(start=(start, SECONDS), end=(end, SECONDS), since=(since, SECONDS), jobs=(jobs, POSITIVE_COUNT))
     if norm not in ("max", "end"):
         raise InputError([Diagnostic("", 0, "norm", f"expected max or end, got {norm!r}")])
     models = [compiled(model, set, name) for name in names(formulations, "formulations") or [None]]
@@ -166,6 +167,8 @@ def converge(
         if isinstance(steps, (str, Mapping)) or not hasattr(steps, "__iter__") or not all(map(is_finite, steps)):
             raise InputError([Diagnostic("", 0, "steps", f"expected a list of numbers of seconds, got {shown(steps)}")])
         options.steps = [float(step) for step in steps]
+    if start is not None:
+        options.start = start
     if end is not None:
         options.end = end
     if since is not None:

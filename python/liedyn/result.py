@@ -164,16 +164,18 @@ class Result(Shown, Mapping[str, np.ndarray]):
             sizes = f"{s['least_step']:.3g} to {s['largest_step']:.3g} s ({s['rejected_steps']} rejected)"
         solves = f"{s['newton_iterations']}, {plural(s['jacobian_updates'], 'matrix').replace('matrixs', 'matrices')}"
         drift, residual = s["energy"], s["constraint_residual"]
+        chosen = " (chosen by a trial run)" if s["formulation_chosen"] else ""
+        figures = [
+            ("integrator", _short_integrator(s["integrator"])),
+            ("formulation", f"{s['formulation']}{chosen}, {plural(s['unknowns'], 'unknown')}, {s['solver']} solver"),
+            ("Newton iterations", solves) if s["jacobian_updates"] else ("linear solves", str(s["newton_iterations"])),
+            ("energy", f"{numbers(drift['final'])} J, largest change {numbers(drift['max_drift'], '.3g')} J"),
+        ]
+        residuals = f"position {numbers(residual['position'], '.3g')}, velocity {numbers(residual['velocity'], '.3g')}"
         return [
             f"{s['model']}: t = {s['start']:.6g} ... {s['end']:.6g} s in {plural(s['steps'], 'step')} of {sizes}, "
             f"{s['wall_seconds']:.3g} s of computing time",
-            facts(
-                ("integrator", _short_integrator(s["integrator"])),
-                ("formulation", f"{s['formulation']}, {plural(s['unknowns'], 'unknown')}, {s['solver']} solver"),
-                ("Newton iterations", solves) if s["jacobian_updates"] else ("linear solves", str(s["newton_iterations"])),
-                ("energy", f"{numbers(drift['final'])} J, largest change {numbers(drift['max_drift'], '.3g')} J"),
-                ("constraint residual", f"position {numbers(residual['position'], '.3g')}, velocity {numbers(residual['velocity'], '.3g')}"),
-            ),
+            facts(*(figures if s["integrator"] != "kinematics" else []), ("constraint residual", residuals)),  # driven motion has no integrator
             sensors,
             "" if self.completed else f"stopped early: {self.failure}",
         ]
