@@ -170,6 +170,8 @@ std::string_view number_unit(const Description& description, int number) {
 }
 
 bool is_unused(const Description& description, int number) {
+  for (const NumberExpression& signal : description.signals)
+    if (signal.number == number) return true;
   const NumberPlace place = locate_number(description, number);
   if (place.entry == nullptr || place.kind_field()->name != "angular_velocity") return false;
   const int other = place.entry->kind->field("angular_velocity_inertial");
