@@ -49,6 +49,7 @@ POSITIVE_COUNT = Kind("a whole number from 1 to 2147483647", lambda value: is_co
 FLAG = Kind("True or False", lambda value: type(value).__name__ in ("bool", "bool_"))  # also those of numpy
 STRING = Kind("a string", lambda value: isinstance(value, str))
 INTEGRATOR = Kind('a string such as "generalized-alpha,rho=0.9"', lambda value: isinstance(value, str))
+RECORD = Kind('"all"', lambda value: isinstance(value, str) and value == "all")
 INITIAL = Kind('"check" or "project"', lambda value: isinstance(value, str))
 FILE = Kind("the name of a file, a string or a Path", lambda value: isinstance(value, (str, os.PathLike)))
 FOLDER = Kind("the name of a folder, a string or a Path", FILE.test)

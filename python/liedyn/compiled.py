@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from liedyn import _liedyn
-from liedyn.arguments import STRING, assignments, check, shown
+from liedyn.arguments import RECORD, STRING, assignments, check, shown
 from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
 from liedyn.source import ModelSource, json_text
@@ -70,9 +70,9 @@ class Compiled:
         self._compile(read, formulation or "")
 
     def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]]], formulation: str) -> None:
-        description, rest = read
+        description, self._rest = read
         self._compiled = _liedyn.Model(description, formulation)
-        self._params = _changed(self._compiled.params(), rest)
+        self._params = _changed(self._compiled.params(), self._rest)
 
     @property
     def name(self) -> str:
@@ -110,6 +110,14 @@ class Compiled:
     def in_formulation(self, formulation: str) -> Compiled:
         """The same model and values compiled for another formulation."""
         return self._with(_compiled=self._compiled.in_formulation(formulation))
+
+    def recording(self, record: str | None) -> Compiled:
+        """The same model with sensors of all that moves, if `record` is "all"."""
+        check(record=(record, RECORD))
+        if record is None:
+            return self
+        other = self._compiled.recording_all()
+        return self._with(_compiled=other, _params=_changed(other.params(), [*self._rest, *self._later]))
 
     def _with(self, **attributes: Any) -> Compiled:
         other = object.__new__(type(self))

@@ -28,6 +28,7 @@ def run(
     initial: str | None = None,
     output_every: int | None = None,
     every: int | None = None,
+    record: str | None = None,
     residuals: bool = False,
     sensitivities: Sequence[str] = (),
     solver: str | None = None,
@@ -50,6 +51,7 @@ def run(
     initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
     output_every: record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
                 `every` is a shorter name for it.
+    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, besides the model's sensors.
     residuals:  also record the largest violation of the constraints, as the channels
                 "constraint_residual.position" and "constraint_residual.velocity".
     sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.
@@ -70,7 +72,7 @@ def run(
     one = compiled(model, set, formulation)
     given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "solver": solver, "threads": threads}
     given["output_every"] = one_of(output_every, every)
-    result = simulated(one, given | {"record_residuals": bool(residuals)}, from_, vtk=vtk)
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, vtk=vtk)
     report(one, result, strict)
     if wanted:
         given |= {"solver": None, "threads": None}
@@ -90,6 +92,7 @@ def kinematics(
     from_: Configuration | None = None,
     output_every: int | None = None,
     every: int | None = None,
+    record: str | None = None,
     residuals: bool = False,
     strict: bool = False,
 ) -> Result:
@@ -98,7 +101,7 @@ def kinematics(
     check_run(step=step, start=start, end=end, residuals=residuals, strict=strict)
     one = compiled(model, set, formulation)
     given = {"step": step, "start": start, "end": end, "output_every": one_of(output_every, every)}
-    result = simulated(one, given | {"record_residuals": bool(residuals)}, from_, driven=True)
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, driven=True)
     report(one, result, strict)
     return result
 

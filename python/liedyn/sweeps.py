@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liedyn.arguments import COUNT, assignments, check, shown
+from liedyn.arguments import COUNT, RECORD, assignments, check, shown
 from liedyn.compiled import Compiled, Configuration, compiled
 from liedyn.errors import Diagnostic, InputError, warn
 from liedyn.result import Result, pandas_module
@@ -131,6 +131,7 @@ def sweep(
     initial: str | None = None,
     output_every: int | None = None,
     every: int | None = None,
+    record: str | None = None,
     residuals: bool = False,
     solver: str | None = None,
 ) -> Sweep:
@@ -146,7 +147,7 @@ def sweep(
     every run, InputError is raised. A `Model` is compiled once for all runs, a name, a file or a dict anew for each.
     """
     check_run(integrator=integrator, step=step, start=start, end=end, initial=initial, residuals=residuals, solver=solver)
-    check(threads=(threads, COUNT))
+    check(threads=(threads, COUNT), record=(record, RECORD))
     example = 'for example set=[{"spin": 50}, {"spin": 100}]'
     if isinstance(set, (str, Mapping)) or not hasattr(set, "__iter__"):
         raise InputError([Diagnostic("", 0, "set", f"expected a list of dicts, one per run, got {shown(set)}", example)])
@@ -161,7 +162,7 @@ def sweep(
 
     def run(one: Mapping[str, float]) -> Result | InputError:
         try:
-            return simulated(compiled(model, one, formulation), given, from_, stopped=stop.is_set)
+            return simulated(compiled(model, one, formulation).recording(record), given, from_, stopped=stop.is_set)
         except InputError as error:
             return error
 

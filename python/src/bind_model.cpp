@@ -2,6 +2,7 @@
 #include "model/description.h"
 #include "model/field.h"
 #include "model/model.h"
+#include "model/record_all.h"
 
 #include <pybind11/stl.h>
 
@@ -63,6 +64,15 @@ void bind_model(py::module_& m) {
             return std::const_pointer_cast<Model>(Model::compile(model.shared_description(), formulation));
           },
           "The same description compiled for another formulation; parameters of one are those of the other.")
+      .def(
+          "recording_all",
+          [](const Model& model) {
+            Description description = model.description();
+            record_all(description);
+            return std::const_pointer_cast<Model>(Model::compile(
+                std::make_shared<const Description>(std::move(description)), model.formulation()));
+          },
+          "With sensors of all that moves. It has parameters of its own.")
       .def_property_readonly("name", [](const Model& model) { return model.description().name; })
       .def_property_readonly("file", [](const Model& model) { return model.description().file; })
       .def_property_readonly("text",

@@ -77,6 +77,17 @@ def test_threads_and_solvers_give_the_same_motion():
         np.testing.assert_allclose(other["position"], default["position"], atol=1e-10)
 
 
+def test_all_that_moves_is_recorded_on_request(falling_point):
+    falling_point["sensors"] = {}
+    stone = ld.Model(falling_point, set={"height": 20}).changed({"bodies.stone.mass": 4})
+    for result in (stone.run(record="all"), ld.sweep(stone, [{}], record="all")[0]):
+        np.testing.assert_allclose(result["stone.position"][-1], [0, 0, 20 - 9.81 / 2], rtol=1e-12)
+        np.testing.assert_allclose(result["stone.velocity[2]"][-1], -9.81, rtol=1e-12)
+    assert not stone.units, "the model itself stays as it was"
+    with pytest.raises(ld.InputError, match='record: expected "all", got'):
+        stone.run(record="some")
+
+
 def test_methods_give_what_functions_give():
     pendulum = ld.Model("pendulum")
     rest = pendulum.static()
