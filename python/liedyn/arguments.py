@@ -29,7 +29,10 @@ def is_finite(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """A value in a message: short, with its type where that may be the mistake."""
-    text = repr(value).partition("\n")[0]
+    try:
+        text = repr(value).partition("\n")[0]
+    except ValueError:  # whole numbers of thousands of digits have none
+        text = "a value"
     return f"{text if len(text) <= 40 else text[:40] + '...'} ({type(value).__name__})"
 
 

@@ -155,7 +155,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
 
     def _parts(self) -> list[str | Table]:
         rows = [[name, numbers(self[name][-1], ".12g"), channel.unit or "-"] for name, channel in self.channels.items()]
-        sensors = Table(["sensor", "at the end", "unit"], shortened(rows), "<><")
+        sensors = Table(["sensor", "at the end", "unit"], shortened(rows), "<<<")
         if not self._has_summary:
             return [f"t = {self.time[0]:.6g} ... {self.time[-1]:.6g} s, {plural(len(self.time), 'time')}", sensors]
         s = self.summary
