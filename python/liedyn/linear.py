@@ -190,7 +190,7 @@ class Equilibrium(Shown, Mapping[str, Any]):
         sensors = [[name, numbers(value, ".12g"), self.units.get(name) or "-"] for name, value in d["sensors"].items()]
         table = Table(["sensor", "value", "unit"], shortened(sensors), "<<<")
         if "load_steps" not in d:
-            bodies = [[name, numbers(body["position"]), numbers(body["velocity"])] for name, body in self.bodies.items()]
+            bodies = [[name, numbers(body["position"]), numbers(body.get("velocity", ()))] for name, body in self.bodies.items()]
             head = ["body", "position / m", "velocity / (m/s)"]
             return [f"{d['model']}: assembled at t = {d['time']:.6g} s", Table(head, shortened(bodies), "<<<"), table]
         steps, unstable = d["load_steps"], d["unstable_directions"]

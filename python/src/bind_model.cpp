@@ -29,14 +29,17 @@ void bind_lists(py::module_& m) {
           [](const Kind& kind) { return by_name(kind.fields, [](const Field& f) { return f.name; }); })
       .def("__repr__", [](const Kind& kind) { return "<Kind " + kind.type + ": " + kind.summary + ">"; });
 
-  m.def("elements", [] {
-    py::dict out;
-    for (const Section section : kSections)
-      out[py::cast(section_name(section))] =
-          by_name(kinds(section), [](const Kind& kind) { return kind.type; });
-    return out;
-  });
-  m.def("formulations", &formulations);
+  m.def(
+      "elements",
+      [] {
+        py::dict out;
+        for (const Section section : kSections)
+          out[py::cast(section_name(section))] =
+              by_name(kinds(section), [](const Kind& kind) { return kind.type; });
+        return out;
+      },
+      "Types of bodies, beams, joints, forces, states and sensors, by section and name, with their fields.");
+  m.def("formulations", &formulations, "Names of the formulations, the default first.");
 }
 
 }  // namespace
