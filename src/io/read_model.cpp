@@ -785,11 +785,13 @@ class ModelReader {
 
 }  // namespace
 
-Assignment parse_assignment(std::string_view text) {
+Assignment parse_assignment(std::string_view text, std::string_view option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)
-    throw InputError("--set", fmt::format("expected PATH=VALUE, got '{}'", excerpt(text)),
-                     "for example --set bodies.top.mass=2");
+    throw InputError(
+        std::string(option),
+        fmt::format("expected {}=VALUE, got '{}'", option == "--set" ? "PATH" : "JOINT", excerpt(text)),
+        option == "--set" ? "for example --set bodies.top.mass=2" : "for example --from hinge=0.5");
   const std::string path(text.substr(0, equals));
   const std::string_view value = text.substr(equals + 1);
   try {
@@ -797,7 +799,7 @@ Assignment parse_assignment(std::string_view text) {
     if (std::isfinite(number)) return {path, number};
   } catch (const ExpressionError&) {
   }
-  throw InputError("--set " + excerpt(path),
+  throw InputError(fmt::format("{} {}", option, excerpt(path)),
                    fmt::format("expected a finite number, got '{}'", excerpt(value)));
 }
 
