@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "io/read_model.h"
+#include "system/further_findings.h"
 #include "system/tree_state.h"
 
 namespace liedyn::cli {
@@ -38,10 +39,18 @@ std::vector<System> ModelArguments::load_in(const std::vector<std::string>& name
   for (const std::string& text : set) assignments.push_back(parse_assignment(text));
   const auto description = std::make_shared<const Description>(read_model(model, assignments));
   Params params(description);
-  for (const Assignment& a : assignments) params.set(a.path, a.value);
+  std::vector<Diagnostic> findings;
+  for (const Assignment& a : assignments) {
+    try {
+      params.set(a.path, a.value);
+    } catch (const InputError& error) {
+      findings.insert(findings.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!findings.empty()) throw InputError(findings);
   std::vector<System> systems;
   for (const std::string& name : names.empty() ? std::vector<std::string>{""} : names)
-    systems.emplace_back(Model::compile(description, name), params);
+    systems.emplace_back(compile_model(description, params, name), params);
   return systems;
 }
 

@@ -2,6 +2,7 @@
 #include "model/description.h"
 #include "model/field.h"
 #include "model/model.h"
+#include "system/further_findings.h"
 
 #include <pybind11/stl.h>
 
@@ -54,8 +55,8 @@ void bind_model(py::module_& m) {
   // Model is constant in C++; pybind11 has no holder for that.
   py::class_<Model, std::shared_ptr<Model>>(m, "Model", "A model compiled for one formulation.")
       .def(py::init([](const Description& description, const std::string& formulation) {
-        return std::const_pointer_cast<Model>(
-            Model::compile(std::make_shared<const Description>(description), formulation));
+        const auto shared = std::make_shared<const Description>(description);
+        return std::const_pointer_cast<Model>(compile_model(shared, Params(shared), formulation));
       }))
       .def_property_readonly("name", [](const Model& model) { return model.description().name; })
       .def_property_readonly("file", [](const Model& model) { return model.description().file; })
