@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/states/signal_batch.h"
 
@@ -46,6 +47,11 @@ struct Watched {
   friend Watched tanh(Watched a) { return Watched(std::tanh(a.x)); }
   friend Watched exp(Watched a) { return Watched(std::exp(a.x)); }
   friend Watched log(Watched a) { return Watched(std::log(a.x)); }
+  // For floor(): the branch changes with every whole number.
+  friend double value(Watched a) {
+    note(std::fmod(std::floor(a.x), 2) != 0);
+    return a.x;
+  }
   friend Watched sqrt(Watched a) { return Watched(std::sqrt(a.x)); }
 };
 thread_local std::vector<bool>* Watched::outcomes = nullptr;
@@ -74,18 +80,19 @@ std::vector<FunctionOfTime> functions_of_time(const Model& model, const Params& 
   for (std::size_t b = 0; b < model.batches.size(); ++b) {
     const auto* of_signal = dynamic_cast<const SignalBatch*>(model.batches[b].get());
     if (of_signal == nullptr) continue;
-    const SignalExpression& signal = of_signal->signal();
-    const std::vector<SignalName::Kind> kinds = signal.variables();
-    const auto time = std::find(kinds.begin(), kinds.end(), SignalName::Kind::Time);
-    if (time == kinds.end()) continue;
-    std::vector<double> variables;
-    auto parameter = signal.parameters().begin();
-    for (const SignalName::Kind kind : kinds)
-      variables.push_back(kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)]
-                                                              : 1.0);
-    const Entry& entry = model.entry_of(static_cast<int>(b), 0);
-    out.emplace_back(fmt::format("{}.{}", section_name(model.sections[b]), entry.name), signal.expression(),
-                     std::move(variables), static_cast<std::size_t>(time - kinds.begin()));
+    for (const SignalExpression& signal : of_signal->signals()) {
+      const std::vector<SignalName::Kind> kinds = signal.variables();
+      const auto time = std::find(kinds.begin(), kinds.end(), SignalName::Kind::Time);
+      if (time == kinds.end()) continue;
+      std::vector<double> variables;
+      auto parameter = signal.parameters().begin();
+      for (const SignalName::Kind kind : kinds)
+        variables.push_back(
+            kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)] : 1.0);
+      const Entry& entry = model.entry_of(static_cast<int>(b), 0);
+      out.emplace_back(fmt::format("{}.{}", section_name(model.sections[b]), entry.name), signal.expression(),
+                       std::move(variables), static_cast<std::size_t>(time - kinds.begin()));
+    }
   }
   return out;
 }
