@@ -12,7 +12,6 @@
 #include "analyses/recorder.h"
 #include "base/suggest.h"
 #include "integrators/driver.h"
-#include "system/redundancy.h"
 
 namespace liedyn {
 
@@ -47,21 +46,6 @@ int thread_count(const SimulateOptions& options, const Model& model) {
   return model.nodes.size() < kWorthwhile
              ? 1
              : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
-std::string redundancy_warning(const System& system, const State& state) {
-  Work work(system);
-  const std::size_t count = state.redundant.size();
-  return fmt::format(
-      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
-      "(torques divided by {:.9g} m, the model's "
-      "length)",
-      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
-      row_names(system.model(), state.redundant),
-      system.model().forces_use_multipliers
-          ? "friction, and so the motion, depends on how reactions are shared"
-          : "the motion is the same",
-      constraint_scales(system, state, work).length);
 }
 
 // The largest angular velocity, of a body or in a joint of a tree.
@@ -132,7 +116,7 @@ Result simulate(const System& system, const SimulateOptions& options) {
   for (std::string& warning : integrator->warnings()) s.warnings.push_back(std::move(warning));
   if (!state.redundant.empty()) {
     for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));
-    s.warnings.push_back(redundancy_warning(system, state));
+    s.warnings.push_back(redundancy_warning(system, state, "motion"));
   }
 
   const long steps = step_count(options.start, options.end, options.step);
@@ -160,6 +144,10 @@ Result simulate(const System& system, const SimulateOptions& options) {
     drive_options.spacing = static_cast<double>(every) * options.step;
     drive_options.output = [&](const State& now) { recorder.sense(now); };
   }
+  if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
+    s.warnings.push_back(
+        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
+                    options.step, options.end - options.start));
   const DriveReport report = drive(*integrator, system, drive_options, state, work, observe);
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 

@@ -250,11 +250,11 @@ DriveReport Run::equal_steps(double end, double step) {
   const long count = step_count(begin, end, step);
   const double h = (end - begin) / static_cast<double>(count);
   report_.step = report_.least_step = report_.largest_step = h;
-  if (const double passed = StepLimit(system_, begin, end).passed_over(begin, h); std::isfinite(passed))
+  if (const auto passed = StepLimit(system_, begin, end).passed_over(begin, h))
     report_.warnings.push_back(fmt::format(
-        "steps of {:.3g} s are too long for a function of time of the model, at t = {:.6g} for example: it "
+        "steps of {:.3g} s are too long for the function of time '{}', at t = {:.6g} for example: it "
         "changes and changes back within a step; take shorter ones, or adaptive=true",
-        h, passed));
+        h, passed->function, passed->t));
   start(h);
   for (long n = 1; n <= count; ++n) {
     const Attempt done = attempt(h, true);
