@@ -28,6 +28,12 @@ Without time integration there are
 >>> ld.assemble("slider_crank", hold="crank")
 >>> ld.kinematics(driven_model)
 
+A program that advances a simulation itself, to steer it, reads
+
+>>> simulation = ld.Model("heavy_top").start(step=1e-3)
+>>> simulation.advance(0.01)
+>>> simulation["position"], simulation.time
+
 Derivatives with respect to parameters, exact for the steps as they are taken, are
 
 >>> ld.sensitivity("heavy_top", ["bodies.top.mass"], ["position[0]", "position[2]@max"], end=0.1).jacobian
@@ -49,6 +55,7 @@ from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, m
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model, kinematics, load, models, parameters, run, sensitivity
 from liedyn.result import Result
+from liedyn.simulation import Simulation
 from liedyn.derivatives import Gradient, Sensitivity, gradient
 from liedyn.optimum import Optimum, optimize
 
@@ -66,6 +73,7 @@ __all__ = [
     "Optimum",
     "Result",
     "Sensitivity",
+    "Simulation",
     "StateSpace",
     "analyze_integrator",
     "assemble",

@@ -18,6 +18,7 @@ from liedyn import _liedyn
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.matrices import has_matrices, in_files
 from liedyn.result import Result
+from liedyn.simulation import Simulation, start as start_simulation
 from liedyn.derivatives import Sensitivity
 
 ModelSource = Union[str, os.PathLike, Mapping[str, Any]]
@@ -127,6 +128,24 @@ class Model:
         if sensitivities:
             result.sensitivity = self._sensitivity(given, sensitivities, [], set, start, "direct", False)
         return result
+
+    def start(
+        self,
+        *,
+        integrator: str | None = None,
+        step: float | None = None,
+        end: float | None = None,
+        set: Mapping[str, float] | None = None,
+        initial: str | None = None,
+        start: Any = None,
+    ) -> Simulation:
+        """A simulation that your program advances: see `liedyn.Simulation`. Options are those of `run`.
+
+        Without an `end` it may be advanced for ever, in steps of exactly `step`. With one, equal steps are adjusted to meet it, as in `run`.
+        """
+        return start_simulation(
+            self, integrator=integrator, step=step, end=end, set=set, initial=initial, start=start
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
