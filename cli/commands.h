@@ -41,8 +41,10 @@ struct ModelArguments {
   std::string model;
   std::vector<std::string> set;
   std::string formulation;
+  std::string record;  // "all": sensors for all that moves (model/record_all.h)
 
   void add_to(CLI::App& command);
+  void add_record_to(CLI::App& command);
   // All but --formulation, for commands that compare several.
   void add_model_to(CLI::App& command);
   // Reads the model, sets its numbers and compiles it. Throws InputError.

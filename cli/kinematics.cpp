@@ -64,6 +64,7 @@ void add_kinematics(CLI::App& program, int& exit_code) {
       "Positions, velocities, accelerations and reactions of a model whose motion is prescribed altogether");
   const auto a = std::make_shared<KinematicsArguments>();
   a->model.add_to(command);
+  a->model.add_record_to(command);
   command.add_option("--start", a->start, "First time [s]; the model's if not given")->type_name("T");
   command.add_option("--end", a->end, "Last time [s]; the model's if not given")->type_name("T");
   command.add_option("--step", a->step, "Distance of the times [s]; the model's if not given")

@@ -60,6 +60,7 @@ std::string type_name(const Field& field) {
     case FieldType::Joint: return "joint";
     case FieldType::State: return "state";
     case FieldType::Beam: return "place on a beam";
+    case FieldType::Force: return "force";
     case FieldType::Flexible: return "flexible body";
     case FieldType::Matrix6: return "6x6 matrix";
     case FieldType::Joints: return "two joints";

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "io/read_model.h"
+#include "model/record_all.h"
 #include "system/tree_state.h"
 
 namespace liedyn::cli {
@@ -29,6 +30,16 @@ void ModelArguments::add_to(CLI::App& command) {
       ->type_name("NAME");
 }
 
+void ModelArguments::add_record_to(CLI::App& command) {
+  command
+      .add_option("--record", record,
+                  "all: record the motion of every body and joint, reactions, states, efforts and powers, "
+                  "besides the "
+                  "model's sensors")
+      ->type_name("all")
+      ->check(CLI::IsMember({"all"}));
+}
+
 System ModelArguments::load() const { return std::move(load_in({formulation}).front()); }
 
 System ModelArguments::load_absolute() const { return in_absolute_coordinates(load()); }
@@ -36,7 +47,9 @@ System ModelArguments::load_absolute() const { return in_absolute_coordinates(lo
 std::vector<System> ModelArguments::load_in(const std::vector<std::string>& names) const {
   std::vector<Assignment> assignments;
   for (const std::string& text : set) assignments.push_back(parse_assignment(text));
-  const auto description = std::make_shared<const Description>(read_model(model, assignments));
+  Description read = read_model(model, assignments);
+  if (record == "all") record_all(read);
+  const auto description = std::make_shared<const Description>(std::move(read));
   Params params(description);
   for (const Assignment& a : assignments) params.set(a.path, a.value);
   std::vector<System> systems;

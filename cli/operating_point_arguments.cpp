@@ -1,8 +1,12 @@
+#include <algorithm>
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "analyses/operating_point.h"
 #include "commands.h"
 #include "io/configuration_file.h"
+#include "io/read_model.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -11,12 +15,25 @@ void add_from(CLI::App& command, std::string& from) {
   command
       .add_option("--from", from,
                   "Start from this configuration instead of the model's own: a .json file that static or "
-                  "assemble wrote")
-      ->type_name("FILE");
+                  "assemble wrote, or coordinates of joints")
+      ->type_name("FILE|JOINT=VALUE,...");
 }
 
 std::shared_ptr<const Configuration> configuration_from(const std::string& file, const System& system) {
   if (file.empty()) return nullptr;
+  std::error_code ignored;
+  if (file.find('=') != std::string::npos && !std::filesystem::exists(file, ignored)) {
+    // hinge=0.5,slider=0.1 is short for {"joints": {"hinge": 0.5, "slider": 0.1}}
+    std::string text;
+    for (std::size_t start = 0; start <= file.size();) {
+      const std::size_t end = std::min(file.find(',', start), file.size());
+      const Assignment a = parse_assignment(file.substr(start, end - start), "--from");
+      text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", a.path, a.value);
+      start = end + 1;
+    }
+    return std::make_shared<const Configuration>(
+        read_configuration_text(fmt::format("{{\"joints\": {{{}}}}}", text), "--from", system));
+  }
   return std::make_shared<const Configuration>(read_configuration(file, system));
 }
 

@@ -159,6 +159,7 @@ void add_run(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand("run", "Simulate a model");
   const auto arguments = std::make_shared<RunArguments>();
   arguments->model.add_to(command);
+  arguments->model.add_record_to(command);
   command
       .add_option(
           "--integrator", arguments->integrator,

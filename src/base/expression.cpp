@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numbers>
 #include <string>
 
@@ -24,13 +25,15 @@ class ExpressionParser {
   ExpressionParser(std::string_view text, const VariableNames& variables)
       : text_(text), variables_(variables) {}
 
+  static bool is_function(std::string_view name) { return find_function(name) != nullptr; }
+
   Expression parse() {
-    sum();
+    comparison();
     if (!at_end()) fail(fmt::format("expected an operator or the end, found {}", found()));
     Expression expression;
     code_.shrink_to_fit();
     expression.instructions_ = std::move(code_);
-    expression.splines_ = std::move(splines_);
+    expression.tables_ = std::move(tables_);
     return expression;
   }
 
@@ -44,13 +47,15 @@ class ExpressionParser {
     int arguments;  // at least as many, if negative
   };
   static constexpr Function kFunctions[] = {
-      {"sin", Op::Sin, 1},           {"cos", Op::Cos, 1},    {"tan", Op::Tan, 1},
-      {"asin", Op::Asin, 1},         {"acos", Op::Acos, 1},  {"atan", Op::Atan, 1},
-      {"atan2", Op::Atan2, 2},       {"sinh", Op::Sinh, 1},  {"cosh", Op::Cosh, 1},
-      {"tanh", Op::Tanh, 1},         {"exp", Op::Exp, 1},    {"log", Op::Log, 1},
-      {"sqrt", Op::Sqrt, 1},         {"abs", Op::Abs, 1},    {"sign", Op::Sign, 1},
-      {"min", Op::Min, 2},           {"max", Op::Max, 2},    {"step", Op::Step, 3},
-      {"harmonic", Op::Harmonic, 4}, {"poly", Op::Poly, -2}, {"spline", Op::Spline, -5},
+      {"sin", Op::Sin, 1},           {"cos", Op::Cos, 1},      {"tan", Op::Tan, 1},
+      {"asin", Op::Asin, 1},         {"acos", Op::Acos, 1},    {"atan", Op::Atan, 1},
+      {"atan2", Op::Atan2, 2},       {"sinh", Op::Sinh, 1},    {"cosh", Op::Cosh, 1},
+      {"tanh", Op::Tanh, 1},         {"exp", Op::Exp, 1},      {"log", Op::Log, 1},
+      {"sqrt", Op::Sqrt, 1},         {"abs", Op::Abs, 1},      {"sign", Op::Sign, 1},
+      {"min", Op::Min, 2},           {"max", Op::Max, 2},      {"step", Op::Step, 3},
+      {"harmonic", Op::Harmonic, 4}, {"poly", Op::Poly, -2},   {"floor", Op::Floor, 1},
+      {"mod", Op::Mod, 2},           {"where", Op::Where, 3},  {"spline", Op::Curve, -5},
+      {"linear", Op::Curve, -5},     {"pchip", Op::Curve, -5}, {"bilinear", Op::Surface, -12},
   };
 
   // Levels of parentheses and powers. Bounds the recursion, so that hostile input cannot exhaust the call stack.
@@ -87,6 +92,31 @@ class ExpressionParser {
   }
   std::string found() {
     return at_end() ? std::string("the end") : fmt::format("'{}'", excerpt(text_.substr(position_), 20));
+  }
+
+  // comparison = sum [ (<|<=|>|>=|==|!=) sum ]
+  void comparison() {
+    sum();
+    const std::size_t begin = position_;
+    const auto taken = [&](std::string_view symbol) {
+      if (at_end() || !text_.substr(position_).starts_with(symbol)) return false;
+      position_ += symbol.size();
+      return true;
+    };
+    for (const auto& [symbol, op] : {std::pair{"<=", Op::LessOrEqual},
+                                     {">=", Op::GreaterOrEqual},
+                                     {"==", Op::Equal},
+                                     {"!=", Op::NotEqual},
+                                     {"<", Op::Less},
+                                     {">", Op::Greater}}) {
+      if (!taken(symbol)) continue;
+      sum();
+      emit(op, 2);
+      if (peek() == '<' || peek() == '>')
+        fail_at(begin, "only two values can be compared, write min(a < b, b < c) for a < b < c");
+      return;
+    }
+    if (peek() == '=') fail("expected '==' to compare, found '='");
   }
 
   // sum = product { (+|-) product }
@@ -157,7 +187,7 @@ class ExpressionParser {
     if (is_letter(c)) return name();
     if (take('(')) {
       const Nesting nesting(*this);
-      sum();
+      comparison();
       if (!take(')')) fail(fmt::format("expected ')', found {}", found()));
       return;
     }
@@ -198,6 +228,7 @@ class ExpressionParser {
     if (const int variable = variables_.find(std::string(word)); variable >= 0)
       return push({Op::Variable, variable});
     if (word == "pi") return push({Op::Constant, 0, std::numbers::pi});
+    if (word == "deg") return push({Op::Constant, 0, std::numbers::pi / 180});
     if (find_function(word) != nullptr)
       fail(fmt::format("{} is a function: expected '(', found {}", word, found()));
     unknown(word, begin);
@@ -213,12 +244,13 @@ class ExpressionParser {
     const Function* known = find_function(word);
     if (known == nullptr) unknown(word, begin);
     take('(');
-    if (known->op == Op::Spline) return spline(begin);
+    if (known->op == Op::Curve) return curve(word, begin);
+    if (known->op == Op::Surface) return surface(begin);
     const Nesting nesting(*this);
     int given = 0;
     if (peek() != ')') {
       do {
-        sum();
+        comparison();
         ++given;
       } while (take(','));
     }
@@ -230,43 +262,89 @@ class ExpressionParser {
     emit(known->op, given);
   }
 
-  // spline(x, t0, y0, t1, y1, ...): any number of points, so they are read one by one instead of piling up as operands.
-  void spline(std::size_t begin) {
-    const Nesting nesting(*this);
-    sum();
-    std::vector<double> numbers;
+  // The constants that follow, up to the closing parenthesis: any number, so they are read one by one instead of piling up as operands.
+  std::vector<double> constants(std::string_view function) {
+    std::vector<double> out;
     while (take(',')) {
       const std::size_t start = position_;
       sum();
-      if (code_.back().op != Op::Constant) fail_at(start, "the points of a spline must be constants");
-      numbers.push_back(code_.back().constant);
+      if (code_.back().op != Op::Constant)
+        fail_at(start, fmt::format("the points of {} must be constants", function));
+      out.push_back(code_.back().constant);
       code_.pop_back();
       --depth_;
     }
     if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
+    return out;
+  }
+  void check_increasing(std::string_view function, const std::vector<double>& points,
+                        std::size_t begin) const {
+    for (std::size_t i = 1; i < points.size(); ++i)
+      if (!(points[i] > points[i - 1]))
+        fail_at(begin, fmt::format("the points of {} must increase: {} after {}", function, points[i],
+                                   points[i - 1]));
+  }
+
+  // spline(x, t0, y0, t1, y1, ...), linear and pchip.
+  void curve(std::string_view word, std::size_t begin) {
+    const Nesting nesting(*this);
+    sum();
+    const std::vector<double> numbers = constants(word);
     if (numbers.size() < 4 || numbers.size() % 2 != 0)
       fail_at(begin,
-              fmt::format("spline takes a variable and at least two points, t0, y0, t1, y1; got {} numbers",
+              fmt::format("{} takes a variable and at least two points, t0, y0, t1, y1; got {} numbers", word,
                           numbers.size()));
     std::vector<double> t, y;
     for (std::size_t i = 0; i < numbers.size(); i += 2) t.push_back(numbers[i]), y.push_back(numbers[i + 1]);
-    for (std::size_t i = 1; i < t.size(); ++i)
-      if (!(t[i] > t[i - 1]))
-        fail_at(begin,
-                fmt::format("the points of a spline must follow each other: {} after {}", t[i], t[i - 1]));
-    splines_.emplace_back(std::move(t), std::move(y));
+    check_increasing(word, t, begin);
+    using Interpolation = Expression::Interpolation;
+    tables_.curves.emplace_back(word == "linear"  ? Interpolation::Linear
+                                : word == "pchip" ? Interpolation::Pchip
+                                                  : Interpolation::Spline,
+                                std::move(t), y);
     // Kept as an instruction even of a constant: there is no table while constants are calculated.
-    code_.push_back({Op::Spline, static_cast<std::int32_t>(splines_.size()) - 1, 0});
+    code_.push_back({Op::Curve, static_cast<std::int32_t>(tables_.curves.size()) - 1, 0});
+  }
+
+  // bilinear(x, y, n, x_1 ... x_n, m, y_1 ... y_m, z_11, z_12, ...)
+  void surface(std::size_t begin) {
+    const Nesting nesting(*this);
+    sum();
+    if (!take(',')) fail(fmt::format("expected ',', found {}", found()));
+    sum();
+    const std::vector<double> numbers = constants("bilinear");
+    const auto wrong = [&] {
+      fail_at(begin, "bilinear takes two variables, n >= 2, n points, m >= 2, m points and n m values");
+    };
+    std::size_t next = 0;
+    const auto take_points = [&](std::vector<double>& points) {
+      if (next >= numbers.size()) wrong();
+      const double count = numbers[next++];
+      if (!(count >= 2) || count != std::floor(count) || count > static_cast<double>(numbers.size() - next))
+        wrong();
+      points.assign(numbers.begin() + static_cast<std::ptrdiff_t>(next),
+                    numbers.begin() + static_cast<std::ptrdiff_t>(next) + static_cast<std::ptrdiff_t>(count));
+      next += points.size();
+      check_increasing("bilinear", points, begin);
+    };
+    Expression::Surface table;
+    take_points(table.x);
+    take_points(table.y);
+    if (numbers.size() - next != table.x.size() * table.y.size()) wrong();
+    table.z.assign(numbers.begin() + static_cast<std::ptrdiff_t>(next), numbers.end());
+    tables_.surfaces.push_back(std::move(table));
+    --depth_;
+    code_.push_back({Op::Surface, static_cast<std::int32_t>(tables_.surfaces.size()) - 1, 0});
   }
 
   [[noreturn]] void unknown(std::string_view word, std::size_t begin) {
     Suggestion suggestion(word);
     for (const std::string& variable : variables_) suggestion.consider(variable);
     for (const Function& f : kFunctions) suggestion.consider(f.name);
-    suggestion.consider("pi");
+    for (const char* constant : {"pi", "deg"}) suggestion.consider(constant);
     const bool time = word == "time" && variables_.find("t") >= 0;
-    fail_at(begin, fmt::format("unknown name '{}'", excerpt(word)),
-            did_you_mean(time ? "t" : suggestion.name()));
+    throw UnknownName(begin, fmt::format("unknown name '{}'", excerpt(word)),
+                      did_you_mean(time ? "t" : suggestion.name()));
   }
 
   void push(const Instruction& instruction) {
@@ -296,18 +374,22 @@ class ExpressionParser {
   int nesting_ = 0;
   int depth_ = 0;  // of the stack of intermediate values
   std::vector<Instruction> code_;
-  std::vector<Expression::Spline> splines_;
+  Expression::Tables tables_;
 };
+
+bool is_expression_function(std::string_view name) { return ExpressionParser::is_function(name); }
 
 Expression Expression::parse(std::string_view text, const VariableNames& variables) {
   return ExpressionParser(text, variables).parse();
 }
 
-// Continuous slopes at the inner knots, no curvature at the ends: a tridiagonal system, solved from both sides.
-Expression::Spline::Spline(std::vector<double> knots, std::vector<double> values)
-    : t(std::move(knots)), y(std::move(values)), curvature(t.size(), 0.0) {
+namespace {
+
+// Second derivatives of the natural cubic spline: continuous slopes at the inner points, no curvature at the ends. A tridiagonal system,
+// solved from both sides.
+std::vector<double> spline_curvatures(const std::vector<double>& t, const std::vector<double>& y) {
   const std::size_t count = t.size();
-  std::vector<double> upper(count, 0.0);
+  std::vector<double> curvature(count, 0.0), upper(count, 0.0);
   for (std::size_t i = 1; i + 1 < count; ++i) {
     const double before = t[i] - t[i - 1], after = t[i + 1] - t[i];
     const double right = 6 * ((y[i + 1] - y[i]) / after - (y[i] - y[i - 1]) / before);
@@ -316,6 +398,102 @@ Expression::Spline::Spline(std::vector<double> knots, std::vector<double> values
     curvature[i] = (right - before * curvature[i - 1]) / pivot;
   }
   for (std::size_t i = count - 1; i-- > 1;) curvature[i] -= upper[i] * curvature[i + 1];
+  return curvature;
+}
+
+// Slopes that keep monotone data monotone (Fritsch and Butland 1984): zero at extrema of the data, otherwise the weighted harmonic mean
+// of the slopes d_i of the pieces. At the ends a parabola through three points, limited so that it stays monotone (Moler 2004, section 3.4).
+std::vector<double> pchip_slopes(const std::vector<double>& t, const std::vector<double>& y) {
+  const std::size_t count = t.size();
+  std::vector<double> h, d, slope(count, 0.0);
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    h.push_back(t[i + 1] - t[i]);
+    d.push_back((y[i + 1] - y[i]) / h[i]);
+  }
+  if (count == 2) return {d[0], d[0]};
+  for (std::size_t i = 1; i + 1 < count; ++i) {
+    if (!(d[i - 1] * d[i] > 0)) continue;
+    const double w1 = 2 * h[i] + h[i - 1], w2 = h[i] + 2 * h[i - 1];
+    slope[i] = (w1 + w2) / (w1 / d[i - 1] + w2 / d[i]);
+  }
+  const auto end_slope = [](double h0, double h1, double d0, double d1) {
+    const double s = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
+    if (!(s * d0 > 0)) return 0.0;
+    return d0 * d1 <= 0 && std::abs(s) > 3 * std::abs(d0) ? 3 * d0 : s;
+  };
+  slope.front() = end_slope(h[0], h[1], d[0], d[1]);
+  slope.back() = end_slope(h[count - 2], h[count - 3], d[count - 2], d[count - 3]);
+  return slope;
+}
+
+}  // namespace
+
+Expression::Curve::Curve(Interpolation interpolation, std::vector<double> points,
+                         const std::vector<double>& y)
+    : t(std::move(points)), last(y.back()) {
+  std::vector<double> at_points;  // slopes or curvatures
+  if (interpolation == Interpolation::Spline) at_points = spline_curvatures(t, y);
+  if (interpolation == Interpolation::Pchip) at_points = pchip_slopes(t, y);
+  for (std::size_t i = 0; i + 1 < t.size(); ++i) {
+    const double h = t[i + 1] - t[i], d = (y[i + 1] - y[i]) / h;
+    switch (interpolation) {
+      case Interpolation::Linear: pieces.push_back({y[i], d, 0, 0}); break;
+      case Interpolation::Spline: {
+        const double c = at_points[i], next = at_points[i + 1];
+        pieces.push_back({y[i], d - h / 6 * (2 * c + next), c / 2, (next - c) / (6 * h)});
+        break;
+      }
+      case Interpolation::Pchip: {
+        const double s = at_points[i], next = at_points[i + 1];
+        pieces.push_back({y[i], s, (3 * d - 2 * s - next) / h, (s + next - 2 * d) / (h * h)});
+        break;
+      }
+    }
+  }
+  if (interpolation == Interpolation::Spline) {
+    const std::array<double, 4>& c = pieces.back();
+    const double h = t.back() - t[t.size() - 2];
+    slope_before = pieces.front()[1];
+    slope_after = c[1] + h * (2 * c[2] + 3 * h * c[3]);
+  }
+}
+
+void Expression::substitute(int variable, const Expression& by) {
+  const auto curves = static_cast<std::int32_t>(tables_.curves.size()),
+             surfaces = static_cast<std::int32_t>(tables_.surfaces.size());
+  std::vector<Instruction> code;
+  for (const Instruction& i : instructions_) {
+    if (i.op != Op::Variable || i.variable != variable) {
+      code.push_back(i);
+      continue;
+    }
+    for (Instruction inner : by.instructions_) {
+      if (inner.op == Op::Curve) inner.variable += curves;
+      if (inner.op == Op::Surface) inner.variable += surfaces;
+      code.push_back(inner);
+    }
+  }
+  instructions_ = std::move(code);
+  tables_.curves.insert(tables_.curves.end(), by.tables_.curves.begin(), by.tables_.curves.end());
+  tables_.surfaces.insert(tables_.surfaces.end(), by.tables_.surfaces.begin(), by.tables_.surfaces.end());
+
+  int depth = 0;
+  for (const Instruction& i : instructions_) {
+    switch (i.op) {
+      case Op::Constant:
+      case Op::Variable: ++depth; break;
+      case Op::Curve: break;
+      case Op::Surface: --depth; break;
+      default: depth -= i.variable - 1;  // the number of operands
+    }
+    if (depth > kMaxDepth)
+      throw ExpressionError(0, fmt::format("too many intermediate values, at most {}", kMaxDepth));
+  }
+}
+
+void Expression::renumber(const std::vector<int>& new_index) {
+  for (Instruction& i : instructions_)
+    if (i.op == Op::Variable) i.variable = new_index[static_cast<std::size_t>(i.variable)];
 }
 
 std::vector<int> Expression::variables() const {

@@ -3,11 +3,18 @@
 //
 //   numbers      1, .5, 2e-3, and pi
 //   operators    + - * / ^ and parentheses; ^ binds tightest and to the right: -x^2 = -(x^2), 2^3^2 = 2^9
+//                < <= > >= == != compare two sums: 1 if true, 0 otherwise
+//   constants    pi, deg = pi/180 (30*deg)
 //   functions    sin cos tan asin acos atan atan2(y, x) sinh cosh tanh exp log sqrt abs sign min(a, b) max(a, b)
+//                floor mod(a, b) = a - b floor(a/b)
+//                where(condition, a, b): a where the condition is not 0, b elsewhere
 //                step(t, t0, t1): 0 before t0, 1 after t1, a quintic with continuous second derivative between
 //                poly(x, c0, c1, ...): c0 + c1 x + c2 x^2 + ...
 //                harmonic(t, amplitude, frequency, phase): amplitude sin(2 pi frequency t + phase)
 //                spline(t, t0, y0, t1, y1, ...): natural cubic spline through points given as constants, straight beyond the ends
+//                linear(t, t0, y0, ...), pchip(t, t0, y0, ...): straight pieces; cubic pieces that keep monotone data monotone.
+//                Both keep the end values beyond the ends
+//                bilinear(x, y, n, x_1 ... x_n, m, y_1 ... y_m, z_11, z_12, ... z_nm): table over two variables, constant beyond the edges
 //   variables    names, also with a component: position[2]
 #pragma once
 
@@ -23,6 +30,8 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "base/dual.h"
 
 namespace liedyn {
 
@@ -65,6 +74,15 @@ class VariableNames {
   std::unordered_map<std::string, int> index_;
 };
 
+// One of its names is not among the variables.
+class UnknownName : public ExpressionError {
+ public:
+  using ExpressionError::ExpressionError;
+};
+
+// Whether expressions have a function of this name.
+bool is_expression_function(std::string_view name);
+
 class Expression {
  public:
   // Intermediate values that evaluate() can hold; a deeper expression is refused when it is parsed.
@@ -79,6 +97,11 @@ class Expression {
 
   template <class S>
   S evaluate(std::span<const S> variables) const;
+
+  // Puts another expression, of the same variables, in the place of one of them. Throws ExpressionError if it becomes too deep.
+  void substitute(int variable, const Expression& by);
+  // Variable i is new_index[i] from now on.
+  void renumber(const std::vector<int>& new_index);
 
   bool uses(int variable) const;
   std::vector<int> variables() const;  // those that it uses, in their order
@@ -116,33 +139,61 @@ class Expression {
     Step,
     Poly,
     Harmonic,
-    Spline,
+    Floor,
+    Mod,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+    Where,
+    Curve,
+    Surface,
   };
 
   struct Instruction {
     Op op;
-    std::int32_t variable = 0;  // for Variable; arguments of Poly; number of the Spline
+    std::int32_t variable = 0;  // for Variable; arguments of Poly; index of the Curve or Surface
     double constant = 0;        // for Constant and PowerConstant
   };
 
-  // Knots, values there, and second derivatives there.
-  struct Spline {
-    std::vector<double> t, y, curvature;
-    Spline(std::vector<double> knots, std::vector<double> values);
+  // A function through points: on the piece from t_i, with s = x - t_i, it is c_0 + s (c_1 + s (c_2 + s c_3)).
+  enum class Interpolation : std::uint8_t { Spline, Linear, Pchip };
+  struct Curve {
+    std::vector<double> t;
+    std::vector<std::array<double, 4>> pieces;  // one per interval
+    double last = 0;                            // value at the last point
+    double slope_before = 0, slope_after = 0;   // beyond the ends
+    Curve(Interpolation interpolation, std::vector<double> points, const std::vector<double>& values);
     template <class S>
     S evaluate(const S& x) const;
   };
+  // Values z_ij at (x_i, y_j), bilinear between.
+  struct Surface {
+    std::vector<double> x, y, z;
+    template <class S>
+    S evaluate(const S& at_x, const S& at_y) const;
+  };
+  struct Tables {
+    std::vector<Curve> curves;
+    std::vector<Surface> surfaces;
+  };
+
+  // The interval of `points` that x is in, the first or the last one if it is outside.
+  template <class S>
+  static std::size_t interval(const std::vector<double>& points, const S& x);
 
   // Calculates one instruction on the values on top of the stack and returns the new top.
   template <class S>
-  static S* execute(const Instruction& instruction, std::span<const S> variables,
-                    std::span<const Spline> splines, S* top);
+  static S* execute(const Instruction& instruction, std::span<const S> variables, const Tables& tables,
+                    S* top);
 
   template <class S>
   static S smooth_step(const S& t, const S& t0, const S& t1);
 
   std::vector<Instruction> instructions_;  // postfix
-  std::vector<Spline> splines_;
+  Tables tables_;
 };
 
 template <class S>
@@ -150,14 +201,13 @@ S Expression::evaluate(std::span<const S> variables) const {
   // The first place stays empty, so that `top` always points into the array.
   std::array<S, kMaxDepth + 1> stack;
   S* top = stack.data();
-  for (const Instruction& instruction : instructions_)
-    top = execute<S>(instruction, variables, splines_, top);
+  for (const Instruction& instruction : instructions_) top = execute<S>(instruction, variables, tables_, top);
   return instructions_.empty() ? S(0) : *top;
 }
 
 template <class S>
-S* Expression::execute(const Instruction& instruction, std::span<const S> variables,
-                       std::span<const Spline> splines, S* top) {
+S* Expression::execute(const Instruction& instruction, std::span<const S> variables, const Tables& tables,
+                       S* top) {
   using std::exp, std::log, std::sqrt, std::abs, std::pow;
   using std::sin, std::cos, std::tan, std::asin, std::acos, std::atan, std::atan2, std::sinh, std::cosh,
       std::tanh;
@@ -231,8 +281,48 @@ S* Expression::execute(const Instruction& instruction, std::span<const S> variab
       top -= 3;
       *top = top[1] * sin(S(2 * std::numbers::pi) * top[2] * top[0] + top[3]);
       break;
-    case Op::Spline:
-      *top = splines[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(*top);
+    case Op::Floor: *top = S(std::floor(value(*top))); break;
+    case Op::Mod: {
+      --top;
+      const S whole(std::floor(value(S(top[0] / top[1]))));
+      *top = top[0] - top[1] * whole;
+      break;
+    }
+    case Op::Less:
+      --top;
+      *top = S(top[0] < top[1] ? 1.0 : 0.0);
+      break;
+    case Op::LessOrEqual:
+      --top;
+      *top = S(top[0] <= top[1] ? 1.0 : 0.0);
+      break;
+    case Op::Greater:
+      --top;
+      *top = S(top[0] > top[1] ? 1.0 : 0.0);
+      break;
+    case Op::GreaterOrEqual:
+      --top;
+      *top = S(top[0] >= top[1] ? 1.0 : 0.0);
+      break;
+    case Op::Equal:
+      --top;
+      *top = S(top[0] == top[1] ? 1.0 : 0.0);
+      break;
+    case Op::NotEqual:
+      --top;
+      *top = S(top[0] == top[1] ? 0.0 : 1.0);
+      break;
+    case Op::Where:
+      top -= 2;
+      *top = top[0] == S(0) ? top[2] : top[1];
+      break;
+    case Op::Curve:
+      *top = tables.curves[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(*top);
+      break;
+    case Op::Surface:
+      --top;
+      *top = tables.surfaces[static_cast<std::size_t>(instruction.variable)].template evaluate<S>(top[0],
+                                                                                                  top[1]);
       break;
   }
   return top;
@@ -247,26 +337,40 @@ S Expression::smooth_step(const S& t, const S& t0, const S& t1) {
   return s * s * s * (S(10) + s * (S(6) * s - S(15)));
 }
 
-// On a piece of length h, with a = (t_1 - x)/h and b = (x - t_0)/h,
-//   y = a y_0 + b y_1 + ((a^3 - a) y_0'' + (b^3 - b) y_1'') h^2/6
 template <class S>
-S Expression::Spline::evaluate(const S& x) const {
-  const std::size_t last = t.size() - 1;
-  const auto slope_at = [&](std::size_t i, std::size_t j) {  // at knot i of the piece with j
-    const double h = t[j] - t[i];
-    return (y[j] - y[i]) / h - h / 6 * (2 * curvature[i] + curvature[j]);
-  };
-  if (x <= S(t[0])) return S(y[0]) + S(slope_at(0, 1)) * (x - S(t[0]));
-  if (x >= S(t[last])) return S(y[last]) + S(slope_at(last, last - 1)) * (x - S(t[last]));
-  std::size_t low = 0, high = last;
+std::size_t Expression::interval(const std::vector<double>& points, const S& x) {
+  std::size_t low = 0, high = points.size() - 1;
   while (high - low > 1) {
     const std::size_t middle = (low + high) / 2;
-    (S(t[middle]) <= x ? low : high) = middle;
+    (S(points[middle]) <= x ? low : high) = middle;
   }
-  const double h = t[high] - t[low];
-  const S a = (S(t[high]) - x) / S(h), b = (x - S(t[low])) / S(h);
-  return a * S(y[low]) + b * S(y[high]) +
-         ((a * a * a - a) * S(curvature[low]) + (b * b * b - b) * S(curvature[high])) * S(h * h / 6);
+  return low;
+}
+
+template <class S>
+S Expression::Curve::evaluate(const S& x) const {
+  if (x <= S(t.front())) return S(pieces.front()[0]) + S(slope_before) * (x - S(t.front()));
+  if (x >= S(t.back())) return S(last) + S(slope_after) * (x - S(t.back()));
+  const std::size_t i = interval(t, x);
+  const std::array<double, 4>& c = pieces[i];
+  const S s = x - S(t[i]);
+  return S(c[0]) + s * (S(c[1]) + s * (S(c[2]) + s * S(c[3])));
+}
+
+// With a and b from 0 to 1 in the cell (i, j),   z = (1 - a) ((1 - b) z_ij + b z_ij+1) + a ((1 - b) z_i+1,j + b z_i+1,j+1)
+template <class S>
+S Expression::Surface::evaluate(const S& at_x, const S& at_y) const {
+  const auto fraction = [](const std::vector<double>& points, const S& u, std::size_t& i) {
+    i = interval(points, u);
+    const S s = (u - S(points[i])) / S(points[i + 1] - points[i]);
+    return s <= S(0) ? S(0) : s >= S(1) ? S(1) : s;
+  };
+  std::size_t i = 0, j = 0;
+  const S a = fraction(x, at_x, i), b = fraction(y, at_y, j);
+  const double* row = z.data() + i * y.size() + j;
+  const double* next = row + y.size();
+  const S here = S(row[0]) + b * S(row[1] - row[0]), there = S(next[0]) + b * S(next[1] - next[0]);
+  return here + a * (there - here);
 }
 
 }  // namespace liedyn

@@ -60,6 +60,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Example{"step(t, 0.5, 0)", 0.5}, Example{"step(t, 0.2, 0.1)", 0},
                     Example{"poly(x, 1, 2, 3)", 1 + 2 * 0.7 + 3 * 0.49}, Example{"poly(x, y)", -1.3},
                     Example{"harmonic(x, 2, 3, y)", 2 * std::sin(6 * std::numbers::pi * 0.7 - 1.3)},
+                    Example{"x < y", 0}, Example{"x > y", 1}, Example{"2*x >= 1.4", 1},
+                    Example{"x <= 0.5", 0}, Example{"x == 0.7", 1}, Example{"(x != 0.7) + 2", 2},
+                    Example{"where(x > y, x, y)", 0.7}, Example{"where(t == 0, 1/0, 4)", 4},
+                    Example{"floor(y)", -2}, Example{"mod(y, x)", 0.1}, Example{"mod(spin, 7)", 3},
+                    Example{"30*deg", std::numbers::pi / 6}, Example{"linear(x, 0, 1, 1, 3, 2, 0)", 2.4},
+                    Example{"linear(y, 0, 1, 1, 3)", 1}, Example{"linear(spin, 0, 1, 1, 3)", 3},
+                    Example{"pchip(x, 0, 1, 2, 5)", 2.4}, Example{"pchip(spin, 0, 1, 2, 5)", 5},
+                    Example{"pchip(0.5, 0, 0, 1, 1, 2, 1, 3, 0)", 0.6875},
+                    Example{"bilinear(x, t, 2, 0, 1, 3, 0, 0.5, 1, 1, 2, 3, 5, 6, 7)", 1.5 + 0.7 * 4},
+                    Example{"bilinear(y, spin, 2, 0, 1, 3, 0, 0.5, 1, 1, 2, 3, 5, 6, 7)", 3},
                     Example{"spline(x, 0, 1, 2, 5)", 2.4}, Example{"2*spline(2, 0, 1, 1, 3) + 1", 11}));
 
 // The natural spline through (0, 0), (1, 1), (2, 0) is (3 x - x^3)/2 before the middle, its mirror image behind it, and straight beyond.
@@ -68,6 +78,40 @@ TEST(Expression, SplineIsTheNaturalOneThroughItsPoints) {
   const auto expected = [](double x) { return x < 0 ? 1.5 * x : (3 * x - x * x * x) / 2; };
   for (const double x : {-1.0, -0.2, 0.0, 0.3, 0.9, 1.0, 1.4, 2.0, 3.5})
     EXPECT_NEAR(spline.evaluate<double>(std::array{x}), expected(x <= 1 ? x : 2 - x), 1e-15) << x;
+}
+
+// Monotone data give a monotone curve through the points (a natural spline would overshoot); its slopes are continuous.
+TEST(Expression, PchipKeepsMonotoneDataMonotone) {
+  const std::string points = "0, 0, 1, 0, 2, 0.1, 3, 0.9, 4, 1, 5, 1";
+  const Expression pchip = Expression::parse("pchip(x, " + points + ")", std::vector<std::string>{"x"});
+  using Slope = Dual<double, 1>;
+  double last = 0;
+  for (int i = 0; i <= 5000; ++i) {
+    const double x = 1e-3 * i, y = pchip.evaluate<double>(std::array{x});
+    ASSERT_GE(y, last - 1e-15) << "at " << x;
+    last = y;
+    const auto slope_at = [&](double at) { return pchip.evaluate<Slope>(std::array{seed<1>(at, 0)}).d[0]; };
+    if (i % 1000 == 0 && i > 0 && i < 5000) {
+      EXPECT_NEAR(slope_at(x - 1e-9), slope_at(x + 1e-9), 1e-7) << "slope at " << x;
+    }
+  }
+  EXPECT_EQ(last, 1);
+}
+
+TEST(Expression, MayTakeThePlaceOfAVariable) {
+  const std::vector<std::string> names = {"x", "y", "z"};
+  Expression outer = Expression::parse("z^2 + linear(z, 0, 0, 1, 2) + x", names);
+  outer.substitute(2, Expression::parse("x - linear(y, 0, 1, 1, 0)*y", names));
+  EXPECT_FALSE(outer.uses(2));
+  const double x = 1.2, y = 0.3, z = x - (1 - y) * y;
+  EXPECT_NEAR(outer.evaluate<double>(std::array{x, y, 99.0}), z * z + 2 * std::min(z, 1.0) + x, 1e-15);
+  outer.renumber({1, 0, -1});
+  EXPECT_NEAR(outer.evaluate<double>(std::array{y, x}), z * z + 2 * std::min(z, 1.0) + x, 1e-15);
+
+  // Nested too deep for the stack of evaluate(): refused, never written beyond.
+  Expression deep = Expression::parse("x*(x + x*(x + x*(x + x*(x + x*y))))", names);
+  const Expression again = deep;
+  EXPECT_THROW(for (int i = 0; i < 20; ++i) deep.substitute(1, again), ExpressionError);
 }
 
 TEST(Expression, StepHasContinuousSecondDerivative) {
@@ -111,6 +155,14 @@ TEST(Expression, DerivativesByDualNumbersAgreeWithDifferences) {
                            "poly(x, 1, y, x, 3)",
                            "harmonic(x, y, 0.3, x)",
                            "spline(x, 0, 1, 0.4, 3, 1, -1)*y",
+                           "linear(x, 0, 1, 0.4, 3, 1, -1)*y",
+                           "pchip(x, 0, 1, 0.4, 3, 1, 7)*y",
+                           "bilinear(x, y, 2, 0, 1, 2, 1, 2, 3, 4, 7, 1)",
+                           "where(x < y, x*y, 1)",
+                           "where(x > y, 1, y^2)",
+                           "mod(3*x, y)",
+                           "mod(x, 0.4*y)",
+                           "floor(y)*x",
                            "spline(y, 0, 1, 0.4, 3, 1, -1)"}) {
     const Expression expression = Expression::parse(text, names);
     const std::array<Dual<double, 2>, 2> duals = {seed<2>(x, 0), seed<2>(y, 1)};
@@ -176,7 +228,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"1+sine(x)", 2, "unknown name 'sine'", "did you mean 'sin'?"},
         Mistake{"nan", 0, "unknown name 'nan'", "did you mean 'tan'?"},
         Mistake{"inf", 0, "unknown name 'inf'"}, Mistake{"e", 0, "unknown name 'e'"},
-        Mistake{"1e999", 0, "out of range"},
+        Mistake{"1e999", 0, "out of range"}, Mistake{"x = 1", 2, "expected '=='"},
+        Mistake{"0 < x < 1", 2, "only two values"},
+        Mistake{"where(x, 1)", 0, "where takes 3 arguments, got 2"},
+        Mistake{"linear(x, 0, 1, 0, 2)", 0, "must increase"},
+        Mistake{"pchip(x, 0, y, 1, 2)", 11, "must be constants"},
+        Mistake{"bilinear(x, y, 2, 0, 1)", 0, "bilinear takes two variables"},
+        Mistake{"bilinear(x, y, 2, 0, 1, 2, 0, 1, 1, 2, 3)", 0, "bilinear takes two variables"},
         Mistake{"position[1]", 0, "unknown name", "did you mean 'position[2]'?"},
         Mistake{"position[", 9, "expected a whole number"},
         Mistake{"position[-1]", 9, "expected a whole number"},

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analyses/joint_start.h"
 #include "base/suggest.h"
 #include "base/version.h"
 #include "io/json.h"
@@ -162,6 +163,39 @@ class Reader {
     }
     return out;
   }
+  // {"hinge": 0.5, "slider": {"value": 0.1, "rate": 2}}
+  std::vector<JointStart> joints(const JsonValue& values) {
+    std::vector<JointStart> out;
+    if (!values.is(JsonType::Object)) {
+      finding(values.line(), "joints", "expected an object, got " + values.describe());
+      return out;
+    }
+    const auto number = [&](const JsonValue& value, const std::string& path, double& to) {
+      if (value.is(JsonType::Number) && std::isfinite(value.number()))
+        to = value.number();
+      else
+        finding(value.line(), path, "expected a finite number, got " + value.describe());
+    };
+    for (const JsonValue value : values) {
+      const std::string name(value.key()), path = "joints." + excerpt(name);
+      JointStart start{.joint = name, .line = value.line()};
+      if (value.is(JsonType::Object)) {
+        for (const JsonValue part : value) {
+          if (part.key() == "value")
+            number(part, path + ".value", start.value);
+          else if (part.key() == "rate")
+            number(part, path + ".rate", start.rate);
+          else
+            finding(part.line(), path + "." + excerpt(part.key()), "unknown key, expected value or rate");
+        }
+        if (!value.find("value")) finding(value.line(), path, "expected \"value\"");
+      } else {
+        number(value, path, start.value);
+      }
+      out.push_back(std::move(start));
+    }
+    return out;
+  }
   void states(const JsonValue& values, const Model& model, std::vector<double>& out) {
     if (!values.is(JsonType::Object))
       return finding(values.line(), "states", "expected an object, got " + values.describe());
@@ -279,7 +313,8 @@ Configuration read_configuration_text(const std::string& text, const std::string
   const bool object = document.root().is(JsonType::Object);
   const JsonValue bodies = object ? document.root().find("bodies") : JsonValue();
   const JsonValue states = object ? document.root().find("states") : JsonValue();
-  if (bodies ? !bodies.is(JsonType::Object) : !states) {
+  const JsonValue joints = object ? document.root().find("joints") : JsonValue();
+  if (bodies ? !bodies.is(JsonType::Object) : !states && !joints) {
     reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
   } else if (bodies) {
     const auto& entries = model.description().entries(Section::Bodies);
@@ -316,7 +351,10 @@ Configuration read_configuration_text(const std::string& text, const std::string
     follow_hosts(model.description(), described, named, out);
   }
   if (states) reader.states(states, model, out.states);
+  const std::vector<JointStart> starts = joints ? reader.joints(joints) : std::vector<JointStart>();
   if (!reader.findings.empty()) throw InputError(reader.findings);
+  if (!starts.empty())
+    return with_joint_coordinates(system, starts, out, model.description().simulation.start, file);
   return out;
 }
 

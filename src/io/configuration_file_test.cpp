@@ -54,6 +54,61 @@ TEST(ConfigurationFiles, TakeOrientationsInAllFormsOfModels) {
             "rest.json:1: model: this is a configuration of the model 'chain', expected one of ''");
 }
 
+// Two links on hinges, and a four-bar linkage of unit squares: coordinates of joints instead of positions.
+TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
+  const auto arm = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1,
+          "bodies": {"upper": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0.5, 0, 0]},
+                     "lower": {"type": "rigid", "mass": 3, "inertia": [1, 1, 1], "position": [1.5, 0, 0]}},
+          "joints": {"elbow": {"type": "revolute", "between": ["lower", "upper"], "at": [1, 0, 0], "axis": [0, 0, -1]},
+                     "shoulder": {"type": "revolute", "between": ["ground", "upper"], "at": [0, 0, 0], "axis": [0, 0, 1],
+                                  "zero": -0.2}}})",
+      ""));
+  // The shoulder is drawn at 0.2; the elbow, drawn at 0, counts the other way round.
+  for (const char* formulation : {"r3so3", "se3", "minimal", "euler-parameters"}) {
+    const System system(Model::compile(arm, formulation), Params(arm));
+    const Configuration c = read_configuration_text(
+        R"({"joints": {"shoulder": {"value": 2.7, "rate": 2}, "elbow": 0.4}})", "rest.json", system);
+    const double a = 2.5, b = a + 0.4;
+    const Vec3 upper(0.5 * std::cos(a), 0.5 * std::sin(a), 0),
+        lower(std::cos(a) + 0.5 * std::cos(b), std::sin(a) + 0.5 * std::sin(b), 0);
+    expect_at_most((c.bodies[0].position - upper).norm() + (c.bodies[1].position - lower).norm(), 1e-12,
+                   std::string(formulation) + ": positions");
+    expect_at_most((c.bodies[1].velocity - Vec3(0, 0, 2).cross(lower)).norm(), 1e-11,
+                   std::string(formulation) + ": velocity by the rate of the shoulder");
+    // The other joint stays.
+    const Configuration one =
+        read_configuration_text(R"({"joints": {"shoulder": 2.7}})", "rest.json", system);
+    expect_at_most((one.bodies[1].position - 3 * upper).norm(), 1e-12,
+                   std::string(formulation) + ": the elbow stays");
+  }
+  const System system(Model::compile(arm), Params(arm));
+  EXPECT_EQ(complaint(R"({"joints": {"shoulde": 1}})", system),
+            "rest.json:1: joints.shoulde: the model has no such joint (hint: did you mean 'shoulder'?)");
+  EXPECT_EQ(complaint(R"({"joints": {"shoulder": "a"}})", system),
+            "rest.json:1: joints.shoulder: expected a finite number, got 'a'");
+
+  const auto bars = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1,
+          "bodies": {"crank": {"type": "planar", "mass": 1, "inertia": 1, "position": [0, 0.5], "angle": 1.5707963267948966},
+                     "coupler": {"type": "planar", "mass": 1, "inertia": 1, "position": [0.5, 1]},
+                     "rocker": {"type": "planar", "mass": 1, "inertia": 1, "position": [1, 0.5], "angle": 1.5707963267948966}},
+          "joints": {"A": {"type": "planar_revolute", "between": ["ground", "crank"], "at": [0, 0]},
+                     "B": {"type": "planar_revolute", "between": ["crank", "coupler"], "at": [0, 1]},
+                     "C": {"type": "planar_revolute", "between": ["coupler", "rocker"], "at": [1, 1]},
+                     "D": {"type": "planar_revolute", "between": ["ground", "rocker"], "at": [1, 0]}}})",
+      ""));
+  for (const char* formulation : {"r3so3", "minimal"}) {
+    const System linkage(Model::compile(bars, formulation), Params(bars));
+    const Configuration c = read_configuration_text(R"({"joints": {"A": -0.6}})", "rest.json", linkage);
+    const Vec3 crank(0.5 * std::sin(0.6), 0.5 * std::cos(0.6), 0);
+    expect_at_most((c.bodies[0].position - crank).norm(), 1e-9,
+                   std::string(formulation) + ": crank of the parallelogram");
+    expect_at_most((c.bodies[1].position - 2 * crank - Vec3(0.5, 0, 0)).norm(), 1e-9,
+                   std::string(formulation) + ": coupler, parallel to the ground");
+  }
+}
+
 TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {
   const System none = block("0"), six = block("6"), nine = block("9");
   const auto written = [](const System& system) {

@@ -22,6 +22,7 @@ inline constexpr FormatKey kModelKeys[] = {
     {"name", "Name of the model; that of its file or directory if not given."},
     {"description", "What the model is, for readers."},
     {"parameters", "Named numbers (or expressions of those before) that expressions in the model may use."},
+    {"tables", "Functions through points, by name: expressions may call them, torque(speed)."},
     {"gravity", "Acceleration of free fall in m/s^2, inertial axes; none if not given."},
     {"generator", "Name of a function that adds entries to the model."},
     {"arguments", "Arguments of the generator."},

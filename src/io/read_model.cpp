@@ -18,6 +18,7 @@
 #include "io/json.h"
 #include "io/model_format.h"
 #include "io/read_urdf.h"
+#include "io/tables.h"
 #include "model/number_paths.h"
 
 namespace liedyn {
@@ -39,6 +40,7 @@ class ModelReader {
       : root_(document.root()),
         file_(std::move(file)),
         assignments_(assignments),
+        tables_(file_),
         early_findings_(document.duplicates()) {}
 
   Description read() {
@@ -48,6 +50,7 @@ class ModelReader {
     check_keys();
     const std::string name = text_of("name", default_name(file_));
     for (const char* only_for_readers : {"description", "$schema"}) text_of(only_for_readers, "");
+    read_tables();
     const Generator* generator = read_generator();
     const std::vector<double> arguments = read_arguments(generator);
 
@@ -113,6 +116,25 @@ class ModelReader {
     return {};
   }
 
+  void read_tables() {
+    const JsonValue object = object_of("tables");
+    if (!object) return;
+    for (JsonValue value : object) try {
+        tables_.add(value.key(), value);
+      } catch (const TableError& error) {
+        finding("tables." + excerpt(value.key()), error.what(), error.hint(), value.line());
+      }
+  }
+  // An expression with its calls of tables written out.
+  std::string expression_text(JsonValue value, const std::string& path) {
+    try {
+      return tables_.written_out(value.text());
+    } catch (const TableError& error) {
+      finding(path, error.what(), error.hint(), value.line());
+      return "0";
+    }
+  }
+
   std::vector<DescriptionBuilder::Parameter> read_parameters() {
     std::vector<DescriptionBuilder::Parameter> parameters;
     const JsonValue object = object_of("parameters");
@@ -124,7 +146,7 @@ class ModelReader {
       else if (value.is(JsonType::Number))
         parameter.value = value.number();
       else if (value.is(JsonType::String))
-        parameter.expression = value.text();
+        parameter.expression = expression_text(value, "parameters." + excerpt(value.key()));
       else
         expected("parameters." + excerpt(value.key()), "a number or an expression", value);
       parameters.push_back(std::move(parameter));
@@ -259,7 +281,7 @@ class ModelReader {
     if (value.is(JsonType::Number))
       number = value.number();
     else if (value.is(JsonType::String))
-      number = builder_->evaluate(value.text(), path, value.line());
+      number = builder_->evaluate(expression_text(value, path), path, value.line());
     else
       return expected(path, "a number or an expression", value);
     if (std::isnan(number)) return;  // evaluate() has said why
@@ -345,6 +367,7 @@ class ModelReader {
       case FieldType::Joint:
       case FieldType::State:
       case FieldType::Beam:
+      case FieldType::Force:
       case FieldType::Flexible: return read_word(field, value);
       case FieldType::Integer: return read_integer(field, value);
       case FieldType::Bodies:
@@ -390,6 +413,9 @@ class ModelReader {
   }
 
   void read_word(const Field& field, JsonValue value) {
+    if (value.is(JsonType::String) && field.holds_expression)
+      return builder_->word(field.name, expression_text(value, fmt::format("{}.{}", entry_path_, field.name)),
+                            value.line());
     if (value.is(JsonType::String))
       return builder_->word(field.name, std::string(value.text()), value.line());
     // A number is an expression too.
@@ -399,6 +425,7 @@ class ModelReader {
                                   : field.type == FieldType::Joint    ? "the name of a joint"
                                   : field.type == FieldType::State    ? "the name of a state"
                                   : field.type == FieldType::Beam     ? "the name of a beam"
+                                  : field.type == FieldType::Force    ? "the name of a force"
                                   : field.type == FieldType::Flexible ? "the name of a flexible body"
                                                                       : "a text";
     reject(field, what, value);
@@ -456,7 +483,13 @@ class ModelReader {
   // What is wrong with a number at this place; empty if it was collected.
   std::string collect_number(JsonValue value, std::string_view part) {
     if (value.is(JsonType::String)) {
-      formulas_.push_back({static_cast<int>(values_.size()), value, std::string(value.text())});
+      std::string text;
+      try {
+        text = tables_.written_out(value.text());
+      } catch (const TableError& error) {
+        return error.what();
+      }
+      formulas_.push_back({static_cast<int>(values_.size()), value, std::move(text)});
       values_.push_back(0);
     } else if (value.is(JsonType::Object)) {
       std::string text;
@@ -489,22 +522,19 @@ class ModelReader {
                               text);
     }
     if (shape && shape.key() == "step" && shape.is(JsonType::Object)) return step_text(shape, text);
-    if (shape && shape.key() == "table" && shape.is(JsonType::Array)) {
-      text = "spline(t";
-      for (JsonValue point : shape) {
-        if (!point.is(JsonType::Array) || point.size() != 2)
-          return fmt::format("expected points [t, y] in the table, got {}", point.describe());
-        for (JsonValue item : point)
-          if (!append_argument(item, text))
-            return fmt::format("expected a number in the table, got {}", item.describe());
+    if (value.find("table")) {
+      try {
+        text = tables_.function_of_time(value);
+      } catch (const TableError& error) {
+        return error.what();
       }
-      text += ')';
       return {};
     }
     return fmt::format(
         "expected a number, an expression or one of {{\"polynomial\": [c0, c1, ...]}}, {{\"harmonic\": "
         "{{amplitude, "
-        "frequency, phase, offset}}}}, {{\"step\": {{from, to, start, end}}}}, {{\"table\": [[t, y], ...]}}, "
+        "frequency, phase, offset}}}}, {{\"step\": {{from, to, start, end}}}}, {{\"table\": [[t, y], ...] or "
+        "\"FILE\", \"interpolation\": ...}}, "
         "got {}",
         value.describe());
   }
@@ -745,6 +775,7 @@ class ModelReader {
   JsonValue root_;
   std::string file_;
   std::vector<Assignment>& assignments_;
+  Tables tables_;
   std::vector<Diagnostic> early_findings_;
   DescriptionBuilder* builder_ = nullptr;
   std::string entry_path_;      // of the entry being read
@@ -754,11 +785,13 @@ class ModelReader {
 
 }  // namespace
 
-Assignment parse_assignment(std::string_view text) {
+Assignment parse_assignment(std::string_view text, std::string_view option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)
-    throw InputError("--set", fmt::format("expected PATH=VALUE, got '{}'", excerpt(text)),
-                     "for example --set bodies.top.mass=2");
+    throw InputError(
+        std::string(option),
+        fmt::format("expected {}=VALUE, got '{}'", option == "--set" ? "PATH" : "JOINT", excerpt(text)),
+        option == "--set" ? "for example --set bodies.top.mass=2" : "for example --from hinge=0.5");
   const std::string path(text.substr(0, equals));
   const std::string_view value = text.substr(equals + 1);
   try {
@@ -766,7 +799,7 @@ Assignment parse_assignment(std::string_view text) {
     if (std::isfinite(number)) return {path, number};
   } catch (const ExpressionError&) {
   }
-  throw InputError("--set " + excerpt(path),
+  throw InputError(fmt::format("{} {}", option, excerpt(path)),
                    fmt::format("expected a finite number, got '{}'", excerpt(value)));
 }
 

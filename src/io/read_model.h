@@ -15,8 +15,8 @@ struct Assignment {
   double value;
 };
 
-// "links=1000", "spin=2*pi*25". Throws InputError.
-Assignment parse_assignment(std::string_view text);
+// "links=1000", "spin=2*pi*25". Throws InputError that names the option it was given with.
+Assignment parse_assignment(std::string_view text, std::string_view option = "--set");
 
 // The file of a model given as a path, or as the name of a shipped model. Throws InputError if there is none.
 std::string find_model_file(const std::string& model);

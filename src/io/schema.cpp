@@ -52,6 +52,12 @@ Json definitions() {
                 {"minProperties", 1},
                 {"maxProperties", 2}};
   };
+  const Json points = {{"type", "array"}, {"items", array_of(n, 2)}, {"minItems", 2}};
+  const Json interpolation = {{"enum", {"linear", "pchip", "spline"}}};
+  const Json numbers = {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}};
+  const Json rows = {{"type", "array"}, {"items", numbers}, {"minItems", 2}};
+  const Json file = {{"type", "string"}};
+  const Json points_or_file = {{"anyOf", {points, file}}};
   return {
       {"number",
        {{"description", "A number, or an expression of parameters such as \"2*pi*speed\"."},
@@ -65,7 +71,14 @@ Json definitions() {
           only({{"harmonic", object_of({{"amplitude", n}, {"frequency", n}, {"phase", n}, {"offset", n}},
                                        {"amplitude", "frequency"})}}),
           only({{"step", object_of({{"start", n}, {"end", n}, {"from", n}, {"to", n}}, {"start", "end"})}}),
-          only({{"table", {{"type", "array"}, {"items", array_of(n, 2)}, {"minItems", 2}}}})}}}},
+          object_of({{"table", points_or_file}, {"interpolation", interpolation}},
+                    Json::array({"table"}))}}}},
+      {"table",
+       {{"description", "A function through points, of a file, or of two variables."},
+        {"anyOf",
+         {object_of({{"points", points}, {"interpolation", interpolation}}, Json::array({"points"})),
+          object_of({{"file", file}, {"interpolation", interpolation}}, Json::array({"file"})),
+          only({{"x", numbers}, {"y", numbers}, {"values", rows}})}}}},
       {"number_in_time",
        {{"anyOf", {{{"type", "number"}}, {{"type", "string"}}, reference("function_of_time")}}}},
       {"vector_in_time", array_of(reference("number_in_time"), 3)},
@@ -109,6 +122,7 @@ Json type_of(const Field& field) {
     case FieldType::Joint:
     case FieldType::State:
     case FieldType::Beam:
+    case FieldType::Force:
     case FieldType::Flexible: return {{"type", "string"}};
     case FieldType::Joints: return array_of({{"type", "string"}}, 2);
   }
@@ -203,6 +217,9 @@ std::string model_schema() {
   set("parameters", {{"type", "object"},
                      {"propertyNames", {{"pattern", kParameterPattern}}},
                      {"additionalProperties", reference("number")}});
+  set("tables", {{"type", "object"},
+                 {"propertyNames", {{"pattern", kParameterPattern}}},
+                 {"additionalProperties", reference("table")}});
   set("gravity", {{"allOf", {reference("vector")}}});
   set("generator", {{"enum", generator_names()}});
   set("arguments", {{"type", "object"}});

@@ -1,5 +1,7 @@
 #include "model/common_fields.h"
 
+#include <fmt/format.h>
+
 namespace liedyn {
 
 using Place = Attachment::Place;
@@ -48,6 +50,21 @@ Field joint_coordinate_choice() {
               "Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise "
               "the angle.",
           .choices = {"auto", "angle", "displacement"}};
+}
+std::vector<Field> zero_fields(AxisCoordinates coordinates) {
+  const auto zero = [](std::string name, bool angle) {
+    return Field{
+        .name = std::move(name),
+        .type = FieldType::Number,
+        .unit = angle ? "rad" : "m",
+        .summary = fmt::format("Where the {} is zero, measured from the initial configuration: sensors, "
+                               "targets, drives and springs then count from there. 0 if not given.",
+                               angle ? "angle of the joint" : "displacement of the joint")};
+  };
+  std::vector<Field> out;
+  if (coordinates.angle || coordinates.displacement) out.push_back(zero("zero", coordinates.angle));
+  if (coordinates.angle && coordinates.displacement) out.push_back(zero("zero_displacement", false));
+  return out;
 }
 std::vector<Attachment> frames_of_joint(int field, int joints) {
   std::vector<Attachment> out;

@@ -21,6 +21,9 @@ Field joint_coordinate_choice();
 // The two frames of the joint in a Joint field, or of both joints in a Joints field.
 std::vector<Attachment> frames_of_joint(int field, int joints = 1);
 
+// Where a joint's coordinates are zero: for the angle or the displacement, and for the displacement of a joint with both.
+std::vector<Field> zero_fields(AxisCoordinates coordinates);
+
 // A direction in the initial configuration, inertial axes, or in the axes of the bodies that carry it, of any length but zero.
 Field direction(std::string name, std::string summary, BodyAxes carriers);
 void check_direction(const Inputs<double>& in, int field, std::string_view name, std::string& message,

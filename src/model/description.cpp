@@ -162,6 +162,17 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
   return kUnknown;
 }
 
+// Whether an expression names something besides parameters and t: states and sensors, if there are such, which are read later.
+bool DescriptionBuilder::names_others(std::string_view text) const {
+  try {
+    Expression::parse(text, variables_);
+  } catch (const UnknownName&) {
+    return true;
+  } catch (const ExpressionError&) {
+  }
+  return false;
+}
+
 void DescriptionBuilder::gravity_expression(int i, std::string text, int line) {
   const int number = description_.gravity() + i;
   description_.numbers[static_cast<std::size_t>(number)] =
@@ -307,6 +318,10 @@ void DescriptionBuilder::expression(std::string_view name, int i, std::string te
   if (value.first < 0) return;
   const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(index)];
   const std::int32_t number = value.first + i;
+  if (kind_field.may_depend_on_signals && names_others(text)) {
+    description_.signals.push_back({number, line, std::move(text)});
+    return;
+  }
   description_.numbers[static_cast<std::size_t>(number)] = evaluate(
       text, kind_field.may_depend_on_time, description_.parameter_names.size(), field_path(name), line);
   description_.expressions.push_back({number, line, std::move(text)});
@@ -330,6 +345,7 @@ void DescriptionBuilder::word(std::string_view name, std::string text, int line)
     case FieldType::Joint:
     case FieldType::State:
     case FieldType::Beam:
+    case FieldType::Force:
     case FieldType::Flexible: break;
     case FieldType::Choices:
       return field_finding(name, fmt::format("expected a list, got '{}'", excerpt(text)),
@@ -789,6 +805,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
   const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
   const Section target = joint                                    ? Section::Joints
                          : kind_field.type == FieldType::State    ? Section::States
+                         : kind_field.type == FieldType::Force    ? Section::Forces
                          : kind_field.type == FieldType::Flexible ? Section::Flexible
                                                                   : Section::Bodies;
   if (target == Section::Bodies && word == "ground") return;
@@ -818,6 +835,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
           fmt::format("there is no {} '{}'",
                       target == Section::Joints     ? "joint"
                       : target == Section::States   ? "state"
+                      : target == Section::Forces   ? "force"
                       : target == Section::Flexible ? "flexible body"
                                                     : "body",
                       excerpt(word)),
@@ -835,7 +853,7 @@ void DescriptionBuilder::resolve_references(Section section) {
       const bool pair = is_pair(kind_field.type);
       if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
           kind_field.type != FieldType::State && kind_field.type != FieldType::Beam &&
-          kind_field.type != FieldType::Flexible)
+          kind_field.type != FieldType::Flexible && kind_field.type != FieldType::Force)
         continue;
       for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
         resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);

@@ -91,6 +91,8 @@ struct Description {
       numbers;  // parameters, gravity (3), then the fields of the entries: the values of Params
   std::vector<std::string> words;
   std::vector<NumberExpression> expressions;
+  // Numbers that follow states and sensors (Field::may_depend_on_signals). Their values here are 0.
+  std::vector<NumberExpression> signals;
   SimulationSettings simulation;
   std::vector<Visual> visuals;
   // What results say about where they come from: the text that was read, and the values that were set from outside while it was.
@@ -174,6 +176,7 @@ class DescriptionBuilder {
 
   double evaluate(std::string_view text, bool with_time, std::size_t parameters, const std::string& path,
                   int line);
+  bool names_others(std::string_view text) const;
   std::string entry_path(Section section, std::string_view name) const;
   std::string field_path(std::string_view field) const;
   int find_field(std::string_view name) const;

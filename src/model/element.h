@@ -122,20 +122,22 @@ template <class S>
 class Inputs {
  public:
   Inputs(const Description& description, const Entry& entry, const S* params, const Pose<S>* frames)
-      : description_(&description), entry_(&entry), params_(params), frames_(frames) {}
+      : description_(&description), entry_(&entry), all_(params), params_(params), frames_(frames) {}
 
   // First and second time derivatives of the numbers, parallel to them; without, all are constant.
   void set_rates(const S* first, const S* second) { rates_ = first, second_rates_ = second; }
   void set_joint(int i, const Entry& joint) { joints_[i] = &joint; }
   void set_part(int part) { part_ = part; }
+  // The entry's own numbers, which begin at Entry::first_number, from elsewhere.
+  void set_own_numbers(const S* own) { params_ = own, base_ = entry_->first_number; }
 
   bool given(int field) const { return value(field).given; }
   bool stored(int field) const { return value(field).first >= 0; }
-  S number(int field, int i = 0) const { return params_[value(field).first + i]; }
-  S parameter(int i) const { return params_[i]; }  // of the model's `parameters`
+  S number(int field, int i = 0) const { return numbers(field)[i]; }
+  S parameter(int i) const { return all_[i]; }  // of the model's `parameters`
   // Three numbers; a vector of the plane has z = 0.
   Vec3T<S> vector(int field, int i = 0) const {
-    const S* first = params_ + value(field).first;
+    const S* first = numbers(field);
     if (is_plane(field)) return {first[2 * i], first[2 * i + 1], S(0)};
     return Eigen::Map<const Vec3T<S>>(first + 3 * i);
   }
@@ -158,7 +160,7 @@ class Inputs {
     return frames_[i].R.transpose() * (frames_[1 - i].R * vector_in_body(field, 1 - i));
   }
   RotationForm form(int field) const { return value(field).form; }
-  const S* numbers(int field) const { return params_ + value(field).first; }
+  const S* numbers(int field) const { return params_ + (value(field).first - base_); }
   // Index of the chosen word among Field::choices; the first if not given.
   int choice(int field) const {
     const FieldValue& v = value(field);
@@ -186,11 +188,11 @@ class Inputs {
   }
   const Kind& kind() const { return *entry_->kind; }
   const Description& description() const { return *description_; }
-  const S* all_numbers() const { return params_; }
+  const S* all_numbers() const { return all_; }
   const Entry& entry() const { return *entry_; }
   int part() const { return part_; }  // which of the elements that the entry stands for
   // The i-th joint that the entry names, seen with its own fields; its frames are 2 i and 2 i + 1 of this entry.
-  Inputs joint(int i) const { return Inputs(*description_, *joints_[i], params_, frames_ + 2 * i); }
+  Inputs joint(int i) const { return Inputs(*description_, *joints_[i], all_, frames_ + 2 * i); }
 
  private:
   const FieldValue& value(int field) const { return entry_->fields[static_cast<std::size_t>(field)]; }
@@ -199,7 +201,9 @@ class Inputs {
   }
   const Description* description_;
   const Entry* entry_;
-  const S* params_;
+  const S* all_;     // the numbers of the model
+  const S* params_;  // those of the entry, from base_ on
+  int base_ = 0;
   const S* rates_ = nullptr;
   const S* second_rates_ = nullptr;
   const Pose<S>* frames_;
@@ -228,6 +232,8 @@ class Batch {
   virtual ~Batch() = default;
 
   virtual Coupling coupling() const = 0;
+  // The first of an element's frames, which it acts on; the others are those of what its expressions name.
+  virtual int acting_frames() const { return coupling().frames; }
   virtual int numbers_per_element() const = 0;
   virtual const std::vector<Attachment>& attachments() const = 0;
   virtual void derive_numbers(const Inputs<double>& in, double* out) const = 0;

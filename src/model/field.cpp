@@ -24,6 +24,7 @@ int number_count(FieldType type, RotationForm form) {
     case FieldType::Joints:
     case FieldType::State:
     case FieldType::Beam:
+    case FieldType::Force:
     case FieldType::Flexible: return 0;
   }
   return 0;
@@ -37,6 +38,11 @@ std::string full_summary(const Field& field) {
     out += fmt::format(" Or in the axes of each body, by name: {{\"BODY\": {}, ...}}.", vector);
   else if (field.body_axes != BodyAxes::None)
     out += fmt::format(" Or in the axes of that body: {{\"BODY\": {}}}.", vector);
+  if (field.may_depend_on_signals)
+    out +=
+        " An expression may name the time t, parameters, states, and sensors of coordinates and velocities.";
+  else if (field.may_depend_on_time)
+    out += " An expression may name the time t.";
   if (field.may_be_consistent)
     out += " Or \"consistent\": assembly finds it; {\"consistent\": VALUE}: from this guess.";
   return out;

@@ -25,6 +25,7 @@ enum class FieldType {
   State,     // name of a state
   Beam,      // place on a beam: its name and the fraction of its length, "wing[0.25]"
   Flexible,  // name of a flexible body
+  Force,     // name of a force
   Matrix6,   // a symmetric 6x6 matrix: its rows, or its diagonal
   Integer,   // a whole number; in an entry it shapes the model and is no parameter
   Path,      // one point, [x, y, z], or several that a curve goes through, [[x, y, z], ...]
@@ -55,6 +56,8 @@ struct Field {
   Range range = Range::Any;
   bool may_be_consistent = false;   // the word "consistent" instead of numbers: assembly finds the value
   bool may_depend_on_time = false;  // expressions of its numbers may use t
+  bool may_depend_on_signals =
+      false;  // and states and sensors: what model/forces/signal_force.h makes of a force
   BodyAxes body_axes = BodyAxes::None;
   bool holds_expression = false;          // for Text: a number may stand there as well
   std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices

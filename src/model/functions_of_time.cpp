@@ -1,6 +1,7 @@
 #include "model/functions_of_time.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "model/states/signal_batch.h"
 
@@ -44,6 +45,11 @@ struct Watched {
   friend Watched tanh(Watched a) { return Watched(std::tanh(a.x)); }
   friend Watched exp(Watched a) { return Watched(std::exp(a.x)); }
   friend Watched log(Watched a) { return Watched(std::log(a.x)); }
+  // For floor(): the branch changes with every whole number.
+  friend double value(Watched a) {
+    note(std::fmod(std::floor(a.x), 2) != 0);
+    return a.x;
+  }
   friend Watched sqrt(Watched a) { return Watched(std::sqrt(a.x)); }
 };
 thread_local std::vector<bool>* Watched::outcomes = nullptr;
@@ -72,17 +78,18 @@ std::vector<FunctionOfTime> functions_of_time(const Model& model, const Params& 
   for (const auto& batch : model.batches) {
     const auto* of_signal = dynamic_cast<const SignalBatch*>(batch.get());
     if (of_signal == nullptr) continue;
-    const SignalExpression& signal = of_signal->signal();
-    const std::vector<SignalName::Kind> kinds = signal.variables();
-    const auto time = std::find(kinds.begin(), kinds.end(), SignalName::Kind::Time);
-    if (time == kinds.end()) continue;
-    std::vector<double> variables;
-    auto parameter = signal.parameters().begin();
-    for (const SignalName::Kind kind : kinds)
-      variables.push_back(kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)]
-                                                              : 1.0);
-    out.emplace_back(signal.expression(), std::move(variables),
-                     static_cast<std::size_t>(time - kinds.begin()));
+    for (const SignalExpression& signal : of_signal->signals()) {
+      const std::vector<SignalName::Kind> kinds = signal.variables();
+      const auto time = std::find(kinds.begin(), kinds.end(), SignalName::Kind::Time);
+      if (time == kinds.end()) continue;
+      std::vector<double> variables;
+      auto parameter = signal.parameters().begin();
+      for (const SignalName::Kind kind : kinds)
+        variables.push_back(
+            kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)] : 1.0);
+      out.emplace_back(signal.expression(), std::move(variables),
+                       static_cast<std::size_t>(time - kinds.begin()));
+    }
   }
   return out;
 }

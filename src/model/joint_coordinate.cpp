@@ -19,7 +19,7 @@ void coordinate_derivatives(const Motion<S>& first, const Motion<S>& second, con
     JointDerivatives<2, 1, S> d;
     const S one(1);
     RowDerivatives<1, S>(f, &one, d).along(0, -axes.first.col(2));
-    out.value = d.phi[0];
+    out.value = d.phi[0] + p[kInitialDisplacement];
     for (int i = 0; i < 2; ++i) {
       out.B[i] = d.B[i];
       out.Z[i] = d.Z[i];
@@ -34,7 +34,7 @@ void coordinate_derivatives(const Motion<S>& first, const Motion<S>& second, con
   RowDerivatives<1, S>(f, &one, dc).turn(0, axes.first.col(0), axes.second.col(0));
   RowDerivatives<1, S>(f, &one, ds).turn(0, axes.first.col(1), axes.second.col(0));
   const S c = dc.phi[0], s = ds.phi[0], square = c * c + s * s;
-  out.value = nearest_turn(S(atan2(s, c)), reference);
+  out.value = nearest_turn(S(atan2(s, c) + p[kInitialAngle]), reference);
   // theta' = (c s' - s c')/(c^2 + s^2), and the same once more
   for (int i = 0; i < 2; ++i) out.B[i] = (c * ds.B[i] - s * dc.B[i]) / square;
   const auto log_slope = [&](int j) -> Row { return 2 / square * (c * dc.B[j] + s * ds.B[j]); };

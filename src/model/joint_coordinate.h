@@ -1,9 +1,9 @@
 // The coordinate of a joint about its axis or along it, as drivers, couplings, springs and actuators use it: how far the
-// second body has turned or moved relative to the first since the initial configuration. With the axes x, y, z of the
-// joint on both bodies (model/joints/held_rows.h),
+// second body has turned or moved relative to the first since the initial configuration, less the joint's `zero`. With the axes x, y, z
+// of the joint on both bodies (model/joints/held_rows.h),
 //
-//   angle          theta = atan2(s, c),   c = e_x,1.e_x,2,   s = e_y,1.e_x,2
-//   displacement   u = e_z,1.(p_2 - p_1)
+//   angle          theta = atan2(s, c) - zero,   c = e_x,1.e_x,2,   s = e_y,1.e_x,2
+//   displacement   u = e_z,1.(p_2 - p_1) - zero
 //
 // with exact first and second derivatives, also off the joint's own constraints.
 #pragma once
@@ -39,6 +39,7 @@ void derive_coordinate(const Inputs<S>& in, int i, int choice, S* p) {
     derive_axes(joint, axis, p);
   else
     derive_plane_axes(joint, p);
+  derive_zero(joint, p);
   const int chosen = choice >= 0 ? in.choice(choice) : 0;
   const bool angle = chosen == 0 ? joint.kind().coordinates.angle : chosen == 1;
   p[kAxesNumbers] = S(angle ? 0 : 1);
@@ -49,10 +50,10 @@ template <class S>
 S coordinate_value(const Pose<S>& first, const Pose<S>& second, const S* p, const S& reference) {
   using std::atan2;
   const JointAxes<S> axes(p);
-  if (!is_angle(p)) return (first.R * axes.first.col(2)).dot(second.p - first.p);
+  if (!is_angle(p)) return (first.R * axes.first.col(2)).dot(second.p - first.p) + p[kInitialDisplacement];
   const Vec3T<S> x2 = second.R * axes.second.col(0);
   const S c = (first.R * axes.first.col(0)).dot(x2), s = (first.R * axes.first.col(1)).dot(x2);
-  return nearest_turn(S(atan2(s, c)), value(reference));
+  return nearest_turn(S(atan2(s, c) + p[kInitialAngle]), value(reference));
 }
 
 // Its gradient with respect to the increments of the two frames: B_1^T and B_2^T.

@@ -93,6 +93,19 @@ void look_between_loads(const Description& d, const Entry& beam, Sensor& sensor)
   look_between(jumps, sensor);
 }
 
+// The batch of a force, its first element there, and how many there are.
+void look_at_force(const Model& m, int entry, Sensor& sensor) {
+  for (std::size_t b = 0; b < m.batches.size(); ++b) {
+    if (m.sections[b] != Section::Forces) continue;
+    const std::vector<std::int32_t>& list = m.batches[b]->entries;
+    const auto found = std::find(list.begin(), list.end(), entry);
+    if (found == list.end()) continue;
+    sensor.batch = static_cast<int>(b);
+    sensor.element = static_cast<int>(found - list.begin());
+    sensor.elements = static_cast<int>(std::count(list.begin(), list.end(), entry));
+  }
+}
+
 // What is wrong with the joint that an entry names: it must have the coordinate that the entry uses.
 std::string coordinate_mistake(const Description& d, const Entry& entry, const Kind& joint) {
   const int field = entry.kind->field("coordinate");
@@ -229,6 +242,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   const Lookup beam_names = names_of(d.entries(Section::Beams));
   const Lookup flexible_names = names_of(d.entries(Section::Flexible));
   const Lookup joint_names = names_of(d.entries(Section::Joints));
+  const Lookup force_names = names_of(d.entries(Section::Forces));
   const Lookup state_names = names_of(d.entries(Section::States));
 
   // The node of each body in absolute coordinates, and whether it asks for one of its own.
@@ -495,9 +509,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       const Field& field = entry.kind->fields[f];
       const int index = static_cast<int>(f);
       if (field.type == FieldType::Body) {
-        const int at = entry.kind->field("at");
-        sensor.frame = add_frame(
-            entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
+        sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
         const int node = m.frames.back().node;
         if (sensor.listed->in_plane && (node < 0 || !is_planar(types[static_cast<std::size_t>(node)])))
           findings.push_back(
@@ -525,6 +537,34 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                needed.angle
                    ? "revolute, cylindrical, planar and planar_revolute joints have one"
                    : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
+      } else if (field.type == FieldType::Bodies) {
+        sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
+        sensor.second_frame = add_frame(entry, sensor_attachment(*entry.kind, 1));
+      } else if (field.type == FieldType::Force) {
+        const int force = force_names.at(word(d, entry, index));
+        const Entry& of = d.entries(Section::Forces)[static_cast<std::size_t>(force)];
+        look_at_force(m, force, sensor);
+        const int joint = of.kind->field("joint");
+        if (joint >= 0) {
+          const Entry& driven =
+              d.entries(Section::Joints)[static_cast<std::size_t>(joint_names.at(word(d, of, joint)))];
+          const auto [batch, element] = m.element_of_joint(joint_names.at(word(d, of, joint)));
+          sensor.driven = m.batches[static_cast<std::size_t>(batch)].get();
+          sensor.driven_element = element;
+          const int choice = Inputs<double>(d, of, nullptr, nullptr).choice(of.kind->field("coordinate"));
+          sensor.about = choice == 0 ? driven.kind->coordinates.angle : choice == 1;
+        }
+        const std::string path = "sensors." + entry.name + "." + field.name;
+        if (sensor.listed->of_effort && joint < 0 && of.kind->field("points") < 0)
+          findings.push_back(
+              {d.file, entry.line, path,
+               fmt::format("expected a force in a joint or between two points, got '{}' of type {}", of.name,
+                           of.kind->type),
+               "applied_force and applied_torque show what other forces exert"});
+        else if (sensor.elements > 1 && entry.kind->type != "power")
+          findings.push_back({d.file, entry.line, path,
+                              fmt::format("'{}' of type {} is spread over a beam", of.name, of.kind->type),
+                              "of such a force there is the power"});
       } else if (field.type == FieldType::Beam) {
         const BeamPlace place = parse_beam_place(word(d, entry, index));
         const auto exact = beam_names.find(place.beam);
@@ -619,7 +659,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     if (signals == nullptr) continue;
     signals->connect(m, names, findings);
     batch->first_number = m.numbers;
-    m.numbers += batch->numbers_per_element();
+    m.numbers += batch->numbers_per_element() * batch->size();
   }
   if (!findings.empty()) throw InputError(findings);
   return model;

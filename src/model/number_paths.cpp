@@ -170,6 +170,8 @@ std::string_view number_unit(const Description& description, int number) {
 }
 
 bool is_unused(const Description& description, int number) {
+  for (const NumberExpression& signal : description.signals)
+    if (signal.number == number) return true;
   const NumberPlace place = locate_number(description, number);
   if (place.entry == nullptr || place.kind_field()->name != "angular_velocity") return false;
   const int other = place.entry->kind->field("angular_velocity_inertial");
@@ -188,6 +190,9 @@ int find_number(const Description& description, std::string_view path) {
   }
   if (first == "parameters" && take_dot(rest)) return find_parameter(description, rest, path);
   if (rest.empty()) return find_parameter(description, first, path);
+  if (first == "initial")
+    no_such(path, "the model has no such parameter",
+            fmt::format("a run starts from coordinates of joints with --from {}=VALUE", excerpt(rest.substr(1))));
   // The name of an entry without its section.
   for (Section section : kSections)
     for (const Entry& entry : description.entries(section))

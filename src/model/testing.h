@@ -228,6 +228,7 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
       case FieldType::Joints:
       case FieldType::State:
       case FieldType::Beam:
+      case FieldType::Force:
       case FieldType::Flexible: break;
       case FieldType::Matrix6: {
         const Mat6 A = Mat6::NullaryExpr([&] { return random.between(-1, 1); });

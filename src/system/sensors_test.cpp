@@ -20,6 +20,8 @@ struct KnownMotion {
   Vec3 rod = Vec3(1, 2, -2) / 3;
   double charge = 1.7;
   double puck_mass = 0.3, puck_angle = 20;  // more than three turns
+  double brake = 0.3;
+  Vec3 push{1.5, -2, 0};
   double nut_mass = 0.5, nut_inertia = 0.1, nut_velocity = -0.7, nut_omega = 3;
   Mat3 R = SO3<double>::exp(rotation).R();
   Vec3 omega_inertial = R * omega;
@@ -49,7 +51,10 @@ struct KnownMotion {
         .set("between", "ground", "nut")
         .set("at", {0, 0, 0})
         .set("axis", 5 * rod);
-    // Skids in the plane.
+    // A brake on the rod, and a push on what skids in the plane.
+    builder.force("brake", "joint_spring").set("joint", std::string("rod")).set("damping", {brake});
+    builder.set("coordinate", std::string("angle"));
+    builder.force("push", "force").set("on", std::string("puck")).set("force", push);
     builder.state("charge", "integral").set("initial", {charge}).set("input", std::string("t"));
     builder.body("puck", "planar").set("mass", {puck_mass}).set("inertia", {0.4}).set("angle", {puck_angle});
     // Relaxed, with its centre of mass at the origin.
@@ -66,10 +71,14 @@ struct KnownMotion {
             std::string(type == "angle"                                                         ? "puck"
                         : type.starts_with("section_")                                          ? "wire[0.3]"
                         : type == "state"                                                       ? "charge"
+                        : type == "applied_force"                                               ? "push"
+                        : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Force    ? "brake"
                         : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Flexible ? "jelly"
                         : type.starts_with("joint_")                                            ? "rod"
                         : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Joint    ? "hook"
                                                                                                 : "ball"));
+      if (kind.field("between") >= 0)
+        builder.set("between", std::string(type == "relative_rotation" ? "ground" : "nut"), "ball");
       if (kind.field("at") >= 0) builder.set("at", place + arm);
       if (name.ends_with("_second")) {
         const Field& choice =
@@ -93,6 +102,16 @@ struct KnownMotion {
 std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
   const SO3<double> q = SO3<double>::exp(k.rotation);
   const Vec3 hook_force = -k.hung_mass * k.gravity;
+  const Vec3 nut_spin = k.nut_omega * k.rod, relative = k.velocity - k.nut_velocity * k.rod;
+  // R = R_x(a) R_y(b) R_z(c), found by Newton's method from the rotation about the axes one after the other.
+  const auto about = [](int i, double angle) { return SO3<double>::exp(angle * Vec3::Unit(i)).R(); };
+  Vec3 cardan = k.rotation;
+  for (int i = 0; i < 30; ++i) {
+    const Mat3 X = about(0, cardan[0]), Y = about(1, cardan[1]), Z = about(2, cardan[2]);
+    Mat3 slope;  // rotation vector, body axes, per angle
+    slope << (Y * Z).transpose() * Vec3::UnitX(), Z.transpose() * Vec3::UnitY(), Vec3::UnitZ();
+    cardan += slope.inverse() * SO3<double>::from_matrix((X * Y * Z).transpose() * k.R).log();
+  }
   const auto scalar = [](double x) { return Eigen::VectorXd::Constant(1, x); };
   return {{"position", k.place + k.arm},
           {"velocity", k.velocity + k.omega_inertial.cross(k.arm)},
@@ -122,6 +141,22 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"material_position", 0.5 * (k.place + k.arm).cwiseSign()},  // the nearest corner
           {"stress", Vec6::Zero()},
           {"multiplier", hook_force},
+          {"cardan_angles", cardan},
+          {"relative_position", k.R.transpose() * k.place},
+          {"relative_position_second", k.place},
+          {"relative_velocity", k.R.transpose() * (relative - nut_spin.cross(k.place))},
+          {"relative_velocity_second", relative},
+          {"relative_rotation", k.rotation},
+          {"relative_angular_velocity", k.omega - k.R.transpose() * nut_spin},
+          {"relative_angular_velocity_second", k.omega_inertial - nut_spin},
+          {"distance", scalar(k.place.norm())},
+          {"distance_rate", scalar(k.place.dot(relative) / k.place.norm())},
+          {"applied_force", k.push},
+          {"applied_force_second", SO3<double>::exp(Vec3(0, 0, -k.puck_angle)).R() * k.push},
+          {"applied_torque", -k.brake * nut_spin},
+          {"applied_torque_second", k.R.transpose() * (-k.brake * nut_spin)},
+          {"effort", scalar(-k.brake * k.nut_omega)},
+          {"power", scalar(-k.brake * k.nut_omega * k.nut_omega)},
           {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},
           {"energy_second", scalar(k.kinetic())},

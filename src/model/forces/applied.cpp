@@ -1,5 +1,7 @@
 #include "model/forces/applied.h"
 
+#include "model/forces/signal_force.h"
+
 namespace liedyn {
 namespace {
 
@@ -14,9 +16,10 @@ std::vector<Field> fields(const std::string& name, const std::string& unit) {
           {.name = name,
            .type = FieldType::Vector,
            .unit = unit,
-           .summary = "Its components; expressions may use the time t.",
+           .summary = "Its components.",
            .required = true,
-           .may_depend_on_time = true},
+           .may_depend_on_time = true,
+           .may_depend_on_signals = true},
           {.name = "axes",
            .type = FieldType::Choice,
            .unit = "",
@@ -63,13 +66,11 @@ ListedKind force() {
                   .summary = "Point of the body in the initial configuration, inertial axes; the centre of "
                              "mass if not given.",
                   .body_axes = BodyAxes::Each});
-  return {{"force", "Force at a point of a body, constant or a function of time.", list},
-          &make_batch<Applied<0>>};
+  return {{"force", "Force at a point of a body.", list}, &make_force<Applied<0>>, &signal_shape};
 }
 
 ListedKind torque() {
-  return {{"torque", "Torque on a body, constant or a function of time.", fields("torque", "N m")},
-          &make_batch<Applied<3>>};
+  return {{"torque", "Torque on a body.", fields("torque", "N m")}, &make_force<Applied<3>>, &signal_shape};
 }
 
 }  // namespace liedyn

@@ -1,6 +1,7 @@
 #include "model/forces/bushing.h"
 
 #include "model/common_fields.h"
+#include "model/forces/signal_force.h"
 #include "model/number_paths.h"
 #include "model/typed_rotation.h"
 
@@ -94,7 +95,8 @@ ListedKind bushing() {
                  .type = FieldType::Vector,
                  .unit = std::move(unit),
                  .summary = std::move(summary),
-                 .defaults = {0, 0, 0}};
+                 .defaults = {0, 0, 0},
+                 .may_depend_on_signals = true};
   };
   return {{"bushing",
            "Springs and dampers along and about three axes that are fixed to the first body; relaxed in the "
@@ -114,7 +116,8 @@ ListedKind bushing() {
                    "Damping constants about the axes, for the relative angular velocity.")},
            {},
            true},
-          &make_batch<Bushing>};
+          &make_force<Bushing>,
+          &signal_shape};
 }
 
 }  // namespace liedyn

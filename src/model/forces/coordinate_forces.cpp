@@ -2,6 +2,7 @@
 
 #include "base/dual.h"
 #include "model/common_fields.h"
+#include "model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -20,6 +21,10 @@ Field number(std::string name, std::string unit, std::string summary, std::vecto
           .defaults = std::move(defaults),
           .range = range,
           .may_depend_on_time = timed};
+}
+Field with_signals(Field field) {
+  field.may_depend_on_signals = true;
+  return field;
 }
 
 }  // namespace
@@ -65,13 +70,14 @@ ListedKind joint_spring() {
       {"joint_spring",
        "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
        {named_joint("The joint it acts in."), joint_coordinate_choice(),
-        number("stiffness", "N m/rad or N/m", "Spring constant k.", {0}),
-        number("cubic_stiffness", "N m/rad^3 or N/m^3", "Spring constant k3 of the cube of the deflection.",
-               {0}),
-        number("damping", "N m s/rad or N s/m", "Damping constant.", {0}),
-        number("free", "rad or m",
-               "The coordinate at which the spring is relaxed; it is 0 in the initial configuration.", {0})}},
-      &make_batch<JointSpring>};
+        with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})),
+        with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
+                            "Spring constant k3 of the cube of the deflection.", {0})),
+        with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})),
+        with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
+                            Range::Any, true))}},
+      &make_force<JointSpring>,
+      &signal_shape};
 }
 
 // ---- actuator
@@ -112,17 +118,19 @@ ListedKind joint_actuator() {
       {"joint_actuator",
        "Motor in a joint: proportional-derivative control towards a target, and feed-forward.",
        {named_joint("The joint it acts in."), joint_coordinate_choice(),
-        number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0}),
-        number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0}),
-        number("target", "rad or m",
-               "Where the coordinate should be, a number or a function of the time t; it is 0 in the initial "
-               "configuration.",
-               {0}, Range::Any, true),
-        number("feed_forward", "N m or N", "Torque or force besides, a number or a function of the time t.",
-               {0}, Range::Any, true),
+        with_signals(number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0})),
+        with_signals(
+            number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0})),
+        with_signals(
+            number("target", "rad or m",
+                   "Where the coordinate should be. The derivative gain sees the rate of a function of "
+                   "time; the rate of states and sensors is taken as 0.",
+                   {0}, Range::Any, true)),
+        with_signals(number("feed_forward", "N m or N", "Torque or force besides.", {0}, Range::Any, true)),
         number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
                Range::NonNegative)}},
-      &make_batch<JointActuator>};
+      &make_force<JointActuator>,
+      &signal_shape};
 }
 
 // ---- friction

@@ -44,10 +44,11 @@ class JointEffort : public SignalBatch {
                           ""});
     frames = {joint_->frames[static_cast<std::size_t>(2 * element)],
               joint_->frames[static_cast<std::size_t>(2 * element + 1)]};
-    expression_.connect(model, names, text(kEffort), path + entry.kind->fields[kEffort].name, entry.line,
-                        frames, findings);
+    expressions_.front().connect(model, names, text(kEffort), path + entry.kind->fields[kEffort].name,
+                                 entry.line, frames, findings);
   }
 
+  int acting_frames() const override { return 2; }
   void residual(const Evaluation& at) const override { add_residual(at); }
   void residual(const VariedEvaluation& at) const override { add_residual(at); }
 
@@ -58,7 +59,7 @@ class JointEffort : public SignalBatch {
     CoordinateDerivatives c;
     coordinate_derivatives(frame[0].motion(), frame[1].motion(), p.data(), 0, c);
     SignalExpression::Derivatives u;
-    expression_.derivatives(at, numbers(at), count, u);
+    signal().derivatives(at, numbers(at), count, u);
     for (int i = 0; i < 2; ++i) push<double>(at, frame[i], -u.value * c.B[i].transpose());
 
     for (int j = 0; j < count; ++j) {
@@ -85,14 +86,14 @@ class JointEffort : public SignalBatch {
     if (i >= 2) return Vec6T<S>::Zero();
     const auto p = coordinate(at);
     const auto B = coordinate_gradient<S>(view(at, 0).motion(), view(at, 1).motion(), p.data());
-    return -expression_.value(at, numbers(at)) * B[static_cast<std::size_t>(i)];
+    return -signal().value(at, numbers(at)) * B[static_cast<std::size_t>(i)];
   }
   template <class S>
   void add_residual(const EvaluationOf<S>& at) const {
     const FrameViewOf<S> frame[2] = {view(at, 0), view(at, 1)};
     const auto p = coordinate(at);
     const auto B = coordinate_gradient<S>(frame[0].motion(), frame[1].motion(), p.data());
-    const S effort = expression_.value(at, numbers(at));
+    const S effort = signal().value(at, numbers(at));
     for (std::size_t i = 0; i < 2; ++i) push<S>(at, frame[i], -effort * B[i]);
   }
 

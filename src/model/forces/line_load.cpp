@@ -1,6 +1,7 @@
 #include "model/forces/line_load.h"
 
 #include "model/beams/beam.h"
+#include "model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -95,24 +96,25 @@ ListedKind line_load() {
                  .unit = std::move(unit),
                  .summary = std::move(summary),
                  .defaults = {0, 0, 0},
-                 .may_depend_on_time = true};
+                 .may_depend_on_time = true,
+                 .may_depend_on_signals = true};
   };
   return {{"line_load",
            "Force and moment per length on a beam, constant along it.",
            {{.name = "on", .type = FieldType::Beam, .unit = "", .summary = "The beam.", .required = true},
-            per_length("force", "N/m", "Force per length; expressions may use the time t."),
-            per_length("moment", "N", "Moment per length; expressions may use the time t."),
+            per_length("force", "N/m", "Force per length."),
+            per_length("moment", "N", "Moment per length."),
             {.name = "axes",
              .type = FieldType::Choice,
              .unit = "",
              .summary = "Axes of the components: they stand still, or turn with the sections of the beam.",
              .choices = {"inertial", "body"}}}},
-          [](unsigned order) -> std::unique_ptr<Batch> {
-            if (order == 2) return make_batch<LineLoad<3>>(order);
-            return make_batch<LineLoad<2>>(order);
+          // The order of the beam's elements in the last bit, then what signals ask for.
+          [](unsigned shape) -> std::unique_ptr<Batch> {
+            return shape % 2 == 1 ? make_force<LineLoad<3>>(shape / 2) : make_force<LineLoad<2>>(shape / 2);
           },
           [](const Description& d, const Entry& load) {
-            return static_cast<unsigned>(beam_mesh(d, beam_of(d, load)).order);
+            return 2 * signal_shape(d, load) + (beam_mesh(d, beam_of(d, load)).order == 2 ? 1U : 0U);
           }};
 }
 

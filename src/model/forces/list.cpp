@@ -6,13 +6,14 @@
 #include "model/forces/joint_effort.h"
 #include "model/forces/line_load.h"
 #include "model/forces/spring_damper.h"
+#include "model/forces/two_point_force.h"
 
 namespace liedyn {
 
 const std::vector<ListedKind>& force_kinds() {
-  static const std::vector<ListedKind> list = {force(),          torque(),       spring_damper(),
-                                               bushing(),        joint_spring(), joint_actuator(),
-                                               joint_friction(), joint_effort(), line_load()};
+  static const std::vector<ListedKind> list = {
+      force(),          torque(),         spring_damper(), bushing(),   joint_spring(),
+      joint_actuator(), joint_friction(), joint_effort(),  line_load(), two_point_force()};
   return list;
 }
 

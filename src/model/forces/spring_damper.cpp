@@ -1,6 +1,7 @@
 #include "model/forces/spring_damper.h"
 
 #include "model/common_fields.h"
+#include "model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -63,18 +64,23 @@ ListedKind spring_damper() {
              .type = FieldType::Number,
              .unit = "N/m",
              .summary = "Spring constant.",
-             .defaults = {0}},
+             .defaults = {0},
+             .may_depend_on_signals = true},
             {.name = "damping",
              .type = FieldType::Number,
              .unit = "N s/m",
              .summary = "Damping constant.",
-             .defaults = {0}},
+             .defaults = {0},
+             .may_depend_on_signals = true},
             {.name = "free_length",
              .type = FieldType::Number,
              .unit = "m",
              .summary = "Length of the relaxed spring; the initial length if not given.",
-             .range = Range::NonNegative}}},
-          &make_batch<SpringDamper>};
+             .range = Range::NonNegative,
+             .may_depend_on_time = true,
+             .may_depend_on_signals = true}}},
+          &make_force<SpringDamper>,
+          &signal_shape};
 }
 
 }  // namespace liedyn

@@ -23,6 +23,7 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
   if (!axis_summary.empty())
     kind.fields.push_back(
         direction("axis", std::move(axis_summary), turns ? BodyAxes::Each : BodyAxes::First));
+  for (Field& field : zero_fields(kind.coordinates)) kind.fields.push_back(std::move(field));
   return {std::move(kind), &make_batch<E>};
 }
 
@@ -40,11 +41,13 @@ void AxisJoint<held>::derive(const Inputs<S>& in, S* p) {
     derive_axes(in, kAxis, p);
   else
     derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
+  derive_zero(in, p);
 }
 
 template <Held held>
 void AxisJoint<held>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   if constexpr (needs_axis(held)) check_direction(in, kAxis, "axis", message, hint);
+  if (message.empty()) check_zero(in, message);
 }
 
 template <Held held>

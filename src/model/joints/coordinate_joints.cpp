@@ -131,6 +131,8 @@ template <class S>
 void Gear::derive(const Inputs<S>& in, S* p) {
   derive_coordinate(in, 0, -1, p);
   derive_coordinate(in, 1, -1, p + kCoordinateNumbers);
+  // Wheels mesh in the initial configuration, wherever the zeros of their joints are.
+  for (const int i : {0, kCoordinateNumbers}) p[i + kInitialAngle] = p[i + kInitialDisplacement] = S(0);
   p[2 * kCoordinateNumbers] = in.number(kRatio);
   begin_angles<Gear>(p);
 }
@@ -178,6 +180,7 @@ std::vector<Attachment> Screw::attachments() { return held_attachments(held, kBe
 template <class S>
 void Screw::derive(const Inputs<S>& in, S* p) {
   derive_axes(in, kAxis, p);
+  derive_zero(in, p);
   p[kAxesNumbers] = S(0);
   p[kCoordinateNumbers] = in.number(kPitch) / (2 * std::numbers::pi);
   begin_angles<Screw>(p);

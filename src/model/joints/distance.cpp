@@ -12,6 +12,8 @@ std::vector<Attachment> Distance::attachments() { return frames_at_two_points(kB
 template <class S>
 void Distance::derive(const Inputs<S>& in, S* p) {
   p[0] = in.stored(kLength) ? in.number(kLength) : S((in.frame(0).p - in.frame(1).p).norm());
+  p[1] = in.stored(kLength) ? in.rate(kLength) : S(0);
+  p[2] = in.stored(kLength) ? in.second_rate(kLength) : S(0);
 }
 template void Distance::derive<double>(const Inputs<double>&, double*);
 
@@ -20,9 +22,9 @@ void Distance::check(const Inputs<double>& in, std::string& message, std::string
     message = "length: missing: points in body axes do not say how far apart they are";
     return;
   }
-  double length = 0;
-  derive(in, &length);
-  if (length > 0) return;
+  double length[numbers];
+  derive(in, length);
+  if (length[0] > 0) return;
   message = "the two points coincide: the distance must be positive, got 0";
   hint = "use a spherical joint to keep two points together";
 }
@@ -34,9 +36,13 @@ void Distance::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[mayb
                            JointDerivatives<2, 1, S>& d) {
   const Vec3T<S> span = f[0].p - f[1].p;
   const Vec3T<S> span_rate = f[0].velocity() - f[1].velocity();
-  const S& length = p[0];
+  const S &length = p[0], &length_rate = p[1], &length_acceleration = p[2];
   d.phi[0] = 0.5 * (span.squaredNorm() / length - length);
-  d.bias[0] = span_rate.squaredNorm() / length;
+  const S square = span.squaredNorm(), sum = square / (length * length) + 1;
+  d.phi_t[0] = -0.5 * sum * length_rate;
+  d.bias[0] = span_rate.squaredNorm() / length - 2 * span.dot(span_rate) * length_rate / (length * length) +
+              square * length_rate * length_rate / (length * length * length) -
+              0.5 * sum * length_acceleration;
   for (int i = 0; i < 2; ++i) {
     const Motion<S>& m = f[static_cast<std::size_t>(i)];
     const double sign = i == 0 ? 1 : -1;
@@ -54,6 +60,7 @@ void Distance::derivatives(const std::array<Motion<S>, 2>& f, const S* p, [[mayb
     }
     d.Z[i] << (m.R.transpose() * Vec3T<S>(span_rate * (S(sign) / length))).transpose(),
         -(local.transpose() * skew(u));
+    d.Z[i] -= length_rate / length * d.B[i];  // the rate is B V + Phi_t
     d.bias[0] += local.dot(w.cross(u));
   }
 }
@@ -62,14 +69,15 @@ template void Distance::derivatives<double>(const std::array<Motion<double>, 2>&
 
 ListedKind distance() {
   return {{"distance",
-           "Massless rod: two points keep their distance.",
+           "Massless rod or winch: two points keep a distance.",
            {between_bodies(),
             two_points(),
             {.name = "length",
              .type = FieldType::Number,
              .unit = "m",
-             .summary = "Distance to keep; the initial distance if not given.",
-             .range = Range::Positive}}},
+             .summary = "Distance to keep, of a winch a function of time; the initial distance if not given.",
+             .range = Range::Positive,
+             .may_depend_on_time = true}}},
           &make_batch<Distance>};
 }
 

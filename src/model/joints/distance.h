@@ -1,7 +1,8 @@
-// Distance joint (massless rod): two points keep their distance,
+// Distance joint (massless rod, winch): two points keep the distance L(t),
 //   Phi = (d.d - L^2)/(2 L)   with d = p_1 - p_2
 //
-// a length, whose multiplier is the force in the rod.
+// a length, whose multiplier is the force in the rod. With s = d.d,
+//   Phi_t = -(s/L^2 + 1) L'/2,   Phi_tq V = -(L'/L) B V,   Phi_tt = s L'^2/L^3 - (s/L^2 + 1) L''/2
 #pragma once
 
 #include "model/batch_of.h"
@@ -9,8 +10,8 @@
 namespace liedyn {
 
 struct Distance {
-  static constexpr int frames = 2, rows = 1, numbers = 1;  // L
-  static constexpr bool across = true;
+  static constexpr int frames = 2, rows = 1, numbers = 3;  // L, L', L''
+  static constexpr bool across = true, rheonomic = true;
 
   static std::vector<Attachment> attachments();
   template <class S>

@@ -35,6 +35,7 @@ template <int Rows>
 template <class S>
 void Generic<Rows>::derive(const Inputs<S>& in, S* p) {
   derive_axes(in, typed_rotation(in, kOrientation).R(), p);
+  derive_zero(in, p);
   p[kAxesNumbers] = S(in.choices(kFixed));
 }
 

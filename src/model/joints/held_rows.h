@@ -64,8 +64,9 @@ std::string row_name(const HeldRow& row);
 // Both frames at the place in field `at`; where the orientation of a body counts, it must have one.
 std::vector<Attachment> held_attachments(Held held, int between, int at);
 
-// A_1 and A_2 as numbers.
-inline constexpr int kAxesNumbers = 18;
+// A_1 and A_2 as numbers, then the angle and the displacement of the initial configuration (Kind's field "zero", with the other sign).
+inline constexpr int kAxesNumbers = 20;
+inline constexpr int kInitialAngle = 18, kInitialDisplacement = 19;
 template <class S>
 struct JointAxes {
   Eigen::Map<const Mat3T<S>> first, second;
@@ -100,9 +101,9 @@ AxisMotionOf<S> axis_motion_of(const std::array<Motion<S>, 2>& f, const S* p) {
            z = axes.first.col(2), x2 = Q * axes.second.col(0);
   const V3 u1 = f[0].V.template head<3>(), w1 = f[0].V.template tail<3>(), u2 = f[1].V.template head<3>(),
            w2 = f[1].V.template tail<3>();
-  return {.angle = atan2(y1.dot(x2), x1.dot(x2)),
+  return {.angle = atan2(y1.dot(x2), x1.dot(x2)) + p[kInitialAngle],
           .angle_rate = z.dot(V3(Q * w2 - w1)),
-          .displacement = z.dot(r),
+          .displacement = z.dot(r) + p[kInitialDisplacement],
           .displacement_rate = z.dot(V3(Q * u2 - u1 - w1.cross(r)))};
 }
 
@@ -133,6 +134,17 @@ void derive_axes(const Inputs<S>& in, int field, S* p) {
   derive_axes(
       in, field, [](const Vec3T<S>& axis) { return axes_along(axis); }, p);
 }
+
+// The coordinates in the initial configuration, from the fields of zero_fields() (model/common_fields.h), if the joint has them.
+template <class S>
+void derive_zero(const Inputs<S>& in, S* p) {
+  p[kInitialAngle] = p[kInitialDisplacement] = S(0);
+  if (const int zero = in.kind().field("zero"); zero >= 0 && in.stored(zero))
+    p[in.kind().coordinates.angle ? kInitialAngle : kInitialDisplacement] = -in.number(zero);
+  if (const int zero = in.kind().field("zero_displacement"); zero >= 0 && in.stored(zero))
+    p[kInitialDisplacement] = -in.number(zero);
+}
+void check_zero(const Inputs<double>& in, std::string& message);
 
 // Of a joint in the plane without a direction: the inertial axes, or those of the bodies where its place is given in these.
 template <class S>

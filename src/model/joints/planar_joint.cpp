@@ -30,6 +30,7 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
          .body_axes = E::row_list[static_cast<std::size_t>(E::rows - 1)].kind == HeldRow::Kind::Turn
                           ? BodyAxes::Each
                           : BodyAxes::First});
+  for (Field& field : zero_fields(kind.coordinates)) kind.fields.push_back(std::move(field));
   return {std::move(kind), &make_batch<E>};
 }
 
@@ -59,11 +60,13 @@ void PlanarJoint<held>::derive(const Inputs<S>& in, S* p) {
   } else {
     derive_axes(in, Mat3T<S>(Mat3T<S>::Identity()), p);
   }
+  derive_zero(in, p);
 }
 
 template <Held held>
 void PlanarJoint<held>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   if constexpr (has_line) check_direction(in, kAxis, "axis", message, hint);
+  if (message.empty()) check_zero(in, message);
 }
 
 template struct PlanarJoint<kInPlane>;

@@ -1,6 +1,8 @@
 #include "model/sensors/list.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <type_traits>
 
 #include "lie/so3.h"
@@ -94,6 +96,203 @@ void vector_gradient(const Motion<double>& m, int first, int k, SensorGradient& 
   out.V[0].segment<3>(first) = row;
 }
 
+Field of_force() {
+  return {.name = "of", .type = FieldType::Force, .unit = "", .summary = "The force.", .required = true};
+}
+// What a force exerts on the body it acts on, of two the second: the same signs as those of reactions.
+template <class S>
+Vec3T<S> applied(const SensorContextOf<S>& c, int part) {
+  const int frames = c.joint->acting_frames(), last = frames - 1;
+  const Vec3T<S> local = -c.joint->wrench_on(c.at, c.sensor.element, last).template segment<3>(part);
+  if (c.sensor.choice == 1) return local;
+  const int first = c.sensor.element * c.joint->coupling().frames;
+  return c.motion_of(c.joint->frames[static_cast<std::size_t>(first + last)]).R * local;
+}
+// -sum_i W_i.V_i over the elements of a force: a wrench stands in the residual with a minus sign.
+template <class S>
+S power(const SensorContextOf<S>& c) {
+  S sum(0);
+  const int frames = c.joint->coupling().frames;
+  for (int e = c.sensor.element; e < c.sensor.element + c.sensor.elements; ++e)
+    for (int i = 0; i < c.joint->acting_frames(); ++i)
+      sum -= c.joint->wrench_on(c.at, e, i)
+                 .dot(c.motion_of(c.joint->frames[static_cast<std::size_t>(e * frames + i)]).V);
+  return sum;
+}
+
+Field between() {
+  return {.name = "between",
+          .type = FieldType::Bodies,
+          .unit = "",
+          .summary = "The two bodies: what is shown is the second as seen from the first.",
+          .required = true};
+}
+Field two_points() {
+  return {
+      .name = "points",
+      .type = FieldType::Points,
+      .unit = "m",
+      .summary =
+          "The point of each body in the initial configuration, inertial axes; the reference points if not "
+          "given.",
+      .body_axes = BodyAxes::Each};
+}
+Field relative_axes() {
+  return {.name = "axes",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary =
+              "Axes of the components, which rates are relative to as well: those of the first body, or "
+              "inertial.",
+          .choices = {"first", "inertial"}};
+}
+
+// The second of two frames as seen from the first. In the axes of the first, with Q = R_1^T R_2,
+//   r = R_1^T (p_2 - p_1),  u = r' = Q u_2 - u_1 - w_1 x r,  w = Q w_2 - w_1;   in inertial axes R_1 r, its rate, and R_1 w.
+template <class S>
+struct Relative {
+  explicit Relative(const SensorContextOf<S>& c) : first(c.motion()), second(c.second_motion()) {
+    Q = first.R.transpose() * second.R;
+    r = first.R.transpose() * (second.p - first.p);
+  }
+  Vec3T<S> place(bool inertial) const { return inertial ? Vec3T<S>(second.p - first.p) : r; }
+  Vec3T<S> velocity(bool inertial) const {
+    if (inertial) return second.velocity() - first.velocity();
+    return Q * u(second) - u(first) - w(first).cross(r);
+  }
+  Vec3T<S> spin(bool inertial) const {
+    const Vec3T<S> local = Q * w(second) - w(first);
+    return inertial ? Vec3T<S>(first.R * local) : local;
+  }
+  static Vec3T<S> u(const Motion<S>& m) { return m.V.template head<3>(); }
+  static Vec3T<S> w(const Motion<S>& m) { return m.V.template tail<3>(); }
+
+  Motion<S> first, second;
+  Mat3T<S> Q;
+  Vec3T<S> r;
+};
+
+// Their derivatives: d = X_1 dX_1 + X_2 dX_2 + V_1 dV_1 + V_2 dV_2, with d(R y) = R dy - R y~ d_r and d(Q y) = (Q y)~ d_r1 - Q y~ d_r2 + Q dy.
+struct RelativeSlopes {
+  using Columns = Eigen::Matrix<double, 3, 6>;
+  Columns X[2] = {Columns::Zero(), Columns::Zero()}, V[2] = {Columns::Zero(), Columns::Zero()};
+};
+RelativeSlopes slopes_of_place(const Relative<double>& x, bool inertial) {
+  RelativeSlopes d;
+  if (inertial) {
+    d.X[0].leftCols<3>() = -x.first.R;
+    d.X[1].leftCols<3>() = x.second.R;
+  } else {
+    d.X[0] << -Mat3::Identity(), skew(x.r);
+    d.X[1].leftCols<3>() = x.Q;
+  }
+  return d;
+}
+RelativeSlopes slopes_of_velocity(const Relative<double>& x, bool inertial) {
+  const RelativeSlopes place = slopes_of_place(x, inertial);
+  const Vec3 u1 = x.u(x.first), u2 = x.u(x.second), w1 = x.w(x.first);
+  RelativeSlopes d;
+  for (int i = 0; i < 2; ++i) d.V[i] = place.X[i];
+  if (inertial) {
+    d.X[0].rightCols<3>() = x.first.R * skew(u1);
+    d.X[1].rightCols<3>() = -x.second.R * skew(u2);
+    return d;
+  }
+  d.X[0].rightCols<3>() = skew(Vec3(x.Q * u2));
+  d.X[1].rightCols<3>() = -x.Q * skew(u2);
+  for (int i = 0; i < 2; ++i) d.X[i] -= skew(w1) * place.X[i];
+  return d;
+}
+RelativeSlopes slopes_of_spin(const Relative<double>& x, bool inertial) {
+  const Vec3 w1 = x.w(x.first), w2 = x.w(x.second);
+  RelativeSlopes d;
+  if (inertial) {
+    d.X[0].rightCols<3>() = x.first.R * skew(w1);
+    d.X[1].rightCols<3>() = -x.second.R * skew(w2);
+    d.V[0].rightCols<3>() = -x.first.R;
+    d.V[1].rightCols<3>() = x.second.R;
+    return d;
+  }
+  d.X[0].rightCols<3>() = skew(Vec3(x.Q * w2));
+  d.X[1].rightCols<3>() = -x.Q * skew(w2);
+  d.V[0].rightCols<3>() = -Mat3::Identity();
+  d.V[1].rightCols<3>() = x.Q;
+  return d;
+}
+template <class Slopes>
+void component(double value, const Slopes& d, int k, SensorGradient& out) {
+  out.value = value;
+  for (int i = 0; i < 2; ++i) {
+    out.X[i] = d.X[i].row(k);
+    out.V[i] = d.V[i].row(k);
+  }
+}
+
+// l = |r| and l' = r.u/l; at l = 0 there is no direction, and the rate is taken as 0.
+template <class S>
+S distance(const Relative<S>& x) {
+  using std::sqrt;
+  const S square = x.r.squaredNorm();
+  return square > S(0) ? sqrt(square) : S(0);
+}
+template <class S>
+S distance_rate(const Relative<S>& x) {
+  const S l = distance(x);
+  return l > S(0) ? S(x.r.dot(x.velocity(false)) / l) : S(0);
+}
+void distance_gradient(const Relative<double>& x, bool rate, SensorGradient& out) {
+  const double l = distance(x);
+  out.value = rate ? distance_rate(x) : l;
+  if (!(l > 0)) return;
+  const RelativeSlopes place = slopes_of_place(x, false), velocity = slopes_of_velocity(x, false);
+  const Vec3 n = x.r / l, u = x.velocity(false);
+  for (int i = 0; i < 2; ++i) {
+    if (!rate) {
+      out.X[i] = n.transpose() * place.X[i];
+      continue;
+    }
+    out.X[i] = (u - n * n.dot(u)).transpose() / l * place.X[i] + n.transpose() * velocity.X[i];
+    out.V[i] = n.transpose() * velocity.V[i];
+  }
+}
+
+// Rotation vector of R, in the turn nearest to that of the last step.
+template <class S>
+Vec3T<S> wound_rotation_vector(const SensorContextOf<S>& c, const Mat3T<S>& R) {
+  constexpr double kTurn = 2 * std::numbers::pi;
+  const Vec3T<S> theta = SO3<S>::from_matrix(R).log();
+  const Eigen::Map<const Vec3> last(c.at.angles + c.sensor.angle);
+  Vec3 now;
+  for (int i = 0; i < 3; ++i) now[i] = value(theta[i]);
+  const double angle = now.norm();
+  // Near a full turn the rotation itself has no direction: that of the last step goes on.
+  const Vec3 n = angle > 1e-9      ? Vec3(now / angle)
+                 : last.norm() > 0 ? Vec3(last.normalized())
+                                   : Vec3(Vec3::Zero());
+  const double turns = std::round((last.dot(n) - angle) / kTurn);
+  if (turns == 0) return theta;
+  if (!(angle > 1e-9)) return theta + (turns * kTurn * n).template cast<S>();
+  return theta * (S(1) + S(turns * kTurn) / theta.norm());
+}
+
+// Cardan angles, R = R_x(a) R_y(b) R_z(c), of the two triples the one nearer to the last step, each in the nearest turn.
+template <class S>
+Vec3T<S> wound_cardan_angles(const SensorContextOf<S>& c, const Mat3T<S>& R) {
+  using std::asin, std::atan2;
+  const S sine = R(0, 2) > S(1) ? S(1) : R(0, 2) < S(-1) ? S(-1) : R(0, 2);
+  Vec3T<S> one(atan2(S(-R(1, 2)), R(2, 2)), asin(sine), atan2(S(-R(0, 1)), R(0, 0)));
+  Vec3T<S> other(one[0] + S(std::numbers::pi), S(std::numbers::pi) - one[1], one[2] + S(std::numbers::pi));
+  const double* last = c.at.angles + c.sensor.angle;
+  double off[2] = {0, 0};
+  for (int i = 0; i < 3; ++i) {
+    one[i] = nearest_turn(one[i], last[i]);
+    other[i] = nearest_turn(other[i], last[i]);
+    off[0] += std::abs(value(one[i]) - last[i]);
+    off[1] += std::abs(value(other[i]) - last[i]);
+  }
+  return off[0] <= off[1] ? one : other;
+}
+
 // The coordinate of the joint that a sensor looks at: the angle about its axis, or the displacement along it.
 template <class S>
 CoordinateDerivativesOf<S> derivatives_of_coordinate(const SensorContextOf<S>& c, bool about) {
@@ -112,6 +311,30 @@ CoordinateDerivativesOf<S> derivatives_of_coordinate(const SensorContextOf<S>& c
   coordinate_derivatives<S>(motion(0), motion(1), p.data(),
                             c.sensor.angle >= 0 ? c.at.angles[c.sensor.angle] : 0, d);
   return d;
+}
+
+// Of forces in a joint, W_2 = -B_2^T u; between two points, W_1 = R_1^T f n with n from the second point to the first.
+template <class S>
+S effort(const SensorContextOf<S>& c) {
+  const auto frame = [&](int i) {
+    return c.motion_of(
+        c.joint->frames[static_cast<std::size_t>(c.sensor.element * c.joint->coupling().frames + i)]);
+  };
+  if (c.sensor.driven == nullptr) {
+    const Motion<S> first = frame(0);
+    const Vec3T<S> span = first.p - frame(1).p;
+    const Vec3T<S> F = first.R * c.joint->wrench_on(c.at, c.sensor.element, 0).template head<3>();
+    const S square = span.squaredNorm();
+    using std::sqrt;
+    return square > S(0) ? S(F.dot(span) / sqrt(square)) : S(0);
+  }
+  const Batch& joint = *c.sensor.driven;
+  std::array<S, kCoordinateNumbers> p;
+  std::copy_n(c.at.numbers + joint.first_number + c.sensor.driven_element * joint.numbers_per_element(),
+              kAxesNumbers, p.begin());
+  p[kAxesNumbers] = S(c.sensor.about ? 0 : 1);
+  const Vec6T<S> B = coordinate_gradient<S>(frame(0), frame(1), p.data())[1];
+  return -c.joint->wrench_on(c.at, c.sensor.element, 1).dot(B) / B.squaredNorm();
 }
 
 // A coordinate of a joint, or its rate.
@@ -154,6 +377,28 @@ std::vector<ListedSensor> with_gradients(std::vector<ListedSensor> list) {
       {"joint_angle_rate", &coordinate_of_joint<true, Of::Rate>},
       {"joint_displacement", &coordinate_of_joint<false, Of::Value>},
       {"joint_displacement_rate", &coordinate_of_joint<false, Of::Rate>},
+      {"relative_position",
+       [](const Context& c, int k, Gradient& out) {
+         const Relative<double> x(c);
+         const bool inertial = c.sensor.choice == 1;
+         component(x.place(inertial)[k], slopes_of_place(x, inertial), k, out);
+       }},
+      {"relative_velocity",
+       [](const Context& c, int k, Gradient& out) {
+         const Relative<double> x(c);
+         const bool inertial = c.sensor.choice == 1;
+         component(x.velocity(inertial)[k], slopes_of_velocity(x, inertial), k, out);
+       }},
+      {"relative_angular_velocity",
+       [](const Context& c, int k, Gradient& out) {
+         const Relative<double> x(c);
+         const bool inertial = c.sensor.choice == 1;
+         component(x.spin(inertial)[k], slopes_of_spin(x, inertial), k, out);
+       }},
+      {"distance",
+       [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), false, out); }},
+      {"distance_rate",
+       [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), true, out); }},
       {"state",
        [](const Context& c, int, Gradient& out) {
          c.sensor.listed->evaluate(c, &out.value);
@@ -201,12 +446,69 @@ const std::vector<ListedSensor>& sensor_kinds() {
        },
        {},
        true},
-      {{"rotation_vector", "Orientation of a body as a rotation vector, body to inertial axes.", {of_body()}},
+      {{"rotation_vector",
+        "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
+        "no step turns "
+        "by more.",
+        {of_body()}},
        "rad",
        3,
-       [](const auto& c, auto* out) {
-         put(SO3<std::remove_pointer_t<decltype(out)>>::from_matrix(c.motion().R).log(), out);
+       [](const auto& c, auto* out) { put(wound_rotation_vector(c, c.motion().R), out); },
+       {},
+       true},
+      {{"cardan_angles",
+        "Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous "
+        "in time.",
+        {of_body()}},
+       "rad",
+       3,
+       [](const auto& c, auto* out) { put(wound_cardan_angles(c, c.motion().R), out); },
+       {},
+       true},
+      {{"relative_position",
+        "Position of a point of one body relative to a point of another.",
+        {between(), two_points(), relative_axes()}},
+       "m",
+       3,
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(Relative<S>(c).place(c.sensor.choice == 1), out);
        }},
+      {{"relative_velocity",
+        "Rate of the relative position, as seen in the axes of its components.",
+        {between(), two_points(), relative_axes()}},
+       "m/s",
+       3,
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(Relative<S>(c).velocity(c.sensor.choice == 1), out);
+       }},
+      {{"relative_rotation",
+        "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, "
+        "if no step "
+        "turns by more.",
+        {between()}},
+       "rad",
+       3,
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(wound_rotation_vector(c, Relative<S>(c).Q), out);
+       },
+       {},
+       true},
+      {{"relative_angular_velocity",
+        "Angular velocity of the second body relative to the first.",
+        {between(), relative_axes()}},
+       "rad/s",
+       3,
+       []<class S>(const SensorContextOf<S>& c, S* out) {
+         put(Relative<S>(c).spin(c.sensor.choice == 1), out);
+       }},
+      {{"distance", "Distance of two points.", {between(), two_points()}},
+       "m",
+       1,
+       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance(Relative<S>(c)); }},
+      {{"distance_rate", "Rate of the distance of two points.", {between(), two_points()}},
+       "m/s",
+       1,
+       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance_rate(Relative<S>(c)); }},
       {{"angle",
         "Angle of a body in the plane, from the inertial to its body axes; it counts turns.",
         {of_body()}},
@@ -250,6 +552,36 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "N m",
        3,
        [](const auto& c, auto* out) { put(reaction(c, 3), out); }},
+      {{"applied_force",
+        "Force that a force element exerts on its body, of two the second, at its point on that body.",
+        {of_force(), axes("inertial", "body")}},
+       "N",
+       3,
+       [](const auto& c, auto* out) { put(applied(c, 0), out); }},
+      {{"applied_torque",
+        "Torque that a force element exerts on its body, of two the second, about its point on that body.",
+        {of_force(), axes("inertial", "body")}},
+       "N m",
+       3,
+       [](const auto& c, auto* out) { put(applied(c, 3), out); }},
+      {{"effort",
+        "What a force element exerts in a joint, in the direction of the coordinate (motors, springs, "
+        "friction): a torque "
+        "or a force. Of a spring_damper: its tension.",
+        {of_force()}},
+       "N m or N",
+       1,
+       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = effort(c); },
+       {},
+       false,
+       false,
+       true},
+      {{"power",
+        "Power of a force element: what it adds to the energy of the bodies per time.",
+        {of_force()}},
+       "W",
+       1,
+       [](const auto& c, auto* out) { out[0] = power(c); }},
       {{"section_force",
         "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and "
         "along z, section axes.",
@@ -392,6 +724,12 @@ const std::vector<ListedSensor>& sensor_kinds() {
        }},
   });
   return list;
+}
+
+Attachment sensor_attachment(const Kind& kind, int i) {
+  const int between = kind.field("between"), point = kind.field(between >= 0 ? "points" : "at");
+  return {between >= 0 ? between : kind.field("of"), i,
+          point >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, point, i};
 }
 
 Varied coordinate_in_dynamics(const SensorContextOf<Varied>& context) {

@@ -43,7 +43,8 @@ struct ListedSensor {
   AxisCoordinates needs = {};  // what the joint it looks at must have
   bool remembers =
       false;  // its values go on from those of the last step: turns of an angle, the sign of a quaternion
-  bool in_plane = false;  // the body it looks at must be one of the plane
+  bool in_plane = false;   // the body it looks at must be one of the plane
+  bool of_effort = false;  // the force it looks at must act in a joint or between two points
   // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
   void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;
 };
@@ -52,7 +53,11 @@ struct Sensor {
   const ListedSensor* listed = nullptr;
   std::string name;
   int frame = -1;                       // of the body it looks at
-  int batch = -1, element = -1;         // of the joint it looks at
+  int second_frame = -1;                // of the second body, where it compares two
+  int batch = -1, element = -1;         // of the joint or force it looks at
+  const Batch* driven = nullptr;        // of the joint that the force it looks at acts in, and which element,
+  int driven_element = -1;              //
+  bool about = true;                    // by the angle of that joint; otherwise by the displacement
   double fraction = 0;                  // of the length of the beam it looks at, whose first element this is,
   int elements = 0;                     // and how many it has
   int choice = 0;                       // of its "axes" or "part"
@@ -72,12 +77,14 @@ template <class S>
 struct SensorContextOf {
   const Sensor& sensor;
   const EvaluationOf<S>& at;
-  const Batch* joint;  // of the joint it looks at
+  const Batch* joint;  // of the joint or force it looks at
   const EnergyOf<S>& energy;
   std::span<const S> variables;  // time, parameters, then the values of all sensors so far
 
-  Motion<S> motion() const {
-    return FrameViewOf<S>(at.frames[sensor.frame], at.numbers, at.nodes, at.motions).motion();
+  Motion<S> motion() const { return motion_of(sensor.frame); }
+  Motion<S> second_motion() const { return motion_of(sensor.second_frame); }
+  Motion<S> motion_of(int frame) const {
+    return FrameViewOf<S>(at.frames[frame], at.numbers, at.nodes, at.motions).motion();
   }
 };
 

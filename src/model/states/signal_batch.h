@@ -11,14 +11,14 @@ class SignalBatch : public Batch {
   virtual void connect(const Model& model, const std::vector<SignalName>& names,
                        std::vector<Diagnostic>& findings) = 0;
 
-  const SignalExpression& signal() const { return expression_; }
+  const std::vector<SignalExpression>& signals() const { return expressions_; }
 
   Coupling coupling() const override {
     const int count = static_cast<int>(frames.size());
     return {.frames = count, .rows = 0, .diagonal = true, .across = count > 1};
   }
   int numbers_per_element() const override {
-    return static_cast<int>(expression_.parameters().size()) + own_numbers();
+    return static_cast<int>(signal().parameters().size()) + own_numbers();
   }
   const std::vector<Attachment>& attachments() const override;
   void derive_numbers(const Inputs<double>& in, double* out) const override { derive(in, out); }
@@ -44,7 +44,7 @@ class SignalBatch : public Batch {
   }
   template <class S>
   const S* own(const EvaluationOf<S>& at) const {
-    return numbers(at) + expression_.parameters().size();
+    return numbers(at) + signal().parameters().size();
   }
   template <class S>
   FrameViewOf<S> view(const EvaluationOf<S>& at, int i) const {
@@ -53,12 +53,13 @@ class SignalBatch : public Batch {
   // How the motion of the i-th frame follows the unknowns of its node.
   Seeds seeds(const Evaluation& at, const JacobianTarget& to, const FrameView& frame) const;
 
-  SignalExpression expression_;
+  const SignalExpression& signal() const { return expressions_.front(); }  // of elements with one
+  std::vector<SignalExpression> expressions_ = std::vector<SignalExpression>(1);
 
  private:
   template <class S>
   void derive(const Inputs<S>& in, S* out) const {
-    for (const int parameter : expression_.parameters()) *out++ = in.parameter(parameter);
+    for (const int parameter : signal().parameters()) *out++ = in.parameter(parameter);
     if (own_number() >= 0) *out = in.number(own_number());
   }
 };

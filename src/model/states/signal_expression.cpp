@@ -28,6 +28,24 @@ std::string usable_sensors() {
   return fmt::format("sensors of these types may: {}", fmt::join(types, ", "));
 }
 
+// Puts what expression sensors stand for in the place of their names, the last one first: they use sensors before them only. Their own
+// variables are t, the parameters and the values of the sensors; those here have the states in between.
+void inline_expressions(const Model& model, const std::vector<SignalName>& names, Expression& full) {
+  const std::size_t parameters = model.description().parameter_names.size(),
+                    states = model.description().entries(Section::States).size();
+  for (std::size_t i = names.size(); i-- > 0;) {
+    if (names[i].kind != SignalName::Kind::Sensor || !full.uses(static_cast<int>(i))) continue;
+    const Sensor& sensor = model.sensors[at_index(names[i].index)];
+    if (sensor.expressions.empty()) continue;
+    Expression by = sensor.expressions[at_index(names[i].component)];
+    std::vector<int> new_index;
+    for (std::size_t v = 0; v < names.size() - states; ++v)
+      new_index.push_back(static_cast<int>(v <= parameters ? v : v + states));
+    by.renumber(new_index);
+    full.substitute(static_cast<int>(i), by);
+  }
+}
+
 }  // namespace
 
 std::vector<SignalName> signal_names(const Model& model) {
@@ -65,11 +83,19 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
     return;
   }
 
-  // Parsed again with the names it uses only, so that evaluating it costs what it needs.
-  std::vector<std::string> used;
+  try {
+    inline_expressions(model, names, full);
+  } catch (const ExpressionError& error) {
+    findings.push_back({file, line, path, error.what(), "divide it over several states"});
+    return;
+  }
+
+  // It keeps the names that it uses only, so that evaluating it costs what it needs.
+  std::size_t used = 0;
+  std::vector<int> new_index(names.size(), -1);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!full.uses(static_cast<int>(i))) continue;
-    used.push_back(names[i].name);
+    new_index[i] = static_cast<int>(used++);
     Input input{.kind = names[i].kind, .component = names[i].component};
     switch (names[i].kind) {
       case SignalName::Kind::Time: break;
@@ -92,6 +118,7 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
           break;
         }
         if (input.sensor->frame >= 0) input.frames[0] = place_of(input.sensor->frame, frames);
+        if (input.sensor->second_frame >= 0) input.frames[1] = place_of(input.sensor->second_frame, frames);
         if (input.sensor->batch >= 0) {
           input.joint = model.batches[at_index(input.sensor->batch)].get();
           for (int k = 0; k < 2; ++k)
@@ -102,15 +129,16 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
     }
     inputs_.push_back(input);
   }
-  if (used.size() > kMaxNames || frames.size() > kMaxFrames) {
+  if (used > kMaxNames || frames.size() > kMaxFrames) {
     findings.push_back(
         {file, line, path,
          fmt::format("expected at most {} names and {} frames of bodies behind them, got {} and {}",
-                     kMaxNames, kMaxFrames, used.size(), frames.size()),
+                     kMaxNames, kMaxFrames, used, frames.size()),
          "divide it over several states"});
     return;
   }
-  expression_ = Expression::parse(text, used);
+  full.renumber(new_index);
+  expression_ = std::move(full);
 }
 
 std::vector<SignalName::Kind> SignalExpression::variables() const {

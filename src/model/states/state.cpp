@@ -20,18 +20,19 @@ class StateBatch : public SignalBatch {
     const Entry& entry = d.entries(Section::States)[index];
     frames = {model.state_frames[index]};
     const FieldValue& text = entry.fields[kExpression];
-    expression_.connect(model, names, d.words[static_cast<std::size_t>(text.word)],
-                        "states." + entry.name + "." + entry.kind->fields[kExpression].name, entry.line,
-                        frames, findings);
+    expressions_.front().connect(model, names, d.words[static_cast<std::size_t>(text.word)],
+                                 "states." + entry.name + "." + entry.kind->fields[kExpression].name,
+                                 entry.line, frames, findings);
   }
 
+  int acting_frames() const override { return 0; }
   void residual(const Evaluation& at) const override { add_residual(at); }
   void residual(const VariedEvaluation& at) const override { add_residual(at); }
 
   void jacobian(const Evaluation& at, const JacobianTarget& to) const override {
     const int count = static_cast<int>(frames.size());
     SignalExpression::Derivatives d;
-    expression_.derivatives(at, numbers(at), count, d);
+    signal().derivatives(at, numbers(at), count, d);
     at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, d.value);
     // d(x' - f) = dx' - (f_X dX + f_V dV)
     const double factor = lags_ ? 1 / own(at)[0] : 1;
@@ -64,7 +65,7 @@ class StateBatch : public SignalBatch {
   }
   template <class S>
   void add_residual(const EvaluationOf<S>& at) const {
-    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, expression_.value(at, numbers(at)));
+    at.wrench[node(at)][0] += at.motions[node(at)].A[0] - rate(at, signal().value(at, numbers(at)));
   }
 
   bool lags_;

@@ -1,0 +1,24 @@
+// The configuration in which joints have given coordinates: where a run starts, without calculating the positions of the bodies by hand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "system/configuration.h"
+
+namespace liedyn {
+
+struct JointStart {
+  std::string joint;
+  double value = 0;  // of the coordinate, counted from its zero
+  double rate = 0;
+  int line = 0;  // where it was typed, for messages
+};
+
+// Joints that are not named keep their coordinates as far as loops allow. Bodies that move start with the velocities that the rates ask for;
+// where the joints do not determine them, as near as the masses say to those of `from`. Throws InputError if a joint does not exist, has no
+// coordinate, or if the loops cannot be closed.
+Configuration with_joint_coordinates(const System& system, const std::vector<JointStart>& joints,
+                                     const Configuration& from, double time, const std::string& file = {});
+
+}  // namespace liedyn
