@@ -1142,7 +1142,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
                        "what it adds to the equations at the start is infinite or not a number",
                        "look for divisions by zero, and roots and logarithms of negative numbers"}});
   constexpr double kRegular = 1e-13, kDependent = 1e-7;
-  if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
+  if (!solve_accelerations(system, state, *work) || work->solver->pivot_ratio() < kRegular) {
     // Rows that repeat others are not imposed.
     state.redundant = dependent_rows(system, state, kDependent, RowLevel::Velocity, nullptr, *work);
     if (!solve_accelerations(system, state, *work)) std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
