@@ -509,9 +509,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       const Field& field = entry.kind->fields[f];
       const int index = static_cast<int>(f);
       if (field.type == FieldType::Body) {
-        const int at = entry.kind->field("at");
-        sensor.frame = add_frame(
-            entry, {index, 0, at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at});
+        sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
         const int node = m.frames.back().node;
         if (sensor.listed->in_plane && (node < 0 || !is_planar(types[static_cast<std::size_t>(node)])))
           findings.push_back(
@@ -540,14 +538,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                    ? "revolute, cylindrical, planar and planar_revolute joints have one"
                    : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
       } else if (field.type == FieldType::Bodies) {
-        const int points = entry.kind->field("points");
-        const auto frame_of = [&](int i) {
-          return add_frame(
-              entry,
-              {index, i, points >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, points, i});
-        };
-        sensor.frame = frame_of(0);
-        sensor.second_frame = frame_of(1);
+        sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
+        sensor.second_frame = add_frame(entry, sensor_attachment(*entry.kind, 1));
       } else if (field.type == FieldType::Force) {
         const int force = force_names.at(word(d, entry, index));
         const Entry& of = d.entries(Section::Forces)[static_cast<std::size_t>(force)];

@@ -10,6 +10,7 @@
 #include "model/is_given.h"
 #include "model/model.h"
 #include "model/number_paths.h"
+#include "model/sensors/list.h"
 #include "model/typed_rotation.h"
 
 namespace liedyn {
@@ -239,11 +240,12 @@ void derive_numbers(const Model& m, const S* params, NumbersOf<S>& numbers) {
     if (m.sensors[i].frame < 0) continue;
     if (m.frames[static_cast<std::size_t>(m.sensors[i].frame)].node >= static_cast<int>(m.body_types.size()))
       continue;  // of a state
-    const int at = entries[i].kind->field("at");
-    const Attachment a{entries[i].kind->field("of"), 0,
-                       at >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, at};
-    place_frame(m, m.frames[static_cast<std::size_t>(m.sensors[i].frame)], entries[i], a, params,
-                numbers.data.data());
+    const bool two = m.sensors[i].second_frame >= 0;
+    for (int k = 0; k < (two ? 2 : 1); ++k) {
+      const int frame = k == 0 ? m.sensors[i].frame : m.sensors[i].second_frame;
+      place_frame(m, m.frames[static_cast<std::size_t>(frame)], entries[i],
+                  sensor_attachment(*entries[i].kind, k), params, numbers.data.data());
+    }
   }
 }
 

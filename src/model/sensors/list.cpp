@@ -726,6 +726,12 @@ const std::vector<ListedSensor>& sensor_kinds() {
   return list;
 }
 
+Attachment sensor_attachment(const Kind& kind, int i) {
+  const int between = kind.field("between"), point = kind.field(between >= 0 ? "points" : "at");
+  return {between >= 0 ? between : kind.field("of"), i,
+          point >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, point, i};
+}
+
 Varied coordinate_in_dynamics(const SensorContextOf<Varied>& context) {
   const std::string_view type = context.sensor.listed->kind.type;
   const CoordinateDerivativesOf<Varied> d =
