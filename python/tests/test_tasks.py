@@ -189,7 +189,7 @@ def test_b_four_bar_motor():
     masses = np.array([body["mass"] for body in m["bodies"].values()])
     kinematics, rate = four_bar(m["parameters"], masses, np.array([body["inertia"] for body in m["bodies"].values()]))
     result = run("b_four_bar_motor")
-    y = integrate(rate, [0, 0], result.time, 5e-3)
+    y = integrate(rate, [0, 0], result.time, 1.25e-3)
     compare("angle of the crank [rad]", values(result, "angle")[:, 0], y[:, 0], 1e-5)
     compare("speed of the crank [rad/s]", values(result, "speed")[:, 0], y[:, 1], 1e-4)
     compare("angle of the rocker [rad]", values(result, "rocker_angle")[:, 0], [kinematics(phi)[0] for phi in y[:, 0]], 1e-5)
@@ -323,7 +323,7 @@ def test_e_two_link_arm():
     p = model("e_two_link_arm")["parameters"]
     rate, torque, _ = two_link_arm(p, 1)
     result = run("e_two_link_arm")
-    y = integrate(rate, [-np.pi / 2, 0, 0, 0], result.time, 5e-3)
+    y = integrate(rate, [-np.pi / 2, 0, 0, 0], result.time, 1e-3)
     torques = np.array([torque(t, row) for t, row in zip(result.time, y)])
     compare("angles [rad]", values(result, "q1", "q2"), y[:, :2], 1e-5)
     compare("torques of the motors [N m]", values(result, "torque1", "torque2"), torques, 5e-3)
@@ -575,7 +575,7 @@ def test_j_slider_on_a_stop():
         return max(0.0, p["stiffness"] * depth * (1 + damping * v)) if depth > 0 else 0.0
 
     result = run("j_slider_on_a_stop")
-    y = integrate(lambda _t, y: np.array([y[1], pull - stop(*y) / p["mass"]]), [0, 0], result.time, 1e-3, lambda y: y[0] - p["drop"])
+    y = integrate(lambda _t, y: np.array([y[1], pull - stop(*y) / p["mass"]]), [0, 0], result.time, 1e-4, lambda y: y[0] - p["drop"])
     compare("position [m]", values(result, "x")[:, 0], y[:, 0], 1e-5)
     first = int(np.argmax(values(result, "x")[:, 0] > p["drop"] * 0.99))
     height = p["drop"] - values(result, "x")[first:, 0][: int(2 * p["restitution"] * speed / pull * 1000)].min()
