@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/forces/list.h"
+#include "model/number_paths.h"
 #include "system/testing.h"
 
 namespace liedyn {
