@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/allocation_counter.h"
+#include "integrators/contact_watch.h"
 #include "integrators/motion_guard.h"
 #include "integrators/step_limit.h"
 #include "model/nodes/parameter_stage.h"
@@ -76,6 +77,7 @@ class Run {
     report_.allocations = allocation_count() < 0 ? -1 : 0;
     watch_.emplace(system_, state_, work_);
     guard_.emplace(system_, state_, work_);
+    contacts_.emplace(system_, state_, work_, !integrator_.control().adaptive);
     const std::vector<Node>& nodes = system_.model().nodes;
     has_angles_ =
         std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return has_cardan_angles(n.type); });
@@ -89,6 +91,11 @@ class Run {
   // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
   bool accept(double t, double h, const Attempt& attempt);
   void give_output();
+  // The report, with what is known at the end only.
+  DriveReport finished() {
+    for (std::string& warning : contacts_->warnings()) report_.warnings.push_back(std::move(warning));
+    return report_;
+  }
   void fail(double h, const Attempt& attempt) {
     report_.completed = false;
     std::string cause;
@@ -115,6 +122,7 @@ class Run {
   DriveReport report_;
   std::optional<ConstraintWatch> watch_;
   std::optional<MotionGuard> guard_;
+  std::optional<ContactWatch> contacts_;
   std::size_t constraint_warnings_ = 0;
   bool has_angles_ = false;  // Cardan angles, about which nothing was said yet
 };
@@ -194,6 +202,7 @@ bool Run::watch(double h, const Attempt& attempt) {
     report_.failure = watch_->failure();
     return false;
   }
+  if (!contacts_->empty()) contacts_->after_step(state_, h, work_);
   const std::string wrong = guard_->after_step(state_, state_.t >= options_.end, work_);
   if (!wrong.empty()) report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, wrong);
   return wrong.empty();
@@ -265,7 +274,7 @@ DriveReport Run::equal_steps(double end, double step) {
     // Times are multiples of h, not sums of it.
     if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h, done)) break;
   }
-  return report_;
+  return finished();
 }
 
 DriveReport Run::adaptive_steps(double end, double first_step) {
@@ -289,7 +298,8 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
     const double left = end - state_.t, ahead = std::min(2 * h, left);
     double stop = limit.longest(state_.t, ahead);
     if (stop == ahead) stop = left <= kPieces * h ? left : 0;
-    const double now = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h;
+    const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h,
+                 now = contacts_->longest(planned);
     const bool last = now >= (1 - 1e-9) * left;
     // Time has no smaller steps.
     const double smallest =
@@ -322,10 +332,12 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
     // What has just been refused is not tried again at once.
     if (rejected) factor = std::min(factor, 1.0);
     rejected = false;
-    h = std::min(longest, factor < 1 || factor > kWorthwhile ? now * factor : now);
+    // A step that was cut to end at a touch says little about the next one.
+    const double proposed = factor < 1 || factor > kWorthwhile ? now * factor : now;
+    h = std::min(longest, now < planned ? std::max(h, proposed) : proposed);
   }
   report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;
-  return report_;
+  return finished();
 }
 
 }  // namespace

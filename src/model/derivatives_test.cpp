@@ -14,6 +14,7 @@
 #include "model/bodies/rigid.h"
 #include "model/forces/applied.h"
 #include "model/forces/bushing.h"
+#include "model/forces/contact.h"
 #include "model/forces/coordinate_forces.h"
 #include "model/forces/line_load.h"
 #include "model/forces/list.h"
@@ -56,9 +57,11 @@ using Elements =
     ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
                 Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
                 PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring,
-                JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>,
-                Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic,
-                PlanarFixed, PlanarPointOnLine, TwoNodeBeam, ThreeNodeBeam, LineLoad<2>, LineLoad<3>, TwoPointForce>;
+                JointStop, JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>,
+                Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute,
+                PlanarPrismatic, PlanarFixed, PlanarPointOnLine, TwoNodeBeam, ThreeNodeBeam, LineLoad<2>,
+                LineLoad<3>, TwoPointForce, PlaneSphere, PlaneCapsule, PlaneBox, SphereSphere, SphereCapsule,
+                SphereBox, CapsuleCapsule, Wheel, Clearance>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
