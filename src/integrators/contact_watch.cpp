@@ -80,9 +80,9 @@ void ContactWatch::after_step(const State& state, double h, Work& work) {
       contact.deepest = std::max(contact.deepest, now.depth);
       if (now.rate <= 0 || now.depth <= 0) end_of_approach(contact, h);
     }
-    // Towards each other fast enough to touch within the step, and from each other as fast.
-    if (contact.passed_time < 0 && before.depth <= 0 && now.depth <= 0 &&
-        before.rate * h > -2 * before.depth && -now.rate * h > -2 * now.depth) {
+    // Towards each other fast enough to touch within the step, and away from each other as fast.
+    if (contact.passed_time < 0 && before.depth <= 0 && now.depth <= 0 && before.rate * h > -before.depth &&
+        -now.rate * h > -now.depth && before.rate * h > contact.deepest_of_run) {
       contact.passed_time = state.t;
       contact.passed_step = h;
     }
