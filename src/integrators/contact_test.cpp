@@ -256,15 +256,17 @@ TEST(Contact, ConvergesThroughImpactsInThreeFamilies) {
           .sensors[kVz];
     };
     const double exact = 0.7;
-    // The touch falls at random into a step: the mean over several step sizes.
+    // The touch falls at random into a step: the mean over several step sizes, over more of them where its error is the largest.
+    const bool touch_counts = m.order > 2 && m.order == m.exponent + 1 && m.exponent < 2;
+    const int first = touch_counts ? 160 : 80, count = touch_counts ? 16 : 6;
     std::vector<double> errors;
-    for (const int steps : {80, 160, 320}) {
+    for (const int steps : {first, 2 * first, 4 * first}) {
       double sum = 0;
-      for (int i = 0; i < 6; ++i) {
-        const double error = speed(steps * (16 + i) / 16) - exact;
+      for (int i = 0; i < count; ++i) {
+        const double error = speed(steps * (32 + i) / 32) - exact;
         sum += error * error;
       }
-      errors.push_back(std::sqrt(sum / 6));
+      errors.push_back(std::sqrt(sum / count));
     }
     fmt::print("  {:<28} n = {}: errors {:.1e} {:.1e} {:.1e}\n", m.name, m.exponent, errors[0], errors[1],
                errors[2]);
