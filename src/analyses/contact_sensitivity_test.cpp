@@ -9,13 +9,14 @@ namespace liedyn {
 namespace {
 
 void expect_agreement(const System& system, const std::string& integrator, double step, double end,
-                      const std::vector<std::string>& parameters, double tolerance) {
+                      const std::vector<std::string>& parameters, const std::vector<std::string>& outputs,
+                      double tolerance) {
   SensitivityOptions options;
   options.simulation.integrator = integrator;
   options.simulation.step = step;
   options.simulation.end = end;
   options.parameters = parameters;
-  options.outputs = {"velocity", "spin"};
+  options.outputs = outputs;
   options.check = true;
   const Sensitivity s = sensitivity(system, options);
   ASSERT_EQ(s.parameters.size(), parameters.size());
@@ -38,13 +39,18 @@ TEST(Sensitivity, AgreesWithDifferencesThroughAnImpactWithFriction) {
   b.sensor("velocity", "velocity").set("of", std::string("ball"));
   b.sensor("spin", "angular_velocity").set("of", std::string("ball"));
   const System system = make_system(b.finish());
-  const std::vector<std::string> parameters = {"forces.floor.stiffness",       "forces.floor.exponent",
+  const std::vector<std::string> of_the_law = {"forces.floor.stiffness",       "forces.floor.exponent",
                                                "forces.floor.restitution",     "forces.floor.friction",
-                                               "forces.floor.static_friction", "forces.floor.radius",
-                                               "bodies.ball.velocity[2]",      "bodies.ball.position[2]"};
+                                               "forces.floor.static_friction", "forces.floor.smoothing"},
+                                 of_the_touch = {"forces.floor.radius", "bodies.ball.velocity[2]",
+                                                 "bodies.ball.position[2]"},
+                                 outputs = {"velocity", "spin"};
   for (const std::string integrator :
-       {"generalized-alpha,newton_tol=1e-13", "esdirk4-6,newton_tol=1e-13", "dopri5", "rk44"})
-    expect_agreement(system, integrator, 1e-4, 0.025, parameters, 1e-5);
+       {"generalized-alpha,newton_tol=1e-13", "esdirk4-6,newton_tol=1e-13", "dopri5", "rk44"}) {
+    expect_agreement(system, integrator, 1e-4, 0.025, of_the_law, outputs, 1e-7);
+    // These move the touch: differences cross stages at which the second derivative of d^1.5 has no bound.
+    expect_agreement(system, integrator, 1e-4, 0.025, of_the_touch, outputs, 1e-3);
+  }
 }
 
 // Two capsules and a stop in a joint.
@@ -59,7 +65,7 @@ TEST(Sensitivity, AgreesWithDifferencesThroughStopsAndShapes) {
   b.joint("hinge", "revolute").set("between", "ground", "door").set("at", {0, 0, 0}).set("axis", {0, 0, 1});
   b.force("stop", "joint_stop")
       .set("joint", std::string("hinge"))
-      .set("upper", {0.12})
+      .set("upper", {0.22})
       .set("stiffness", {1e4});
   b.set("exponent", {1.5}).set("damping", {0.2});
   b.force("hit", "contact_capsule_capsule").set("between", "door", "stick");
@@ -70,13 +76,17 @@ TEST(Sensitivity, AgreesWithDifferencesThroughStopsAndShapes) {
       .set("second_radius", {0.05});
   b.set("stiffness", {3e4}).set("damping", {0.3}).set("friction", {0.2}).set("smoothing", {0.1});
   b.sensor("velocity", "velocity").set("of", std::string("stick"));
-  b.sensor("spin", "angular_velocity").set("of", std::string("door"));
+  b.sensor("turn", "joint_angle").set("of", std::string("hinge"));
   const System system = make_system(b.finish());
-  expect_agreement(
-      system, "generalized-alpha,newton_tol=1e-13", 2e-4, 0.15,
-      {"forces.stop.upper", "forces.stop.stiffness", "forces.stop.damping", "forces.hit.stiffness",
-       "forces.hit.first_radius", "forces.hit.second_axis[1]", "bodies.stick.mass"},
-      1e-4);
+  const std::string integrator = "generalized-alpha,newton_tol=1e-13";
+  const std::vector<std::string> outputs = {"velocity", "turn"};
+  expect_agreement(system, integrator, 2e-4, 0.2,
+                   {"forces.stop.damping", "forces.hit.stiffness", "forces.hit.damping",
+                    "forces.hit.friction", "forces.hit.second_axis[1]", "bodies.stick.mass"},
+                   outputs, 1e-7);
+  // The touch moves, as above.
+  expect_agreement(system, integrator, 2e-4, 0.2,
+                   {"forces.stop.stiffness", "forces.stop.upper", "forces.hit.first_radius"}, outputs, 1e-2);
 }
 
 }  // namespace
