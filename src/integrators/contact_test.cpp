@@ -206,6 +206,70 @@ TEST(JointStop, ReturnsWhatTheRestitutionSaysAtEverySpeed) {
     }
 }
 
+// Free within the dead band, then half of a period of the spring.
+TEST(JointSpring, IsFreeWithinItsBacklash) {
+  constexpr double m = 2, k = 800, band = 0.3, v = 1.5;
+  ModelBuilder b({0, 0, 0});
+  b.body("slider", "rigid").set("mass", {m}).set("inertia", {1, 1, 1}).set("velocity", {v, 0, 0});
+  b.joint("guide", "prismatic")
+      .set("between", "ground", "slider")
+      .set("at", {0, 0, 0})
+      .set("axis", {1, 0, 0});
+  b.force("spring", "joint_spring").set("joint", std::string("guide")).set("stiffness", {k});
+  b.set("backlash", {band});
+  b.sensor("x", "joint_displacement").set("of", std::string("guide"));
+  b.sensor("v", "joint_displacement_rate").set("of", std::string("guide"));
+  const System system = make_system(b.finish());
+  const double w = std::sqrt(k / m), flight = band / 2 / v, half = std::numbers::pi / w;
+  const std::string method = "esdirk4-6,adaptive=true,rtol=1e-9";
+  const Simulation deepest(system, method, flight + half / 2, 1e-3),
+      period(system, method, 4 * flight + 2 * half, 1e-3);
+  expect_at_most(std::abs(deepest.sensors[0] - (band / 2 + v / w)), 1e-7, "largest displacement");
+  expect_at_most(std::abs(deepest.sensors[1]), 1e-6, "speed there");
+  expect_at_most(std::abs(period.sensors[0]), 1e-6, "displacement after a period");
+  expect_at_most(std::abs(period.sensors[1] - v), 1e-6, "speed after a period");
+}
+
+// A mass falls into a rope that holds it from above, and onto a bump stop below: energy gives the lowest point.
+TEST(SpringDamper, PullsOrPushesOnOneSideOnly) {
+  constexpr double m = 3, k = 5000, free = 0.4;
+  for (const std::string side : {"tension", "compression"}) {
+    const bool rope = side == "tension";
+    ModelBuilder b;
+    b.body("mass", "point").set("mass", {m}).set("position", {0, 0, rope ? -0.1 : 0.5});
+    b.force("spring", "spring_damper").set("between", "ground", "mass");
+    b.set("points", {0, 0, 0, 0, 0, rope ? -0.1 : 0.5}).set("free_length", {free}).set("stiffness", {k});
+    b.set("side", side);
+    b.sensor("position", "position").set("of", std::string("mass"));
+    const System system = make_system(b.finish());
+    const double fall = rope ? free - 0.1 : 0.5 - free, v = std::sqrt(2 * kG * fall);
+    double lowest = 1e300;
+    Simulation(system, "dopri5", 1, 1e-4, [&](const State& now, Work& work) {
+      lowest = std::min(lowest, sensed(system, now, work)[2]);
+    });
+    // m g (fall + e) = k e^2/2
+    const double e = m * kG / k + std::sqrt(std::pow(m * kG / k, 2) + m * v * v / k);
+    expect_at_most(std::abs(lowest - (rope ? -free - e : free - e)), 1e-7, side + ": lowest point");
+  }
+}
+
+// A shaft in a bearing with clearance: at rest it lies below by the clearance and what its weight presses, level, each end with half of the load.
+TEST(Clearance, AShaftInSpaceRestsOnBothEnds) {
+  constexpr double m = 2, clearance = 1e-3, length = 0.2, k = 1e8;
+  ModelBuilder b;
+  b.body("shaft", "rigid").set("mass", {m}).set("inertia", {0.002, 0.01, 0.01});
+  b.set("angular_velocity", {0, 0, 0.01});
+  b.force("bearing", "clearance").set("between", "ground", "shaft").set("points", {0, 0, 0, 0, 0, 0});
+  b.set("axis", {1, 0, 0}).set("clearance", {clearance}).set("length", {length}).set("radius", {0.02});
+  b.set("stiffness", {k}).set("damping", {5}).set("friction", {0.2}).set("smoothing", {1e-3});
+  b.sensor("position", "position").set("of", std::string("shaft"));
+  b.sensor("left", "position").set("of", std::string("shaft")).set("at", {-length / 2, 0, 0});
+  const Simulation run(make_system(b.finish()), "generalized-alpha,rho=0.2", 3, 2e-4);
+  const double depth = std::pow(m * kG / k, 1 / 1.5);
+  expect_at_most(std::abs(run.sensors[2] + clearance + depth), 1e-7, "height of the centre");
+  expect_at_most(std::abs(run.sensors[5] + clearance + depth), 1e-6, "height of the left end");
+}
+
 // g sin(alpha)/(1 + J/(m r^2)) while it rolls, g (sin(alpha) - mu cos(alpha)) while it slides.
 TEST(Wheel, RollsAndSlidesDownAnInclineAsTheClosedFormSays) {
   constexpr double m = 10, r = 0.3, alpha = 0.35, k = 1e9;
