@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "integrators/integrator.h"
 #include "integrators/contact_watch.h"
+#include "integrators/integrator.h"
 #include "integrators/motion_guard.h"
 #include "integrators/step_limit.h"
 #include "system/redundancy.h"
@@ -35,9 +35,9 @@ struct DriveReport {
   long allocations = -1;  // in the loop, observer excluded; -1: not counted
   double seconds = 0;     // in the loop, observer excluded
   bool completed = true;
-  bool interrupted = false;           // by the observer
-  std::string failure;                // with time, step and the worst equation
-  std::vector<std::string> warnings;  // singular configurations passed
+  bool interrupted = false;                   // by the observer
+  std::string failure;                        // with time, step and the worst equation
+  std::vector<std::string> warnings;          // singular configurations passed
   std::vector<std::string> contact_warnings;  // about contacts that the steps do not resolve, all of the run
 };
 
