@@ -30,6 +30,12 @@ Without time integration there are
 >>> ld.assemble("slider_crank", hold="crank")
 >>> ld.kinematics(driven_model)
 
+A program that advances a simulation itself, to steer it, reads
+
+>>> simulation = ld.Model("heavy_top").start(step=1e-3)
+>>> simulation.advance(0.01)
+>>> simulation["position"], simulation.time
+
 Derivatives with respect to parameters, exact for the steps as they are taken, are
 
 >>> ld.sensitivity("heavy_top", ["bodies.top.mass"], ["position[0]", "position[2]@max"], end=0.1).jacobian
@@ -58,6 +64,7 @@ from liedyn.optimum import Optimum, optimize
 from liedyn.result import Result, load_result
 from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import load, models
+from liedyn.stepping import Simulation
 from liedyn.sweeps import Sweep, sweep
 
 __all__ = [
@@ -74,6 +81,7 @@ __all__ = [
     "Optimum",
     "Result",
     "Sensitivity",
+    "Simulation",
     "StateSpace",
     "Sweep",
     "analyze_integrator",

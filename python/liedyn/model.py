@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from liedyn import linear, simulation
+from liedyn import linear, simulation, stepping
 from liedyn.compiled import Compiled
 from liedyn.gradients import gradient
 from liedyn.sweeps import sweep
@@ -21,6 +21,7 @@ class Model(Compiled):
     """
 
     run = simulation.run
+    start = stepping.start
     kinematics = simulation.kinematics
     sensitivity = simulation.sensitivity
     gradient = gradient

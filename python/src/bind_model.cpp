@@ -3,6 +3,7 @@
 #include "model/field.h"
 #include "model/model.h"
 #include "model/record_all.h"
+#include "system/further_findings.h"
 
 #include <pybind11/stl.h>
 
@@ -58,8 +59,8 @@ void bind_model(py::module_& m) {
   // Model is constant in C++; pybind11 has no holder for that.
   py::class_<Model, std::shared_ptr<Model>>(m, "Model", "A model compiled for one formulation.")
       .def(py::init([](const Description& description, const std::string& formulation) {
-        return std::const_pointer_cast<Model>(
-            Model::compile(std::make_shared<const Description>(description), formulation));
+        const auto shared = std::make_shared<const Description>(description);
+        return std::const_pointer_cast<Model>(compile_model(shared, Params(shared), formulation));
       }))
       .def(
           "in_formulation",
