@@ -1,12 +1,16 @@
 // Shipped models against their known answers, through the files that users run.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numbers>
 
+#include "analyses/advice.h"
 #include "analyses/simulate.h"
+#include "base/paths.h"
 #include "io/read_model.h"
 #include "model/testing.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -34,6 +38,22 @@ System shipped(const std::string& name, const std::string& formulation) {
 // (4 y(h/2) - y(h))/3 removes the leading error of a second-order method.
 Eigen::VectorXd extrapolated(const System& system, double end, double step) {
   return (4 * run_to(system, end, step / 2) - run_to(system, end, step)) / 3;
+}
+
+TEST(EveryShippedModel, HasPlausibleUnitsAndAStepThatWillDo) {
+  for (const std::string& name : model_names()) {
+    const System system = in_absolute_coordinates(shipped(name, ""));
+    EXPECT_THAT(unit_advice(system), ::testing::IsEmpty()) << name;
+    const SimulateOptions options = default_options(system.model().description());
+    Work work(system);
+    const State state = consistent_state(system, options.start, initial_policy(options.initial), work);
+    const std::optional<FastestMotion> fastest = fastest_motion(system, state);
+    if (!fastest) continue;
+    const StepAdvice advice =
+        step_advice(system, *fastest, options.integrator, options.step, options.end - options.start);
+    fmt::print("  {:<26} |s| {:10.4g} 1/s, h |s| {:9.3g}\n", name, std::abs(fastest->s), advice.angle);
+    EXPECT_EQ(advice.warning, "") << name;
+  }
 }
 
 TEST(Rotor, MeetsTheReferenceOnEveryGroup) {
@@ -235,6 +255,41 @@ TEST(ControlledArm, MeetsTheReference) {
     expect_at_most(std::abs(sensors[column(system, "angle")] - k.angle), 2e-5, name + "angle");
     expect_at_most(std::abs(sensors[column(system, "rate")] - k.rate), 2e-3, name + "rate");
     expect_at_most(std::abs(sensors[column(system, "current_now")] - k.current), 2e-2, name + "current");
+  }
+}
+
+// Speeds from the equation of the restitution and closed forms; the README files say which.
+TEST(Contacts, MeetTheirClosedForms) {
+  const System slider = shipped("slider_on_a_stop", "r3so3");
+  const Eigen::VectorXd stopped = extrapolated(slider, 0.7, 2e-5);
+  expect_at_most(std::abs(stopped[column(slider, "v")] - 0.53918094), 3e-6,
+                 "slider: speed after two impacts");
+  expect_at_most(std::abs(stopped[column(slider, "x")] - 0.06462181), 3e-6, "slider: displacement");
+
+  const System ball = shipped("bouncing_ball", "r3so3");
+  const Eigen::VectorXd rolls = run_to(ball, 3, 1e-2);
+  expect_at_most(std::abs(rolls[column(ball, "velocity")] - 10.0 / 7), 1e-3, "ball: speed - 5/7 v");
+  expect_at_most(std::abs(rolls[column(ball, "slip")]), 3e-4, "ball: slip");
+
+  const System wheel = shipped("wheel_on_an_incline", "r3so3");
+  const Eigen::VectorXd down = run_to(wheel, 2, 1e-3);
+  expect_at_most(std::abs(down[column(wheel, "position")] - 4.473623), 1e-3, "wheel: distance");
+}
+
+// An integration of the two free coordinates by an eighth-order Runge-Kutta method at tolerance 1e-12.
+TEST(Contacts, ASliderCrankWithClearanceMeetsTheReference) {
+  const System system = shipped("clearance_slider_crank", "r3so3");
+  struct Known {
+    double t, x, v;
+  };
+  for (const Known& k : {Known{1e-3, 0.161201791, -19.027139},
+                         {2e-3, 0.137362858, -28.866514},
+                         {4e-3, 0.086521490, -17.625633}}) {
+    const Eigen::VectorXd sensors = run_to(system, k.t, 1e-5, "esdirk4-6,adaptive=true,rtol=1e-8");
+    const std::string name = fmt::format("t = {}: ", k.t);
+    expect_at_most(std::abs(sensors[column(system, "slider")] - k.x), 1e-8, name + "slider");
+    expect_at_most(std::abs(sensors[column(system, "slider_velocity")] - k.v), 1e-4,
+                   name + "velocity of the slider");
   }
 }
 

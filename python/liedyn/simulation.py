@@ -1,160 +1,196 @@
-"""Simulations that a program advances itself: controllers, co-simulation, live views, checkpoints."""
+"""Analyses over time: runs, driven motion, derivatives."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-import numpy as np
-
-from liedyn import _liedyn
-from liedyn.errors import Diagnostic, InputError
-
-if TYPE_CHECKING:
-    from liedyn.model import Model
-
-
-class Simulation:
-    """A run that stops wherever you want it to, to be read, steered, saved and continued. `Model.start` makes it.
-
-    >>> simulation = ld.Model("pendulum").start(step=1e-3)
-    >>> while simulation.time < 2:
-    ...     simulation.set("torque", -10 * simulation["angle"])
-    ...     simulation.advance(0.01)
-    """
-
-    def __init__(self, simulation: _liedyn.Simulation, name: str) -> None:
-        self._simulation = simulation
-        self._name = name
-        self._warned = 0
-        self._warn()
-
-    @property
-    def time(self) -> float:
-        """The time that has been reached, in seconds."""
-        return self._simulation.time
-
-    def advance(self, duration: float) -> None:
-        """As many steps as the integrator needs for this duration in seconds.
-
-        Equal steps are those of one long run if the duration is a multiple of the step; otherwise they are divided evenly, and at most as
-        long as the step. Adaptive steps meet the end of the duration exactly. Raises NumericalError if a step fails; the simulation is
-        then at the last good one. Other threads run meanwhile; Ctrl-C stops between two steps.
-        """
-        duration = _number("advance", duration)
-        if duration < 0:
-            raise InputError([Diagnostic("", 0, "advance", f"expected a duration of 0 s or more, got {duration}")])
-        self._advance_to(self.time + duration)
-
-    def advance_to(self, time: float) -> None:
-        """The same up to a time."""
-        self._advance_to(_number("advance_to", time))
-
-    def set(self, path: str | Mapping[str, float], value: float | None = None) -> None:
-        """Gives a parameter another value from now on: `set("u", 1.2)`, or several by `set({"u": 1.2, "forces.push.force[0]": 3})`.
-
-        Positions and velocities stay as they are, accelerations and reactions follow at once. A value that would violate a constraint, an
-        initial value or an unknown path raises InputError.
-        """
-        inputs = path if isinstance(path, Mapping) else {path: value}
-        for name, number in inputs.items():
-            if not isinstance(name, str):
-                raise InputError([Diagnostic("", 0, "set", f"expected the path of a parameter, got {name!r}")])
-            self._simulation.set_input(name, _number(name, number))
-
-    def get(self, path: str) -> float:
-        """The value of a parameter now."""
-        return self._simulation.input(path)
-
-    def __getitem__(self, sensor: str) -> float | np.ndarray:
-        """What a sensor shows now: a number, or an array of its components."""
-        return self._simulation.sensor(sensor)
-
-    def sensors(self) -> dict[str, float | np.ndarray]:
-        """What all sensors show now."""
-        return self._simulation.sensors()
-
-    def save(self, file: str | os.PathLike | None = None) -> bytes:
-        """Everything that the steps to come depend on, as bytes; also into a file, if there is one."""
-        checkpoint = self._simulation.save()
-        if file is not None:
-            with open(file, "wb") as out:
-                out.write(checkpoint)
-        return checkpoint
-
-    def restore(self, checkpoint: bytes | str | os.PathLike) -> None:
-        """Goes on from what `save` gave, or from the file that it wrote, bit by bit as the simulation that was saved.
-
-        Raises InputError if it belongs to another model, other settings or another version, or is damaged; nothing is changed then.
-        """
-        if isinstance(checkpoint, (str, os.PathLike)):
-            with open(checkpoint, "rb") as file:
-                checkpoint = file.read()
-        if not isinstance(checkpoint, (bytes, bytearray, memoryview)):
-            message = f"expected bytes or a file, got {type(checkpoint).__name__}"
-            raise InputError([Diagnostic("", 0, "checkpoint", message)])
-        self._simulation.restore(bytes(checkpoint))
-
-    def clone(self) -> Simulation:
-        """An independent copy: for trials of what is to come."""
-        copy = object.__new__(Simulation)
-        copy._simulation = self._simulation.clone()
-        copy._name = self._name
-        copy._warned = self._warned
-        return copy
-
-    @property
-    def warnings(self) -> list[str]:
-        """What there is to say about the model, the integrator and the steps so far."""
-        return list(self._simulation.warnings)
-
-    @property
-    def statistics(self) -> dict[str, Any]:
-        """Counts of steps, Newton iterations and matrices; the smallest and the largest step; seconds of computing time."""
-        return self._simulation.statistics()
-
-    def _advance_to(self, time: float) -> None:
-        try:
-            self._simulation.advance_to(time)
-        finally:
-            self._warn()
-
-    def _warn(self) -> None:
-        from liedyn.model import _warn
-
-        warnings = self._simulation.warnings
-        for warning in warnings[self._warned :]:
-            _warn(warning)
-        self._warned = len(warnings)
-
-    def __repr__(self) -> str:
-        return f"<Simulation of {self._name} at t = {self.time:.6g} s, {self.statistics['steps']} steps>"
+from liedyn import _liedyn, arguments
+from liedyn.arguments import COUNT, FLAG, FOLDER, INITIAL, INTEGRATOR, POSITIVE_SECONDS, SECONDS, STRING, names
+from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.derivatives import Sensitivity
+from liedyn.errors import Diagnostic, InputError, NumericalError, warn
+from liedyn.result import Result
+from liedyn.source import ModelSource
 
 
-def start(
-    model: Model,
+def run(
+    model: ModelSource | Compiled,
     *,
-    integrator: str | None,
-    step: float | None,
-    end: float | None,
-    set: Mapping[str, float] | None,
-    initial: str | None,
-    start: Any,
-) -> Simulation:
-    """`Model.start`."""
-    from liedyn.model import _assignments, _changed
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+    integrator: str | None = None,
+    step: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    from_: Configuration | None = None,
+    initial: str | None = None,
+    output_every: int | None = None,
+    every: int | None = None,
+    record: str | None = None,
+    residuals: bool = False,
+    sensitivities: Sequence[str] = (),
+    solver: str | None = None,
+    threads: int | None = None,
+    vtk: str | os.PathLike | None = None,
+    strict: bool = False,
+) -> Result:
+    """Simulates a model. What is not given is as the model's `simulation` says.
 
-    options = model._options({"integrator": integrator, "step": step, "end": end, "initial": initial})
-    model._start_from(options, start)
-    params = _changed(model._params, _assignments(set))
-    return Simulation(_liedyn.Simulation(model._compiled, params, options, end is None), model.name)
+    >>> ld.run("chain", set={"links": 100}, end=0.2, step=1e-3, formulation="se3")
+
+    model:      a `Model`, the name of a shipped model, the path of a file, or a dict.
+    set:        values of parameters by path, for this run only, and arguments of generated models. Settings in the model's `simulation`
+                that are expressions of parameters follow them, except those of a `Model`, which is compiled already.
+    formulation: one of `formulations()`. A `Model` is compiled anew for another one than its own.
+    integrator: name and options, "generalized-alpha,rho=0.8,sigma=1"; see `integrators()`.
+    step, start, end: in seconds. The step is made smaller so that the end is met exactly.
+    from_:      begin from this configuration instead of the model's: a .json file that `liedyn static|assemble` wrote, a
+                dict of that form, or what `static` and `assemble` returned. The command line calls it --from.
+    initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
+    output_every: record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
+                `every` is a shorter name for it.
+    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, besides the model's sensors.
+    residuals:  also record the largest violation of the constraints, as the channels
+                "constraint_residual.position" and "constraint_residual.velocity".
+    sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.
+    solver:     of the linear equations: "auto" (by size and structure), "dense", "block" or "klu".
+    threads:    for this run; 0, the default: as many as the machine has for models of thousands of bodies. The results are the same.
+    vtk:        a folder for the deformed shapes at every recorded time, with velocities, elastic displacements and stresses: files
+                for ParaView, NAME.pvd is their list.
+    strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
+                with `completed == False`, is complete up to that time.
+
+    Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt. Many runs at once: `sweep`.
+    """
+    check_run(
+        integrator=integrator, step=step, start=start, end=end, initial=initial, residuals=residuals, solver=solver, threads=threads,
+        vtk=vtk, strict=strict,
+    )
+    wanted = names(sensitivities, "sensitivities", of="paths")
+    one = compiled(model, set, formulation)
+    given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "solver": solver, "threads": threads}
+    given["output_every"] = one_of(output_every, every)
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, vtk=vtk)
+    report(one, result, strict)
+    if wanted:
+        given |= {"solver": None, "threads": None}
+        found = _liedyn.sensitivity(one._compiled, one._params, one._options(given, from_), wanted, [], "direct", False)
+        result.sensitivity = Sensitivity(found)
+    return result
 
 
-def _number(what: str, value: Any) -> float:
-    from liedyn.model import _is_number, _shown
+def kinematics(
+    model: ModelSource | Compiled,
+    *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+    step: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    from_: Configuration | None = None,
+    output_every: int | None = None,
+    every: int | None = None,
+    record: str | None = None,
+    residuals: bool = False,
+    strict: bool = False,
+) -> Result:
+    """Positions, velocities, accelerations and reactions where joints prescribe the whole motion, from the constraints alone at each
+    time. Options are those of `run`. Raises InputError with the motions that remain free, if there are any."""
+    check_run(step=step, start=start, end=end, residuals=residuals, strict=strict)
+    one = compiled(model, set, formulation)
+    given = {"step": step, "start": start, "end": end, "output_every": one_of(output_every, every)}
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, driven=True)
+    report(one, result, strict)
+    return result
 
-    if not _is_number(value) or not math.isfinite(value):
-        raise InputError([Diagnostic("", 0, what, f"expected a finite number, got {_shown(value)}")])
-    return float(value)
+
+def sensitivity(
+    model: ModelSource | Compiled,
+    parameters: Sequence[str],
+    outputs: Sequence[str] = (),
+    *,
+    method: str = "direct",
+    check: bool = False,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+    integrator: str | None = None,
+    step: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    from_: Configuration | None = None,
+    initial: str | None = None,
+    every: int | None = None,
+) -> Sensitivity:
+    """Derivatives of outputs with respect to parameters, exact for the steps as they are taken.
+
+    parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`. "bodies.*.mass" are all that fit.
+    outputs:    "tip[0]" (a sensor at the end), "tip[0]@0.5" (at a time), "tip[0]@integral", "tip[0]@max", "tip[0]@min";
+                all sensors at the end that have derivatives if none is given.
+    method:     "direct" (for few parameters), "adjoint" (for few outputs), or "difference": extrapolated differences of whole
+                runs along the same steps.
+    check:      compare with such differences: `agrees`, `disagreement`.
+
+    The other options are those of `run`. Raises NumericalError if the run does not reach its end.
+    """
+    check_run(integrator=integrator, step=step, start=start, end=end, initial=initial)
+    arguments.check(method=(method, STRING), check=(check, FLAG))
+    parameters, outputs = names(parameters, "parameters", of="paths"), names(outputs, "outputs")
+    one = compiled(model, set, formulation)
+    given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "output_every": one_of(every, None)}
+    options = one._options(given, from_)
+    return Sensitivity(_liedyn.sensitivity(one._compiled, one._params, options, parameters, outputs, method, bool(check)))
+
+
+_KINDS = {
+    "integrator": INTEGRATOR,
+    "step": POSITIVE_SECONDS,
+    "start": SECONDS,
+    "end": SECONDS,
+    "initial": INITIAL,
+    "residuals": FLAG,
+    "solver": STRING,
+    "threads": COUNT,
+    "vtk": FOLDER,
+    "strict": FLAG,
+}
+
+
+def check_run(**given: Any) -> None:
+    """Raises InputError with all arguments of a run that are of the wrong kind."""
+    arguments.check(**{name: (value, _KINDS[name]) for name, value in given.items()})
+
+
+def simulated(
+    model: Compiled,
+    given: Mapping[str, Any],
+    from_: Configuration | None,
+    *,
+    driven: bool = False,
+    vtk: str | os.PathLike | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Result:
+    """One run, without a word about failures. It ends with KeyboardInterrupt soon after `stopped` says True."""
+    options = model._options({"threads": 0} | {name: value for name, value in given.items() if value is not None}, from_)
+    return Result(_liedyn.simulate(model._compiled, model._params, options, driven, os.fspath(vtk) if vtk is not None else "", stopped))
+
+
+def report(model: Compiled, result: Result, strict: bool) -> None:
+    """Warnings of a run; its failure as a warning, or as an error if `strict`."""
+    for warning in result.summary["warnings"]:
+        warn(warning)
+    if result.completed:
+        return
+    message = f"{model.name}: {result.failure}"
+    if strict:
+        raise NumericalError(message, result)
+    warn(message)
+
+
+def one_of(output_every: int | None, every: int | None) -> int | None:
+    """The one of two names that was given."""
+    arguments.check(output_every=(output_every, COUNT), every=(every, COUNT))
+    if output_every is not None and every is not None:
+        raise InputError([Diagnostic("", 0, "every", "is another name of output_every, got both")])
+    return every if output_every is None else output_every

@@ -124,6 +124,10 @@ Result simulate(const System& given, const SimulateOptions& options) {
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
+    s.warnings.push_back(
+        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
+                    options.step, options.end - options.start));
   constexpr double kWholeTurn = 2 * std::numbers::pi;
   if (largest_turn > kWholeTurn)
     s.warnings.push_back(

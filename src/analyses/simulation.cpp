@@ -25,21 +25,6 @@ int thread_count(const SimulateOptions& options, const Model& model) {
              : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-std::string redundancy_warning(const System& system, const State& state) {
-  Work work(system);
-  const std::size_t count = state.redundant.size();
-  return fmt::format(
-      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
-      "(torques divided by {:.9g} m, the model's "
-      "length)",
-      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
-      row_names(system.model(), state.redundant),
-      system.model().forces_use_multipliers
-          ? "friction, and so the motion, depends on how reactions are shared"
-          : "the motion is the same",
-      constraint_scales(system, state, work).length);
-}
-
 System in_chosen_formulation(System system, const SimulateOptions& options) {
   if (system.model().formulation() != "auto") return system;
   return {
@@ -154,7 +139,7 @@ struct Simulation::Parts {
     use_threads();
     warnings = model_warnings(system, state);
     for (std::string& warning : integrator->warnings()) warnings.push_back(std::move(warning));
-    if (!state.redundant.empty()) warnings.push_back(redundancy_warning(system, state));
+    if (!state.redundant.empty()) warnings.push_back(redundancy_warning(system, state, "motion"));
   }
   void make_driver() {
     driver = std::make_unique<Driver>(
@@ -253,6 +238,7 @@ bool Simulation::formulation_chosen() const { return parts_->chosen; }
 std::vector<std::string> Simulation::warnings() const {
   std::vector<std::string> out = parts_->warnings;
   out.insert(out.end(), report().warnings.begin(), report().warnings.end());
+  out.insert(out.end(), report().contact_warnings.begin(), report().contact_warnings.end());
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/largest.h"
 #include "integrators/linear_properties.h"
 #include "integrators/newton_options.h"
 #include "integrators/tableaux.h"
@@ -19,16 +20,6 @@ namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-template <class S>
-double largest(const std::vector<S>& values) {
-  double out = 0;
-  for (const S& number : values) {
-    const double x = value(number);
-    out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
-  }
-  return out;
-}
 
 template <class S>
 class ExplicitRungeKutta final : public IntegratorOf<S> {

@@ -7,6 +7,7 @@
 // disc does to the plane is the opposite of what the plane does to it.
 #include <gtest/gtest.h>
 
+#include "base/largest.h"
 #include "integrators/testing.h"
 
 namespace liedyn {
@@ -31,7 +32,6 @@ void move(const System& system, std::size_t body, const Rigid& motion, State& st
   Eigen::Map<Vec3>{q} = Vec3(motion.R * p + motion.p);
   store_rotation(SO3<double>::from_matrix(motion.R) * R, q);
 }
-double largest(const std::vector<double>& values) { return as_vector(values).cwiseAbs().maxCoeff(); }
 
 constexpr double kInertia[] = {1, 1.3, 1.6};
 
