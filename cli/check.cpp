@@ -1,11 +1,17 @@
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "analyses/advice.h"
 #include "analyses/inspect.h"
+#include "analyses/linearization.h"
 #include "analyses/simulate.h"
 #include "commands.h"
+#include "integrators/integrator.h"
+#include "system/tree_state.h"
 
 namespace liedyn::cli {
 namespace {
@@ -21,7 +27,30 @@ std::string count_kinds(const Description& description, Section section) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-void print_text(const System& system, const Inspection& i) {
+// "628 rad/s, mostly of 'arm': 0.63 rad in a step of 0.001 s"
+std::string describe(const StepAdvice& a) {
+  constexpr double kResolved = 1;
+  const bool oscillates = a.fastest.s.imag() > 0.1 * std::abs(a.fastest.s);
+  std::string out = fmt::format("|s| = {:.4g} {}, mostly of '{}'", std::abs(a.fastest.s),
+                                oscillates ? "rad/s" : "1/s", a.fastest.mostly);
+  if (a.adaptive) {
+    out += "; the integrator chooses its steps";
+    if (a.is_explicit) out += fmt::format(", stable up to about {:.2g} s", a.longest);
+    return out;
+  }
+  out += fmt::format("; h |s| = {:.3g} with steps of {:.3g} s: ", a.angle, a.step);
+  if (a.is_explicit)
+    out += fmt::format("{}, this explicit method is stable up to {:.2g} s",
+                       a.warning.empty() ? "stable" : "unstable", a.longest);
+  else
+    out +=
+        a.angle <= kResolved
+            ? "resolved"
+            : fmt::format("not resolved, the implicit method multiplies it by {:.2g} in each step", a.factor);
+  return out;
+}
+
+void print_text(const System& system, const Inspection& i, const std::optional<StepAdvice>& step) {
   const Model& model = system.model();
   const Description& description = model.description();
   fmt::print("{}{}\n", description.name,
@@ -37,11 +66,13 @@ void print_text(const System& system, const Inspection& i) {
              i.redundant.empty() ? "none" : fmt::format("{}", fmt::join(i.redundant, ", ")));
   fmt::print("  {:<22} positions {:.3g}, velocities {:.3g}\n", "initial residuals", i.residual_position,
              i.residual_velocity);
-  if (i.findings.empty()) fmt::print("The model can be simulated.\n");
+  if (step) fmt::print("  {:<22} {}\n", "fastest motion", describe(*step));
+  if (i.findings.empty())
+    fmt::print("The model can be simulated{}.\n", i.is_locked ? ", but nothing in it can move" : "");
 }
 
-void print_json(const System& system, const Inspection& i) {
-  const nlohmann::ordered_json json = {
+void print_json(const System& system, const Inspection& i, const std::optional<StepAdvice>& step) {
+  nlohmann::ordered_json json = {
       {"model", system.model().description().name},
       {"formulation", system.model().formulation()},
       {"coordinates", i.coordinates},
@@ -53,18 +84,55 @@ void print_json(const System& system, const Inspection& i) {
       {"initial_residual", {{"position", i.residual_position}, {"velocity", i.residual_velocity}}},
       {"warnings", i.warnings},
       {"valid", i.findings.empty()}};
+  if (step) {
+    json["fastest_motion"] = {{"s", {step->fastest.s.real(), step->fastest.s.imag()}},
+                              {"mostly_of", step->fastest.mostly},
+                              {"explicit", step->is_explicit}};
+    if (!step->adaptive) {
+      json["fastest_motion"]["step"] = step->step;
+      json["fastest_motion"]["factor_per_step"] = step->factor;
+    }
+    if (step->is_explicit) json["fastest_motion"]["longest_stable_step"] = step->longest;
+  }
   fmt::print("{}\n", json.dump(2));
 }
 
-int check(const ModelArguments& arguments, const std::optional<std::string>& initial, bool json) {
-  const System system = arguments.load();
-  const SimulationSettings& settings = system.model().description().simulation;
-  const Inspection inspection =
-      inspect(system, settings.start, initial_policy(initial.value_or(settings.initial)));
-  if (json)
-    print_json(system, inspection);
+struct CheckArguments {
+  ModelArguments model;
+  std::optional<std::string> initial, integrator;
+  std::optional<double> step;
+  bool json = false;
+};
+
+// The step against the fastest motion at the start; none where that is not known.
+std::optional<StepAdvice> advise(const System& given, const SimulateOptions& options) {
+  const System system = in_absolute_coordinates(given);
+  try {
+    Work work(system);
+    const State state = consistent_state(system, options.start, initial_policy(options.initial), work);
+    if (const std::optional<FastestMotion> fastest = fastest_motion(system, state))
+      return step_advice(system, *fastest, options.integrator, options.step, options.end - options.start);
+  } catch (const NumericalError&) {  // what has no linear equations there has no eigenvalues
+  }
+  return {};
+}
+
+int check(const CheckArguments& arguments) {
+  const System system = arguments.model.load();
+  SimulateOptions options = default_options(system.model().description());
+  options.initial = arguments.initial.value_or(options.initial);
+  options.integrator = arguments.integrator.value_or(options.integrator);
+  options.step = arguments.step.value_or(options.step);
+  check_integrator(options.integrator);
+  check_times(options);
+  Inspection inspection = inspect(system, options.start, initial_policy(options.initial));
+  std::optional<StepAdvice> step;
+  if (inspection.findings.empty()) step = advise(system, options);
+  if (step && !step->warning.empty()) inspection.warnings.push_back(step->warning);
+  if (arguments.json)
+    print_json(system, inspection, step);
   else
-    print_text(system, inspection);
+    print_text(system, inspection, step);
   for (const std::string& warning : inspection.warnings) fmt::print(stderr, "warning: {}\n", warning);
   print_findings(inspection.findings);
   return inspection.findings.empty() ? kDone : kWrongInput;
@@ -75,17 +143,25 @@ int check(const ModelArguments& arguments, const std::optional<std::string>& ini
 void add_check(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
       "check",
-      "Validate a model and explain it: degrees of freedom, redundant constraints, initial residuals");
-  const auto arguments = std::make_shared<ModelArguments>();
-  const auto initial = std::make_shared<std::optional<std::string>>();
-  const auto json = std::make_shared<bool>(false);
-  arguments->add_to(command);
+      "Validate a model and explain it: degrees of freedom, redundant constraints, initial residuals, "
+      "implausible units, the step against the fastest motion");
+  const auto arguments = std::make_shared<CheckArguments>();
+  arguments->model.add_to(command);
   command
-      .add_option("--initial", *initial,
+      .add_option("--initial", arguments->initial,
                   "check: values that violate a constraint are an error; project: they may move")
       ->type_name("check|project");
-  command.add_flag("--json", *json, "Print one JSON object, and nothing else on standard output");
-  command.callback([=, &exit_code] { exit_code = check(*arguments, *initial, *json); });
+  command
+      .add_option(
+          "--step", arguments->step,
+          fmt::format("Step to compare with the fastest motion, for models of up to {} velocities; the "
+                      "model's own if not given [s]",
+                      kLargestDense))
+      ->type_name("H");
+  command.add_option("--integrator", arguments->integrator, "Integrator to judge that step by, as for run")
+      ->type_name("NAME[,KEY=VALUE...]");
+  command.add_flag("--json", arguments->json, "Print one JSON object, and nothing else on standard output");
+  command.callback([arguments, &exit_code] { exit_code = check(*arguments); });
 }
 
 }  // namespace liedyn::cli

@@ -260,7 +260,7 @@ void add_converge(CLI::App& program, int& exit_code) {
   command
       .add_option("--reference", a->reference,
                   "What errors are measured against: fine (the steadiest case at an eighth of the smallest "
-                  "step), a run, or a .csv file that run wrote (errors of its sensors)")
+                  "step), a run, or a .csv or .h5 file that run wrote (errors of its sensors)")
       ->type_name("fine|INTEGRATOR@STEP|FILE");
   command.add_option("--norm", a->norm, "Errors over the run, or at its end")->type_name("max|end");
   command.add_option("--from", a->from, "Leave out errors before this time [s]")->type_name("T");

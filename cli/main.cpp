@@ -66,8 +66,9 @@ void check_options(const CLI::App& program, int argc, char** argv) {
     constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
         {"--dt", "--step"},           {"--h", "--step"},        {"--timestep", "--step"},
         {"--time-step", "--step"},    {"--stepsize", "--step"}, {"--t-end", "--end"},
-        {"--tend", "--end"},          {"--duration", "--end"},  {"--output", "--out"},
-        {"--method", "--integrator"}, {"--param", "--set"},     {"--parameter", "--set"}};
+        {"--tend", "--end"},          {"--duration", "--end"},  {"--time", "--end"},
+        {"--output", "--out"},        {"--save", "--out"},      {"--method", "--integrator"},
+        {"--solver", "--integrator"}, {"--param", "--set"},     {"--parameter", "--set"}};
     std::string meant = nearest(name, names);
     for (const auto& [other, ours] : kElsewhere)
       if (name == other && std::find(names.begin(), names.end(), ours) != names.end()) meant = ours;
@@ -97,7 +98,21 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
   return {"", 0, "", message, hint};
 }
 
-int main(int argc, char** argv) {
+// "liedyn help run" is "liedyn run --help".
+std::vector<char*> with_help_last(int argc, char** argv) {
+  static std::string option = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back(option.data());
+  }
+  return words;
+}
+
+int main(int given, char** words) {
+  std::vector<char*> arguments = with_help_last(given, words);
+  const int argc = static_cast<int>(arguments.size());
+  char** argv = arguments.data();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk, not the end
 #ifdef M_MMAP_THRESHOLD
   // What is as large as this goes back to the system when it is freed; otherwise the scratch of reading a large model would leave holes.

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "io/read_model.h"
 #include "model/record_all.h"
+#include "system/further_findings.h"
 #include "system/tree_state.h"
 
 namespace liedyn::cli {
@@ -51,10 +52,18 @@ std::vector<System> ModelArguments::load_in(const std::vector<std::string>& name
   if (record == "all") record_all(read);
   const auto description = std::make_shared<const Description>(std::move(read));
   Params params(description);
-  for (const Assignment& a : assignments) params.set(a.path, a.value);
+  std::vector<Diagnostic> findings;
+  for (const Assignment& a : assignments) {
+    try {
+      params.set(a.path, a.value);
+    } catch (const InputError& error) {
+      findings.insert(findings.end(), error.diagnostics().begin(), error.diagnostics().end());
+    }
+  }
+  if (!findings.empty()) throw InputError(findings);
   std::vector<System> systems;
   for (const std::string& name : names.empty() ? std::vector<std::string>{""} : names)
-    systems.emplace_back(Model::compile(description, name), params);
+    systems.emplace_back(compile_model(description, params, name), params);
   return systems;
 }
 

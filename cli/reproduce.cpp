@@ -11,7 +11,7 @@ void add_reproduce(CLI::App& program, int& exit_code) {
   command.set_help_flag();
   command.prefix_command();
   command.callback(
-      [&command, &exit_code] { exit_code = run_python_module("liedyn.reproduce", command.remaining()); });
+      [&command, &exit_code] { exit_code = run_python_module("liedyn_reproduce", command.remaining()); });
 }
 
 }  // namespace liedyn::cli

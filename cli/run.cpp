@@ -1,4 +1,7 @@
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -15,6 +18,27 @@
 namespace liedyn::cli {
 namespace {
 
+std::string read_bytes(const std::string& name) {
+  std::ifstream file(name, std::ios::binary);
+  std::string out{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.good() && !file.eof()) throw InputError("--resume", fmt::format("cannot read '{}'", name));
+  return out;
+}
+
+// Whole or not at all. Without bytes: only whether it could be written.
+void write_bytes(const std::string& name, const std::string* bytes) {
+  const std::string part = name + ".part";
+  std::ofstream file(part, std::ios::binary);
+  if (bytes != nullptr) file << *bytes;
+  file.close();
+  std::error_code error;
+  if (bytes == nullptr || !file)
+    std::filesystem::remove(part, error);
+  else
+    std::filesystem::rename(part, name, error);
+  if (!file || error) throw InputError("--save-state", fmt::format("cannot write '{}'", name));
+}
+
 struct RunArguments {
   ModelArguments model;
   std::optional<std::string> integrator, initial;
@@ -22,7 +46,7 @@ struct RunArguments {
   std::optional<long> output_every;
   std::string solver = "auto";
   int threads = 0;
-  std::string from, out, vtk;
+  std::string from, out, vtk, resume, save_state;
   bool json = false;
 };
 
@@ -70,6 +94,12 @@ int run(const RunArguments& arguments) {
   options.solver = arguments.solver;
   options.threads = arguments.threads;
   options.from = configuration_from(arguments.from, system);
+  if (!arguments.resume.empty())
+    options.resume = std::make_shared<const std::string>(read_bytes(arguments.resume));
+  if (!arguments.save_state.empty()) {
+    write_bytes(arguments.save_state, nullptr);
+    options.checkpoint = std::make_shared<std::string>();
+  }
 
   std::optional<VtkWriter> vtk;
   if (!arguments.vtk.empty()) {
@@ -83,6 +113,7 @@ int run(const RunArguments& arguments) {
     result = simulate(system, options);
   }
   if (!arguments.out.empty()) write_results(result, arguments.out);
+  if (options.checkpoint) write_bytes(arguments.save_state, options.checkpoint.get());
   const std::string shapes = vtk ? vtk->finish() : "";
   if (arguments.json)
     fmt::print("{}\n", summary_json(result));
@@ -155,6 +186,16 @@ void add_run(CLI::App& program, int& exit_code) {
                   "displacements (of exact beams relative to their first node) and stresses, as files for "
                   "ParaView into this folder: open MODEL.pvd")
       ->type_name("FOLDER");
+  command
+      .add_option("--save-state", arguments->save_state,
+                  "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--resume", arguments->resume,
+          "Go on from the checkpoint that a run of the same model with the same integrator and step wrote "
+          "(--save-state), up to a later --end")
+      ->type_name("FILE");
   command.add_flag("--json", arguments->json,
                    "Print the summary as one JSON object, and nothing else on standard output");
   command.footer(

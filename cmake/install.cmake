@@ -46,7 +46,7 @@ if(TARGET liedyn_python)
   if(SKBUILD)
     set(python_directory ${SKBUILD_PLATLIB_DIR})
   endif()
-  install(DIRECTORY python/liedyn DESTINATION ${python_directory} COMPONENT python PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY python/liedyn python/liedyn_reproduce DESTINATION ${python_directory} COMPONENT python PATTERN __pycache__ EXCLUDE)
   install(TARGETS liedyn_python DESTINATION ${python_directory}/liedyn COMPONENT python)
 endif()
 

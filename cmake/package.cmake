@@ -34,7 +34,8 @@ if(TARGET liedyn_python)
   # The compiled module belongs to one minor version of Python, and the models are those of the program.
   math(EXPR next_minor "${Python_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "liedyn (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_minor}), python3-numpy, python3-matplotlib")
-  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python package liedyn.")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS python3-pandas)
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python packages liedyn and liedyn_reproduce, the figures of the papers.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
     ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
 endif()

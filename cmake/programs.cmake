@@ -42,6 +42,8 @@ if(LIEDYN_PYTHON)
   foreach(entry IN LISTS entries)
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/liedyn/${entry} ${package}/${entry} SYMBOLIC)
   endforeach()
+  # The figures of the papers are a package of their own, which uses the other one as anybody does.
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/liedyn_reproduce ${PROJECT_BINARY_DIR}/python/liedyn_reproduce SYMBOLIC)
   if(python_sources)
     pybind11_add_module(liedyn_python NO_EXTRAS ${python_sources})
     set_target_properties(liedyn_python PROPERTIES OUTPUT_NAME _liedyn LIBRARY_OUTPUT_DIRECTORY ${package})

@@ -28,6 +28,8 @@ def metadata(project: dict, version: str) -> str:
     lines += [f"Classifier: {classifier}" for classifier in project["classifiers"]]
     lines += [f"Requires-Python: {project['requires-python']}"]
     lines += [f"Requires-Dist: {dependency}" for dependency in project["dependencies"]]
+    for extra, dependencies in project["optional-dependencies"].items():
+        lines += [f"Provides-Extra: {extra}"] + [f'Requires-Dist: {dependency}; extra == "{extra}"' for dependency in dependencies]
     lines += ["Description-Content-Type: text/markdown", "", (SOURCE / project["readme"]).read_text(encoding="utf-8")]
     return "\n".join(lines)
 

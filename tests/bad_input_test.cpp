@@ -42,8 +42,15 @@ struct BadModel {
   std::string title;
   std::string from, to;            // what is replaced, and by what
   std::vector<std::string> words;  // all in the message
+  int errors = 1;                  // lines: a mistake is said once, and its consequences are not
 };
 void PrintTo(const BadModel& bad, std::ostream* out) { *out << bad.title; }
+
+int count_errors(const std::string& text) {
+  int out = 0;
+  for (std::size_t i = text.find("error: "); i != std::string::npos; i = text.find("error: ", i + 1)) ++out;
+  return out;
+}
 
 class BadInput : public ::testing::TestWithParam<BadModel> {};
 
@@ -60,6 +67,7 @@ TEST_P(BadInput, IsRefusedWithAHelpfulMessage) {
   EXPECT_EQ(outcome.out, "");
   for (const std::string& word : bad.words) EXPECT_THAT(outcome.err, ::testing::HasSubstr(word));
   EXPECT_LT(outcome.err.size(), 2000u) << outcome.err;
+  EXPECT_EQ(count_errors(outcome.err), bad.errors) << outcome.err;
 }
 
 TEST(BadInputTable, StartsFromAGoodModel) {
@@ -139,8 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"unknown key",
                  "\"mass\": 15",
                  "\"mas\": 15",
-                 {"model.json:5: bodies.top.mas: unknown key 'mas'", "did you mean 'mass'?",
-                  "bodies.top.mass: missing"}},
+                 {"model.json:5: bodies.top.mas: unknown key 'mas'", "did you mean 'mass'?"}},
         BadModel{"missing field", "\"mass\": 15,", "", {"model.json:5: bodies.top.mass: missing: Mass."}},
         BadModel{"name with a space",
                  "\"ball\":",
@@ -362,7 +369,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"axis of no direction",
                  kBallJoint,
                  R"("type": "revolute", "axis": ["zero", 0, 0], )" + kAtOrigin,
-                 {"model.json:9: joints.pivot: axis: expected a direction, got [0, 0, 0]"}},
+                 {"model.json:9: joints.pivot.axis: expected a direction, got [0, 0, 0]"}},
         BadModel{"no axis",
                  kBallJoint,
                  R"("type": "revolute", )" + kAtOrigin,
@@ -436,6 +443,114 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{
             "steps without number", "\"step\": 1e-3", "\"step\": 1e-30", {"simulation.step:", "too many"}}));
 
+// Several mistakes in one file, each found by another phase: all of them at once, and nothing else.
+const std::string kTwoArms = R"json({ "liedyn": 1,
+  "parameters": { "length": 1 },
+  "gravity": [0, 0, -9.81],
+  "bodies": {
+    "upper": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1], "position": [0.5, 0, 0] },
+    "lower": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1], "position": [1.5, 0, 0] },
+    "rider": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1], "on": "lower" } },
+  "beams": {
+    "shaft": { "type": "circle", "from": [0, 5, 0], "to": [1, 5, 0], "elements": 4, "radius": 0.01, "young": 2e11, "density": 7800 } },
+  "joints": {
+    "shoulder": { "type": "revolute", "between": ["ground", "upper"], "at": [0, 0, 0], "axis": [0, 1, 0] },
+    "elbow": { "type": "revolute", "between": ["upper", "lower"], "at": ["length", 0, 0], "axis": [0, 1, 0] } },
+  "forces": {
+    "motor": { "type": "joint_effort", "joint": "elbow", "effort": "-2*phi" },
+    "brake": { "type": "joint_spring", "joint": "shoulder", "damping": 0.1 } },
+  "sensors": {
+    "phi": { "type": "joint_angle", "of": "elbow" },
+    "held": { "type": "reaction_force", "of": "rider.on" },
+    "twice": { "type": "expression", "value": "2*phi" } } }
+)json";
+
+struct Replacement {
+  std::string from, to;
+};
+struct BadTogether {
+  std::string title;
+  std::vector<Replacement> mistakes;
+  std::vector<std::string> errors;  // one line each, without the name of the file
+};
+void PrintTo(const BadTogether& bad, std::ostream* out) { *out << bad.title; }
+class BadTogetherInput : public ::testing::TestWithParam<BadTogether> {};
+
+TEST_P(BadTogetherInput, IsRefusedForAllOfItAndForNothingElse) {
+  std::string text = kTwoArms;
+  for (const auto& [from, to] : GetParam().mistakes) {
+    const std::size_t place = text.find(from);
+    ASSERT_NE(place, std::string::npos) << "the good model does not contain " << from;
+    text.replace(place, from.size(), to);
+  }
+  const TemporaryDirectory directory;
+  const std::string file = directory.write("model.json", text);
+  for (const char* command : {"run", "check"}) {
+    const Outcome outcome = run_program({command, file});
+    EXPECT_EQ(outcome.exit_code, GetParam().errors.empty() ? 0 : 2) << outcome.err;
+    for (const std::string& words : GetParam().errors) EXPECT_THAT(outcome.err, ::testing::HasSubstr(words));
+    EXPECT_EQ(count_errors(outcome.err), static_cast<int>(GetParam().errors.size())) << outcome.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Phases, BadTogetherInput,
+    ::testing::Values(
+        BadTogether{"nothing", {}, {}},
+        BadTogether{"a body that does not exist beside an axis of no direction",
+                    {{R"("between": ["ground", "upper"], "at": [0, 0, 0], "axis": [0, 1, 0])",
+                      R"("between": ["ground", "uper"], "at": [0, 0, 0], "axis": [0, 0, 0])"}},
+                    {":11: joints.shoulder.between: there is no body 'uper'",
+                     ":11: joints.shoulder.axis: expected a direction"}},
+        BadTogether{
+            "a body that does not exist, and the displacement of a revolute joint",
+            {{R"(["ground", "upper"])", R"(["ground", "uper"])"}, {"joint_angle", "joint_displacement"}},
+            {"there is no body 'uper'",
+             "sensors.phi.of: expected a joint with a displacement along its axis, got 'elbow'"}},
+        BadTogether{"a wrong type, inertias of no body, a sensor that does not exist",
+                    {{"joint_spring", "joint_sprng"},
+                     {R"("inertia": [0.1, 0.1, 0.1], "position": [1.5, 0, 0])",
+                      R"("inertia": [0.1, 0.1, 0.9], "position": [1.5, 0, 0])"},
+                     {"2*phi\"", "2*psi\""}},
+                    {"forces.brake.type: expected one of", "bodies.lower: inertia is not that of a body",
+                     "forces.motor.effort: at character 4: unknown name 'psi'"}},
+        BadTogether{"a sensor with a mistake is not missing where it is used",
+                    {{R"("joint_angle", "of": "elbow")", R"("joint_angle", "of": "elbw")"}},
+                    {"sensors.phi.of: there is no joint 'elbw'"}},
+        BadTogether{
+            "positions that violate a joint beside a mistake in a sensor",
+            {{R"("position": [1.5, 0, 0])", R"("position": [1.5, 0, 0], "velocity": [0, 1, 0])"},
+             {R"("2*phi" } } })", R"("2*" } } })"}},
+            {"sensors.twice.value", "joints.elbow: place y: the initial velocities violate this constraint"}},
+        BadTogether{"but not beside one in a joint, which may be the reason",
+                    {{R"("position": [1.5, 0, 0])", R"("position": [1.5, 0, 0], "velocity": [0, 1, 0])"},
+                     {R"("at": [0, 0, 0], "axis")", R"("at": [0, 0], "axis")"}},
+                    {"joints.shoulder.at: expected 3 numbers, got an array of 2"}},
+        BadTogether{"a body on something that does not exist has no joint of its own",
+                    {{R"("on": "lower")", R"("on": "lowr")"}},
+                    {"bodies.rider.on: there is no body 'lowr' (hint: did you mean 'lower'?)"}},
+        BadTogether{
+            "a body on a beam without a place",
+            {{R"("on": "lower")", R"("on": "shaft")"}},
+            {"bodies.rider.on: there is no body 'shaft' (hint: 'shaft' is a beam: name a place on it, "
+             "shaft[0.5] for the middle)"}},
+        BadTogether{"a parameter that cannot be computed is not missing where it is used",
+                    {{"\"length\": 1", "\"length\": \"1/0\""}},
+                    {"parameters.length: expected a finite number, but the expression '1/0' gives inf"}},
+        BadTogether{"a misspelt section is read all the same",
+                    {{"\"bodies\"", "\"bodys\""}},
+                    {":4: bodys: unknown key (hint: did you mean 'bodies'?)"}},
+        BadTogether{"a section that is none",
+                    {{"\"joints\": {", "\"joints\": [], \"notes\": {"}},
+                    {":10: joints: expected an object, got an array of 0", ":10: notes: unknown key"}},
+        BadTogether{
+            "an entry that is none",
+            {{R"({ "type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1], "position": [0.5, 0, 0] })", "7"}},
+            {":5: bodies.upper: expected an object, got 7"}},
+        BadTogether{"a beam of no elements is a mistake of the beam alone",
+                    {{"\"elements\": 4", "\"elements\": 0"}, {R"("on": "lower")", R"("on": "shaft[0.5]")"}},
+                    {":9: beams.shaft.elements: expected a positive number, got 0"}}));
+
 struct BadCommand {
   std::vector<std::string> arguments;
   std::string words;
@@ -456,7 +571,21 @@ INSTANTIATE_TEST_SUITE_P(
     Program, BadCommandLine,
     ::testing::Values(
         BadCommand{{"rnu", "heavy_top"}, "did you mean 'run'?"},
-        BadCommand{{"list", "model"}, "did you mean 'models'?"}, BadCommand{{"run"}, "MODEL is required"},
+        BadCommand{{"list", "model"}, "did you mean 'models'?"},
+        BadCommand{{"help", "rnu"}, "did you mean 'run'?"},
+        BadCommand{{"run", "heavy_top", "--dt", "1e-3"},
+                   "run has no option '--dt' (hint: did you mean '--step'?)"},
+        BadCommand{{"run", "heavy_top", "--save", "x.csv"}, "did you mean '--out'?"},
+        BadCommand{{"check", "heavy_top", "--step", "-1"}, "simulation.step: must be positive, got -1"},
+        BadCommand{{"check", "heavy_top", "--integrator", "rk4"}, "did you mean 'rk44'?"},
+        BadCommand{{"run", "heavy_top", "--set", "bodies.top.mass", "3"}, "write --set bodies.top.mass=3"},
+        BadCommand{{"sensitivity", "heavy_top", "--parameters", "top.mass"},
+                   "did you mean 'bodies.top.mass'?"},
+        BadCommand{{"run", "heavy_top", "--set", "spni=1", "--set", "bodies.top.mas=1"},
+                   "did you mean 'spin'?"},
+        BadCommand{{"run", "heavy_top", "--set", "bodies.tpo.mass=1", "--set", "bodies.top.mas=1"},
+                   "did you mean 'mass'?"},
+        BadCommand{{"run"}, "MODEL is required"},
         BadCommand{{"run", "heavy_tpo"}, "did you mean 'heavy_top'?"},
         BadCommand{{"run", "no/such/file.json"}, "no/such/file.json: there is no such file"},
         BadCommand{{"run", "/"}, "is a directory"},

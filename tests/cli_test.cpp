@@ -184,6 +184,70 @@ TEST(Check, NamesRedundantConstraints) {
                   "warning: 1 constraint follows from others and is not imposed: joints.[ab]: place x"));
 }
 
+TEST(Check, SaysThatNothingCanMove) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("locked.json", R"json({ "liedyn": 1, "gravity": [0, 0, -9.81],
+    "bodies": { "arm": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1] } },
+    "joints": { "a": { "type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1] },
+                "b": { "type": "revolute", "between": ["ground", "arm"], "at": [1, 0, 0], "axis": [0, 0, 1] } },
+    "sensors": { "force": { "type": "reaction_force", "of": "a" } } })json");
+  const Outcome outcome = run_program({"check", model});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("The model can be simulated, but nothing in it can move."));
+  EXPECT_THAT(outcome.err, HasSubstr("warning: the model has 0 degrees of freedom"));
+  // Statics leave rows out as well, and say so.
+  const Outcome still = run_program({"static", model});
+  EXPECT_EQ(still.exit_code, 0) << still.err;
+  EXPECT_THAT(still.err, HasSubstr("constraints follow from others and are not imposed"));
+  EXPECT_THAT(still.err, HasSubstr("the equilibrium is the same"));
+}
+
+TEST(Check, ComparesTheStepWithTheFastestMotion) {
+  // omega = sqrt(k/m) = 1000 rad/s beside a pendulum.
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("stiff.json", R"json({ "liedyn": 1, "gravity": [0, 0, -9.81],
+    "bodies": { "ball": { "type": "point", "mass": 1 },
+                "bob": { "type": "point", "mass": 1, "position": [0, 0, -1] } },
+    "joints": { "rod": { "type": "distance", "between": ["ground", "bob"], "points": [[0, 0, 0], [0, 0, -1]] } },
+    "forces": { "spring": { "type": "bushing", "between": ["ground", "ball"], "at": [0, 0, 0], "stiffness": [1e6, 1e6, 1e6] } },
+    "sensors": { "x": { "type": "position", "of": "ball" } } })json");
+  const Outcome implicit = run_program({"check", model, "--step", "0.01"});
+  EXPECT_EQ(implicit.exit_code, 0);
+  EXPECT_EQ(implicit.err, "");
+  EXPECT_THAT(implicit.out,
+              HasSubstr("|s| = 1000 rad/s, mostly of 'ball'; h |s| = 10 with steps of 0.01 s: not "
+                        "resolved, the implicit method multiplies it by 0.6"));
+  const Outcome resolved = run_program({"check", model, "--step", "1e-4"});
+  EXPECT_THAT(resolved.out, HasSubstr("h |s| = 0.1 with steps of 0.0001 s: resolved"));
+  const Outcome explicitly =
+      run_program({"check", model, "--step", "0.01", "--integrator", "rk44", "--json"});
+  EXPECT_EQ(explicitly.exit_code, 0);
+  EXPECT_THAT(explicitly.err,
+              HasSubstr("steps of 0.01 s are 3.5 times what the explicit method rk44 is stable with"));
+  const nlohmann::json fastest = nlohmann::json::parse(explicitly.out)["fastest_motion"];
+  EXPECT_NEAR(fastest["s"][1].get<double>(), 1000, 1e-6);
+  EXPECT_NEAR(fastest["longest_stable_step"].get<double>(), 2.83e-3, 0.01e-3);
+  EXPECT_EQ(fastest["mostly_of"], "ball");
+  const Outcome nothing = run_program({"check", "pendulum", "--step", "5"});
+  EXPECT_THAT(nothing.err, HasSubstr("resolve none of the oscillations"));
+}
+
+TEST(Check, RecognisesUnitsThatAreNotMeant) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("steel.json", R"json({ "liedyn": 1,
+    "beams": { "shaft": { "type": "circle", "from": [0, 0, 0], "to": [1, 0, 0], "elements": 2, "radius": 0.01, "young": 2.1e11, "density": 7.8 } },
+    "joints": { "clamp": { "type": "fixed", "between": ["ground", "shaft[0]"], "at": [0, 0, 0] } },
+    "sensors": { "tip": { "type": "position", "of": "shaft[1]" } } })json");
+  EXPECT_THAT(run_program({"check", model}).err,
+              HasSubstr("warning: beams.shaft.density: 7.8 kg/m^3 is less than any solid"));
+  EXPECT_EQ(run_program({"check", model, "--set", "beams.shaft.density=7800"}).err, "");
+}
+
+TEST(Run, SaysThatAStepIsLongerThanTheRun) {
+  EXPECT_THAT(run_program({"run", "pendulum", "--step", "5", "--end", "1"}).err,
+              HasSubstr("the step (5 s) is longer than the run (1 s), which is one step of that length"));
+}
+
 TEST(List, ShowsWhatThereIs) {
   EXPECT_THAT(run_program({"list", "models"}).out, HasSubstr("heavy_top"));
   EXPECT_THAT(run_program({"list", "integrators"}).out, HasSubstr("generalized-alpha"));
@@ -262,7 +326,10 @@ TEST(Program, HelpAndVersion) {
   for (const char* library : {"Eigen3", "fmt", "nlohmann_json", "SuiteSparse", "METIS", "HDF5", "Spectra",
                               "NLopt", "ZLIB", "CLI11"})
     EXPECT_THAT(version.out, ::testing::ContainsRegex(std::string(library) + " [0-9]+\\.[0-9]+"));
+  EXPECT_EQ(run_program({"help"}).out, run_program({"--help"}).out);
   const Outcome help = run_program({"run", "--help"});
+  EXPECT_EQ(run_program({"help", "run"}).out, help.out);
+  EXPECT_EQ(run_program({"help", "run"}).exit_code, 0);
   EXPECT_EQ(help.exit_code, 0);
   for (const char* words : {"--integrator", "--formulation", "--step", "--set", "--out", "--json", "[s]"})
     EXPECT_THAT(help.out, HasSubstr(words));

@@ -1,12 +1,16 @@
 // Shipped models against their known answers, through the files that users run.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numbers>
 
+#include "analyses/advice.h"
 #include "analyses/simulate.h"
+#include "base/paths.h"
 #include "io/read_model.h"
 #include "model/testing.h"
+#include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -34,6 +38,22 @@ System shipped(const std::string& name, const std::string& formulation) {
 // (4 y(h/2) - y(h))/3 removes the leading error of a second-order method.
 Eigen::VectorXd extrapolated(const System& system, double end, double step) {
   return (4 * run_to(system, end, step / 2) - run_to(system, end, step)) / 3;
+}
+
+TEST(EveryShippedModel, HasPlausibleUnitsAndAStepThatWillDo) {
+  for (const std::string& name : model_names()) {
+    const System system = in_absolute_coordinates(shipped(name, ""));
+    EXPECT_THAT(unit_advice(system), ::testing::IsEmpty()) << name;
+    const SimulateOptions options = default_options(system.model().description());
+    Work work(system);
+    const State state = consistent_state(system, options.start, initial_policy(options.initial), work);
+    const std::optional<FastestMotion> fastest = fastest_motion(system, state);
+    if (!fastest) continue;
+    const StepAdvice advice =
+        step_advice(system, *fastest, options.integrator, options.step, options.end - options.start);
+    fmt::print("  {:<26} |s| {:10.4g} 1/s, h |s| {:9.3g}\n", name, std::abs(fastest->s), advice.angle);
+    EXPECT_EQ(advice.warning, "") << name;
+  }
 }
 
 TEST(Rotor, MeetsTheReferenceOnEveryGroup) {

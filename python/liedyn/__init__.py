@@ -2,15 +2,17 @@
 
 >>> import liedyn as ld
 >>> result = ld.run("heavy_top", integrator="generalized-alpha,sigma=1", step=1e-3)
+>>> print(result)                   # a table; notebooks show it as HTML
 >>> result["position"][-1]          # numpy arrays, views onto the trajectory
 >>> result.plot("position")
+>>> result.save("top.h5")           # ld.load_result("top.h5") reads it
 
-A model is the name of a shipped model, the path of a JSON file, or a dict with the content of such a file. To run it
-many times with other numbers, compile it once:
+A model is the name of a shipped model, the path of a JSON file, or a dict with the content of such a file. To analyse it
+many times with other parameters, compile it once:
 
 >>> top = ld.Model("heavy_top")
->>> for spin in (50, 100, 150):
-...     top.run(set={"spin": spin})
+>>> top.run(set={"spin": 100})
+>>> top.sweep([{"spin": spin} for spin in (50, 100, 150)])    # several runs at a time
 
 Integrators and formulations are compared by
 
@@ -22,11 +24,17 @@ and methods alone, on linear problems, by `analyze_integrator(["lms2,rho=0.6", "
 
 Without time integration there are
 
->>> ld.static("pendulum")                            # an equilibrium; run(model, start=...) begins there
+>>> ld.static("pendulum")                            # an equilibrium; run(model, from_=...) begins there
 >>> ld.modes("pendulum", at="static").frequencies
 >>> ld.linearize("slider_crank").A                   # a state space, with B, C, D and transfer(s)
 >>> ld.assemble("slider_crank", hold="crank")
 >>> ld.kinematics(driven_model)
+
+A program that advances a simulation itself, to steer it, reads
+
+>>> simulation = ld.Model("heavy_top").start(step=1e-3)
+>>> simulation.advance(0.01)
+>>> simulation["position"], simulation.time
 
 Derivatives with respect to parameters, exact for the steps as they are taken, are
 
@@ -37,20 +45,27 @@ and searches that use them
 
 >>> ld.optimize({"model": "heavy_top", "variables": {...}, "outputs": {...}, "minimize": "..."}).variables
 
+Every function that takes a model takes a `Model` too, and those that analyse one model are its methods as well.
 What there is to choose from: `models()`, `integrators()`, `formulations()`, `elements()`, `parameters(model)`.
 Wrong input raises `InputError`; numerics that fail give a `NumericalWarning` and a result with `completed == False`,
 or raise `NumericalError` if `strict=True`.
 """
 
 from liedyn._liedyn import elements, formulations, integrators, version as __version__
+from liedyn.compiled import parameters
 from liedyn.convergence import Convergence, converge
+from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.gradients import Gradient, gradient
 from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
-from liedyn.model import Model, kinematics, load, models, parameters, run, sensitivity
-from liedyn.result import Result
-from liedyn.derivatives import Gradient, Sensitivity, gradient
+from liedyn.model import Model
 from liedyn.optimum import Optimum, optimize
+from liedyn.result import Result, load_result
+from liedyn.simulation import kinematics, run, sensitivity
+from liedyn.source import load, models
+from liedyn.stepping import Simulation
+from liedyn.sweeps import Sweep, sweep
 
 __all__ = [
     "Convergence",
@@ -66,7 +81,9 @@ __all__ = [
     "Optimum",
     "Result",
     "Sensitivity",
+    "Simulation",
     "StateSpace",
+    "Sweep",
     "analyze_integrator",
     "assemble",
     "converge",
@@ -77,6 +94,7 @@ __all__ = [
     "kinematics",
     "linearize",
     "load",
+    "load_result",
     "models",
     "modes",
     "optimize",
@@ -84,4 +102,5 @@ __all__ = [
     "run",
     "sensitivity",
     "static",
+    "sweep",
 ]

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.arguments import FILE, POSITIVE_COUNT, SECONDS, check, is_finite, names, shown
+from liedyn.compiled import Compiled, compiled
 from liedyn.errors import Diagnostic, InputError
-from liedyn.model import Model, ModelSource
 from liedyn.result import Result
+from liedyn.source import ModelSource
+from liedyn.tables import Shown, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +25,7 @@ Case = Union[int, str]
 """A case by its number, or by its label: "generalized-alpha,sigma=1 se3"."""
 
 
-class Convergence:
+class Convergence(Shown):
     """What `converge` found: a case per integrator and formulation, with a row per step, the largest step first."""
 
     def __init__(self, found: _liedyn.Convergence) -> None:
@@ -82,19 +85,23 @@ class Convergence:
         return plots.convergence(self.data, work_precision=work_precision)
 
     def to_csv(self, file: str | os.PathLike) -> None:
-        with open(file, "w", encoding="utf-8") as out:
-            out.write(self._csv)
+        check(file=(file, FILE))
+        try:
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(self._csv)
+        except OSError as error:
+            raise InputError([Diagnostic(os.fspath(file), 0, "", f"cannot be written: {error.strerror}")]) from None
 
-    def __str__(self) -> str:
-        lines = [f"{self.data['model']}, reference: {self.data['reference']}"]
+    def _parts(self) -> list[str | Table]:
+        parts: list[str | Table] = [f"{self.data['model']}, reference: {self.data['reference']}"]
+        head = ["step / s", *(word for name in self.quantities for word in (f"error {name}", "order")), ""]
         for label, case in zip(self.cases, self.data["cases"]):
-            lines += ["", label, f"{'step':>12}" + "".join(f"{'error ' + name:>18} order" for name in self.quantities)]
+            rows = []
             for row in case["rows"]:
-                cells = "".join(
-                    f"{_text(row['errors'][name], '.3e'):>18} {_text(row['orders'][name], '.2f'):>5}" for name in self.quantities
-                )
-                lines.append(f"{row['step']:>12.5g}" + (cells if row["completed"] else f"  failed: {row['failure']}"))
-        return "\n".join(lines)
+                cells = [_text(row[key][name], form) for name in self.quantities for key, form in (("errors", ".3e"), ("orders", ".2f"))]
+                rows.append([f"{row['step']:.5g}", *cells, "" if row["completed"] else f"failed: {row['failure']}"])
+            parts.append(Table(head, rows, ">" * (len(head) - 1) + "<", title=label))
+        return parts
 
     def __repr__(self) -> str:
         return f"<Convergence of {self.data['model']}: {len(self.cases)} cases, {len(self.rows)} runs>"
@@ -117,11 +124,12 @@ class Convergence:
 
 
 def converge(
-    model: ModelSource,
+    model: ModelSource | Compiled,
     *,
     integrators: Sequence[str] | str | None = None,
     formulations: Sequence[str] | str | None = None,
     steps: Sequence[float] | None = None,
+    start: float | None = None,
     end: float | None = None,
     set: Mapping[str, float] | None = None,
     reference: str | os.PathLike | Result = "fine",
@@ -137,7 +145,7 @@ def converge(
     steps:        in seconds; each is made smaller so that it divides the interval. 4, 2, 1, 1/2, 1/4 times that of the
                   model if not given.
     reference:    "fine": the case that changes least between its two smallest steps, at an eighth of the smallest;
-                  "INTEGRATOR@STEP": this one in the first formulation; a `Result` or the path of a .csv file: then the
+                  "INTEGRATOR@STEP": this one in the first formulation; a `Result` or the path of a .csv or .h5 file: then the
                   errors are those of the sensors recorded there.
     norm:         "max": the largest error at the times that all runs share; "end": that at the end.
     since:        leave out errors before this time.
@@ -146,21 +154,25 @@ def converge(
 
     Runs that fail have rows that say why. Other threads run meanwhile. Ctrl-C stops it with KeyboardInterrupt.
     """
-    names = _list(formulations) or [None]
-    models = [Model(model, set=set, formulation=name) for name in names]
+    check(start=(start, SECONDS), end=(end, SECONDS), since=(since, SECONDS), jobs=(jobs, POSITIVE_COUNT))
+    if norm not in ("max", "end"):
+        raise InputError([Diagnostic("", 0, "norm", f"expected max or end, got {norm!r}")])
+    models = [compiled(model, set, name) for name in names(formulations, "formulations") or [None]]
     options = _liedyn.ConvergeOptions(models[0]._compiled)
-    options.sensors = _list(of)
+    options.sensors = names(of, "of", of="sensors")
     options.jobs = jobs
     if integrators is not None:
-        options.integrators = _list(integrators)
+        options.integrators = names(integrators, "integrators")
     if steps is not None:
+        if isinstance(steps, (str, Mapping)) or not hasattr(steps, "__iter__") or not all(map(is_finite, steps)):
+            raise InputError([Diagnostic("", 0, "steps", f"expected a list of numbers of seconds, got {shown(steps)}")])
         options.steps = [float(step) for step in steps]
+    if start is not None:
+        options.start = start
     if end is not None:
         options.end = end
     if since is not None:
         options.since = since
-    if norm not in ("max", "end"):
-        raise InputError([Diagnostic("", 0, "norm", f"expected max or end, got {norm!r}")])
     options.at_end = norm == "end"
     _refer(options, reference)
     return Convergence(_liedyn.converge([(one._compiled, one._params) for one in models], options))
@@ -175,12 +187,11 @@ def _refer(options: _liedyn.ConvergeOptions, reference: str | os.PathLike | Resu
             options.refer_to_run(integrator, float(step))
         except ValueError:
             raise InputError([Diagnostic("", 0, "reference", f"expected INTEGRATOR@STEP, got {reference!r}")]) from None
+    elif not FILE.test(reference):
+        message = f'expected "fine", "INTEGRATOR@STEP", a Result or a file, got {shown(reference)}'
+        raise InputError([Diagnostic("", 0, "reference", message)])
     elif reference != "fine":
         options.refer_to_table(_liedyn.read_results(os.fspath(reference)), os.fspath(reference))
-
-
-def _list(names: Sequence[str] | str | None) -> list[str]:
-    return [names] if isinstance(names, str) else list(names or ())
 
 
 def _number(value: float | None) -> float:

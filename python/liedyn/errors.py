@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Iterable
-
-if TYPE_CHECKING:
-    from liedyn.result import Result
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Diagnostic:
     line: int
     """Its line; 0 if unknown."""
     path: str
-    """The chain of keys, "joints.pivot.at"."""
+    """The chain of keys, "joints.pivot.at", or the name of an argument."""
     message: str
     """What was expected and what was found."""
     hint: str = ""
@@ -42,13 +42,21 @@ class InputError(ValueError):
 
 
 class NumericalError(ArithmeticError):
-    """The numerics failed: a run before its end (if the caller asked for `strict`; `result` is complete up to there), or an analysis that
-    has no result."""
+    """The numerics failed: a run before its end (if the caller asked for `strict`; `result` is its `Result` up to there), or an analysis
+    that has no result."""
 
-    def __init__(self, message: str, result: Result | None = None) -> None:
+    def __init__(self, message: str, result: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
         self.result = result
 
 
 class NumericalWarning(RuntimeWarning):
     """The numerics failed before the end, or the settings of an integrator are doubtful."""
+
+
+def warn(message: str) -> None:
+    """Warns about the line of the user's code that called the package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals["__name__"].startswith("liedyn."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, NumericalWarning, stacklevel=level)

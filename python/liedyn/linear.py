@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from liedyn import _liedyn
-from liedyn.errors import NumericalError
-from liedyn.model import Model, ModelSource, _warn
+from liedyn.arguments import COUNT, FILE, FLAG, INITIAL, INTEGRATOR, NUMBER, POSITIVE_COUNT, POSITIVE_SECONDS, SECONDS, STRING, VECTOR
+from liedyn.arguments import check, is_finite, names, shown
+from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.errors import Diagnostic, InputError, NumericalError, warn
+from liedyn.source import ModelSource
+from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
 
-Configuration = Union[str, os.PathLike, Mapping[str, Any], "Equilibrium"]
-"""How bodies stand and move: a .json file that `liedyn static|assemble --out` wrote, a dict of that form
-({"bodies": {"crank": {"orientation": {"rotation_vector": [0, 0, 0.5]}}}}), or what `static` and `assemble` returned."""
 
-
-class Modes:
+class Modes(Shown):
     """Eigenvalues and mode shapes, in the order of |s|. Of conjugate pairs the one with positive imaginary part."""
 
     def __init__(self, found: _liedyn.Modes) -> None:
@@ -57,12 +58,32 @@ class Modes:
     def __len__(self) -> int:
         return len(self.eigenvalues)
 
+    def _parts(self) -> list[str | Table]:
+        d = self.data
+        states = f", {plural(d['states'], 'state')}" if d["states"] else ""
+        title = f"{d['model']}: {plural(d['degrees_of_freedom'], 'degree')} of freedom{states}"
+        title += f", linearised at t = {d['time']:.6g} s{', without damping' if d['undamped'] else ''}"
+        axes = f"  seen from axes that turn at ({', '.join(f'{x:.6g}' for x in d['axes_rate'])}) rad/s" if any(d["axes_rate"]) else ""
+        zeros = f"  {d['zero_eigenvalues']} eigenvalues are zero" if d["zero_eigenvalues"] else ""
+        rows = []
+        for i, (mode, s) in enumerate(zip(d["modes"], self.eigenvalues)):
+            imaginary = f" +- {s.imag:.10g} i" if s.imag else ""
+            damping, eigenvalue = numbers(mode["damping_ratio"], ".4g"), f"{s.real:.6g}{imaginary}"
+            if mode["rigid"]:
+                damping, eigenvalue = "-", "0"
+            shares = sorted(mode["energy"].items(), key=lambda item: -item[1])
+            movers = ", ".join(f"{body} {100 * share:.0f} %" for body, share in shares[:3] if share >= 0.005)
+            movers += " (nothing resists)" if mode["rigid"] else ""
+            rows.append([str(i + 1), f"{mode['frequency']:.8g}", damping, eigenvalue, movers])
+        head = ["mode", "frequency / Hz", "damping ratio", "eigenvalue s / (1/s)", "kinetic energy"]
+        return [title, axes, zeros, Table(head, shortened(rows), ">>>><")]
+
     def __repr__(self) -> str:
         text = ", ".join(f"{f:.4g}" for f in self.frequencies[:5])
         return f"<Modes of {self.data['model']}: {len(self)}, {text}{', ...' if len(self) > 5 else ''} Hz>"
 
 
-class StateSpace:
+class StateSpace(Shown):
     """x' = A x + B u, y = C x + D u in minimal coordinates; u and y are deviations from their values at the state."""
 
     def __init__(self, found: _liedyn.StateSpace) -> None:
@@ -99,18 +120,39 @@ class StateSpace:
 
     def save(self, file: str | os.PathLike) -> list[str]:
         """Writes NAME.npz, NAME.json, or NAME.A.mtx ... (for NAME.mtx) or NAME.A.csv ...; gives back what was written."""
-        return self._found.write(os.fspath(file))
+        check(file=(file, FILE))
+        name = os.fspath(file)
+        if not name.endswith((".npz", ".json", ".mtx", ".csv")):
+            raise InputError([Diagnostic("", 0, "file", f"expected a file that ends with .mtx, .csv, .npz or .json, got '{name[:200]}'")])
+        return self._found.write(name)
+
+    def _parts(self) -> list[str | Table]:
+        d = self.data
+        parts = [f"{d['model']}: x' = A x + B u, y = C x + D u at t = {d['time']:.6g} s"]
+        lists = (("states", self.states), ("inputs", self.inputs), ("outputs", self.outputs))
+        parts.append(facts(*((title, f"{len(names)}: {', '.join(names) or '-'}") for title, names in lists)))
+        sides = {"A": (self.states, self.states), "B": (self.states, self.inputs), "C": (self.outputs, self.states)}
+        for name, (rows, columns) in (sides | {"D": (self.outputs, self.inputs)}).items():
+            matrix = getattr(self, name)
+            if max(matrix.shape) > 12:
+                parts.append(f"  {name} has {matrix.shape[0]} x {matrix.shape[1]} numbers")
+            elif matrix.size:
+                body = [[row, *(numbers(x, ".6g") for x in values)] for row, values in zip(rows, matrix)]
+                parts.append(Table([name, *columns], body))
+        return parts
 
     def __repr__(self) -> str:
         return f"<StateSpace of {self.data['model']}: {len(self.A)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
 
 
-class Equilibrium(Mapping[str, Any]):
-    """What `static` and `assemble` found: the sensors by name, and `bodies`. May be the start of a run: `run(model, start=...)`."""
+class Equilibrium(Shown, Mapping[str, Any]):
+    """What `static` and `assemble` found: the sensors by name, and `bodies`. A run may begin there: `run(model, from_=...)`."""
 
-    def __init__(self, data: dict[str, Any]) -> None:
+    def __init__(self, data: dict[str, Any], units: Mapping[str, str] | None = None) -> None:
         self.data = data
         """The object that `--json` prints."""
+        self.units = dict(units or {})
+        """Of the sensors, by name."""
 
     @property
     def bodies(self) -> dict[str, dict[str, Any]]:
@@ -118,140 +160,181 @@ class Equilibrium(Mapping[str, Any]):
         return self.data["bodies"]
 
     def __getitem__(self, sensor: str) -> Any:
+        if sensor not in self.data["sensors"]:
+            near = difflib.get_close_matches(str(sensor), self.data["sensors"], n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self) or 'none'}"
+            raise KeyError(f"no sensor '{sensor}'; {hint}")
         value = self.data["sensors"][sensor]
         return np.array(value) if isinstance(value, list) else value
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.data["sensors"])
 
     def __len__(self) -> int:
         return len(self.data["sensors"])
 
     def save(self, file: str | os.PathLike) -> None:
-        """Writes a .json file for `liedyn run --from`."""
-        with open(file, "w", encoding="utf-8") as out:
-            json.dump(self.data, out, indent=2)
+        """Writes a .json file for `from_` and for `liedyn run --from`."""
+        check(file=(file, FILE))
+        try:
+            with open(file, "w", encoding="utf-8") as out:
+                json.dump(self.data, out, indent=2)
+        except OSError as error:
+            raise InputError([Diagnostic(os.fspath(file), 0, "", f"cannot be written: {error.strerror}")]) from None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def _parts(self) -> list[str | Table]:
+        d = self.data
+        sensors = [[name, numbers(value, ".12g"), self.units.get(name) or "-"] for name, value in d["sensors"].items()]
+        table = Table(["sensor", "value", "unit"], shortened(sensors), "<<<")
+        if "load_steps" not in d:
+            bodies = [[name, numbers(body["position"]), numbers(body.get("velocity", ()))] for name, body in self.bodies.items()]
+            head = ["body", "position / m", "velocity / (m/s)"]
+            return [f"{d['model']}: assembled at t = {d['time']:.6g} s", Table(head, shortened(bodies), "<<<"), table]
+        steps, unstable = d["load_steps"], d["unstable_directions"]
+        title = f"{d['model']}: equilibrium in {plural(len(steps), 'load step')}, {sum(step['iterations'] for step in steps)} iterations"
+        if unstable is None:
+            stability = "not proved (too many bodies); no growing motion was found"
+        elif unstable:
+            stability = f"unstable in {plural(unstable, 'direction')}"
+        else:
+            stability = "stable or indifferent" if d["indifferent"] else "stable"
+        residual = d["residual"]
+        figures = facts(
+            ("residuals", f"forces {numbers(residual['force'], '.3g')} N, positions {numbers(residual['position'], '.3g')}"),
+            ("potential energy", f"{numbers(d['potential_energy'])} J"),
+            ("stability", stability),
+        )
+        return [title, figures, table]
 
     def __repr__(self) -> str:
         return f"<Equilibrium of {self.data['model']}: {', '.join(self.bodies)}>"
 
 
 def modes(
-    model: ModelSource | Model,
+    model: ModelSource | Compiled,
     *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
     at: str | float = "initial",
+    from_: Configuration | None = None,
     undamped: bool = False,
     count: int = 0,
     axes: Sequence[float] | None = None,
     solver: str = "auto",
-    start: Configuration | None = None,
-    set: Mapping[str, float] | None = None,
-    formulation: str | None = None,
+    initial: str | None = None,
+    integrator: str | None = None,
+    step: float | None = None,
 ) -> Modes:
     """Eigenvalues and mode shapes of the linearised, constrained equations.
 
     at:       "initial", "static" (the equilibrium found from the start), "end", or a time of the model's simulation.
+    from_:    configuration to begin from, instead of the model's.
     undamped: leave out dissipation; gyroscopic forces and follower loads stay.
     count:    only the modes of lowest |s|; 0: all, or 20 of a large model.
     axes:     angular velocity of the axes the motion is seen from; None: axes in which it is steady.
-    start:    configuration to begin from, instead of the model's.
+    solver:   "dense" (all modes), "sparse" (some), or "auto": by size.
+    initial, integrator, step: of the simulation up to `at`, as for `run`.
     """
-    compiled = _compiled(model, set, formulation)
-    options = _options(compiled, start)
-    found = Modes(_liedyn.modes(compiled._compiled, compiled._params, _point(at), options, undamped, count, solver, axes))
+    check(undamped=(undamped, FLAG), count=(count, COUNT), axes=(axes, VECTOR), solver=(solver, STRING))
+    one = compiled(model, set, formulation)
+    options = _options(one, from_, initial=initial, integrator=integrator, step=step)
+    rate = None if axes is None else [float(x) for x in axes]
+    found = Modes(_liedyn.modes(one._compiled, one._params, _point(at), options, bool(undamped), count, solver, rate))
     for warning in found.data["warnings"]:
-        _warn(warning)
+        warn(warning)
     return found
 
 
 def linearize(
-    model: ModelSource | Model,
+    model: ModelSource | Compiled,
     *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
     inputs: Sequence[str] | str = (),
     outputs: Sequence[str] | str = (),
     at: str | float = "initial",
-    start: Configuration | None = None,
-    set: Mapping[str, float] | None = None,
-    formulation: str | None = None,
+    from_: Configuration | None = None,
+    initial: str | None = None,
+    integrator: str | None = None,
+    step: float | None = None,
 ) -> StateSpace:
-    """State space from numbers of the model ("forces.motor.torque[2]", or "forces.motor") to sensors; all if not given."""
-    compiled = _compiled(model, set, formulation)
-    options = _options(compiled, start)
-    found = StateSpace(
-        _liedyn.state_space(compiled._compiled, compiled._params, _point(at), options, _list(inputs), _list(outputs))
-    )
+    """State space from parameters of the model ("forces.motor.torque[2]", or "forces.motor") to sensors; all if not given.
+
+    The other options are those of `modes`.
+    """
+    inputs, outputs = names(inputs, "inputs", of="paths"), names(outputs, "outputs", of="sensors")
+    one = compiled(model, set, formulation)
+    options = _options(one, from_, initial=initial, integrator=integrator, step=step)
+    found = StateSpace(_liedyn.state_space(one._compiled, one._params, _point(at), options, inputs, outputs))
     for warning in found.data["warnings"]:
-        _warn(warning)
+        warn(warning)
     return found
 
 
 def static(
-    model: ModelSource | Model,
+    model: ModelSource | Compiled,
     *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
     load_steps: int = 1,
     time: float | None = None,
     tolerance: float = 1e-10,
+    from_: Configuration | None = None,
     initial: str | None = None,
-    start: Configuration | None = None,
-    set: Mapping[str, float] | None = None,
-    formulation: str | None = None,
 ) -> Equilibrium:
-    """Static equilibrium. Raises NumericalError, with the motions that nothing holds, if there is none."""
-    compiled = _compiled(model, set, formulation)
-    options = _options(compiled, start)
-    if initial is not None:
-        options.initial = initial
-    data = json.loads(
-        _liedyn.static(
-            compiled._compiled, compiled._params, options, options.start if time is None else time, load_steps, tolerance
-        )
-    )
+    """Static equilibrium. Raises NumericalError, with the motions that nothing holds, if there is none.
+
+    load_steps: equal steps in which weight and applied forces are raised; one that fails is halved.
+    time:       of loads and joints that depend on it; the start if not given.
+    tolerance:  forces left over, relative to the forces there are.
+    from_:      configuration to begin from, instead of the model's.
+    initial:    as for `run`.
+    """
+    check(load_steps=(load_steps, POSITIVE_COUNT), time=(time, SECONDS), tolerance=(tolerance, NUMBER))
+    one = compiled(model, set, formulation)
+    options = _options(one, from_, initial=initial)
+    when = options.start if time is None else time
+    data = json.loads(_liedyn.static(one._compiled, one._params, options, when, load_steps, tolerance))
     if not data["converged"]:
-        raise NumericalError(f"{compiled.name}: {data['failure']}")
+        raise NumericalError(f"{one.name}: {data['failure']}")
     for motion in data["indifferent"]:
-        _warn(f"nothing determines this motion, it was left where it was: {motion}")
+        warn(f"nothing determines this motion, it was left where it was: {motion}")
     for warning in data["warnings"]:
-        _warn(warning)
-    return Equilibrium(data)
+        warn(warning)
+    return Equilibrium(data, one.units)
 
 
 def assemble(
-    model: ModelSource | Model,
+    model: ModelSource | Compiled,
     *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
     hold: Sequence[str] | str = (),
     free: Sequence[str] | str = (),
     time: float | None = None,
-    start: Configuration | None = None,
-    set: Mapping[str, float] | None = None,
-    formulation: str | None = None,
+    from_: Configuration | None = None,
 ) -> Equilibrium:
-    """A configuration that meets all constraints, near a rough one; bodies in `hold` stay, or only those in `free` move."""
-    compiled = _compiled(model, set, formulation)
-    options = _options(compiled, start)
-    return Equilibrium(
-        json.loads(
-            _liedyn.assemble(
-                compiled._compiled, compiled._params, options, options.start if time is None else time, _list(hold), _list(free)
-            )
-        )
-    )
+    """A configuration that satisfies all constraints, near a rough one; bodies in `hold` stay, or only those in `free` move."""
+    check(time=(time, SECONDS))
+    hold, free = names(hold, "hold", of="bodies"), names(free, "free", of="bodies")
+    one = compiled(model, set, formulation)
+    options = _options(one, from_)
+    when = options.start if time is None else time
+    return Equilibrium(json.loads(_liedyn.assemble(one._compiled, one._params, options, when, hold, free)), one.units)
 
 
-def _compiled(model: ModelSource | Model, set: Mapping[str, float] | None, formulation: str | None) -> Model:
-    if isinstance(model, Model):
-        return model.changed(set) if set else model
-    return Model(model, set=set, formulation=formulation)
-
-
-def _options(model: Model, start: Configuration | None) -> _liedyn.SimulateOptions:
-    options = _liedyn.SimulateOptions(model._compiled)
-    model._start_from(options, start)
-    return options
+def _options(model: Compiled, from_: Configuration | None, **given: Any) -> _liedyn.SimulateOptions:
+    kinds = {"initial": INITIAL, "integrator": INTEGRATOR, "step": POSITIVE_SECONDS}
+    check(**{name: (value, kinds[name]) for name, value in given.items()})
+    return model._options(given, from_)
 
 
 def _point(at: str | float) -> str:
-    return at if isinstance(at, str) else repr(float(at))
-
-
-def _list(names: Sequence[str] | str) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
+    if isinstance(at, str):
+        return at
+    if not is_finite(at):
+        raise InputError([Diagnostic("", 0, "at", f'expected "initial", "static", "end" or a time, got {shown(at)}')])
+    return repr(float(at))

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.arguments import COUNT, check, names, shown
 from liedyn.errors import Diagnostic, InputError
+from liedyn.tables import Shown, Table, numbers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class LinearAnalysis:
+class LinearAnalysis(Shown):
     """What `analyze_integrator` found, one entry per integrator."""
 
     def __init__(self, data: dict[str, Any]) -> None:
@@ -43,6 +45,14 @@ class LinearAnalysis:
 
         return plots.linear_analyses(self.data)
 
+    def _parts(self) -> list[str | Table]:
+        head = ["integrator", "order", "solutions per step", "spectral radius at infinity"]
+        rows = [
+            [one["integrator"], str(one["order"]), str(one["solutions_per_step"]), numbers(one["radius_at_infinity"], ".4g")]
+            for one in self.data["linear_analyses"]
+        ]
+        return [Table(head, rows)]
+
     def __repr__(self) -> str:
         return f"<LinearAnalysis of {', '.join(name.partition(',')[0] for name in self.integrators)}>"
 
@@ -56,10 +66,14 @@ def analyze_integrator(
     h_over_period: steps as parts of the oscillator's period, ascending; 25 from 0.01 to 10 if not given.
     region_points: with at least 2, also the spectral radius on y' = lambda y over a grid of so many points along each axis.
     """
-    steps = np.geomspace(0.01, 10, 25) if h_over_period is None else np.asarray(h_over_period, dtype=float)
+    check(region_points=(region_points, COUNT))
+    try:
+        steps = np.geomspace(0.01, 10, 25) if h_over_period is None else np.asarray(h_over_period, dtype=float)
+    except (TypeError, ValueError):
+        message = f"expected positive numbers in ascending order, got {shown(h_over_period)}"
+        raise InputError([Diagnostic("", 0, "h_over_period", message)]) from None
     if steps.ndim != 1 or not np.all(np.isfinite(steps)) or np.any(steps <= 0) or np.any(np.diff(steps) <= 0):
         raise InputError([Diagnostic("", 0, "h_over_period", "expected positive numbers in ascending order")])
     if not 0 <= region_points <= 2000:
         raise InputError([Diagnostic("", 0, "region_points", f"expected a number from 0 to 2000, got {region_points}")])
-    names = [integrators] if isinstance(integrators, str) else list(integrators)
-    return LinearAnalysis(json.loads(_liedyn.linear_analysis_json(names, steps.tolist(), region_points)))
+    return LinearAnalysis(json.loads(_liedyn.linear_analysis_json(names(integrators, "integrators"), steps.tolist(), region_points)))

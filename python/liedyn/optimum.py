@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.arguments import FILE, FOLDER, check, shown
 from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
-from liedyn.model import _json_text
+from liedyn.source import json_text
+from liedyn.tables import Shown, Table, facts, numbers
 
 
-class Optimum:
+class Optimum(Shown):
     """What a search has found.
 
     >>> found = ld.optimize("study.json")
@@ -66,6 +68,14 @@ class Optimum:
         """The root mean square of the differences to each column of the data."""
         return self.data.get("residuals", {})
 
+    def _parts(self) -> list[str | Table]:
+        deviations = self.standard_deviations
+        head = ["variable", "value", "standard deviation"] if deviations else ["variable", "value"]
+        rows = [[name, numbers(value), *([numbers(deviations.get(name), ".3g")] if deviations else [])] for name, value in self.variables.items()]
+        state = "converged" if self.converged else "not converged"
+        figures = facts(("objective", numbers(self.objective)), ("evaluations", str(len(self.history["objective"]))))
+        return [f"{state}: {self.reason}", figures, Table(head, rows)]
+
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"
         return f"<Optimum {self.objective:.6g}, {state} after {len(self.history['objective'])} evaluations>"
@@ -87,6 +97,11 @@ def optimize(
     progress: is called after each evaluation with a dict of evaluation, objective, violation, variables, failure (why there are no values,
               or empty) and best (whether it is the best so far); the search ends if it returns False.
     """
+    check(directory=(directory, FOLDER), out=(out, FOLDER), restart=(restart, FILE))
+    if not isinstance(study, Mapping) and not FILE.test(study):
+        raise InputError([Diagnostic("", 0, "study", f"expected the name of a file or a dict, got {shown(study)}")])
+    if progress is not None and not callable(progress):
+        raise InputError([Diagnostic("", 0, "progress", f"expected a function, got {shown(progress)}")])
     with tempfile.TemporaryDirectory() as scratch:
         if isinstance(study, Mapping):
             study = dict(study)
@@ -94,12 +109,16 @@ def optimize(
                 model, content = Path(scratch) / "model.json", study["model"]
                 if has_matrices(content):
                     content = in_files(content, scratch)
-                model.write_text(_json_text(content), encoding="utf-8")
+                model.write_text(json_text(content), encoding="utf-8")
                 study["model"] = str(model)
-            file, text = Path(directory) / "study.json", _json_text(study)
+            file, text = Path(directory) / "study.json", json_text(study)
         else:
             file = Path(study)
-            text = file.read_text(encoding="utf-8")
+            try:
+                text = file.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                why = getattr(error, "strerror", None) or "it is not a text"
+                raise InputError([Diagnostic(str(file)[:200], 0, "", f"cannot be read: {why}")]) from None
         folder = Path(out) if out is not None else None
         before = 0  # evaluations of the search that this one goes on with
         if folder is not None:

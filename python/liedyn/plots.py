@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import textwrap
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+import matplotlib.layout_engine
+import matplotlib.ticker
 import numpy as np
 
 from liedyn import style
@@ -15,10 +21,140 @@ from liedyn import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
 
     from liedyn.linear import Modes
 
 _MARKERS = "osD^vP"
+_COMPONENTS = {1: ("",), 3: ("x", "y", "z"), 4: ("w", "x", "y", "z")}
+
+
+@dataclass
+class _Drawn:
+    """A channel in axes, which others may share."""
+
+    name: str
+    unit: str
+    label: str
+    components: Sequence[str]
+    lines: list[Line2D]
+    texts: list[str] = field(default_factory=list)  # labels that `_name_lines` gave to the lines
+
+
+@dataclass
+class _Shared:
+    """What is in axes; an attribute of the axes, since it lives as long."""
+
+    in_style: bool = False  # made here, in the project's style
+    channels: list[_Drawn] = field(default_factory=list)
+    label: str = ""  # of the axis, as it was set here
+
+
+def component_name(index: int, components: int) -> str:
+    """"x", "y", "z" of a vector, "w", "x", "y", "z" of a quaternion, numbers of others; nothing of a scalar."""
+    known = _COMPONENTS.get(components)
+    return known[index] if known else str(index)
+
+
+def over_time(time: np.ndarray, values: np.ndarray, *, name: str, unit: str, ax: Axes | None = None, label: str = "", **line: Any) -> Axes:
+    """A channel over time, one line per component. Channels that share axes are all named, by the legend and by the label of the axis."""
+    import matplotlib.pyplot as plt
+
+    columns = values.reshape(len(time), -1).T
+    if ax is None:
+        with style.use():
+            _, ax = plt.subplots(figsize=(7, 3.6))
+        ax.__dict__["_liedyn_shared"] = _Shared(in_style=True)
+    elif "_liedyn_shared" not in ax.__dict__:
+        ax.__dict__["_liedyn_shared"] = _Shared()
+        _shorten_ticks(ax)
+        _make_room(ax.figure)
+    shared: _Shared = ax.__dict__["_liedyn_shared"]
+    with style.use() if shared.in_style else nullcontext():
+        lines = [ax.plot(time, column, **line)[0] for column in columns]
+        components = [component_name(i, len(columns)) for i in range(len(columns))]
+        shared.channels.append(_Drawn(name, unit, label, components, lines))
+        _name_lines(shared.channels)
+        ax.set_xlabel(style.quantity("time", "s"))
+        if ax.get_ylabel() in ("", shared.label):  # not one that the caller has set
+            ax.set_ylabel(_axis_label(shared.channels))
+            shared.label = _wrapped(ax.yaxis.label, ax)
+        ax.legend()
+    return ax
+
+
+def _name_lines(channels: Sequence[_Drawn]) -> None:
+    """Labels of all lines: the name of the channel where there are several, or where nothing else says what the line is."""
+    several = len({channel.name for channel in channels}) > 1
+    for channel in channels:
+        before, channel.texts = channel.texts, []
+        for i, (component, line) in enumerate(zip(channel.components, channel.lines)):
+            is_named = several or not (channel.label or component)
+            parts = (channel.label, channel.name.replace("_", " ") if is_named else "", component)
+            channel.texts.append(" ".join(part for part in parts if part))
+            if not before or line.get_label() == before[i]:  # not one that the caller has changed
+                line.set_label(channel.texts[-1])
+
+
+def _axis_label(channels: Sequence[_Drawn]) -> str:
+    units = {channel.name: channel.unit for channel in channels}
+    if len(set(units.values())) == 1:
+        return style.quantity(", ".join(units), channels[0].unit)
+    return ", ".join(style.quantity(name, unit) for name, unit in units.items())
+
+
+def _wrapped(label: Text, ax: Axes) -> str:
+    """The label of the vertical axis in as many lines as the height of the axes needs."""
+    height = ax.get_position().height * ax.figure.get_figheight() * 72
+    letters = max(8, int(height / (0.5 * label.get_fontsize())))  # a letter is about as wide as half its height
+    text = label.get_text()
+    if len(text) > letters:
+        # A line per quantity, if that is enough; a unit stays in one piece.
+        parts = [part.replace(" / ", " /\u00a0") for part in text.replace(", ", ",\n").split("\n")]
+        lines = [line for part in parts for line in textwrap.wrap(part, letters, break_long_words=False, break_on_hyphens=False)]
+        label.set_text("\n".join(lines).replace("\u00a0", " "))
+    return label.get_text()
+
+
+class _Room(matplotlib.layout_engine.ConstrainedLayoutEngine):
+    """Gives labels the room they need in a figure that has no layout of its own, until the caller sets margins."""
+
+    _adjust_compatible = True
+
+    def __init__(self, figure: Figure) -> None:
+        super().__init__()
+        self._margins = self._margins_of(figure)
+
+    @staticmethod
+    def _margins_of(figure: Figure) -> tuple[float, ...]:
+        p = figure.subplotpars
+        return (p.left, p.right, p.bottom, p.top, p.wspace, p.hspace)
+
+    def execute(self, figure: Figure) -> Any:
+        return super().execute(figure) if self._margins_of(figure) == self._margins else None
+
+
+def _make_room(figure: Figure) -> None:
+    """In a figure of the caller, where labels of neighbours would overlap or be cut off at the edge. Margins that were chosen stay."""
+    if not hasattr(figure, "set_layout_engine") or figure.get_layout_engine() is not None:  # part of a figure, or laid out already
+        return
+    room = _Room(figure)
+    defaults = tuple(matplotlib.rcParams[f"figure.subplot.{side}"] for side in ("left", "right", "bottom", "top", "wspace", "hspace"))
+    specs = [ax.get_subplotspec() for ax in figure.axes if hasattr(ax, "get_subplotspec")]
+    grids = [spec.get_gridspec() for spec in specs if spec is not None]
+    chosen = any(getattr(grid, side, None) is not None for grid in grids for side in ("left", "right", "bottom", "top"))
+    if room._margins == defaults and grids and not chosen:
+        figure.set_layout_engine(room)
+
+
+def _shorten_ticks(ax: Axes) -> None:
+    """In axes of the caller, which are drawn in another style: 7.5 x 10^-4 once, above the axis, instead of 0.00075 at every tick, for
+    which there may be no room beside the label."""
+    formatter = ax.yaxis.get_major_formatter()
+    if isinstance(formatter, matplotlib.ticker.ScalarFormatter) and not isinstance(formatter, matplotlib.ticker.LogFormatter):
+        formatter.set_useMathText(True)
+        formatter.set_powerlimits((-3, 4))
 
 
 def convergence(data: dict[str, Any], *, work_precision: bool = False) -> Figure:
@@ -39,7 +175,7 @@ def convergence(data: dict[str, Any], *, work_precision: bool = False) -> Figure
             if work_precision:
                 ax = figure.add_subplot(grid[1, column])
                 _errors(ax, data, quantity, lambda row: row["cpu_seconds"])
-                ax.set_xlabel("CPU time / s")
+                _label_times(ax)
         below = figure.add_subplot(grid[rows, :])
         below.axis("off")
         below.legend(*figure.axes[0].get_legend_handles_labels(), loc="upper left", borderaxespad=0)
@@ -54,6 +190,22 @@ def _label_steps(ax: Axes, data: dict[str, Any]) -> None:
     if len(steps) <= 8:
         ax.set_xticks([float(step) for step in steps], list(steps), rotation=30, ha="right")
         ax.minorticks_off()
+
+
+def _label_times(ax: Axes) -> None:
+    """Ticks of CPU time at 1, 2, 5 times powers of ten, or at powers of ten alone, so that their labels do not touch."""
+    ax.set_xlabel("CPU time / s")
+    least, most = ax.get_xlim()
+    if not 0 < least < most:
+        return
+    decades = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    for room, factors in ((4, (1, 1.5, 2, 3, 4, 5, 7)), (5, (1, 2, 5)), (5, (1,))):
+        ticks = [factor * 10.0**n for n in decades for factor in factors if least <= factor * 10.0**n <= most]
+        if len(ticks) <= room:
+            break
+    ticks = ticks[:: math.ceil(len(ticks) / 5) or 1] or [float(f"{math.sqrt(least * most):.3g}")]
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
 
 
 def _norm(data: dict[str, Any]) -> str:

@@ -5,29 +5,36 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
+import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from liedyn import _liedyn
+from liedyn.arguments import FILE, check
 from liedyn.derivatives import Sensitivity
+from liedyn.errors import Diagnostic, InputError
+from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
-COMPONENT_NAMES = {1: ("",), 3: ("x", "y", "z"), 4: ("w", "x", "y", "z")}
 
-
-class Result(Mapping[str, np.ndarray]):
-    """The recorded sensors by name, each an array over `time`: shape (n,) for scalars, (n, components) for vectors.
+class Result(Shown, Mapping[str, np.ndarray]):
+    """The recorded sensors by name, each an array over `time`: shape (n,) for scalars, (n, components) for vectors. One component has the
+    name that it has in files: `result["position[2]"]`.
 
     The arrays are read-only views onto the one table that the run wrote; each keeps it alive, also without the result.
     """
 
-    def __init__(self, recorded: _liedyn.Result) -> None:
+    def __init__(self, recorded: _liedyn.Result, *, has_summary: bool = True) -> None:
         self._recorded = recorded
+        self._has_summary = has_summary
         self.sensitivity: Sensitivity | None = None
         """Derivatives, where the run was asked for them."""
 
@@ -42,22 +49,40 @@ class Result(Mapping[str, np.ndarray]):
         return self._recorded.table()
 
     @cached_property
+    def columns(self) -> list[str]:
+        """Names of the columns of `table`, as in files: "t", "position[0]", "position[1]", ..., "energy"."""
+        names = ["t"]
+        for name, channel in self.channels.items():
+            names += [name] if channel.components == 1 else [f"{name}[{i}]" for i in range(channel.components)]
+        return names
+
+    @cached_property
     def channels(self) -> dict[str, _liedyn.Channel]:
         """By name, with `unit` and the number of `components`."""
         return self._recorded.channels
 
+    @property
+    def units(self) -> dict[str, str]:
+        """Of the channels, by name; empty where there is none, or if the result comes from a .csv file, which has none."""
+        return {name: channel.unit for name, channel in self.channels.items()}
+
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self.channels:
-            near = difflib.get_close_matches(str(name), self.channels, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.channels) or 'none'}"
-            raise KeyError(f"no channel '{name}'; {hint}")
-        return self._recorded.values(name)
+        if name in self.channels:
+            return self._recorded.values(name)
+        if name in self.columns[1:]:
+            return self.table[:, self.columns.index(name)]
+        near = difflib.get_close_matches(str(name), [*self.channels, *self.columns[1:]], n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.channels) or 'none'}"
+        raise KeyError(f"no channel '{name}'; {hint}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.channels)
 
     def __len__(self) -> int:
         return len(self.channels)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(dict.fromkeys([*self.channels, *self.columns[1:]]))
 
     def d(self, sensor: str, parameter: str) -> np.ndarray:
         """The derivative of a sensor with respect to a parameter over `sensitivity.time`: `time`, if all steps are equal."""
@@ -66,9 +91,10 @@ class Result(Mapping[str, np.ndarray]):
         return self.sensitivity.d(sensor, parameter)
 
     @property
-    def completed(self) -> bool:
-        """Whether the end was reached. If not, `failure` says why, and the arrays are complete up to there."""
-        return self._recorded.completed
+    def completed(self) -> bool | None:
+        """Whether the end was reached. If not, `failure` says why, and the arrays are complete up to there. None if the result comes from
+        a .csv file, which does not say."""
+        return self._recorded.completed if self._has_summary else None
 
     @property
     def failure(self) -> str:
@@ -77,37 +103,144 @@ class Result(Mapping[str, np.ndarray]):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The object that `liedyn run --json` prints: steps, iterations, wall time, drift of the energy, ..."""
-        return json.loads(_liedyn.summary_json(self._recorded))
+        """The object that `liedyn run --json` prints: steps, iterations, wall time, drift of the energy, ... Of a .csv file only the
+        times and the final values are known."""
+        known = json.loads(_liedyn.summary_json(self._recorded))
+        return known if self._has_summary else {key: known[key] for key in ("start", "end", "sensors")}
 
     def save(self, file: str | os.PathLike) -> None:
-        """Writes the result; the extension (.csv, .h5) decides on the format."""
-        _liedyn.write_results(self._recorded, os.fspath(file))
+        """Writes the result; the extension decides on the format: .csv, .h5 (HDF5) or .npz (NumPy). `load_result` reads all of them."""
+        check(file=(file, FILE))
+        name = os.fspath(file)
+        if name.endswith(".npz"):
+            return self._save_npz(Path(name))
+        if not name.endswith((".csv", ".h5")):
+            raise InputError([Diagnostic("", 0, "file", f"expected a file that ends with .csv, .h5 or .npz, got '{name[:200]}'")])
+        return _liedyn.write_results(self._recorded, name)
+
+    def _save_npz(self, file: Path) -> None:
+        """"time", one array "sensors/NAME" per channel, their "units" in this order, and the "summary" as JSON."""
+        arrays = {"time": self.time} | {f"sensors/{name}": self[name] for name in self}
+        summary = _liedyn.summary_json(self._recorded) if self._has_summary else ""
+        part = file.with_name(file.name + ".part")  # the file appears under its name only when it is complete
+        try:
+            with open(part, "wb") as out:
+                np.savez(out, units=np.array(list(self.units.values()), dtype=str), summary=np.array(summary), **arrays)
+            os.replace(part, file)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            why = f"there is no folder '{file.parent}'" if not file.parent.exists() else error.strerror
+            raise InputError([Diagnostic(str(file), 0, "", f"cannot be written: {why}")]) from None
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """A pandas DataFrame: one row per time (the index "t"), one column per component; `attrs["units"]` holds the units."""
+        frame = pandas_module().DataFrame(self.table[:, 1:].copy(), index=self.time.copy(), columns=self.columns[1:])
+        frame.index.name = "t"
+        frame.attrs["units"] = self.units
+        return frame
 
     def plot(self, name: str, *, ax: Axes | None = None, **line: Any) -> Axes:
-        """Draws a channel over time, one line per component, into `ax` or a new figure; gives back the axes.
+        """Draws a channel, or one component ("position[2]"), over time into `ax` or a new figure; gives back the axes.
 
-        `line` goes to matplotlib's `plot`. With `label="..."` that text stands before the names of the components.
+        `line` goes to matplotlib's `plot`. With `label="..."` that text stands before the names of the components. Several channels may
+        share axes: the legend and the label of the axis then name them all.
         """
-        import matplotlib.pyplot as plt  # here, so that runs without plots need no matplotlib
+        from liedyn import plots  # here, so that runs without plots need no matplotlib
 
-        from liedyn import style
+        values = self[name]
+        owner, _, index = name.partition("[") if name not in self.channels else (name, "", "")
+        channel = self.channels[owner]
+        title = f"{owner} {plots.component_name(int(index[:-1]), channel.components)}" if index else owner
+        return plots.over_time(self.time, values, name=title, unit=channel.unit, ax=ax, **line)
 
-        values = self[name].reshape(len(self.time), -1)
-        channel = self.channels[name]
-        if ax is None:
-            with style.use():
-                _, ax = plt.subplots(figsize=(7, 3.6))
-        label = line.pop("label", "")
-        components = COMPONENT_NAMES.get(channel.components) or [str(i) for i in range(channel.components)]
-        for component, column in zip(components, values.T):
-            text = " ".join(part for part in (label, component) if part)
-            ax.plot(self.time, column, label=text or name.replace("_", " "), **line)
-        ax.set_xlabel(style.quantity("time", "s"))
-        ax.set_ylabel(style.quantity(name, channel.unit))
-        ax.legend()
-        return ax
+    def _parts(self) -> list[str | Table]:
+        rows = [[name, numbers(self[name][-1], ".12g"), channel.unit or "-"] for name, channel in self.channels.items()]
+        sensors = Table(["sensor", "at the end", "unit"], shortened(rows), "<<<")
+        if not self._has_summary:
+            return [f"t = {self.time[0]:.6g} ... {self.time[-1]:.6g} s, {plural(len(self.time), 'time')}", sensors]
+        s = self.summary
+        sizes = f"{s['step']:.6g} s"
+        if s["largest_step"] > 1.001 * s["least_step"] > 0:
+            sizes = f"{s['least_step']:.3g} to {s['largest_step']:.3g} s ({s['rejected_steps']} rejected)"
+        solves = f"{s['newton_iterations']}, {plural(s['jacobian_updates'], 'matrix').replace('matrixs', 'matrices')}"
+        drift, residual = s["energy"], s["constraint_residual"]
+        chosen = " (chosen by a trial run)" if s["formulation_chosen"] else ""
+        figures = [
+            ("integrator", _short_integrator(s["integrator"])),
+            ("formulation", f"{s['formulation']}{chosen}, {plural(s['unknowns'], 'unknown')}, {s['solver']} solver"),
+            ("Newton iterations", solves) if s["jacobian_updates"] else ("linear solves", str(s["newton_iterations"])),
+            ("energy", f"{numbers(drift['final'])} J, largest change {numbers(drift['max_drift'], '.3g')} J"),
+        ]
+        residuals = f"position {numbers(residual['position'], '.3g')}, velocity {numbers(residual['velocity'], '.3g')}"
+        return [
+            f"{s['model']}: t = {s['start']:.6g} ... {s['end']:.6g} s in {plural(s['steps'], 'step')} of {sizes}, "
+            f"{s['wall_seconds']:.3g} s of computing time",
+            facts(*(figures if s["integrator"] != "kinematics" else []), ("constraint residual", residuals)),  # driven motion has no integrator
+            sensors,
+            "" if self.completed else f"stopped early: {self.failure}",
+        ]
 
     def __repr__(self) -> str:
-        state = "" if self.completed else ", stopped early"
+        state = ", stopped early" if self.completed is False else ""
         return f"<Result: {len(self.time)} times to t = {self.time[-1]:g} s{state}; {', '.join(self.channels)}>"
+
+    def __reduce__(self) -> tuple:
+        channels = [(channel.name, channel.unit, channel.components) for channel in self.channels.values()]
+        summary = _liedyn.summary_json(self._recorded) if self._has_summary else ""
+        return _restored, (channels, np.array(self.table), summary, self.sensitivity)
+
+
+def load_result(file: str | os.PathLike) -> Result:
+    """Reads a result that `Result.save` or `liedyn run --out` wrote: .h5, .npz or .csv. A .csv file has neither units nor a summary."""
+    check(file=(file, FILE))
+    name = os.fspath(file)
+    if name.endswith(".npz"):
+        return _load_npz(name)
+    return Result(_liedyn.read_result(name), has_summary=not name.endswith(".csv"))
+
+
+def _load_npz(name: str) -> Result:
+    try:
+        with np.load(name, allow_pickle=False) as content:
+            channels, tables = [], [content["time"].reshape(-1, 1)]
+            names = [key.removeprefix("sensors/") for key in content.files if key.startswith("sensors/")]
+            units = content["units"].tolist()
+            if len(units) != len(names):
+                raise ValueError(f"expected {len(names)} units, got {len(units)}")
+            for key, unit in zip(names, units):
+                values = content[f"sensors/{key}"]
+                tables.append(values.reshape(len(values), -1))
+                channels.append((key, unit, tables[-1].shape[1]))
+            summary = str(content["summary"])
+        table = np.hstack(tables).astype(float)
+    except OSError as error:
+        raise InputError([Diagnostic(name, 0, "", f"cannot be read: {error.strerror or error}")]) from None
+    except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        message, hint = f"is not the result of a run: {error}", "numpy.load reads other .npz files"
+        raise InputError([Diagnostic(name, 0, "", message, hint)]) from None
+    return Result(_liedyn.make_result(channels, table, summary, name), has_summary=bool(summary))
+
+
+def _restored(channels: list[tuple[str, str, int]], table: np.ndarray, summary: str, sensitivity: Sensitivity | None) -> Result:
+    out = Result(_liedyn.make_result(channels, table, summary, ""), has_summary=bool(summary))
+    out.sensitivity = sensitivity
+    return out
+
+
+def _short_integrator(described: str) -> str:
+    """The name, and the options that are not the defaults; `summary` has all of them."""
+    name, *options = re.split(r",(?=[a-z_]+=)", described)
+    listed = _liedyn.integrators().get(name)
+    if listed is None:
+        return described
+    defaults = {option.name: option.default for option in listed.options.values()}
+    return ",".join([name, *(option for option in options if defaults.get(option.partition("=")[0]) != option.partition("=")[2])])
+
+
+def pandas_module() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        hint = "without pandas: `table` is an array with the columns `columns`"
+        raise ImportError(f"to_dataframe needs pandas, which is not installed: pip install pandas, or apt install python3-pandas ({hint})") from None
+    return pandas

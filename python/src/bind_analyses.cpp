@@ -27,9 +27,10 @@ py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t com
 }
 
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
-                            SimulateOptions options, bool driven, const std::string& vtk) {
+                            SimulateOptions options, bool driven, const std::string& vtk,
+                            const py::object& stopped) {
   const auto result = std::make_shared<Result>();
-  run_freely([&](const auto& progress) {
+  const auto run_it = [&](const auto& progress) {
     options.progress = progress;
     std::optional<VtkWriter> shapes;
     if (!vtk.empty()) {
@@ -39,7 +40,8 @@ std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& p
     const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
     *result = driven ? kinematics(system, options) : simulate(system, options);
     if (shapes) shapes->finish();
-  });
+  };
+  run_freely(run_it, stopped);
   return result;
 }
 
@@ -109,6 +111,7 @@ void bind_analyses(py::module_& m) {
       .def_readwrite("integrator", &SimulateOptions::integrator)
       .def_readwrite("initial", &SimulateOptions::initial)
       .def_readwrite("output_every", &SimulateOptions::output_every)
+      .def_readwrite("solver", &SimulateOptions::solver)
       .def_readwrite("threads", &SimulateOptions::threads)
       .def_readwrite("record_residuals", &SimulateOptions::record_residuals);
 
@@ -146,7 +149,7 @@ void bind_analyses(py::module_& m) {
 
   bind_convergence(m);
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false,
-        py::arg("vtk") = "");
+        py::arg("vtk") = "", py::arg("stopped") = py::none());
 }
 
 }  // namespace liedyn::python

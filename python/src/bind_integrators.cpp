@@ -33,8 +33,10 @@ void bind_integrators(py::module_& m) {
       .def("__repr__", [](const ListedIntegrator& listed) {
         return "<Integrator " + listed.name + ": " + listed.summary + ">";
       });
-  m.def("integrators",
-        [] { return by_name(integrators(), [](const ListedIntegrator& listed) { return listed.name; }); });
+  m.def(
+      "integrators",
+      [] { return by_name(integrators(), [](const ListedIntegrator& listed) { return listed.name; }); },
+      "Time integration methods by name, with their options.");
 }
 
 }  // namespace liedyn::python

@@ -5,6 +5,8 @@
 #include "io/write_linear_analysis.h"
 #include "io/write_results.h"
 
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 namespace liedyn::python {
@@ -42,6 +44,30 @@ InputError without_places(const InputError& error) {
   return InputError(std::move(diagnostics));
 }
 
+// A result from its parts, as they come back from a pickle or an .npz file. Without a summary only the times are known.
+std::shared_ptr<Result> make_result(
+    const std::vector<std::tuple<std::string, std::string, int>>& channels,
+    const py::array_t<double, py::array::c_style | py::array::forcecast>& table, const std::string& summary,
+    const std::string& file) {
+  const auto out = std::make_shared<Result>();
+  Trajectory& t = out->trajectory;
+  for (const auto& [name, unit, components] : channels) {
+    t.channels.push_back({name, unit, t.columns, components});
+    t.columns += components;
+  }
+  if (table.ndim() != 2 || table.shape(1) != t.columns)
+    throw InputError({{file, 0, "", fmt::format("expected a table of {} columns", t.columns), ""}});
+  t.data.assign(table.data(), table.data() + table.size());
+  check_trajectory(t, file);
+  if (!summary.empty()) {
+    out->summary = read_summary(summary, file);
+  } else {
+    out->summary.start = t.at(0, 0);
+    out->summary.end = t.at(t.rows() - 1, 0);
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_io(py::module_& m) {
@@ -61,9 +87,20 @@ void bind_io(py::module_& m) {
       throw without_places(error);
     }
   });
+  // The text of a file that need not be there any more.
+  m.def("read_model_of_file", [](std::string_view text, const std::string& file, const PathValues& numbers) {
+    std::vector<Assignment> assignments = assignments_of(numbers);
+    Description description = read_model_text(text, file, assignments);
+    return with_rest(std::move(description), assignments);
+  });
   m.def("write_results", &write_results, py::call_guard<py::gil_scoped_release>());
   m.def("summary_json", &summary_json);
-  m.def("read_results", &read_results);
+  m.def("read_results", &read_results, py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "read_result", [](const std::string& file) { return std::make_shared<Result>(read_result(file)); },
+      py::call_guard<py::gil_scoped_release>());
+  m.def("make_result", &make_result, py::arg("channels"), py::arg("table"), py::arg("summary"),
+        py::arg("file"));
   m.def("convergence_json", &convergence_json);
   m.def(
       "linear_analysis_json",

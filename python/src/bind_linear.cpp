@@ -74,7 +74,23 @@ void bind_linear(py::module_& m) {
       .def_readonly("D", &StateSpace::D)
       .def_property_readonly("json", [](const StateSpace& space) { return state_space_json(space); })
       .def("write",
-           [](const StateSpace& space, const std::string& file) { return write_state_space(space, file); });
+           [](const StateSpace& space, const std::string& file) { return write_state_space(space, file); })
+      .def(py::pickle(
+          [](const StateSpace& s) {
+            return py::make_tuple(s.model, s.formulation, s.time, s.axes.rate, s.axes.change, s.A, s.B, s.C,
+                                  s.D, s.states, s.inputs, s.outputs, s.input_values, s.output_values,
+                                  s.warnings);
+          },
+          [](const py::tuple& parts) {
+            StateSpace s;
+            std::size_t next = 0;
+            const auto take = [&]<class Part>(Part& part) { part = parts[next++].cast<Part>(); };
+            take(s.model), take(s.formulation), take(s.time), take(s.axes.rate), take(s.axes.change);
+            take(s.A), take(s.B), take(s.C), take(s.D);
+            take(s.states), take(s.inputs), take(s.outputs);
+            take(s.input_values), take(s.output_values), take(s.warnings);
+            return s;
+          }));
   m.def(
       "state_space",
       [](const ModelPointer& model, const Params& params, const std::string& at,

@@ -2,6 +2,8 @@
 #include "model/description.h"
 #include "model/field.h"
 #include "model/model.h"
+#include "model/record_all.h"
+#include "system/further_findings.h"
 
 #include <pybind11/stl.h>
 
@@ -28,14 +30,17 @@ void bind_lists(py::module_& m) {
           [](const Kind& kind) { return by_name(kind.fields, [](const Field& f) { return f.name; }); })
       .def("__repr__", [](const Kind& kind) { return "<Kind " + kind.type + ": " + kind.summary + ">"; });
 
-  m.def("elements", [] {
-    py::dict out;
-    for (const Section section : kSections)
-      out[py::cast(section_name(section))] =
-          by_name(kinds(section), [](const Kind& kind) { return kind.type; });
-    return out;
-  });
-  m.def("formulations", &formulations);
+  m.def(
+      "elements",
+      [] {
+        py::dict out;
+        for (const Section section : kSections)
+          out[py::cast(section_name(section))] =
+              by_name(kinds(section), [](const Kind& kind) { return kind.type; });
+        return out;
+      },
+      "Types of bodies, beams, joints, forces, states and sensors, by section and name, with their fields.");
+  m.def("formulations", &formulations, "Names of the formulations, the default first.");
 }
 
 }  // namespace
@@ -54,12 +59,40 @@ void bind_model(py::module_& m) {
   // Model is constant in C++; pybind11 has no holder for that.
   py::class_<Model, std::shared_ptr<Model>>(m, "Model", "A model compiled for one formulation.")
       .def(py::init([](const Description& description, const std::string& formulation) {
-        return std::const_pointer_cast<Model>(
-            Model::compile(std::make_shared<const Description>(description), formulation));
+        const auto shared = std::make_shared<const Description>(description);
+        return std::const_pointer_cast<Model>(compile_model(shared, Params(shared), formulation));
       }))
+      .def(
+          "in_formulation",
+          [](const Model& model, const std::string& formulation) {
+            return std::const_pointer_cast<Model>(Model::compile(model.shared_description(), formulation));
+          },
+          "The same description compiled for another formulation; parameters of one are those of the other.")
+      .def(
+          "recording_all",
+          [](const Model& model) {
+            Description description = model.description();
+            record_all(description);
+            return std::const_pointer_cast<Model>(Model::compile(
+                std::make_shared<const Description>(std::move(description)), model.formulation()));
+          },
+          "With sensors of all that moves. It has parameters of its own.")
       .def_property_readonly("name", [](const Model& model) { return model.description().name; })
       .def_property_readonly("file", [](const Model& model) { return model.description().file; })
+      .def_property_readonly("text",
+                             [](const Model& model) {
+                               const auto& text = model.description().text;
+                               return text == nullptr ? std::string() : *text;
+                             })
       .def_property_readonly("formulation", &Model::formulation)
+      .def_property_readonly(
+          "units",
+          [](const Model& model) {
+            py::dict out;
+            for (const Sensor& sensor : model.sensors) out[py::cast(sensor.name)] = model.unit_of(sensor);
+            return out;
+          },
+          "Of the sensors, by name.")
       .def("params", [](const Model& model) { return Params(model.shared_description()); });
 }
 

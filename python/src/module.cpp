@@ -8,5 +8,6 @@ PYBIND11_MODULE(_liedyn, m) {
   liedyn::python::bind_analyses(m);
   liedyn::python::bind_linear(m);
   liedyn::python::bind_sensitivity(m);
+  liedyn::python::bind_simulation(m);
   liedyn::python::bind_io(m);
 }

@@ -77,26 +77,96 @@ def test_initial_values_that_violate_a_constraint_are_an_error_unless_projected(
 @pytest.mark.parametrize(
     "options, words",
     [
-        ({"step": "1e-3"}, "step: expected a number of seconds, got '1e-3' (str)"),
-        ({"integrator": {}}, "integrator: expected a text"),
-        ({"output_every": 1.5}, "output_every: expected a whole number, got 1.5 (float)"),
-        ({"set": [1]}, "set: expected a dict of paths and numbers, got [1] (list)"),
-        ({"start": 0.5}, "start: expected a configuration"),
+        ({"step": "1e-3"}, "step: expected a positive number of seconds, got '1e-3' (str) (hint: without quotation marks: step=1e-3)"),
+        ({"step": -1}, "step: expected a positive number of seconds, got -1 (int)"),
+        ({"end": float("nan")}, "end: expected a finite number of seconds, got nan (float)"),
+        ({"end": 10**400}, "end: expected a finite number of seconds, got 1000"),
+        ({"integrator": {}}, 'integrator: expected a string such as "generalized-alpha,rho=0.9", got {} (dict)'),
+        ({"output_every": 1.5}, "output_every: expected a whole number from 0 to 2147483647, got 1.5 (float)"),
+        ({"every": True}, "every: expected a whole number from 0 to 2147483647, got True (bool)"),
+        ({"every": 2, "output_every": 2}, "every: is another name of output_every, got both"),
+        ({"set": [1]}, 'set: expected a dict of paths and numbers, got [1] (list) (hint: for example set={"bodies.top.mass": 2})'),
+        ({"set": {3: 4}}, "set: expected the path of a parameter, got 3 (int)"),
+        ({"start": {"bodies": {}}}, "start: expected a finite number of seconds, got {'bodies': {}} (dict) (hint: a configuration to begin from is from_=...)"),
+        ({"from_": 0.5}, "from_: expected a configuration: a file, a dict, or what `static` and `assemble` return; got 0.5 (float)"),
+        ({"from_": "nowhere.json"}, "nowhere.json: cannot be read: No such file or directory"),
+        ({"from_": '{"bodies": {}}'}, "from_: expected the name of a file, got the string"),
+        ({"formulation": 3}, "formulation: expected a string, got 3 (int)"),
+        ({"solver": "lapack"}, "solver: must be one of auto, dense, block, klu, got 'lapack'"),
+        ({"solver": 1}, "solver: expected a string, got 1 (int)"),
+        ({"threads": -1}, "threads: expected a whole number from 0 to 2147483647, got -1 (int)"),
+        ({"threads": 100000}, "threads: must be 0 (chosen by size) to 1024, got 100000"),
+        ({"residuals": "yes"}, "residuals: expected True or False, got 'yes' (str)"),
+        ({"vtk": 3}, "vtk: expected the name of a folder, a string or a Path, got 3 (int)"),
+        ({"sensitivities": 3}, "sensitivities: expected a list of paths, got 3 (int)"),
+        ({"sensitivities": [3]}, "sensitivities: expected a list of paths, got 3 (int) in it"),
     ],
 )
-def test_options_of_the_wrong_type_are_input_errors(options, words):
+def test_arguments_of_the_wrong_kind_are_named(options, words):
     with pytest.raises(ld.InputError) as caught:
         ld.run("heavy_top", **options)
     assert words in str(caught.value)
+    assert len(str(caught.value)) < 300
 
 
-def test_a_compiled_model_may_be_run_and_differentiated_as_any_other():
+def test_all_arguments_of_the_wrong_kind_are_reported_at_once():
+    with pytest.raises(ld.InputError) as caught:
+        ld.run("heavy_top", step="1", integrator=1, strict=2)
+    assert [finding.path for finding in caught.value.diagnostics] == ["integrator", "step", "strict"]
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: ld.Model(3), "model: expected a name, a file or a dict, got 3 (int)"),
+        (lambda: ld.load(3), "model: expected the name of a file"),
+        (lambda: ld.modes("pendulum", count="3"), "count: expected a whole number from 0 to 2147483647, got '3' (str)"),
+        (lambda: ld.modes("pendulum", axes=[0, 1]), "axes: expected three finite numbers, got [0, 1] (list)"),
+        (lambda: ld.modes("pendulum", at=None), 'at: expected "initial", "static", "end" or a time, got None'),
+        (lambda: ld.modes("pendulum", solver="lapack"), "solver"),
+        (lambda: ld.static("pendulum", load_steps=0), "load_steps: expected a whole number from 1"),
+        (lambda: ld.static("pendulum", tolerance="small"), "tolerance: expected a finite number, got 'small' (str)"),
+        (lambda: ld.linearize("pendulum", inputs={}), "inputs: expected a list of paths, got {} (dict)"),
+        (lambda: ld.assemble("pendulum", hold=3), "hold: expected a list of bodies, got 3 (int)"),
+        (lambda: ld.converge("pendulum", steps=["1"]), "steps: expected a list of numbers of seconds, got ['1'] (list)"),
+        (lambda: ld.converge("pendulum", jobs="2"), "jobs: expected a whole number from 1 to 2147483647, got '2' (str) (hint: without quotation marks: jobs=2)"),
+        (lambda: ld.converge("pendulum", reference=3), 'reference: expected "fine", "INTEGRATOR@STEP", a Result or a file, got 3 (int)'),
+        (lambda: ld.analyze_integrator(3), "integrators: expected a list of strings, got 3 (int)"),
+        (lambda: ld.analyze_integrator("rk44", h_over_period="x"), "h_over_period: expected positive numbers in ascending order, got 'x' (str)"),
+        (lambda: ld.sensitivity("heavy_top", "spin", method=3), "method: expected a string, got 3 (int)"),
+        (lambda: ld.sensitivity("heavy_top", "spin", check="yes"), "check: expected True or False, got 'yes' (str)"),
+        (lambda: ld.gradient("heavy_top", "position[2]", ["spinn"]), "did you mean 'spin'"),
+        (lambda: ld.optimize(3), "study: expected the name of a file or a dict, got 3 (int)"),
+        (lambda: ld.optimize("nowhere.json"), "nowhere.json: cannot be read: No such file or directory"),
+        (lambda: ld.sweep("heavy_top", set={"spin": [1, 2]}), "set: expected a list of dicts, one per run"),
+        (lambda: ld.sweep("heavy_top", set=[{"spin": 1}, 2]), "set[1]: expected a dict of paths and numbers, got 2 (int)"),
+        (lambda: ld.load_result("nowhere.csv"), "nowhere.csv: cannot be read: No such file or directory"),
+        (lambda: ld.load_result("nowhere.h5"), "nowhere.h5: cannot be read as HDF5"),
+        (lambda: ld.load_result("nowhere.npz"), "nowhere.npz: cannot be read: No such file or directory"),
+        (lambda: ld.load_result("nowhere.txt"), "nowhere.txt: expected a result file"),
+        (lambda: ld.load_result(3), "file: expected the name of a file"),
+    ],
+)
+def test_every_function_names_its_arguments(call, words):
+    with pytest.raises(ld.InputError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+def test_a_compiled_model_may_be_analysed_as_any_other():
     top = ld.Model("heavy_top", set={"spin": 100})
     assert ld.run(top, end=0.01).summary["set"] == {"spin": 100}
     assert ld.run(top, end=0.01, set={"spin": 50, "bodies.top.mass": 3}).summary["set"] == {"spin": 50, "bodies.top.mass": 3}
     assert ld.parameters(top)["parameters.spin"] == 100
-    with pytest.raises(ld.InputError, match="formulation: this Model is compiled for"):
-        ld.run(top, formulation="se3")
+    # For another formulation it is compiled anew, with its values.
+    other = ld.run(top, formulation="se3", end=0.01)
+    np.testing.assert_array_equal(other.table, ld.run("heavy_top", set={"spin": 100}, formulation="se3", end=0.01).table)
+    assert top.formulation == "r3so3"
+    with pytest.raises(ld.InputError, match="formulation"):
+        ld.run(top, formulation="se4")
+    study = ld.converge(top, formulations=["r3so3", "se3"], steps=[2e-3, 1e-3], end=0.02)
+    by_name = ld.converge("heavy_top", set={"spin": 100}, formulations=["r3so3", "se3"], steps=[2e-3, 1e-3], end=0.02)
+    np.testing.assert_array_equal(study.errors(1), by_name.errors(1))
 
 
 def test_json_text_and_folders_that_do_not_exist_are_named_shortly(heavy_top, tmp_path):
@@ -104,8 +174,13 @@ def test_json_text_and_folders_that_do_not_exist_are_named_shortly(heavy_top, tm
         ld.run('{"liedyn": 1, "bodies": {' + '"x": 1, ' * 100)
     assert "expected the name or the file of a model" in str(caught.value)
     assert len(str(caught.value)) < 250
-    with pytest.raises(ld.InputError, match="there is no folder"):
-        heavy_top.save(tmp_path / "nodir" / "x.csv")
+    for name in ("x.csv", "x.h5", "x.npz"):
+        with pytest.raises(ld.InputError, match=f"nodir/{name}: cannot be written: there is no folder"):
+            heavy_top.save(tmp_path / "nodir" / name)
+    with pytest.raises(ld.InputError, match="file: expected a file that ends with .csv, .h5 or .npz, got"):
+        heavy_top.save(tmp_path / "x.txt")
+    with pytest.raises(ld.InputError, match="file: expected the name of a file"):
+        heavy_top.save(3)
 
 
 def test_input_error_is_a_value_error_and_can_be_sent_between_processes():

@@ -39,7 +39,7 @@ def test_equilibrium_is_a_start(tmp_path):
     assert rest["angle"] == pytest.approx(-0.5, abs=1e-10)
     rest.save(tmp_path / "rest.json")
     for start in (rest, tmp_path / "rest.json", {"bodies": rest.bodies}):
-        result = ld.run(pendulum(), start=start, end=0.1)
+        result = ld.run(pendulum(), from_=start, end=0.1)
         np.testing.assert_allclose(result["place"][-1], [0, -0.7, 0], atol=1e-9)
 
 
@@ -100,15 +100,15 @@ def test_what_nothing_holds_is_an_error():
 
 def test_assembly_holds_what_it_is_told_to():
     turned = {"bodies": {"bob": {"orientation": {"rotation_vector": [0, 0, 1]}}}}
-    found = ld.assemble(pendulum(0), start=turned)
+    found = ld.assemble(pendulum(0), from_=turned)
     position = np.array(found.bodies["bob"]["position"])
     assert np.linalg.norm(position) == pytest.approx(0.7, abs=1e-12)
     with pytest.raises(ld.InputError, match="assembly found no configuration"):
-        ld.assemble(pendulum(0), start=turned, hold="bob")
+        ld.assemble(pendulum(0), from_=turned, hold="bob")
     with pytest.raises(ld.InputError, match="did you mean 'bob'"):
         ld.assemble(pendulum(0), hold="bop")
     with pytest.raises(ld.InputError, match="no such body"):
-        ld.assemble(pendulum(0), start={"bodies": {"bop": {}}})
+        ld.assemble(pendulum(0), from_={"bodies": {"bop": {}}})
 
 
 def test_campbell_diagram_and_root_locus():
@@ -153,8 +153,8 @@ def test_a_start_gives_what_it_says_and_the_model_the_rest(formulation):
     bob["angular_velocity"] = [0, 0, 3]
     bob["velocity"] = [2.1, 0, 0]
     place = {"bodies": {"bob": {"position": [0, -0.7, 0]}}}
-    assert ld.run(model, start=place, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)
+    assert ld.run(model, from_=place, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)
     # Left to be found by the model, given by the start.
     bob["angular_velocity"] = bob["velocity"] = "consistent"
     spin = {"bodies": {"bob": {"angular_velocity": [0, 0, 3]}}}
-    assert ld.run(model, start=spin, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)
+    assert ld.run(model, from_=spin, end=1e-3, formulation=formulation)["rate"][0] == pytest.approx(3, abs=1e-12)

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 import liedyn as ld
-from liedyn import reproduce
-from liedyn.reproduce import figure, heavy_top, rotor, slider_crank, small
-from liedyn.reproduce import pages, runner
-from liedyn.reproduce.__main__ import main
-from liedyn.reproduce.astable import flexible as astable_flexible
-from liedyn.reproduce.pages import tally
-from liedyn.reproduce.astable import squeezer
-from liedyn.reproduce.evaluation import judging, runs as evaluation
-from liedyn.reproduce.sensitivity import direct_differentiation as direct
-from liedyn.reproduce.sensitivity import forms
-from liedyn.reproduce.sigma import newton as sigma_newton
-from liedyn.reproduce.study import explicit as study_explicit
-from liedyn.reproduce.study import flexible as study_flexible
-from liedyn.reproduce.study import hub as study_hub
+import liedyn_reproduce as reproduce
+from liedyn_reproduce import figure, heavy_top, rotor, slider_crank, small
+from liedyn_reproduce import pages, runner
+from liedyn_reproduce.__main__ import main
+from liedyn_reproduce.astable import flexible as astable_flexible
+from liedyn_reproduce.pages import tally
+from liedyn_reproduce.astable import squeezer
+from liedyn_reproduce.evaluation import judging, runs as evaluation
+from liedyn_reproduce.sensitivity import direct_differentiation as direct
+from liedyn_reproduce.sensitivity import forms
+from liedyn_reproduce.sigma import newton as sigma_newton
+from liedyn_reproduce.study import explicit as study_explicit
+from liedyn_reproduce.study import flexible as study_flexible
+from liedyn_reproduce.study import hub as study_hub
 
 EXPECTED = [f"report-fig{n}" for n in range(3, 22)] + ["report-sec3.2", "report-example3.2"]
 EXPECTED += [f"sigma-fig{n}" for n in (2, 3, 4, 6, 7, 9, 10)]

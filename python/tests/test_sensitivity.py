@@ -69,6 +69,11 @@ def test_derivatives_are_found_by_any_spelling():
     assert s["energy", "parameters.spin"] == s["energy", "spin"]
     assert s["position", "spin"].shape == (3,)
     assert "d/d(spin)" in str(s) and "position[2]" in str(s)
+    assert s.units == {"position[0]": "m", "position[1]": "m", "position[2]": "m", "energy": "J", "spin": ""}
+    with_units = ld.sensitivity("heavy_top", ["bodies.top.mass", "bodies.top.inertia[1]"], ["position[2]", "energy"], **OPTIONS)
+    for words in ("at bodies.top.mass = 15 kg", " m/kg", "J/kg", "J/(kg m^2)"):
+        assert words in str(with_units), words
+    assert str(with_units).count("\n") == 3 and "\n" not in repr(with_units)
     with pytest.raises(KeyError, match="there are position"):
         s["place", "spin"]
     backwards = ld.sensitivity("heavy_top", ["spin"], ["position"], method="adjoint", **OPTIONS)
@@ -77,7 +82,7 @@ def test_derivatives_are_found_by_any_spelling():
     assert len(ld.sensitivity("heavy_top", ["bodies.*.inertia[*]"], ["energy"], **OPTIONS).parameters) >= 3
     with pytest.raises(ld.InputError, match="named twice"):
         ld.run("heavy_top", sensitivities=["spin", "spin"], **OPTIONS)
-    with pytest.raises(ld.InputError, match="expected texts"):
+    with pytest.raises(ld.InputError, match="parameters: expected a list of paths"):
         ld.sensitivity("heavy_top", [1])
 
 

@@ -133,10 +133,10 @@ def double_pendulum(p: dict):
 
 def test_a_double_pendulum():
     rate = double_pendulum(model("a_double_pendulum")["parameters"])
-    result = run("a_double_pendulum", start={"joints": {"shoulder": 1.2, "elbow": -0.7}})
+    result = run("a_double_pendulum", from_={"joints": {"shoulder": 1.2, "elbow": -0.7}})
     y = integrate(rate, [1.2, 0.5, 0, 0], result.time, 0.01)
     compare("angles [rad]", values(result, "q1", "q2"), np.column_stack([y[:, 0], y[:, 1] - y[:, 0]]), 1e-8)
-    fine = run("a_double_pendulum", start={"joints": {"shoulder": 1.2, "elbow": -0.7}}, step=2e-3)
+    fine = run("a_double_pendulum", from_={"joints": {"shoulder": 1.2, "elbow": -0.7}}, step=2e-3)
     energy = values(fine, "energy")[:, 0]
     compare("energy less the work of the dampers [J]", energy - work(fine, "lost1", "lost2"), energy[0], 5e-8)
 
@@ -285,7 +285,7 @@ def test_d_quarter_car():
     compare("poles [1/s]", np.sort_complex(ld.modes(TASKS / "d_quarter_car.json", at="static").eigenvalues),
             np.sort_complex(poles[poles.imag > 0]), 1e-11)
 
-    result = run("d_quarter_car", start=rest)
+    result = run("d_quarter_car", from_=rest)
     y = integrate(rate, [heights[0], sum(heights), 0, 0], result.time, 1e-3)
     compare("road [m]", values(result, "road_height")[:, 0], [road(p["speed"] * t) for t in result.time], 1e-13)
     compare("heights of wheel and car [m]", values(result, "wheel_height", "car_height"), y[:, :2], 1e-9)

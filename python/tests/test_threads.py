@@ -63,7 +63,7 @@ def test_other_threads_run_during_a_run():
 def test_errors_of_a_thread_reach_its_caller():
     with ThreadPoolExecutor(max_workers=1) as pool:
         future = pool.submit(ld.run, "heavy_top", step=-1)
-        with pytest.raises(ld.InputError, match="simulation.step: must be positive"):
+        with pytest.raises(ld.InputError, match="step: expected a positive number of seconds"):
             future.result()
 
 

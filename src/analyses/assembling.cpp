@@ -5,17 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/largest.h"
 #include "base/suggest.h"
 #include "system/tree_state.h"
 
 namespace liedyn {
 namespace {
-
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::max(out, std::abs(x));
-  return out;
-}
 
 // Per velocity whether it may move; empty: all.
 std::vector<bool> movable(const Model& model, const AssembleOptions& options) {

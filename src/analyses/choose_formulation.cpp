@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "integrators/driver.h"
-#include "system/initial.h"
+#include "analyses/simulation.h"
 
 namespace liedyn {
 
@@ -12,36 +11,33 @@ namespace {
 
 // Whether the first steps of the run itself go well in a formulation.
 bool holds(const System& system, const SimulateOptions& options, const std::string& formulation, long steps) {
-  const System trial(Model::compile(system.model().shared_description(), formulation), system.params());
-  const std::unique_ptr<Integrator> integrator = make_integrator(trial, options.integrator);
-  Work work(trial, options.solver), stage_work(trial, options.solver, integrator->form());
-  State state = consistent_state(
-      trial, options.start, {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
-  const DriveReport report = drive(*integrator, trial, {options.end, options.step}, state, stage_work,
-                                   [&](const State&, long step) { return step < steps; });
-  return report.completed || report.interrupted;
+  Simulation trial(System(Model::compile(system.model().shared_description(), formulation), system.params()),
+                   options, Simulation::End::Fixed);
+  return trial.run_to(options.end, [&](const State&, long step) { return step < steps; }) ||
+         trial.report().interrupted;
 }
 
 }  // namespace
 
 FormulationChoice choose_formulation(const System& system, const SimulateOptions& options, long trial_steps) {
-  const System trial(Model::compile(system.model().shared_description(), "r3so3-spatial"), system.params());
   // Equal steps and no oscillations of its own, whatever the run itself will use.
-  const std::unique_ptr<Integrator> integrator = make_integrator(trial, "generalized-alpha,rho=0.8,index=2");
-  Work work(trial, options.solver), stage_work(trial, options.solver, integrator->form());
-  State state = consistent_state(
-      trial, options.start, {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
+  SimulateOptions of_trial = options;
+  of_trial.integrator = "generalized-alpha,rho=0.8,index=2";
+  Simulation trial(
+      System(Model::compile(system.model().shared_description(), "r3so3-spatial"), system.params()), of_trial,
+      Simulation::End::Fixed);
+  const std::vector<Node>& nodes = trial.system().model().nodes;
 
   // Angular velocities of the last two states, body axes and inertial axes.
   struct Past {
     Vec3 body[2], inertial[2];
   };
-  std::vector<Past> past(trial.model().nodes.size());
+  std::vector<Past> past(nodes.size());
   FormulationChoice out;
   long seen = 0;
   const auto observe = [&](const State& now, long) {
     for (std::size_t i = 0; i < past.size(); ++i) {
-      const Node& node = trial.model().nodes[i];
+      const Node& node = nodes[i];
       const Motion<double> m =
           node_motion(node.type, now.q.data() + node.q, now.v.data() + node.v, now.vdot.data() + node.v);
       const Vec3 body = m.V.tail<3>(), inertial = m.R * body;
@@ -55,8 +51,8 @@ FormulationChoice choose_formulation(const System& system, const SimulateOptions
     ++seen;
     return seen <= trial_steps;
   };
-  observe(state, 0);
-  drive(*integrator, trial, {options.end, options.step}, state, stage_work, observe);
+  observe(trial.state(), 0);
+  trial.run_to(options.end, observe);
   const double terms = static_cast<double>(std::max(1L, seen - 2));
   out.body /= terms;
   out.inertial /= terms;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "integrators/driver.h"
-
 namespace liedyn {
 
 std::vector<double> step_ends(const System& system, const SimulateOptions& o) {
@@ -16,16 +14,12 @@ std::vector<double> step_ends(const System& system, const SimulateOptions& o) {
       out.push_back(n == count ? o.end : o.start + static_cast<double>(n) * h);
     return out;
   }
-  Work work(system, o.solver);
-  State state =
-      consistent_state(system, o.start, {.policy = initial_policy(o.initial), .given = o.from.get()}, work);
-  if (integrator->form() == IndexForm::Stabilized) work = Work(system, o.solver, integrator->form());
-  const DriveReport report =
-      drive(*integrator, system, {o.end, o.step}, state, work, [&](const State& now, long) {
-        out.push_back(now.t);
-        return true;
-      });
-  if (!report.completed) throw NumericalError(state.t, report.failure);
+  Simulation simulation(system, o, Simulation::End::Fixed);
+  const bool completed = simulation.run_to(o.end, [&](const State& now, long) {
+    out.push_back(now.t);
+    return true;
+  });
+  if (!completed) throw NumericalError(simulation.time(), simulation.report().failure);
   return out;
 }
 
@@ -44,8 +38,7 @@ namespace {
 // The name of a constraint that follows from others at the start; empty: there is none.
 std::string redundant_row(const System& system, const SimulateOptions& options) {
   Work work(system, options.solver);
-  const State state = consistent_state(
-      system, options.start, {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
+  const State state = initial_state(system, options, work);
   return state.redundant.empty() ? "" : system.model().row_name(state.redundant.front());
 }
 

@@ -5,13 +5,13 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyses/outputs.h"
-#include "analyses/simulate.h"
+#include "analyses/simulation.h"
 #include "base/error.h"
-#include "integrators/integrator.h"
 
 namespace liedyn {
 
@@ -45,14 +45,21 @@ inline void use_log(VariedWork& work, SolutionLog* log) {
   work.place_in_log = 0;
 }
 
-inline void follow_angles(const System& system, State& state, Work& work) {
-  system.follow_angles(state, work);
+// visit(values of the state, plain work) for angles, redundant rows and multipliers. Where rows are redundant nothing depends on how multipliers are shared
+// (refuse_shared_reactions): their values are, their derivatives stay.
+template <class Visit>
+void with_values(State& state, Work& work, const Visit& visit) {
+  visit(state, work);
 }
-inline void follow_angles(const VariedSystem& system, VariedState& state, VariedWork& work) {
-  if (state.angles.empty()) return;
+template <class Visit>
+void with_values(VariedState& state, VariedWork& work, const Visit& visit) {
+  if (state.angles.empty() && state.redundant.empty()) return;
   set_values(state, work.values);
-  system.plain().follow_angles(work.values, work.plain);
+  visit(work.values, work.plain);
   state.angles = work.values.angles;
+  if (state.redundant.empty()) return;
+  state.redundant = work.values.redundant;
+  for (std::size_t i = 0; i < state.lambda.size(); ++i) state.lambda[i].v = work.values.lambda[i];
 }
 
 }  // namespace fixed_steps_detail
@@ -83,7 +90,13 @@ class FixedSteps {
     return state;
   }
   // What the method adds to them.
-  void begin(StateOf<S>& state) { integrator_->start(state, time(1) - time(0), *work_); }
+  void begin(StateOf<S>& state) {
+    using namespace fixed_steps_detail;
+    integrator_->start(state, time(1) - time(0), *work_);
+    with_values(state, *work_, [&](State& values, Work& work) {
+      if (!values.redundant.empty()) watch_.emplace(plain_of(system_), values, work);
+    });
+  }
 
   // Step n = 1, 2, ...; throws NumericalError. The log, if any, gets the solutions of a plain step, and gives them to one with derivatives.
   void step(std::size_t n, const StateOf<S>& from, StateOf<S>& to, SolutionLog* log = nullptr) {
@@ -92,20 +105,20 @@ class FixedSteps {
     const double h = has_equal_steps() ? time(1) - time(0) : time(n) - time(n - 1);
     to.angles = from.angles;
     to.redundant = from.redundant;
-    Attempt attempt = integrator_->step(from, h, to, *work_);
-    if (!attempt.converged()) {
-      Work& plain = plain_of(*work_);
-      if (attempt.corrector.failure == CorrectorFailure::Singular && plain.solver->name() == "block")
-        plain.use_solver(plain_of(system_), "klu");
-      use_log(*work_, log);
-      attempt = integrator_->step_carefully(from, h, to, *work_);
-    }
+    const Attempt attempt = attempt_step(*integrator_, plain_of(system_), from, h, to, *work_,
+                                         plain_of(*work_), true, [&](const Attempt& tried) {
+                                           if (!tried.converged()) use_log(*work_, log);
+                                         });
     if (!attempt.converged())
       throw NumericalError(
           from.t, fmt::format("t = {:.9g}, step {:.3g}: {} (derivatives need a run that reaches its end)",
                               from.t, h, integrator_->failure(attempt, plain_of(system_))));
     to.t = time(n);
-    follow_angles(system_, to, *work_);
+    with_values(to, *work_, [&](State& values, Work& work) {
+      plain_of(system_).follow_angles(values, work);
+      if (watch_ && !watch_->after_step(values, h, nullptr))
+        throw NumericalError(values.t, watch_->failure());
+    });
   }
   // The state at the part s of the step that was taken last.
   void between(const StateOf<S>& from, const StateOf<S>& to, double s, StateOf<S>& out) {
@@ -141,6 +154,8 @@ class FixedSteps {
   const std::vector<double>& ends_;
   std::unique_ptr<IntegratorOf<S>> integrator_;
   std::unique_ptr<WorkOf<S>> work_;
+  std::optional<ConstraintWatch>
+      watch_;  // where constraints are redundant: which of them are imposed changes along the way
   std::vector<S> variables_, sensors_;
 };
 

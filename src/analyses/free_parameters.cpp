@@ -6,20 +6,12 @@
 #include <optional>
 #include <random>
 
+#include "base/largest.h"
 #include "system/redundancy.h"
 #include "system/tree_state.h"
 #include "system/varied_system.h"
 
 namespace liedyn {
-namespace {
-
-double largest(const std::vector<Varied>& x) {
-  double out = 0;
-  for (const Varied& y : x) out = std::max(out, std::abs(y.v));
-  return out;
-}
-
-}  // namespace
 
 // One sweep backwards from a sum of all rows with arbitrary weights: it depends on a parameter exactly if some row does.
 std::vector<std::string> remarks_on_bound_parameters(const System& given, const SimulateOptions& options,

@@ -3,18 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <initializer_list>
 
+#include "analyses/advice.h"
+#include "base/largest.h"
 #include "model/flexible/body.h"
 #include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
 
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::max(out, std::abs(x));
-  return out;
+bool any_of_type(const std::vector<Entry>& entries, std::initializer_list<std::string_view> types) {
+  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return std::find(types.begin(), types.end(), entry.kind->type) != types.end();
+  });
+}
+
+// There are bodies, but its joints hold all of them, and nothing drives them.
+bool is_locked(const Model& model, const State& state) {
+  const Description& d = model.description();
+  return !d.entries(Section::Bodies).empty() && degrees_of_freedom(model, state) == 0 &&
+         !any_of_type(d.entries(Section::Joints), {"prescribed_motion", "prescribed_velocity"});
 }
 
 }  // namespace
@@ -23,25 +32,31 @@ int degrees_of_freedom(const Model& model, const State& state) {
   return model.first_state() - model.rows + static_cast<int>(state.redundant.size());
 }
 
+std::string redundancy_warning(const System& system, const State& state, std::string_view result) {
+  Work work(system);
+  const std::size_t count = state.redundant.size();
+  return fmt::format(
+      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
+      "(torques divided by {:.9g} m, the model's "
+      "length)",
+      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
+      row_names(system.model(), state.redundant),
+      system.model().forces_use_multipliers
+          ? fmt::format("friction, and so the {}, depends on how reactions are shared", result)
+          : fmt::format("the {} is the same", result),
+      constraint_scales(system, state, work).length);
+}
+
 std::vector<std::string> model_warnings(const System& system, const State& state) {
   const Model& model = system.model();
   const Description& d = model.description();
   const double* params = system.params().values().data();
   std::vector<std::string> out = flexible_remarks(model, params);
-  const std::vector<Entry>& bodies = d.entries(Section::Bodies);
-  const auto any_of = [](const std::vector<Entry>& entries, const auto& is) {
-    return std::any_of(entries.begin(), entries.end(),
-                       [&](const Entry& entry) { return is(entry.kind->type); });
-  };
-  const bool driven = any_of(d.entries(Section::Joints), [](const std::string& type) {
-    return type == "prescribed_motion" || type == "prescribed_velocity";
-  });
-  if (!bodies.empty() && !driven && degrees_of_freedom(model, state) == 0)
+  if (is_locked(model, state))
     out.emplace_back(
         "the model has 0 degrees of freedom: its joints hold all bodies, and nothing drives them");
   const Vec3 g = Eigen::Map<const Vec3>(params + d.gravity());
-  if (g.z() != 0 && g.head<2>().norm() == 0 &&
-      any_of(bodies, [](const std::string& type) { return type == "planar"; }))
+  if (g.z() != 0 && g.head<2>().norm() == 0 && any_of_type(d.entries(Section::Bodies), {"planar"}))
     out.push_back(fmt::format(
         "gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it", g.z()));
   return out;
@@ -69,7 +84,9 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   }
   for (const int row : state.redundant) out.redundant.push_back(model.row_name(row));
   out.degrees_of_freedom = degrees_of_freedom(model, state);
+  out.is_locked = is_locked(model, state);
   out.warnings = model_warnings(system, state);
+  for (std::string& advice : unit_advice(system)) out.warnings.push_back(std::move(advice));
 
   system.residual(state, work, {true, true, false});
   out.residual_position = largest(work.phi);

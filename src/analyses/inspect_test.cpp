@@ -1,6 +1,7 @@
 #include "analyses/inspect.h"
 
 #include <array>
+#include <cmath>
 #include <memory>
 #include <span>
 #include <string>
@@ -172,6 +173,23 @@ TEST(Inspect, MeasuresInconsistentVelocities) {
   ASSERT_EQ(i.findings.size(), 1u);
   EXPECT_NE(i.findings[0].message.find("velocities violate this constraint"), std::string::npos)
       << i.findings[0].message;
+}
+
+TEST(Inspect, ShowsAResidualThatIsNotANumber) {
+  ModelBuilder builder;
+  builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 0, 1});
+  builder.joint("drive", "prescribed_motion").set("joint", std::string("hinge")).set("motion", {0});
+  builder.expression("motion", 0, "1 - sqrt(1 - t)");
+  const auto description = builder.finish();
+  const System system(Model::compile(description), Params(description));
+  EXPECT_EQ(inspect(system, 0, InitialPolicy::Project).residual_position, 0);
+  const Inspection later = inspect(system, 2, InitialPolicy::Check);
+  EXPECT_TRUE(std::isnan(later.residual_position)) << later.residual_position;
+  EXPECT_FALSE(later.findings.empty());
 }
 
 TEST(Inspect, ABodyWithoutMassNeedsAJoint) {

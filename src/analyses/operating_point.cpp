@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "analyses/simulation.h"
 #include "analyses/statics.h"
 #include "base/suggest.h"
 
@@ -12,10 +13,7 @@ namespace liedyn {
 
 State operating_point(const System& system, const std::string& at, SimulateOptions options) {
   Work work(system, options.solver);
-  const auto start = [&] {
-    return consistent_state(system, options.start,
-                            {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
-  };
+  const auto start = [&] { return initial_state(system, options, work); };
   if (at == "initial") return start();
   if (at == "static") {
     StaticOptions statics;

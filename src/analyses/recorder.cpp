@@ -2,20 +2,12 @@
 
 #include <fmt/chrono.h>
 
-#include <algorithm>
 #include <cmath>
 #include <ctime>
 
+#include "base/largest.h"
+
 namespace liedyn {
-namespace {
-
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::max(out, std::abs(x));
-  return out;
-}
-
-}  // namespace
 
 Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t rows,
                    const SimulateOptions& options)
@@ -69,11 +61,11 @@ void Recorder::watch(const State& state) {
   s.energy_final = e.kinetic + e.potential;
   if (first_) s.energy_initial = s.energy_final;
   first_ = false;
-  s.energy_max_drift = std::max(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
+  s.energy_max_drift = larger(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
   system_->residual(state, *work_, {true, true, false});
   residuals_ = {largest(work_->phi), largest(work_->rate)};
-  s.residual_position = std::max(s.residual_position, residuals_.position);
-  s.residual_velocity = std::max(s.residual_velocity, residuals_.velocity);
+  s.residual_position = larger(s.residual_position, residuals_.position);
+  s.residual_velocity = larger(s.residual_velocity, residuals_.velocity);
   s.end = state.t;
 }
 

@@ -72,7 +72,7 @@ bool ShiftedMatrix::filled_and_factorized(double s, double mass) {
   for_each_entry(l_->L, [&](int row, int column, double value) { entry(row, nv_ + column) += value; });
   if (!held_.empty()) solver_->hold(held_);
   equilibrate();
-  return solver_->factorize() && solver_->reciprocal_condition() > kSingular;
+  return factorize_with_condition(pattern_, *solver_) > kSingular;
 }
 
 // Rows and columns are brought to the size 1, by powers of 2: forces, torques and rows of constraints have different units, and a slender beam's stiffness against

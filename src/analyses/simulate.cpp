@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <thread>
 
-#include "analyses/choose_formulation.h"
 #include "analyses/inspect.h"
 #include "analyses/recorder.h"
+#include "analyses/simulation.h"
 #include "base/suggest.h"
-#include "integrators/driver.h"
-#include "system/redundancy.h"
 
 namespace liedyn {
 
@@ -40,29 +37,6 @@ void check_times(const SimulateOptions& o) {
 }
 
 namespace {
-
-int thread_count(const SimulateOptions& options, const Model& model) {
-  constexpr std::size_t kWorthwhile = 4096;  // bodies
-  if (options.threads > 0) return options.threads;
-  return model.nodes.size() < kWorthwhile
-             ? 1
-             : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
-std::string redundancy_warning(const System& system, const State& state) {
-  Work work(system);
-  const std::size_t count = state.redundant.size();
-  return fmt::format(
-      "{} constraint{} from others and {} not imposed: {}; {}, reactions are the smallest possible ones "
-      "(torques divided by {:.9g} m, the model's "
-      "length)",
-      count, count == 1 ? " follows" : "s follow", count == 1 ? "is" : "are",
-      row_names(system.model(), state.redundant),
-      system.model().forces_use_multipliers
-          ? "friction, and so the motion, depends on how reactions are shared"
-          : "the motion is the same",
-      constraint_scales(system, state, work).length);
-}
 
 // The largest angular velocity, of a body or in a joint of a tree.
 double largest_spin(const Model& model, const State& state) {
@@ -98,52 +72,38 @@ SimulateOptions default_options(const Description& d) {
   return out;
 }
 
-Result simulate(const System& system, const SimulateOptions& options) {
-  check_times(options);
-  const Model& model = system.model();
-  if (model.formulation() == "auto") {
-    const FormulationChoice choice = choose_formulation(system, options);
-    Result out = simulate(
-        System(Model::compile(model.shared_description(), choice.formulation), system.params()), options);
-    out.summary.formulation_chosen = true;
-    return out;
+Result simulate(const System& given, const SimulateOptions& options) {
+  Simulation simulation(given, options, Simulation::End::Fixed);
+  if (options.resume) {
+    simulation.restore(*options.resume);
+    if (!(options.end > simulation.time()))
+      throw InputError("simulation.end",
+                       fmt::format("must be a time after that of the checkpoint ({}), got {}",
+                                   simulation.time(), options.end));
   }
+  const System& system = simulation.system();
+  const Model& model = system.model();
+  const State& start = simulation.state();
   Result result;
   Summary& s = result.summary;
-  const std::unique_ptr<Integrator> integrator = make_integrator(system, options.integrator);
-  // Initial values need the plain linear system.
-  auto work_pointer = std::make_unique<Work>(system, options.solver);
-  State state = consistent_state(system, options.start,
-                                 {.policy = initial_policy(options.initial), .given = options.from.get()},
-                                 *work_pointer);
-  if (integrator->form() == IndexForm::Stabilized)
-    work_pointer = std::make_unique<Work>(system, options.solver, integrator->form());
-  Work& work = *work_pointer;
-  if (const int threads = thread_count(options, model); threads > 1)
-    work.use_threads(std::make_shared<ThreadPool>(threads));
-
-  s.integrator = integrator->describe();
+  s.integrator = simulation.integrator().describe();
   s.formulation = model.formulation();
-  s.start = options.start;
+  s.formulation_chosen = simulation.formulation_chosen();
+  s.start = start.t;
   s.unknowns = system.unknowns();
-  s.degrees_of_freedom = degrees_of_freedom(model, state);
-  s.solver = work.solver->name();
-  s.warnings = model_warnings(system, state);
-  for (std::string& warning : integrator->warnings()) s.warnings.push_back(std::move(warning));
-  if (!state.redundant.empty()) {
-    for (const int row : state.redundant) s.redundant.push_back(model.row_name(row));
-    s.warnings.push_back(redundancy_warning(system, state));
-  }
+  s.degrees_of_freedom = degrees_of_freedom(model, start);
+  s.solver = simulation.work().solver->name();
+  for (const int row : start.redundant) s.redundant.push_back(model.row_name(row));
 
   const long steps = step_count(options.start, options.end, options.step);
   const long every = options.output_every;
-  s.adaptive = integrator->control().adaptive;
+  s.adaptive = simulation.integrator().control().adaptive;
   const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
-  Recorder recorder(system, work, result, rows, options);
-  recorder.record(state);
+  Recorder recorder(system, simulation.work(), result, rows, options);
+  recorder.record(start);
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
-  double before = state.t, largest_turn = 0;
+  double before = start.t, largest_turn = 0;
   const auto observe = [&](const State& now, long step) {
     largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
     before = now.t;
@@ -155,15 +115,19 @@ Result simulate(const System& system, const SimulateOptions& options) {
       recorder.watch(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
-  DriveOptions drive_options{options.end, options.step};
-  if (s.adaptive && every > 0) {
-    drive_options.spacing = static_cast<double>(every) * options.step;
-    drive_options.output = [&](const State& now) { recorder.sense(now); };
-  }
-  const DriveReport report = drive(*integrator, system, drive_options, state, work, observe);
+  if (s.adaptive && every > 0)
+    simulation.set_output(static_cast<double>(every) * options.step,
+                          [&](const State& now) { recorder.sense(now); });
+  simulation.run_to(options.end, observe);
+  const DriveReport& report = simulation.report();
+  const State& state = simulation.state();
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
-  s.warnings.insert(s.warnings.end(), report.warnings.begin(), report.warnings.end());
+  s.warnings = simulation.warnings();
+  if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
+    s.warnings.push_back(
+        fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
+                    options.step, options.end - options.start));
   constexpr double kWholeTurn = 2 * std::numbers::pi;
   if (largest_turn > kWholeTurn)
     s.warnings.push_back(
@@ -183,7 +147,8 @@ Result simulate(const System& system, const SimulateOptions& options) {
   s.completed = report.completed;
   s.interrupted = report.interrupted;
   s.failure = report.failure;
-  result.state = std::move(state);
+  result.state = state;
+  if (options.checkpoint) *options.checkpoint = simulation.save();
   return result;
 }
 

@@ -22,6 +22,9 @@ struct SimulateOptions {
   std::string integrator = "generalized-alpha";
   std::string initial = "check";                   // or "project"
   std::shared_ptr<const Configuration> from = {};  // where to start; null: as the model says
+  std::shared_ptr<const std::string> resume =
+      {};                                        // a checkpoint (Simulation::save) to go on from; null: none
+  std::shared_ptr<std::string> checkpoint = {};  // receives that of the end, if not null
   // Record every n-th step; 0: only the start and the end. Adaptive integrators choose their steps freely: then at every n-th multiple of
   // `step`, interpolated.
   long output_every = 1;

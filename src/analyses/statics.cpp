@@ -11,6 +11,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
+#include "analyses/inspect.h"
 #include "analyses/instability.h"
 #include "analyses/linearization.h"
 #include "analyses/loads.h"
@@ -18,6 +19,7 @@
 #include "analyses/motions.h"
 #include "analyses/shifted_matrix.h"
 #include "analyses/stiffness_scale.h"
+#include "base/largest.h"
 #include "model/beams/beam.h"
 #include "model/flexible/body.h"
 #include "model/nodes/stage.h"
@@ -34,12 +36,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
-  return out;
-}
 
 void check(const StaticOptions& o) {
   std::vector<Diagnostic> findings;
@@ -1146,7 +1142,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
                        "what it adds to the equations at the start is infinite or not a number",
                        "look for divisions by zero, and roots and logarithms of negative numbers"}});
   constexpr double kRegular = 1e-13, kDependent = 1e-7;
-  if (!solve_accelerations(system, state, *work) || work->solver->reciprocal_condition() < kRegular) {
+  if (!solve_accelerations(system, state, *work) || work->solver->pivot_ratio() < kRegular) {
     // Rows that repeat others are not imposed.
     state.redundant = dependent_rows(system, state, kDependent, RowLevel::Velocity, nullptr, *work);
     if (!solve_accelerations(system, state, *work)) std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
@@ -1232,7 +1228,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   }
   Work final_work(system);
   system.residual(state, final_work, {});
-  out.residual_force = largest({final_work.r.begin(), final_work.r.begin() + model.first_state()});
+  out.residual_force =
+      largest(std::vector<double>(final_work.r.begin(), final_work.r.begin() + model.first_state()));
   out.residual_position = largest(final_work.phi);
   out.potential = system.energy(state, final_work).potential;
   system.sense(state, final_work, variables, out.steps.back().sensors.data());
@@ -1249,6 +1246,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     out.warnings.push_back(fmt::format(
         "the equilibrium is unstable: the smallest push makes it leave{}",
         leaves ? fmt::format(", along this motion, say: {}", describe_motion(model, *leaves)) : ""));
+  if (!state.redundant.empty()) out.warnings.push_back(redundancy_warning(system, state, "equilibrium"));
   out.state = std::move(state);
   return out;
 }

@@ -232,7 +232,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"0 < x < 1", 2, "only two values"},
         Mistake{"where(x, 1)", 0, "where takes 3 arguments, got 2"},
         Mistake{"linear(x, 0, 1, 0, 2)", 0, "must increase"},
-        Mistake{"pchip(x, 0, y, 1, 2)", 13, "must be constants"},
+        Mistake{"pchip(x, 0, y, 1, 2)", 11, "must be constants"},
         Mistake{"bilinear(x, y, 2, 0, 1)", 0, "bilinear takes two variables"},
         Mistake{"bilinear(x, y, 2, 0, 1, 2, 0, 1, 1, 2, 3)", 0, "bilinear takes two variables"},
         Mistake{"position[1]", 0, "unknown name", "did you mean 'position[2]'?"},

@@ -88,7 +88,7 @@ TEST(AStableMethods, GiveTheAccuracyThatIsAskedFor) {
       const System system = make_system(heavy_top::description(), formulation);
       std::vector<double> errors;
       for (const double tolerance : {1e-3, 1e-4, 1e-5}) {
-        const Simulation run(
+        const WholeRun run(
             system, fmt::format("{},adaptive=true,rtol={},atol={}", method, tolerance, 1e-3 * tolerance), 1,
             1e-4);
         const Vec3 place = heavy_top::sample_of(run.sensors).position;

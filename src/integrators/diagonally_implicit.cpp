@@ -39,6 +39,10 @@ class DiagonallyImplicit final : public FirstOrderMethod<S> {
   }
   StepControl control() const override { return tolerances_.control(tableau_.embedded_order); }
   std::vector<std::string> warnings() const override { return rho_warnings(rho_, has_constraints(), false); }
+  void archive(Archive& a, const StateOf<S>& state, WorkOf<S>& work) override {
+    Base::archive(a, state, work);
+    a(tolerances_);
+  }
 
  private:
   // The second stage has one point before it. Those after it follow the order of the stages, the last one that of the method: (12) is of

@@ -9,14 +9,13 @@
 #include <optional>
 
 #include "base/allocation_counter.h"
-#include "integrators/motion_guard.h"
-#include "integrators/step_limit.h"
 #include "model/nodes/parameter_stage.h"
 #include "model/nodes/stage.h"
-#include "system/redundancy.h"
 
 namespace liedyn {
 namespace {
+
+constexpr double kMostOfRun = 0.1;  // the longest adaptive step, unless max_step says another
 
 // "; 'forces.push.force[1]' is nan at t = 0.5": functions of time that are not finite somewhere in the step, which the equations of their
 // bodies would be blamed for.
@@ -52,75 +51,54 @@ std::string entry_not_finite(const System& system, const State& state, double h,
   return {};
 }
 
-// One run: the state, the attempts and their counters.
-class Run {
- public:
-  Run(Integrator& integrator, const System& system, const DriveOptions& options, State& state, Work& work,
-      const Observer& observer)
-      : integrator_(integrator),
-        system_(system),
-        options_(options),
-        state_(state),
-        work_(work),
-        observer_(observer) {}
+}  // namespace
 
-  DriveReport equal_steps(double end, double step);
-  DriveReport adaptive_steps(double end, double first_step);
+Driver::Driver(Integrator& integrator, const System& system, DriveOptions options, State& state, Work& work)
+    : integrator_(integrator),
+      system_(system),
+      options_(std::move(options)),
+      state_(state),
+      work_(work),
+      begin_(state.t) {
+  const bool adaptive = integrator_.control().adaptive;
+  double h = options_.step;
+  if (!adaptive && !options_.open)
+    h = (options_.end - begin_) / static_cast<double>(step_count(begin_, options_.end, options_.step));
+  grid_ = {begin_, h, 0};
+}
 
- private:
-  void start(double h) {
-    integrator_.start(state_, h, work_);
-    next_ = state_;
-    if (options_.output) between_ = state_;
-    begin_ = state_.t;
-    report_.allocations = allocation_count() < 0 ? -1 : 0;
-    watch_.emplace(system_, state_, work_);
-    guard_.emplace(system_, state_, work_);
-    const std::vector<Node>& nodes = system_.model().nodes;
-    has_angles_ =
-        std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return has_cardan_angles(n.type); });
+void Driver::prepare() {
+  next_ = state_;
+  if (options_.output) between_ = state_;
+  watch_.emplace(system_, state_, work_);
+  guard_.emplace(system_, state_, work_);
+  const std::vector<Node>& nodes = system_.model().nodes;
+  has_angles_ =
+      std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return has_cardan_angles(n.type); });
+}
+
+void Driver::start(double h) {
+  started_ = true;
+  integrator_.start(state_, h, work_);
+  report_.allocations = allocation_count() < 0 ? -1 : 0;
+  prepare();
+}
+
+void Driver::fail(double h, const Attempt& attempt) {
+  report_.completed = false;
+  std::string cause;
+  if (attempt.corrector.failure == CorrectorFailure::NotFinite) {
+    cause = numbers_not_finite(system_, state_.t, h);
+    if (cause.empty()) cause = entry_not_finite(system_, state_, h, work_);
+  } else {
+    cause = watch_->singularity_near(state_, h);
   }
-  class Meter;
-  void watch_angles(double h);
-  // Looks at the constraints and at the motion of the new state. False: they contradict each other, or it is none.
-  bool watch(double h, const Attempt& attempt);
-  // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
-  Attempt attempt(double h, bool careful);
-  // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
-  bool accept(double t, double h, const Attempt& attempt);
-  void give_output();
-  void fail(double h, const Attempt& attempt) {
-    report_.completed = false;
-    std::string cause;
-    if (attempt.corrector.failure == CorrectorFailure::NotFinite) {
-      cause = numbers_not_finite(system_, state_.t, h);
-      if (cause.empty()) cause = entry_not_finite(system_, state_, h, work_);
-    } else {
-      cause = watch_->singularity_near(state_, h);
-    }
-    report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h,
-                                  integrator_.failure(attempt, system_), cause);
-  }
-
-  Integrator& integrator_;
-  const System& system_;
-  const DriveOptions& options_;
-  State& state_;
-  Work& work_;
-  const Observer& observer_;
-  State next_;  // the state before state_ once that is accepted
-  State between_;
-  double begin_ = 0;
-  long outputs_ = 0;
-  DriveReport report_;
-  std::optional<ConstraintWatch> watch_;
-  std::optional<MotionGuard> guard_;
-  std::size_t constraint_warnings_ = 0;
-  bool has_angles_ = false;  // Cardan angles, about which nothing was said yet
-};
+  report_.failure =
+      fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_), cause);
+}
 
 // Adds the time and the allocations of its life to the report.
-class Run::Meter {
+class Driver::Meter {
  public:
   explicit Meter(DriveReport& report) : report_(report) {}
   ~Meter() {
@@ -137,29 +115,18 @@ class Run::Meter {
   Clock::time_point before_ = Clock::now();
 };
 
-Attempt Run::attempt(double h, bool careful) {
+Attempt Driver::attempt(double h, bool careful) {
   const Meter meter(report_);
-  const auto count = [&](const Attempt& attempt) {
-    report_.newton_iterations += attempt.corrector.iterations;
-    report_.jacobian_updates += attempt.corrector.jacobians;
-  };
   next_.angles = state_.angles;
-  Attempt out = integrator_.step(state_, h, next_, work_);
-  count(out);
-  if (!out.converged()) {
-    // The block solver pivots inside blocks only; the second try has full pivoting.
-    if (out.corrector.failure == CorrectorFailure::Singular && work_.solver->name() == "block")
-      work_.use_solver(system_, "klu"), careful = true;
-    if (careful) {
-      out = integrator_.step_carefully(state_, h, next_, work_);
-      count(out);
-    }
-  }
-  return out;
+  return attempt_step(integrator_, system_, state_, h, next_, work_, work_, careful,
+                      [&](const Attempt& tried) {
+                        report_.newton_iterations += tried.corrector.iterations;
+                        report_.jacobian_updates += tried.corrector.jacobians;
+                      });
 }
 
 // The rates of Cardan angles are those of the body divided by cos(beta): where that is small and a step turns them far, the angles no longer follow.
-void Run::watch_angles(double h) {
+void Driver::watch_angles(double h) {
   constexpr double kNear = 0.4, kFar = 0.5;  // rad
   const std::vector<Node>& nodes = system_.model().nodes;
   for (const Node& node : nodes) {
@@ -180,7 +147,7 @@ void Run::watch_angles(double h) {
   }
 }
 
-bool Run::watch(double h, const Attempt& attempt) {
+bool Driver::watch(double h, const Attempt& attempt) {
   const Meter meter(report_);
   const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
   if (constraint_warnings_ != watch_->warnings().size()) {
@@ -194,12 +161,12 @@ bool Run::watch(double h, const Attempt& attempt) {
     report_.failure = watch_->failure();
     return false;
   }
-  const std::string wrong = guard_->after_step(state_, state_.t >= options_.end, work_);
+  const std::string wrong = guard_->after_step(state_, !options_.open && state_.t >= options_.end, work_);
   if (!wrong.empty()) report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, wrong);
   return wrong.empty();
 }
 
-bool Run::accept(double t, double h, const Attempt& attempt) {
+bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& observer) {
   next_.t = t;
   system_.follow_angles(next_, work_);
   std::swap(state_, next_);
@@ -212,7 +179,7 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
     report_.completed = false;
     return false;
   }
-  const bool go_on = observer_(state_, report_.steps);
+  const bool go_on = !observer || observer(state_, report_.steps);
   if (options_.output) give_output();
   if (go_on) return true;
   report_.completed = false;
@@ -221,7 +188,7 @@ bool Run::accept(double t, double h, const Attempt& attempt) {
   return false;
 }
 
-void Run::give_output() {
+void Driver::give_output() {
   // Steps may be longer than half a turn: sensors go on from output to output, beginning with the last state, next_.
   // A time that is met up to round-off is not worth an interpolation.
   const double slack = 1e-9 * std::min(options_.spacing, state_.t - next_.t);
@@ -245,49 +212,90 @@ void Run::give_output() {
   system_.continue_sensors(next_.angles, state_, work_);
 }
 
-DriveReport Run::equal_steps(double end, double step) {
-  const double begin = state_.t;
-  const long count = step_count(begin, end, step);
-  const double h = (end - begin) / static_cast<double>(count);
-  report_.step = report_.least_step = report_.largest_step = h;
-  if (const double passed = StepLimit(system_, begin, end).passed_over(begin, h); std::isfinite(passed))
-    report_.warnings.push_back(fmt::format(
-        "steps of {:.3g} s are too long for a function of time of the model, at t = {:.6g} for example: it "
-        "changes and changes back within a step; take shorter ones, or adaptive=true",
-        h, passed));
-  start(h);
-  for (long n = 1; n <= count; ++n) {
+// Equal steps on the grid. Round-off of the times must not look like a part of a step.
+long Driver::plan(double t) {
+  const double slack = 1e-9 * grid_.step + 8 * std::numeric_limits<double>::epsilon() * std::abs(t);
+  const long on_grid = std::lround(std::min((t - grid_.begin) / grid_.step, 1e15)) - grid_.taken;
+  if (on_grid > 0 && std::abs(grid_.at(grid_.taken + on_grid) - t) <= slack &&
+      (grid_.taken == 0 ||
+       on_grid <= step_count(0, static_cast<double>(on_grid) * grid_.step, options_.step)))
+    return on_grid;
+  const double span = t - state_.t;
+  const long count = step_count(0, std::max(span - slack, 0.5 * span), options_.step);
+  grid_ = {state_.t, span / static_cast<double>(count), 0};
+  return count;
+}
+
+bool Driver::equal_steps(double t, const Observer& observer) {
+  const long count = plan(t), last = grid_.taken + count;
+  const double h = grid_.step;
+  if (!started_) {
+    report_.step = report_.least_step = report_.largest_step = h;
+    if (const auto passed = StepLimit(system_, begin_, options_.end).passed_over(begin_, h))
+      report_.warnings.push_back(fmt::format(
+          "steps of {:.3g} s are too long for the function of time '{}', at t = {:.6g} for example: it "
+          "changes and changes back within a step; take shorter ones, or adaptive=true",
+          h, passed->function, passed->t));
+    start(h);
+  }
+  report_.least_step = std::min(report_.least_step, h);
+  report_.largest_step = std::max(report_.largest_step, h);
+  const bool to_end = !options_.open && t == options_.end;
+  while (grid_.taken < last) {
     const Attempt done = attempt(h, true);
     if (!done.converged()) {
       fail(h, done);
-      break;
+      return false;
     }
     // Times are multiples of h, not sums of it.
-    if (!accept(n == count ? end : begin + static_cast<double>(n) * h, h, done)) break;
+    ++grid_.taken;
+    if (!accept(to_end && grid_.taken == last ? t : grid_.at(grid_.taken), h, done, observer)) {
+      if (!report_.interrupted) --grid_.taken;
+      return false;
+    }
   }
-  return report_;
+  return true;
 }
 
-DriveReport Run::adaptive_steps(double end, double first_step) {
+void Driver::look_ahead() {
+  window_begin_ = state_.t;
+  window_end_ = options_.open ? window_begin_ + (options_.end - begin_) : options_.end;
+  limit_.emplace(system_, window_begin_, window_end_);
+}
+
+bool Driver::adaptive_steps(double t, const Observer& observer) {
+  if (!started_) {
+    const double longest = integrator_.control().max_step;
+    step_ = std::min(options_.step, longest > 0 ? longest : kMostOfRun * (options_.end - begin_));
+    look_ahead();
+    start(step_);
+  }
+  for (;;) {
+    if (!limit_ || state_.t >= window_end_) look_ahead();
+    const double stop = std::min(t, window_end_);
+    if (!adaptive_steps_to(stop, observer)) return false;
+    if (stop == t) return true;
+  }
+}
+
+bool Driver::adaptive_steps_to(double end, const Observer& observer) {
   // An error of h^order: the step that would just meet the tolerance, with a margin, and within limits to
   // how fast it may change. Small changes are not worth the work that they cost.
   constexpr double kMargin = 0.9, kLeastFactor = 0.2, kMostFactor = 2, kWorthwhile = 1.1,
                    kAfterFailure = 0.25;
-  constexpr double kMostOfRun = 0.1, kSlack = 1e-6;
+  constexpr double kSlack = 1e-6;
   constexpr int kPieces = 8;
   const StepControl control = integrator_.control();
-  const double begin = state_.t, span = end - begin;
+  const double span = options_.end - begin_;
   const double exponent = -1.0 / control.order;
   const double longest = control.max_step > 0 ? control.max_step : kMostOfRun * span;
-  double h = std::min(first_step, longest);
-  StepLimit limit(system_, begin, end);
-  start(h);
-  bool rejected = false;
+  double& h = step_;
+  bool completed = true;
   while (state_.t < end) {
     // The way to a time that must be met is divided evenly: a step that is cut short would leave errors of the steps before it, divided by
     // its own length, in accelerations and multipliers.
     const double left = end - state_.t, ahead = std::min(2 * h, left);
-    double stop = limit.longest(state_.t, ahead);
+    double stop = limit_->longest(state_.t, ahead);
     if (stop == ahead) stop = left <= kPieces * h ? left : 0;
     const double now = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h;
     const bool last = now >= (1 - 1e-9) * left;
@@ -304,13 +312,14 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
                    : kLeastFactor;  // not a number
     if (!good) {
       ++report_.rejected;
-      rejected = true;
+      rejected_ = true;
       if (now <= smallest) {
         fail(now, done);
         if (done.converged())
           report_.failure = fmt::format(
               "t = {:.9g}: the step fell below {:.3g} and its error is still {:.3g} times the tolerance",
               state_.t, smallest, done.error);
+        completed = false;
         break;
       }
       h = std::max(smallest, now * std::min(factor, 0.9));
@@ -318,17 +327,60 @@ DriveReport Run::adaptive_steps(double end, double first_step) {
     }
     report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
     report_.largest_step = std::max(report_.largest_step, now);
-    if (!accept(last ? end : state_.t + now, now, done)) break;
+    completed = accept(last ? end : state_.t + now, now, done, observer);
+    if (!completed && !report_.interrupted) break;
     // What has just been refused is not tried again at once.
-    if (rejected) factor = std::min(factor, 1.0);
-    rejected = false;
+    if (rejected_) factor = std::min(factor, 1.0);
+    rejected_ = false;
     h = std::min(longest, factor < 1 || factor > kWorthwhile ? now * factor : now);
+    if (!completed) break;
   }
-  report_.step = report_.steps > 0 ? (state_.t - begin) / static_cast<double>(report_.steps) : h;
-  return report_;
+  report_.step = report_.steps > 0 ? (state_.t - begin_) / static_cast<double>(report_.steps) : h;
+  return completed;
 }
 
-}  // namespace
+bool Driver::advance_to(double t, const Observer& observer) {
+  report_.completed = true;
+  report_.interrupted = false;
+  report_.failure.clear();
+  if (!(t > state_.t)) return true;
+  return integrator_.control().adaptive ? adaptive_steps(t, observer) : equal_steps(t, observer);
+}
+
+void Driver::follow_jump(const std::vector<double>& vdot_before) {
+  limit_.reset();  // functions of time may have changed as well
+  if (!started_) return;
+  integrator_.follow_jump(vdot_before, state_, work_);
+  guard_->expect_other_energy();
+}
+
+void Driver::archive(Archive& a) {
+  bool looks_ahead = limit_.has_value();
+  a(started_, begin_, outputs_, grid_, step_, rejected_, looks_ahead, window_begin_, window_end_);
+  a(report_.step, report_.least_step, report_.largest_step, report_.steps, report_.rejected,
+    report_.newton_iterations, report_.jacobian_updates, report_.allocations, report_.seconds,
+    report_.completed, report_.interrupted, report_.failure, report_.warnings, constraint_warnings_,
+    has_angles_);
+  a(state_.t, state_.angles, state_.redundant);
+  for_each_vector(state_, [&](std::vector<double>& part) { a(part); });
+  std::string solver(work_.solver->name());
+  a(solver);
+  if (solver != work_.solver->name()) work_.use_solver(system_, solver);
+  if (a.reads()) limit_.reset();
+  if (a.reads() && looks_ahead) limit_.emplace(system_, window_begin_, window_end_);
+  if (!started_) return;
+  if (a.reads()) {
+    // What is made at the start, with memory for all that follows; then what it has become.
+    State start = state_;
+    integrator_.start(start, step_ > 0 ? step_ : grid_.step, work_);
+    const bool has_angles = has_angles_;
+    prepare();
+    has_angles_ = has_angles;
+  }
+  integrator_.archive(a, state_, work_);
+  a(*watch_, *guard_);
+  work_.archive(system_, a);
+}
 
 long step_count(double start, double end, double step) {
   // A step typed with a few digits (1e-3, 0.02) divides the interval up to round-off.
@@ -337,9 +389,9 @@ long step_count(double start, double end, double step) {
 
 DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,
                   Work& work, const Observer& observer) {
-  Run run(integrator, system, options, state, work, observer);
-  return integrator.control().adaptive ? run.adaptive_steps(options.end, options.step)
-                                       : run.equal_steps(options.end, options.step);
+  Driver driver(integrator, system, options, state, work);
+  driver.advance_to(options.end, observer);
+  return driver.report();
 }
 
 }  // namespace liedyn

@@ -1,17 +1,23 @@
-// Advances a state from start to end: it owns the step size, retries, counters and the calls of the observer.
+// Advances a state in time: it owns the step size, retries, counters, the watch over constraints and motion, and the calls of the observer.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "integrators/integrator.h"
+#include "integrators/motion_guard.h"
+#include "integrators/step_limit.h"
+#include "system/redundancy.h"
 
 namespace liedyn {
 
 struct DriveOptions {
   double end = 1;
   double step = 1e-3;  // equal steps: adjusted down so that they meet the end; adaptive: the first one
+  // The time goes on behind the end, which then is only as far as functions of time are looked at ahead; equal steps are not adjusted to it.
+  bool open = false;
   // Called with the states at multiples of `spacing` after the start, between steps as the method interpolates there; after the observer has
   // seen the step. None if empty.
   double spacing = 0;
@@ -38,6 +44,96 @@ using Observer = std::function<bool(const State&, long step)>;
 
 // Equal steps from `start` to `end` that are at most `step` long (up to round-off).
 long step_count(double start, double end, double step);
+
+// One attempt at a step, with a second and careful one where the first does not converge. The block solver pivots inside blocks only: where it finds the
+// matrix singular, the second attempt has full pivoting. `count` sees both attempts.
+template <class S, class Count>
+Attempt attempt_step(IntegratorOf<S>& integrator, const System& system, const StateOf<S>& from, double h,
+                     StateOf<S>& to, WorkOf<S>& work, Work& plain, bool careful, const Count& count) {
+  Attempt out = integrator.step(from, h, to, work);
+  count(out);
+  if (out.converged()) return out;
+  if (out.corrector.failure == CorrectorFailure::Singular && plain.solver->name() == "block") {
+    plain.use_solver(system, "klu");
+    careful = true;
+  }
+  if (careful) {
+    out = integrator.step_carefully(from, h, to, work);
+    count(out);
+  }
+  return out;
+}
+
+class Driver {
+ public:
+  // The state is consistent, and not yet started. All of these must outlive the driver.
+  Driver(Integrator& integrator, const System& system, DriveOptions options, State& state, Work& work);
+
+  // Steps until the time t, or to the last good step before it: false, and the report says why.
+  //
+  // Equal steps lie on a grid, t_n = t_0 + n h. A time t on the grid is met up to round-off, and nothing else changes: the steps are those of a run that goes on.
+  // For any other t a new grid begins, of equal steps from here to t that are at most DriveOptions::step long.
+  //
+  // Adaptive steps meet t. As before a kink of a function of time, what is left is divided evenly over the last few steps; the step size after t is that which the error
+  // of the last step allows.
+  bool advance_to(double t, const Observer& observer);
+
+  // Parameters of the system have changed; the accelerations of the state follow them, `vdot_before` does not.
+  void follow_jump(const std::vector<double>& vdot_before);
+
+  const DriveReport& report() const { return report_; }
+  // The state, and all that its next steps depend on.
+  void archive(Archive& archive);
+
+ private:
+  class Meter;
+  // The grid of equal steps.
+  struct Grid {
+    double begin = 0, step = 0;
+    long taken = 0;
+    double at(long n) const { return begin + static_cast<double>(n) * step; }
+  };
+
+  bool equal_steps(double t, const Observer& observer);
+  bool adaptive_steps(double t, const Observer& observer);
+  bool adaptive_steps_to(double t, const Observer& observer);
+  // Steps of the grid until t; makes a new grid if t is not on this one.
+  long plan(double t);
+  void look_ahead();
+  void start(double h);
+  void prepare();
+  void watch_angles(double h);
+  // Looks at the constraints and at the motion of the new state. False: they contradict each other, or it is none.
+  bool watch(double h, const Attempt& attempt);
+  // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
+  Attempt attempt(double h, bool careful);
+  // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
+  bool accept(double t, double h, const Attempt& attempt, const Observer& observer);
+  void give_output();
+  void fail(double h, const Attempt& attempt);
+
+  Integrator& integrator_;
+  const System& system_;
+  DriveOptions options_;
+  State& state_;
+  Work& work_;
+  State next_;  // the state before state_ once that is accepted
+  State between_;
+  bool started_ = false;
+  double begin_ = 0;  // of the run
+  long outputs_ = 0;
+  Grid grid_;
+  // Of adaptive steps: the next one, whether the last attempt was rejected, and how far functions of time were looked at.
+  double step_ = 0;
+  bool rejected_ = false;
+  double window_begin_ = 0, window_end_ = 0;
+  std::optional<StepLimit> limit_;
+  DriveReport report_;
+  std::optional<ConstraintWatch> watch_;
+  std::optional<MotionGuard> guard_;
+  std::size_t constraint_warnings_ = 0;
+  bool has_angles_ = false;  // Cardan angles, about which nothing was said yet
+};
 
 // Drives `state` (consistent, not yet started) to the end, or to the last good step.
 DriveReport drive(Integrator& integrator, const System& system, const DriveOptions& options, State& state,

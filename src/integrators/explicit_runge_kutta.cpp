@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/largest.h"
 #include "integrators/linear_properties.h"
 #include "integrators/newton_options.h"
 #include "integrators/tableaux.h"
@@ -19,16 +20,6 @@ namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-template <class S>
-double largest(const std::vector<S>& values) {
-  double out = 0;
-  for (const S& number : values) {
-    const double x = value(number);
-    out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
-  }
-  return out;
-}
 
 template <class S>
 class ExplicitRungeKutta final : public IntegratorOf<S> {
@@ -58,14 +49,16 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
 
   void start(StateOf<S>& state, double, WorkOf<S>& work) override {
     state.memory.clear();  // the first stage is the end of the last step: nothing else is remembered
-    if (system_->model().has_conventional_nodes()) {
-      for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(theta_.size(), S(0));
-      for (const Node& node : system_->model().nodes)
-        start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
-                         state.ydot.data(), state.yddot.data());
-    }
+    set_parameters(state);
     tolerances_.measure(*system_, state, work);
     accelerations_.prepare(state, work);
+  }
+  void follow_jump(const std::vector<S>&, StateOf<S>& state, WorkOf<S>& work) override {
+    set_parameters(state);
+    accelerations_.prepare(state, work);
+  }
+  void archive(Archive& a, const StateOf<S>&, WorkOf<S>&) override {
+    if constexpr (!is_varied<S>) a(tolerances_, accelerations_);
   }
 
   Attempt step(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
@@ -163,6 +156,14 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
     std::vector<S> theta, u;  // theta', u'
   };
   bool projects() const { return project_positions_ || project_velocities_; }
+
+  void set_parameters(StateOf<S>& state) const {
+    if (!system_->model().has_conventional_nodes()) return;
+    for (std::vector<S>* of : {&state.y, &state.ydot, &state.yddot}) of->assign(theta_.size(), S(0));
+    for (const Node& node : system_->model().nodes)
+      start_parameters(node, state.q.data(), state.v.data(), state.vdot.data(), state.y.data(),
+                       state.ydot.data(), state.yddot.data());
+  }
 
   ExplicitStage<S> stage(const StateOf<S>& from, StateOf<S>& to) {
     return {chart_,      from.q.data(),  from.y.data(), theta_.data(),  u_.data(),      to.q.data(),

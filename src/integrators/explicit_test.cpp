@@ -23,7 +23,7 @@ System free_top(const std::string& formulation) {
 }
 
 double error_of_free_top(const System& system, const std::string& integrator, long steps) {
-  const Simulation run(system, integrator, 1, 1.0 / static_cast<double>(steps));
+  const WholeRun run(system, integrator, 1, 1.0 / static_cast<double>(steps));
   return (Eigen::Map<const Vec3>(run.sensors.data()) - heavy_top::Reference::at(1).position).norm();
 }
 
@@ -97,7 +97,7 @@ TEST(ExplicitMethods, HoldTheConstraintsThatTheyProjectOnto) {
     std::map<std::string, std::pair<double, double>> drift;
     for (const std::string project : {"none", "position", "velocity", "both"}) {
       double phi = 0, rate = 0;
-      Simulation(system, "rk44,project=" + project, 1, 1e-3, [&](const State& now, Work& work) {
+      WholeRun(system, "rk44,project=" + project, 1, 1e-3, [&](const State& now, Work& work) {
         system.residual(now, work, {true, true, false});
         phi = std::max(phi, as_vector(work.phi).cwiseAbs().maxCoeff());
         rate = std::max(rate, as_vector(work.rate).cwiseAbs().maxCoeff());
@@ -128,7 +128,7 @@ TEST(ExplicitMethods, GiveTheAccuracyThatIsAskedFor) {
         std::vector<double> errors;
         for (const double tolerance : {1e-4, 1e-6, 1e-8}) {
           if (method == "ode23" && tolerance < 1e-6) continue;
-          const Simulation run(
+          const WholeRun run(
               system, fmt::format("{},adaptive=true,rtol={},atol={}", method, tolerance, 1e-3 * tolerance), 1,
               1e-4);
           const Eigen::Map<const Vec3> place(run.sensors.data());
@@ -167,7 +167,7 @@ TEST(DenseOutput, HasTheOrderOfTheInterpolant) {
         EXPECT_TRUE(integrator->step(from, h, to, work).converged());
         to.t = h;
         integrator->interpolate(system, from, to, s, between, work);
-        const Simulation exact(system, "rk67", s * h, s * h / 20);
+        const WholeRun exact(system, "rk67", s * h, s * h / 20);
         EXPECT_DOUBLE_EQ(between.t, s * h);
         q.push_back((as_vector(between.q) - as_vector(exact.state.q)).norm());
         v.push_back((as_vector(between.v) - as_vector(exact.state.v)).norm());

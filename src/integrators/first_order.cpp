@@ -62,6 +62,30 @@ void FirstOrderMethod<S>::begin(StateOf<S>& state, WorkOf<S>& work) {
 }
 
 template <class S>
+void FirstOrderMethod<S>::follow_jump(const std::vector<S>& vdot_before, StateOf<S>& state, WorkOf<S>&) {
+  if constexpr (!is_varied<S>) {
+    corrector_.forget_past();
+    careful_.forget_past();
+  }
+  std::vector<S> change = state.vdot;
+  for (std::size_t i = 0; i < change.size(); ++i) change[i] -= vdot_before[i];
+  PointDerivatives<S> jump(numbers_);
+  if (!corrector_.uses_parameters()) {
+    jump.udot = jump.slope = change;
+  } else {
+    for (const Node& node : system_->model().nodes)
+      add_rates_of_velocity(node, state.y.data(), change.data(), jump.udot.data());
+    for (std::size_t i = 0; i < numbers_; ++i) state.yddot[i] += jump.udot[i];
+    jump.slope = jump.udot;
+    for (const Node& node : system_->model().nodes)
+      if (has_body_angles(node))
+        Eigen::Map<Vec3T<S>>{&jump.slope[at(node.v + rotation_start(node.type))]} =
+            angle_rates(node, state.y.data(), change.data(), change.data()).first;
+  }
+  shift_past(jump, state);
+}
+
+template <class S>
 void FirstOrderMethod<S>::read_motion(const StateOf<S>& state, PointDerivatives<S>& point) const {
   if (!corrector_.uses_parameters()) {
     std::copy(state.v.begin(), state.v.end(), point.u.begin());

@@ -36,12 +36,19 @@ class FirstOrderMethod : public IntegratorOf<S> {
     careful_.forget_matrix();
     return attempt(careful_, from, h, to, work);
   }
+  void follow_jump(const std::vector<S>& vdot_before, StateOf<S>& state, WorkOf<S>& work) final;
+  void archive(Archive& a, const StateOf<S>&, WorkOf<S>&) override {
+    if constexpr (!is_varied<S>) a(corrector_, careful_);
+  }
   IndexForm form() const final { return corrector_.options().form; }
   std::string describe() const final { return text_; }
 
  protected:
   virtual Attempt attempt(CorrectorOf<S>& corrector, const StateOf<S>& from, double h, StateOf<S>& to,
                           WorkOf<S>& work) = 0;
+
+  // Accelerations have changed by jump.udot, and the second derivatives of theta by jump.slope: what the memory holds of them follows.
+  virtual void shift_past(const PointDerivatives<S>& /*jump*/, StateOf<S>& /*state*/) const {}
 
   // For start(): the correctors, and the rotation parameters of the state.
   void begin(StateOf<S>& state, WorkOf<S>& work);

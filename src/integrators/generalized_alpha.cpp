@@ -181,14 +181,48 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     return attempt(corrector_, from, h, to, work);
   }
   Attempt step_carefully(const StateOf<S>& from, double h, StateOf<S>& to, WorkOf<S>& work) override {
-    // Made when it is first needed, which is seldom.
-    if (!careful_) {
-      careful_ = std::make_unique<CorrectorOf<S>>(*system_, careful(corrector_.options()));
-      careful_->prepare(from, work);
-    }
+    if (!careful_) make_careful(from, work);
     corrector_.forget_matrix();
     careful_->forget_matrix();
     return attempt(*careful_, from, h, to, work);
+  }
+  // a_n is an acceleration near t_n, and changes as they do.
+  void follow_jump(const std::vector<S>& vdot_before, StateOf<S>& state, WorkOf<S>& work) override {
+    if constexpr (!is_varied<S>) {
+      corrector_.forget_past();
+      if (careful_) careful_->forget_past();
+    }
+    past_.start(numbers_, state.lambda.size());
+    std::vector<S> change = state.vdot, jump(motion_size(), S(0));
+    for (std::size_t i = 0; i < change.size(); ++i) change[i] -= vdot_before[i];
+    if (in_parameter_space()) {
+      for (const Node& node : system_->model().nodes)
+        add_rates_of_velocity(node, state.y.data(), change.data(), jump.data());
+      for (std::size_t i = 0; i < numbers_; ++i) state.yddot[i] += jump[i];
+    } else {
+      std::copy(change.begin(), change.end(), jump.begin());
+    }
+    for_each_body_angles(jump, [&](const Node& node, S* b) {
+      Eigen::Map<Vec3T<S>>{b} = angle_rates(node, state.y.data(), change.data(), change.data()).first;
+    });
+    for (std::size_t i = 0; i < jump.size(); ++i) state.memory[i] += jump[i];
+    if (tolerances_.adaptive())
+      for (std::size_t i = 0; i < jump.size(); ++i) before_of(state)[i] += jump[i];
+    if (form_ == Form::Residual) store_covector(state, work);
+  }
+  void archive(Archive& a, const StateOf<S>& state, WorkOf<S>& work) override {
+    if constexpr (!is_varied<S>) {
+      bool has_careful = careful_ != nullptr, has_plain = plain_ != nullptr;
+      a(corrector_, past_, tolerances_, has_careful, has_plain);
+      if (has_careful) {
+        if (!careful_) make_careful(state, work);
+        a(*careful_);
+      }
+      if (has_plain) {
+        if (!plain_) plain_ = std::make_unique<Work>(*system_);
+        plain_->archive(*system_, a);
+      }
+    }
   }
   IndexForm form() const override { return corrector_.options().form; }
   StepControl control() const override { return tolerances_.control(2); }
@@ -203,6 +237,12 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   }
 
  private:
+  // When it is first needed, which is seldom.
+  void make_careful(const StateOf<S>& state, WorkOf<S>& work) {
+    careful_ = std::make_unique<CorrectorOf<S>>(*system_, careful(corrector_.options()));
+    careful_->prepare(state, work);
+  }
+
   // State::memory: a, then the b of Cardan angles with body velocities, then g_alpha of the residual form, then for adaptive steps the accelerations
   // at the beginning of the last step, laid out as a and b, then the last h.
   std::size_t motion_size() const { return numbers_ + 3 * body_angles_; }
@@ -733,6 +773,11 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
     void extrapolate(const std::vector<S>& lambda, std::vector<S>& out) const {
       for (std::size_t i = 0; i < lambda.size(); ++i)
         out[i] = S(next(value(lambda[i]), first_.lambda[i], second_.lambda[i]));
+    }
+
+    void archive(Archive& a) {
+      a(count_, order_, t_, h_, is_pending_, pending_t_, pending_h_);
+      for (Changes* changes : {&first_, &second_, &pending_}) a(changes->vdot, changes->lambda);
     }
 
    private:

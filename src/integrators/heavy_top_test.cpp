@@ -28,8 +28,7 @@ TEST(HeavyTop, ExtrapolatedMeetsTheReferenceValues) {
   for (const std::string& formulation : formulations_in_the_large()) {
     const System system = make_system(description(), formulation);
     for (const double t : {0.5, 1.0}) {
-      const Simulation coarse(system, "generalized-alpha", t, 1e-4),
-          fine(system, "generalized-alpha", t, 5e-5);
+      const WholeRun coarse(system, "generalized-alpha", t, 1e-4), fine(system, "generalized-alpha", t, 5e-5);
       const Eigen::VectorXd best = extrapolated(coarse.sensors, fine.sensors);
       const Sample& exact = Reference::at(t);
       const std::string name = fmt::format("{}, t = {}: ", formulation, t);
@@ -60,7 +59,7 @@ TEST(HeavyTop, HasTheKnownErrorsAtOneThousandth) {
   for (const auto& [formulation, integrator, known, digits] : table) {
     const System system = make_system(description(), formulation);
     const double error =
-        (sample_of(Simulation(system, integrator, 1, 1e-3).sensors).position - Reference::at(1).position)
+        (sample_of(WholeRun(system, integrator, 1, 1e-3).sensors).position - Reference::at(1).position)
             .norm();
     fmt::print("  {:<14} {:<40} {:.4e} (known: {:.3g})\n", formulation, integrator, error, known);
     EXPECT_NEAR(error, known, digits) << formulation << " " << integrator;
@@ -104,7 +103,7 @@ TEST(HeavyTop, ConvergesWithTheOrdersOfTheTheory) {
 TEST(HeavyTop, KeepsTheVelocityConstraintOnSE3) {
   const System system = make_system(description(), "se3");
   double worst = 0;
-  Simulation(system, "generalized-alpha,rho=0.9", 1, 1e-3, [&](const State& now, Work& work) {
+  WholeRun(system, "generalized-alpha,rho=0.9", 1, 1e-3, [&](const State& now, Work& work) {
     system.residual(now, work, {true, true, false});
     worst = std::max(worst, as_vector(work.rate).cwiseAbs().maxCoeff());
   });
@@ -117,7 +116,7 @@ TEST(HeavyTop, DriftsOffThePositionConstraintWithOrderTwoInIndexTwo) {
   std::vector<double> drifts;
   for (const double h : {2e-3, 1e-3, 5e-4}) {
     double drift = 0;
-    Simulation(system, "generalized-alpha,rho=0.9,index=2", 1, h, [&](const State& now, Work& work) {
+    WholeRun(system, "generalized-alpha,rho=0.9,index=2", 1, h, [&](const State& now, Work& work) {
       system.residual(now, work, {true, false, false});
       drift = std::max(drift, as_vector(work.phi).cwiseAbs().maxCoeff());
     });
@@ -137,12 +136,12 @@ TEST(HeavyTop, MeetsTheConstraintsThatItsIndexFormImposes) {
   for (const auto& [index, position_bound, velocity_bound] :
        {Bounds{"3", 1e-14, 0.05}, Bounds{"2", 0.01, 1e-12}, Bounds{"stabilized", 1e-14, 1e-12}}) {
     double position = 0, velocity = 0;
-    Simulation(system, fmt::format("generalized-alpha,rho=0.9,newton_tol=1e-13,index={}", index), 1, 1e-3,
-               [&](const State& now, Work& work) {
-                 system.residual(now, work, {true, true, false});
-                 position = std::max(position, as_vector(work.phi).cwiseAbs().maxCoeff());
-                 velocity = std::max(velocity, as_vector(work.rate).cwiseAbs().maxCoeff());
-               });
+    WholeRun(system, fmt::format("generalized-alpha,rho=0.9,newton_tol=1e-13,index={}", index), 1, 1e-3,
+             [&](const State& now, Work& work) {
+               system.residual(now, work, {true, true, false});
+               position = std::max(position, as_vector(work.phi).cwiseAbs().maxCoeff());
+               velocity = std::max(velocity, as_vector(work.rate).cwiseAbs().maxCoeff());
+             });
     expect_at_most(position, position_bound, fmt::format("index {}: largest |Phi|", index));
     expect_at_most(velocity, velocity_bound, fmt::format("index {}: largest |B v|", index));
   }

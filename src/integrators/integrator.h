@@ -46,6 +46,12 @@ class IntegratorOf {
   // The state at the part s of the last step that was taken, 0 < s < 1: by default cubic Hermite on the group, multipliers linear.
   virtual void interpolate(const SystemOf<S>& system, const StateOf<S>& from, const StateOf<S>& to, double s,
                            StateOf<S>& out, WorkOf<S>& work);
+  // Parameters have changed at the time of the state, whose vdot and lambda belong to the new ones; `vdot_before` belongs to the old ones.
+  // The method goes on as if its past had had the new accelerations all the time: what it remembers of them is changed by the difference.
+  virtual void follow_jump(const std::vector<S>& /*vdot_before*/, StateOf<S>& /*state*/,
+                           WorkOf<S>& /*work*/) {}
+  // What the next step depends on besides the state. To be read after start().
+  virtual void archive(Archive& /*archive*/, const StateOf<S>& /*state*/, WorkOf<S>& /*work*/) {}
   // Why an attempt failed.
   virtual std::string failure(const Attempt& attempt, const System& system) const {
     return liedyn::describe(attempt.corrector, system);

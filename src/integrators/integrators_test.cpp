@@ -78,7 +78,7 @@ TEST_P(EveryIntegrator, LeavesTheOldStateAloneAndRepeatsItself) {
   const System system = make_system(swinging_arm());
   // A kept matrix would be that of other steps.
   const bool is_explicit = linear_properties(GetParam()).is_explicit;
-  Simulation run(system, GetParam() + (is_explicit ? "" : ",newton=full"), 0.1, 0.01);
+  WholeRun run(system, GetParam() + (is_explicit ? "" : ",newton=full"), 0.1, 0.01);
   const State from = run.state;
   State first = from, second = from;
   EXPECT_TRUE(run.integrator->step(from, 0.01, first, run.work).converged());
@@ -94,7 +94,7 @@ TEST_P(EveryIntegrator, ConvergesAtLeastWithOrderTwo) {
   const double coarse = linear_properties(GetParam()).is_explicit ? 0.02 : 0.004;
   for (const std::string& formulation : formulations()) {
     const System system = make_system(swinging_arm(), formulation);
-    std::vector<Simulation> runs;
+    std::vector<WholeRun> runs;
     for (const double part : {1.0, 0.5, 0.25, 0.125})
       runs.emplace_back(system, GetParam(), 0.5, part * coarse);
     std::vector<double> q, v;
@@ -111,7 +111,7 @@ TEST_P(EveryIntegrator, AllocatesNothingInItsSteps) {
   if (allocation_count() < 0) GTEST_SKIP() << "allocations are not counted in this build";
   for (const std::string& formulation : formulations()) {
     const System system = make_system(swinging_arm(), formulation);
-    const Simulation run(system, GetParam(), 0.1, 0.002);
+    const WholeRun run(system, GetParam(), 0.1, 0.002);
     fmt::print("  {}, {}: {} allocations in {} steps\n", GetParam(), formulation, run.report.allocations,
                run.report.steps);
     EXPECT_EQ(run.report.allocations, 0);
@@ -128,10 +128,10 @@ void expect_on_the_group(const std::string& integrator, long steps) {
         .set("angular_velocity", {1.5, 0.1, 1});
     const System system = make_system(builder.finish(), formulation);
     double worst = 0;
-    const Simulation run(system, integrator, 1e-2 * static_cast<double>(steps), 1e-2,
-                         [&](const State& now, Work&) {
-                           worst = std::max(worst, std::abs(as_vector(now.q).tail<4>().norm() - 1));
-                         });
+    const WholeRun run(system, integrator, 1e-2 * static_cast<double>(steps), 1e-2,
+                       [&](const State& now, Work&) {
+                         worst = std::max(worst, std::abs(as_vector(now.q).tail<4>().norm() - 1));
+                       });
     EXPECT_EQ(run.report.steps, steps);
     expect_at_most(worst, 1e-13,
                    fmt::format("{}, {}: length of the quaternion - 1", integrator, formulation));

@@ -7,6 +7,7 @@
 // disc does to the plane is the opposite of what the plane does to it.
 #include <gtest/gtest.h>
 
+#include "base/largest.h"
 #include "integrators/testing.h"
 
 namespace liedyn {
@@ -31,7 +32,6 @@ void move(const System& system, std::size_t body, const Rigid& motion, State& st
   Eigen::Map<Vec3>{q} = Vec3(motion.R * p + motion.p);
   store_rotation(SO3<double>::from_matrix(motion.R) * R, q);
 }
-double largest(const std::vector<double>& values) { return as_vector(values).cwiseAbs().maxCoeff(); }
 
 constexpr double kInertia[] = {1, 1.3, 1.6};
 
@@ -219,7 +219,7 @@ TEST(Gear, AllowsMotionsInItsRatio) {
 
 // The motion at the end of a run.
 Eigen::VectorXd motion_of(const std::shared_ptr<const Description>& description) {
-  const Simulation run(make_system(description), "generalized-alpha,rho=0.8,newton_tol=1e-12", 0.3, 2e-3);
+  const WholeRun run(make_system(description), "generalized-alpha,rho=0.8,newton_tol=1e-12", 0.3, 2e-3);
   return as_vector(run.sensors);
 }
 
@@ -370,11 +370,11 @@ TEST(RollingDisc, PushesThePlaneAsThePlanePushesIt) {
     int k = 0;
     for (const double h : {2e-3, 1e-3}) {
       bool started = false;
-      const Simulation run(system, "generalized-alpha,rho=0.8,newton_tol=1e-12", 0.2, h,
-                           [&](const State& state, Work& work) {
-                             if (!started) first = momenta(sensed(system, state, work));
-                             started = true;
-                           });
+      const WholeRun run(system, "generalized-alpha,rho=0.8,newton_tol=1e-12", 0.2, h,
+                         [&](const State& state, Work& work) {
+                           if (!started) first = momenta(sensed(system, state, work));
+                           started = true;
+                         });
       drift[k++] = (momenta(run.sensors) - first).norm() / first.norm();
     }
     // What remains is the error of the method, which falls with the square of the step.

@@ -70,7 +70,7 @@ Coefficients measured(const std::string& formulation, const std::string& integra
   const Derivatives d = derivatives(formulation);
   const bool spatial = formulation == "r3so3-spatial";
   const auto error_at = [&](double h) -> Vec3 {
-    const Simulation run(system, integrator, h, h);
+    const WholeRun run(system, integrator, h, h);
     const SO3<double> numerical = rotation_of(run.state.q.data()), exact = exact_rotation(h);
     const SO3<double> difference = spatial ? numerical * exact.inverse() : exact.inverse() * numerical;
     return difference.log() / (h * h * h);

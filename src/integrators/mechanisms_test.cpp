@@ -30,7 +30,7 @@ void add_arm(ModelBuilder& builder, double rate = 0) {
   builder.sensor("rate", "joint_angle_rate").set("of", std::string("hinge"));
 }
 
-double sensor(const System& system, const Simulation& run, const std::string& name) {
+double sensor(const System& system, const WholeRun& run, const std::string& name) {
   for (const Sensor& s : system.model().sensors)
     if (s.name == name) return run.sensors[static_cast<std::size_t>(s.first)];
   ADD_FAILURE() << "no sensor " << name;
@@ -57,7 +57,7 @@ TEST(PrescribedMotion, IsFollowedAndItsTorqueIsThatOfInverseDynamics) {
       const System system = make_system(builder.finish(), formulation);
       std::vector<double> torques, angles;
       for (const double h : {0.01, 0.005, 0.0025}) {
-        const Simulation run(system, method(index), end, h);
+        const WholeRun run(system, method(index), end, h);
         angles.push_back(std::abs(sensor(system, run, "angle") - angle(end)));
         torques.push_back(std::abs(run.sensors.back() - torque) / std::abs(torque));
       }
@@ -83,7 +83,7 @@ TEST(PrescribedVelocity, WindsUpOverManyTurnsInEveryIndexForm) {
     const System system = make_system(builder.finish());
     std::vector<double> angles, rates;
     for (const double h : {0.01, 0.005}) {
-      const Simulation run(system, method(index), 3, h);
+      const WholeRun run(system, method(index), 3, h);
       angles.push_back(std::abs(sensor(system, run, "angle") - 90));
       rates.push_back(std::abs(sensor(system, run, "rate") - 60));
     }
@@ -115,7 +115,7 @@ TEST(Gear, SharesTheTorque) {
     builder.sensor("first", "joint_angle").set("of", std::string("axle_one"));
     builder.sensor("second", "joint_angle").set("of", std::string("axle_two"));
     const System system = make_system(builder.finish());
-    const Simulation run(system, method(index), end, 0.01);
+    const WholeRun run(system, method(index), end, 0.01);
     const double expected = 0.5 * end * end * torque / (J2 + ratio * ratio * J1);
     expect_at_most(std::abs(run.sensors[1] - expected) / expected, 1e-10,
                    fmt::format("index {}: angle of the pinion", index));
@@ -141,7 +141,7 @@ TEST(Gear, DrivesARack) {
   builder.joint("mesh", "gear").set("joints", "guide", "axle").set("ratio", {radius});
   builder.sensor("travel", "joint_displacement").set("of", std::string("guide"));
   const System system = make_system(builder.finish());
-  const Simulation run(system, method("3"), end, 0.01);
+  const WholeRun run(system, method("3"), end, 0.01);
   const double expected = 0.5 * end * end * g * m / (m + J / (radius * radius));
   expect_at_most(std::abs(run.sensors[0] - expected) / expected, 1e-10, "travel of the rack");
 }
@@ -160,7 +160,7 @@ TEST(Screw, TurnsWhatFalls) {
     builder.sensor("travel", "joint_displacement").set("of", std::string("thread"));
     builder.sensor("angle", "joint_angle").set("of", std::string("thread"));
     const System system = make_system(builder.finish());
-    const Simulation run(system, method(index), end, 0.005);
+    const WholeRun run(system, method(index), end, 0.005);
     const double angle = 0.5 * end * end * m * g * p / (m * p * p + J);
     ASSERT_GT(angle, 2 * kPi);
     expect_at_most(std::abs(run.sensors[1] - angle) / angle, 1e-6,
@@ -200,7 +200,7 @@ TEST(RollingDisc, RollsDownASlope) {
     builder.sensor("position", "position").set("of", std::string("disc"));
     builder.sensor("contact", "reaction_force").set("of", std::string("ground_contact"));
     const System system = make_system(builder.finish());
-    const Simulation run(system, method(index), end, 0.005);
+    const WholeRun run(system, method(index), end, 0.005);
     const double expected = gx * end * end / 3;
     expect_at_most(std::abs(run.sensors[0] - expected) / expected, 1e-4,
                    fmt::format("index {}: way down the slope", index));
@@ -247,7 +247,7 @@ TEST(RollingDisc, KeepsASteadyCircle) {
     const System system = make_system(builder.finish());
     double start = 0;
     const double end = 1;
-    const Simulation run(system, method("3"), end, h, [&](const State& now, Work& work) {
+    const WholeRun run(system, method("3"), end, h, [&](const State& now, Work& work) {
       if (now.t == 0) start = sensed(system, now, work).back();
     });
     const Vec3 expected(b * std::cos(W * end), b * std::sin(W * end), center.z());
@@ -277,7 +277,7 @@ TEST(JointFriction, SlowsASliderByItsLoad) {
     builder.sensor("speed", "joint_displacement_rate").set("of", std::string("guide"));
     builder.sensor("travel", "joint_displacement").set("of", std::string("guide"));
     const System system = make_system(builder.finish());
-    const Simulation moving(system, method(index), 1, 0.01), stopped(system, method(index), 2, 0.01);
+    const WholeRun moving(system, method(index), 1, 0.01), stopped(system, method(index), 2, 0.01);
     expect_at_most(std::abs(moving.sensors[0] - (v0 - mu * g)), 1e-5,
                    fmt::format("index {}: speed after 1 s", index));
     expect_at_most(std::abs(stopped.sensors[0]), 1e-5,
@@ -304,7 +304,7 @@ TEST(JointSpring, UnwindsOverManyTurns) {
   const System system = make_system(builder.finish());
   std::vector<double> errors;
   for (const double h : {0.004, 0.002})
-    errors.push_back(std::abs(Simulation(system, method("3"), end, h).sensors[0] -
+    errors.push_back(std::abs(WholeRun(system, method("3"), end, h).sensors[0] -
                               (10 * std::cos(std::sqrt(k / J) * end) - 10)));
   expect_at_most(errors.back(), 1e-4, "angle");
   expect_between(order_of(errors), 1.9, 2.1, "its order");
@@ -337,12 +337,12 @@ TEST(JointActuator, FollowsATargetWithinItsLimit) {
   const System system = build(0);
   std::vector<double> errors;
   for (const double h : {0.004, 0.002})
-    errors.push_back(std::abs(Simulation(system, method("3"), end, h).sensors[0] - expected));
+    errors.push_back(std::abs(WholeRun(system, method("3"), end, h).sensors[0] - expected));
   expect_at_most(errors.back(), 1e-5, "angle");
   expect_between(order_of(errors), 1.9, 2.1, "its order");
   // With a limit far below what it asks for, it accelerates as the limit allows.
   const System limited = build(0.05);
-  const double rate = Simulation(limited, method("3"), 0.5, 0.001).sensors[1];
+  const double rate = WholeRun(limited, method("3"), 0.5, 0.001).sensors[1];
   expect_at_most(std::abs(rate - 0.05 / J * 0.5), 1e-9, "rate under the limit");
 }
 

@@ -55,8 +55,8 @@ std::vector<double> differences_between(const std::shared_ptr<const Description>
   const System minimal = make_system(description, "minimal"), absolute = make_system(description, "r3so3");
   std::vector<double> out;
   for (int i = 0; i <= halvings; ++i, step /= 2)
-    out.push_back(relative_difference(as_vector(Simulation(minimal, integrator, end, step).sensors),
-                                      as_vector(Simulation(absolute, integrator, end, step).sensors)));
+    out.push_back(relative_difference(as_vector(WholeRun(minimal, integrator, end, step).sensors),
+                                      as_vector(WholeRun(absolute, integrator, end, step).sensors)));
   return out;
 }
 
@@ -74,7 +74,7 @@ TEST(Minimal, ChainOfTenKeepsItsEnergy) {
   for (const double h : {2e-2, 1e-2}) {
     most = 0;
     const double start = 0;  // all links in the plane z = 0, at rest
-    const Simulation run(system, "generalized-alpha,rho=1", 1, h, [&](const State& now, Work& work) {
+    const WholeRun run(system, "generalized-alpha,rho=1", 1, h, [&](const State& now, Work& work) {
       const Energy energy = system.energy(now, work);
       most = std::max(most, std::abs(energy.kinetic + energy.potential - start));
       scale = std::max(scale, energy.kinetic);
@@ -92,7 +92,7 @@ TEST(Minimal, LoopIsClosedInEveryIndexForm) {
     fmt::print("  index {}: differences {:.2e} {:.2e} {:.2e}\n", index, errors[0], errors[1], errors[2]);
     expect_between(order_of(errors), 1.7, 2.4, fmt::format("index {}: order of the difference", index));
     const System system = make_system(linkage(), "minimal");
-    Simulation run(system, integrator, 0.5, 0.01);
+    WholeRun run(system, integrator, 0.5, 0.01);
     system.residual(run.state, run.work, {true, true, false});
     const double phi = as_vector(run.work.phi).cwiseAbs().maxCoeff(),
                  rate = as_vector(run.work.rate).cwiseAbs().maxCoeff();
@@ -106,12 +106,12 @@ TEST(Minimal, LoopIsClosedInEveryIndexForm) {
 TEST(Minimal, HigherOrdersAreReached) {
   const auto description = chain_of_ten();
   const System system = make_system(description, "minimal");
-  const std::vector<double> exact = Simulation(system, "esdirk4-6", 0.25, 6.25e-4).sensors;
+  const std::vector<double> exact = WholeRun(system, "esdirk4-6", 0.25, 6.25e-4).sensors;
   for (const auto& [integrator, order] :
        {std::pair<const char*, double>{"esdirk4-6", 4}, {"mssth3,rho=0.6", 3}}) {
     std::vector<double> errors;
     for (const double h : {1e-2, 5e-3})
-      errors.push_back(relative_difference(as_vector(Simulation(system, integrator, 0.25, h).sensors).head(3),
+      errors.push_back(relative_difference(as_vector(WholeRun(system, integrator, 0.25, h).sensors).head(3),
                                            as_vector(exact).head(3)));
     expect_between(order_of(errors), order - 0.4, order + 1.2, fmt::format("{}: order", integrator));
   }

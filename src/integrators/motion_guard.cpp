@@ -48,6 +48,14 @@ MotionGuard::MotionGuard(const System& system, const State& start, Work& work)
 
 MotionGuard::~MotionGuard() = default;
 
+void MotionGuard::archive(Archive& a) {
+  bool has_own = own_ != nullptr;
+  a(start_, length_, is_angle_, follows_energy_, steps_, speed_, seen_, before_, has_own);
+  if (has_own && !own_) own_ = std::make_unique<Work>(*system_);
+  if (!has_own) own_.reset();
+  if (own_) own_->archive(*system_, a);
+}
+
 void MotionGuard::Extremes::include(const Look& look) {
   kinetic = std::max(kinetic, look.kinetic);
   least_potential = std::min(least_potential, look.potential);

@@ -24,6 +24,10 @@ class MotionGuard {
 
   // After an accepted step. What went wrong, or nothing. `last`: the run ends here, so that it looks in any case.
   std::string after_step(const State& state, bool last, Work& work);
+  // Parameters have changed: the forces no longer explain the energy.
+  void expect_other_energy() { follows_energy_ = false; }
+  // What it has seen of the run.
+  void archive(Archive& archive);
 
  private:
   // E = T + V at the times it looked.

@@ -44,6 +44,10 @@ class Multistep final : public FirstOrderMethod<S> {
   std::vector<std::string> warnings() const override {
     return rho_warnings(rho_, has_constraints(), formula_.steps > 2);
   }
+  void archive(Archive& a, const StateOf<S>& state, WorkOf<S>& work) override {
+    Base::archive(a, state, work);
+    a(tolerances_);
+  }
 
  private:
   // State::memory: how many points before the last are known, the last step and the one before it, whether it has ever changed, then for each point
@@ -53,6 +57,22 @@ class Multistep final : public FirstOrderMethod<S> {
   // The estimate of the error needs one more.
   std::size_t past_points() const {
     return static_cast<std::size_t>(formula_.steps) - (tolerances_.adaptive() ? 0 : 1);
+  }
+
+  // With accelerations that were larger by D all the time, the points at t - s had u - s D and theta + s^2/2 D.
+  void shift_past(const PointDerivatives<S>& jump, StateOf<S>& state) const override {
+    const auto known = static_cast<std::size_t>(value(state.memory[kKnown]));
+    double s = 0;
+    for (std::size_t k = 0; k < known; ++k) {
+      s += value(state.memory[tolerances_.adaptive() && k > 0 ? kStepBefore : kStep]);
+      const PastPoint point = past(state, k);
+      for (std::size_t i = 0; i < numbers(); ++i) {
+        point.theta[i] += s * s / 2 * jump.slope[i];
+        point.slope[i] -= s * jump.slope[i];
+        point.u[i] -= s * jump.udot[i];
+        point.udot[i] += jump.udot[i];
+      }
+    }
   }
 
   struct PastPoint {

@@ -98,10 +98,10 @@ TEST(AdaptiveSteps, GiveTheAccuracyThatIsAskedFor) {
     for (const std::string sigma : {"0", "opt"}) {
       std::vector<double> errors;
       for (const double tolerance : {1e-2, 1e-3, 1e-4}) {
-        const Simulation run(system,
-                             fmt::format("generalized-alpha,rho=0.8,sigma={},adaptive=true,rtol={},atol={}",
-                                         sigma, tolerance, 1e-3 * tolerance),
-                             1, 1e-4);
+        const WholeRun run(system,
+                           fmt::format("generalized-alpha,rho=0.8,sigma={},adaptive=true,rtol={},atol={}",
+                                       sigma, tolerance, 1e-3 * tolerance),
+                           1, 1e-4);
         const double error = (sample_of(run.sensors).position - Reference::at(1).position).norm();
         fmt::print("  {:<16} {:<10} {:>7} {:>9} {:10.0e} {:12.2e}\n", formulation, sigma, run.report.steps,
                    run.report.rejected, tolerance, error);

@@ -66,7 +66,7 @@ TEST(FreeTop, FollowsEllipticFunctionsAndKeepsEnergyAndAngularMomentum) {
         double energy_error = 0, momentum_error = 0, first_energy = 0;
         Vec3 first_momentum;
         bool first = true;
-        const Simulation run(system, kMethod, end, h, [&](const State& now, Work& work) {
+        const WholeRun run(system, kMethod, end, h, [&](const State& now, Work& work) {
           const std::vector<double> s = sensed(system, now, work);
           if (first) first_energy = s[7], first_momentum = momentum(s);
           first = false;
@@ -104,7 +104,7 @@ TEST(PhysicalPendulum, PassesTheLowestPointAfterAQuarterPeriod) {
       std::vector<double> errors;
       for (const double h : {period / 400, period / 800, period / 1600})
         errors.push_back(
-            (as_vector(Simulation(system, kMethod, period / 4, h).sensors) - Vec3(0, 0, -d)).norm());
+            (as_vector(WholeRun(system, kMethod, period / 4, h).sensors) - Vec3(0, 0, -d)).norm());
       expect_second_order(errors, fmt::format("{} {}: place at T/4", kind, formulation));
     }
 }
@@ -124,7 +124,7 @@ TEST(Oscillator, FollowsTheClosedFormWithDamping) {
   const double v = -stretch * std::exp(-decay * end) * k / (m * frequency) * std::sin(frequency * end);
   std::vector<double> place, velocity;
   for (const double h : {0.01, 0.005, 0.0025}) {
-    const Simulation run(system, kMethod, end, h);
+    const WholeRun run(system, kMethod, end, h);
     place.push_back(std::abs(run.state.q[0] - x));
     velocity.push_back(std::abs(run.state.v[0] - v));
   }
@@ -158,7 +158,7 @@ TEST(AppliedLoads, OfTimeGiveTheClosedForm) {
     exact[8] = std::remainder(exact[8], 2 * std::numbers::pi);
     std::vector<std::vector<double>> errors(4);
     for (const double h : {0.02, 0.01, 0.005}) {
-      const Eigen::VectorXd error = as_vector(Simulation(system, kMethod, end, h).sensors) - exact;
+      const Eigen::VectorXd error = as_vector(WholeRun(system, kMethod, end, h).sensors) - exact;
       for (int part = 0; part < 4; ++part)
         errors[static_cast<std::size_t>(part)].push_back(error.segment<3>(3 * part).norm());
     }
@@ -184,7 +184,7 @@ TEST(Projectile, FliesOnItsParabolaAndSpinsEvenly) {
   builder.sensor("angle", "rotation_vector").set("of", std::string("ball"));
   const auto description = builder.finish();
   for (const std::string formulation : {"r3so3", "r3so3-spatial"}) {
-    const Simulation run(make_system(description, formulation), kMethod, end, 0.01);
+    const WholeRun run(make_system(description, formulation), kMethod, end, 0.01);
     Eigen::VectorXd exact(9);
     exact << place + end * velocity + 0.5 * end * end * gravity, velocity + end * gravity, 0, 0,
         std::remainder(7 * end, 2 * std::numbers::pi);
@@ -200,7 +200,7 @@ TEST(Projectile, FallsWithTinySteps) {
   builder.body("stone", "point").set("mass", {1e3}).set("position", {0, 0, 10}).set("velocity", {3, 0, 0});
   builder.sensor("place", "position").set("of", std::string("stone"));
   const double end = 0.1;
-  const Simulation run(make_system(builder.finish(), "r3so3"), kMethod, end, 1e-6);
+  const WholeRun run(make_system(builder.finish(), "r3so3"), kMethod, end, 1e-6);
   expect_at_most(
       (as_vector(run.sensors) - Vec3(3 * end, 0, 10 - 0.5 * 9.81 * end * end)).cwiseAbs().maxCoeff(), 1e-10,
       "place after 1e5 steps");
@@ -241,7 +241,7 @@ TEST(Energy, ChangesByThePowerOfAppliedLoads) {
     for (const double h : {4e-3, 2e-3, 1e-3}) {
       double work_done = 0, last_power = 0, last_time = 0, first_energy = 0, energy = 0;
       bool first = true;
-      Simulation(system, kMethod, 1, h, [&](const State& now, Work& work) {
+      WholeRun(system, kMethod, 1, h, [&](const State& now, Work& work) {
         const std::vector<double> sensors = sensed(system, now, work);
         const auto s = as_vector(sensors);
         const Vec3 along = (s.segment<3>(7) - Vec3(1, 1, 1)).normalized();
@@ -277,7 +277,7 @@ TEST(MathematicalPendulum, HasTheMultiplierErrorsOfTheReport) {
     const System system = make_system(builder.finish());
     // phi'' = -g sin(phi), phi from the lowest point, by the classical Runge-Kutta method in small steps.
     double phi = std::asin(x0), rate = speed, time = 0, worst = 0;
-    Simulation(system, kMethod, 2, h, [&](const State& now, Work&) {
+    WholeRun(system, kMethod, 2, h, [&](const State& now, Work&) {
       const int substeps = now.t > 0 ? 20 : 0;
       const double dt = substeps > 0 ? (now.t - time) / substeps : 0;
       for (int i = 0; i < substeps; ++i) {
@@ -314,8 +314,8 @@ TEST(Chain, MeetsTheReferenceValues) {
     builder.sensor("last", "position").set("of", fmt::format("link{}", links - 1));
     const System system = make_system(builder.finish());
     const double h = links == 1000 ? 4e-3 : 2e-3;
-    const Eigen::VectorXd last = extrapolated(Simulation(system, kMethod, 0.2, h).sensors,
-                                              Simulation(system, kMethod, 0.2, h / 2).sensors);
+    const Eigen::VectorXd last = extrapolated(WholeRun(system, kMethod, 0.2, h).sensors,
+                                              WholeRun(system, kMethod, 0.2, h / 2).sensors);
     expect_at_most(std::abs(last[0] - x), tolerance, fmt::format("{} links: x of the last", links));
     expect_at_most(std::abs(last[1]), 1e-14, fmt::format("{} links: y", links));
     if (links == 10) expect_at_most(std::abs(last[2] + 0.196199924453), tolerance, "10 links: z");

@@ -83,9 +83,8 @@ TEST(RedundantFourBar, MovesAsTheOneWithoutRedundantRows) {
   for (const std::string& method : kMethods)
     for (const std::string formulation : {"r3so3", "se3", "euler-parameters"}) {
       if (method.find("form=linear") != std::string::npos && formulation != "r3so3") continue;
-      const Simulation redundant(make_system(four_bar({}), formulation), method, 0.5, 2e-3);
-      const Simulation independent(make_system(four_bar({.redundant = false}), formulation), method, 0.5,
-                                   2e-3);
+      const WholeRun redundant(make_system(four_bar({}), formulation), method, 0.5, 2e-3);
+      const WholeRun independent(make_system(four_bar({.redundant = false}), formulation), method, 0.5, 2e-3);
       const std::string name = fmt::format("{}, {}: ", method, formulation);
       EXPECT_EQ(redundant.state.redundant.size(), 3u) << name;
       EXPECT_EQ(independent.state.redundant.size(), 0u) << name;
@@ -125,7 +124,7 @@ TEST(RedundantFourBar, HasMultipliersOfLeastNormThatBalanceTheMotion) {
     hinge("c", "beam", "right", {1.2, 1, 0});
     hinge("d", "right", "ground", {1.2, 0, 0});
     const System system = make_system(builder.finish());
-    Simulation run(system, method, 0.3, 1e-3);
+    WholeRun run(system, method, 0.3, 1e-3);
     ASSERT_EQ(run.state.redundant.size(), 3u);
     // The length that compares torques with forces is that of the start.
     Work work(system);
@@ -160,7 +159,7 @@ TEST(Door, HangsOnBothHingesAlikeInEveryFormulation) {
     hinge("low", 0.2);
     hinge("high", 1.8);
     const System system = make_system(builder.finish(), formulation);
-    const Simulation run(system, "generalized-alpha", 0.1, 1e-2);
+    const WholeRun run(system, "generalized-alpha", 0.1, 1e-2);
     const Eigen::VectorXd s = as_vector(run.sensors);
     // Forces F and torques T of each hinge: 2 T + 1.6 F = 10 g 0.4 about y with the least F^2 + (T/L)^2, so that F = 1.6 T / (2 L^2).
     Work work(system);
@@ -190,7 +189,7 @@ TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
       // Apart from the singular places, where forces along the line are anything.
       if (std::abs(std::sin(angles.back())) > 0.3) unequal = std::max(unequal, (A - D).norm() / A.norm());
     };
-    const Simulation run(system, method, 0.6, 1e-3, observe);
+    const WholeRun run(system, method, 0.6, 1e-3, observe);
     expect_at_most(unequal, 2e-3, method + ": difference of the reactions at A and D");
     // Crank and coupler in one line: sin(angle) changes its sign.
     std::vector<double> expected;
@@ -215,18 +214,18 @@ TEST(Parallelogram, HasEqualReactionsAndSingularPlacesWithNames) {
 TEST(Parallelogram, ThatIsNoneHasNoSingularPlaces) {
   const FourBar f{
       .C = {0.24, 0.125, 0}};  // the crank still turns fully: 0.12 + 0.24 = 0.36 < 0.125 + 0.24005
-  const Simulation run(make_system(four_bar(f)), "generalized-alpha", 0.5, 1e-3);
+  const WholeRun run(make_system(four_bar(f)), "generalized-alpha", 0.5, 1e-3);
   EXPECT_TRUE(run.report.warnings.empty()) << run.report.warnings.front();
 }
 
 TEST(SingularPlaces, AreNamedForStepsThatFailThere) {
   const System system = make_system(four_bar({.C = {0.24, 0.12, 0}}));
-  Simulation run(system, "generalized-alpha", 0.1255, 5e-4);  // change point at 0.1268
+  WholeRun run(system, "generalized-alpha", 0.1255, 5e-4);  // change point at 0.1268
   Work work(system);
   ConstraintWatch watch(system, run.state, work);
   EXPECT_THAT(watch.singularity_near(run.state, 5e-4),
               testing::ContainsRegex("a singular configuration at about t = 0.12[67].*joints.A: place x"));
-  Simulation away(system, "generalized-alpha", 0.05, 5e-4);
+  WholeRun away(system, "generalized-alpha", 0.05, 5e-4);
   ConstraintWatch other(system, away.state, work);
   EXPECT_EQ(other.singularity_near(away.state, 5e-4), "");
 }
@@ -263,7 +262,7 @@ TEST(Bricard, MeetsTheReferenceInEveryIndexForm) {
     for (const std::string formulation : {"r3so3", "se3"}) {
       const System system = make_system(bricard(), formulation);
       const auto at = [&](double h) {
-        const Simulation run(system, method, 2, h);
+        const WholeRun run(system, method, 2, h);
         EXPECT_EQ(run.state.redundant.size(), 1u);
         EXPECT_TRUE(run.report.warnings.empty()) << run.report.warnings.front();
         return run.sensors;
@@ -281,7 +280,7 @@ TEST(Bricard, MeetsTheReferenceInEveryIndexForm) {
 
 TEST(Redundancy, AllocatesNothingStepByStep) {
   const auto allocations = [](double end) {
-    return Simulation(make_system(four_bar({})), "generalized-alpha", end, 1e-3).report.allocations;
+    return WholeRun(make_system(four_bar({})), "generalized-alpha", end, 1e-3).report.allocations;
   };
   // A few arrays get their size in the first step.
   EXPECT_EQ(allocations(0.2), allocations(0.1));

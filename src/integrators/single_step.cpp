@@ -76,6 +76,20 @@ class SingleStep final : public FirstOrderMethod<S> {
     pair[0] = value.real, pair[1] = value.imag;
   }
 
+  // Where y'' is constant Eq. (4) gives w^j = y' + c_j h y'' with c_j = c_{j-1} + gamma_even - gamma_j. With accelerations that were larger by D all
+  // the time the auxiliary derivatives of u are larger by D, those of theta by c_j h D.
+  void shift_past(const PointDerivatives<S>& jump, StateOf<S>& state) const override {
+    const double h = value(state.memory[0]);
+    Complex c = 0;
+    for (std::size_t j = 0; j < auxiliaries(); ++j) {
+      c += formula_.even - formula_.odd[j];
+      for (std::size_t i = 0; i < numbers(); ++i) {
+        set(state, kSlope, j, i, get(state, kSlope, j, i) + h * c * real(jump.slope[i]));
+        set(state, kAcceleration, j, i, get(state, kAcceleration, j, i) + real(jump.udot[i]));
+      }
+    }
+  }
+
   // Eqs. (4) upwards from (4e): each new auxiliary derivative w^j = gain_j y' + known_j, with w^0 = y'. The known parts are left in the memory of
   // `to`; what is known of (y_k - y_{k-1})/h is returned.
   S known_part(const StateOf<S>& from, StateOf<S>& to, Quantity of, std::size_t i, const S& derivative,

@@ -77,7 +77,7 @@ TEST(States, HaveTheOrderOfEveryListedIntegrator) {
     ASSERT_GE(order, 1) << listed.name;
     std::vector<double> errors;
     for (double h = order > 3 ? 0.05 : 0.01; errors.size() < 3; h /= 2) {
-      const Simulation run(system, listed.name + (is_implicit(listed) ? ",newton_tol=1e-13" : ""), 1, h);
+      const WholeRun run(system, listed.name + (is_implicit(listed) ? ",newton_tol=1e-13" : ""), 1, h);
       errors.push_back((as_vector(run.sensors).tail<4>() - exact_followers().tail<4>()).norm());
     }
     fmt::print("  {:<18} order {}: errors {:.2e}\n", listed.name, order, fmt::join(errors, " "));
@@ -95,7 +95,7 @@ TEST(States, AreTheSameInEveryIndexFormAndWithEveryForm) {
   for (const std::string method :
        {"index=3", "index=2", "index=stabilized", "form=linear", "form=residual", "sigma=1",
         "variant=paper,sigma=1", "newton=modified", "jacobian=simplified"}) {
-    const Simulation run(system, "generalized-alpha,rho=0.8,newton_tol=1e-12," + method, 1, 1e-3);
+    const WholeRun run(system, "generalized-alpha,rho=0.8,newton_tol=1e-12," + method, 1, 1e-3);
     expect_at_most((as_vector(run.sensors).tail<4>() - exact_followers().tail<4>()).norm(), 1e-5, method);
   }
 }
@@ -136,7 +136,7 @@ TEST(States, DcMotorMeetsItsClosedForm) {
       const System system = make_system(builder.finish(), formulation);
       std::vector<double> errors;
       for (const double h : {2e-3, 1e-3, 5e-4}) {
-        const Simulation run(system, "generalized-alpha,rho=0.8,newton_tol=1e-11", end, h);
+        const WholeRun run(system, "generalized-alpha,rho=0.8,newton_tol=1e-11", end, h);
         errors.push_back(std::hypot(run.sensors[1] - expected[0], run.sensors[0] - expected[1]));
       }
       const std::string name = body + ", " + formulation;
@@ -173,7 +173,7 @@ TEST(States, PidControllerMovesAPendulumAsRungeKuttaDoes) {
     const System system = make_system(builder.finish());
     std::vector<double> errors;
     for (const double h : {2e-3, 1e-3, 5e-4}) {
-      const Simulation run(system, "generalized-alpha,rho=0.8,newton_tol=1e-11,index=" + index, end, h);
+      const WholeRun run(system, "generalized-alpha,rho=0.8,newton_tol=1e-11,index=" + index, end, h);
       errors.push_back((as_vector(run.sensors) - expected).norm());
     }
     expect_at_most(errors.back(), 1e-4, "index " + index + ": angle, rate, integral, filtered rate");
@@ -191,7 +191,7 @@ TEST(States, AreSolvedToTheirOwnScale) {
         .set("rate", fmt::format("-x^3/{:e}", scale * scale));
     builder.sensor("now", "state").set("of", std::string("x"));
     const System system = make_system(builder.finish());
-    const Simulation coarse(system, "generalized-alpha,rho=0.8", 1, 1e-2),
+    const WholeRun coarse(system, "generalized-alpha,rho=0.8", 1, 1e-2),
         fine(system, "generalized-alpha,rho=0.8", 1, 5e-3);
     const double expected = scale / std::sqrt(3);  // x = 1/sqrt(1 + 2 t)
     const double errors[] = {std::abs(coarse.sensors[0] - expected), std::abs(fine.sensors[0] - expected)};

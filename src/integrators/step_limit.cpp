@@ -122,15 +122,14 @@ double StepLimit::longest(double t, double h) {
   return h;
 }
 
-double StepLimit::passed_over(double t, double h) {
+std::optional<StepLimit::PassedOver> StepLimit::passed_over(double t, double h) {
   constexpr double kHidden = 0.05, kNegligible = 1e-3, kBadly = 0.2;
   constexpr double kMostSamples = 40000, kFewSteps = 4;
   for (Sampled& f : functions_) {
     // Of smooth pulses the samples of a long run know nothing: also the middle of every step, if these are not too many.
     std::vector<Sample> samples = f.samples;
     const double end = samples.back().t, steps = (end - t) / h;
-    if (steps < kFewSteps)
-      return std::numeric_limits<double>::infinity();  // all that is seen may be round-off
+    if (steps < kFewSteps) return {};  // all that is seen may be round-off
     if (steps * static_cast<double>(functions_.size()) < kMostSamples)
       for (double middle = t + h / 2; middle < end; middle += h)
         samples.push_back({middle, f.function.at(middle)});
@@ -161,16 +160,16 @@ double StepLimit::passed_over(double t, double h) {
       const bool inside = part > 1e-9 && part < 1 - 1e-9;
       if (inside && (now.value < std::min(ends[0], ends[1]) - kHidden * range ||
                      now.value > std::max(ends[0], ends[1]) + kHidden * range))
-        return now.t;
+        return PassedOver{f.function.path(), now.t};
       if (difference > away) away = difference, away_at = now.t;
       const double spread = std::abs(now.value - mean), dt = i == 0 ? 0 : now.t - samples[i - 1].t;
       missed += dt * (difference + missed_before) / 2;
       all += dt * (spread + all_before) / 2;
       missed_before = difference, all_before = spread;
     }
-    if (missed > kBadly * all) return away_at;
+    if (missed > kBadly * all) return PassedOver{f.function.path(), away_at};
   }
-  return std::numeric_limits<double>::infinity();
+  return {};
 }
 
 }  // namespace liedyn

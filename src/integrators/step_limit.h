@@ -2,6 +2,8 @@
 // stages would be missed; a jump inside of a step spoils the order, and the estimate of the error with it.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "model/functions_of_time.h"
@@ -18,9 +20,13 @@ class StepLimit {
   // leaves the interval between its values at the two ends by more than a fiftieth of all that it does in the run: what it does then shows at the end of the step.
   double longest(double t, double h);
 
-  // A time at which equal steps from t on see little of a function: it does more than that in the middle of one of them, or lies far from the lines between their ends in most of what it does.
-  // Infinity if there is none.
-  double passed_over(double t, double h);
+  // A function, by its path in the model, and a time at which equal steps from t on see little of it: it does more than that in the middle of one of them, or lies far from the lines between their ends in most of what it does.
+  // None if all are seen.
+  struct PassedOver {
+    std::string function;
+    double t;
+  };
+  std::optional<PassedOver> passed_over(double t, double h);
 
  private:
   struct Sample {

@@ -8,8 +8,8 @@
 namespace liedyn {
 
 // A run from consistent initial values to `end`. The observer may be empty.
-struct Simulation {
-  Simulation(const System& system, const std::string& integrator_text, double end, double step,
+struct WholeRun {
+  WholeRun(const System& system, const std::string& integrator_text, double end, double step,
              const std::function<void(const State&, Work&)>& observe = {})
       : integrator(make_integrator(system, integrator_text)), work(system, "auto", integrator->form()) {
     Work initial_work(system);
@@ -140,7 +140,7 @@ inline Errors errors_of(const System& system, const std::string& integrator, dou
     out.force = std::max(out.force, force);
     if (now.t >= 0.5 - 1e-9) out.late_force = std::max(out.late_force, force);
   };
-  Simulation(system, integrator, 1, h, observe);
+  WholeRun(system, integrator, 1, h, observe);
   return out;
 }
 
@@ -245,7 +245,7 @@ struct EndErrors {
   double q, v;
 };
 inline EndErrors errors(const System& system, bool turns_only, const std::string& integrator, double h) {
-  const Simulation run(system, integrator, 1, h);
+  const WholeRun run(system, integrator, 1, h);
   const auto s = as_vector(run.sensors);
   EndErrors out;
   out.q = (exact().rotation.inverse() * rotation_of(run.state.q.data())).log().norm();

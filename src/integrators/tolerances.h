@@ -27,6 +27,8 @@ class Tolerances {
   void measure(const System& system, const State& state, Work& work);
   void measure(const VariedSystem&, const VariedState&, const VariedWork&) {}  // it takes given steps
 
+  void archive(Archive& a) { a(lengths_); }
+
   // The largest error of a step relative to its tolerance. Errors per unit of time of places and angles, laid out as velocities: in the time L/V in which
   // the acceleration moves a body by the length they may add up to a tenth of atol + rtol L.
   double worst_rate(const System& system, const std::vector<double>& rates, const State& from,

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace liedyn {
 
@@ -26,6 +27,29 @@ class Hdf5File {
 
  private:
   std::int64_t check(std::int64_t result) const;  // hid_t or herr_t: negative is a failure
+
+  std::string name_;
+  std::int64_t file_ = -1;
+};
+
+// A file that Hdf5File wrote, read back. All functions throw InputError if the file is not one, or lacks what is asked for.
+class Hdf5Input {
+ public:
+  explicit Hdf5Input(std::string file);
+  Hdf5Input(const Hdf5Input&) = delete;
+  Hdf5Input& operator=(const Hdf5Input&) = delete;
+  ~Hdf5Input();
+
+  std::string attribute(const std::string& path, const std::string& name) const;
+  // Row by row; a vector is one column.
+  struct Table {
+    std::size_t rows = 0, columns = 0;
+    std::vector<double> data;
+  };
+  Table table(const std::string& path) const;
+
+ private:
+  std::int64_t check(std::int64_t result, const std::string& what) const;
 
   std::string name_;
   std::int64_t file_ = -1;

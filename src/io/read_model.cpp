@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <ranges>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "io/read_urdf.h"
 #include "io/tables.h"
 #include "model/number_paths.h"
+#include "system/further_findings.h"
 
 namespace liedyn {
 namespace {
@@ -64,7 +66,11 @@ class ModelReader {
     if (generator != nullptr && !arguments.empty()) generator->generate(arguments, builder);
     for (Section section : kSections) read_section(section);
     check_bare_assignments(generator);
-    return builder.finish();
+    try {
+      return builder.finish();
+    } catch (const InputError& error) {
+      throw InputError(with_further_findings(std::move(builder.description()), error.diagnostics()));
+    }
   }
 
  private:
@@ -85,9 +91,13 @@ class ModelReader {
 
   void check_keys() {
     const auto known = kModelKeys | std::views::transform([](const FormatKey& key) { return key.name; });
-    for (JsonValue value : root_)
-      if (std::ranges::find(known, value.key()) == known.end())
-        finding(excerpt(value.key()), "unknown key", did_you_mean(value.key(), known), value.line());
+    for (JsonValue value : root_) {
+      if (std::ranges::find(known, value.key()) != known.end()) continue;
+      const std::string meant = nearest(value.key(), known);
+      finding(excerpt(value.key()), "unknown key", did_you_mean(meant), value.line());
+      // What it holds is read all the same: that it is missing elsewhere is no error of its own.
+      if (!meant.empty() && value.is(JsonType::Object) && !root_.find(meant)) misspelt_.emplace(meant, value);
+    }
 
     const JsonValue version = root_.find("liedyn");
     if (!version)
@@ -110,6 +120,7 @@ class ModelReader {
 
   // The object with this key; none (with a finding if something else stands there) otherwise.
   JsonValue object_of(std::string_view key) {
+    if (const auto misspelt = misspelt_.find(key); misspelt != misspelt_.end()) return misspelt->second;
     const JsonValue value = root_.find(key);
     if (!value || value.is(JsonType::Object)) return value;
     expected(std::string(key), "an object", value);
@@ -343,11 +354,20 @@ class ModelReader {
                          type ? type.line() : object.line()))
       return;
     entry_path_ = fmt::format("{}.{}", section_name(section), name);
-    for (JsonValue value : object)
-      if (value.key() != "type")
-        if (const Field* field = builder_->field(value.key(), value.line())) read_field(*field, value);
+    const std::vector<Field>& fields = find_kind(section, type.text())->fields;
+    for (JsonValue value : object) {
+      if (value.key() == "type") continue;
+      if (const Field* field = builder_->field(value.key(), value.line())) {
+        read_field(*field, value);
+        continue;
+      }
+      // An unknown key that is meant to be a required one: that this is missing is no error of its own.
+      const std::string meant = nearest(value.key(), fields | std::views::transform(field_name));
+      const auto field = std::ranges::find(fields, meant, field_name);
+      if (field != fields.end() && field->required && !object.find(meant)) read_field(*field, value);
+    }
     // Whole numbers that the file leaves out may be set from outside as well.
-    for (const Field& field : find_kind(section, type.text())->fields)
+    for (const Field& field : fields)
       if (field.type == FieldType::Integer && !object.find(field.name))
         if (const auto number = take_integer(field))
           builder_->numbers(field.name, std::array{*number}, object.line());
@@ -777,6 +797,7 @@ class ModelReader {
   std::vector<Assignment>& assignments_;
   Tables tables_;
   std::vector<Diagnostic> early_findings_;
+  std::map<std::string, JsonValue, std::less<>> misspelt_;  // objects by the key that was meant
   DescriptionBuilder* builder_ = nullptr;
   std::string entry_path_;      // of the entry being read
   std::vector<double> values_;  // the numbers of the field being read; 0 where there is an expression

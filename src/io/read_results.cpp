@@ -10,9 +10,11 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "io/hdf5_file.h"
 
 namespace liedyn {
 namespace {
@@ -46,12 +48,7 @@ std::vector<Channel> channels_of(const std::vector<std::string_view>& names) {
   return out;
 }
 
-}  // namespace
-
-Trajectory read_results(const std::string& file) {
-  if (std::filesystem::path(file).extension() != ".csv")
-    wrong(file, 0, "expected a result file that ends with .csv",
-          "liedyn run MODEL --out FILE.csv writes one");
+Trajectory read_csv(const std::string& file) {
   std::ifstream in(file);
   if (!in) wrong(file, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
   std::string line;
@@ -79,6 +76,121 @@ Trajectory read_results(const std::string& file) {
   if (out.rows() == 0) wrong(file, 0, "has no rows");
   return out;
 }
+
+using Json = nlohmann::ordered_json;
+
+// The datasets side by side. Their order is that of the summary, since HDF5 has none.
+Result read_hdf5(const std::string& file) {
+  const Hdf5Input in(file);
+  Result out;
+  const std::string summary = in.attribute("/", "summary");
+  out.summary = read_summary(summary, file);
+  std::vector<Hdf5Input::Table> tables = {in.table("/time")};
+  Trajectory& t = out.trajectory;
+  const Json json = Json::parse(summary), units = json.value("units", Json::object());
+  for (const auto& [name, unit] : units.items()) {
+    const std::string path = "/sensors/" + name;
+    tables.push_back(in.table(path));
+    const Hdf5Input::Table& table = tables.back();
+    if (table.rows != tables.front().rows)
+      wrong(file, 0, fmt::format("expected {} rows of '{}', got {}", tables.front().rows, path, table.rows));
+    t.channels.push_back({name, in.attribute(path, "unit"), t.columns, static_cast<int>(table.columns)});
+    t.columns += static_cast<int>(table.columns);
+  }
+  t.data.reserve(tables.front().rows * static_cast<std::size_t>(t.columns));
+  for (std::size_t row = 0; row < tables.front().rows; ++row)
+    for (const Hdf5Input::Table& table : tables)
+      t.data.insert(t.data.end(), table.data.begin() + static_cast<std::ptrdiff_t>(row * table.columns),
+                    table.data.begin() + static_cast<std::ptrdiff_t>((row + 1) * table.columns));
+  check_trajectory(t, file);
+  return out;
+}
+
+}  // namespace
+
+Summary read_summary(const std::string& text, const std::string& file) {
+  Summary s;
+  try {
+    const Json json = Json::parse(text);
+    // JSON has no NaN: it is written as null.
+    const auto number = [](const Json& from, const char* key) {
+      return from.at(key).is_null() ? std::numeric_limits<double>::quiet_NaN() : from.at(key).get<double>();
+    };
+    const auto word = [&](const char* key) {
+      return json.at(key).is_null() ? std::string() : json.at(key).get<std::string>();
+    };
+    s.date = word("date");
+    s.model = word("model");
+    s.model_file = word("model_file");
+    for (const auto& [path, value] : json.at("set").items()) s.set.emplace_back(path, value.get<double>());
+    s.integrator = word("integrator");
+    s.formulation = word("formulation");
+    s.formulation_chosen = json.at("formulation_chosen").get<bool>();
+    s.start = number(json, "start");
+    s.end = number(json, "end");
+    s.step = number(json, "step");
+    s.steps = json.at("steps").get<long>();
+    s.least_step = number(json, "least_step");
+    s.largest_step = number(json, "largest_step");
+    s.rejected = json.at("rejected_steps").get<long>();
+    s.newton_iterations = json.at("newton_iterations").get<long>();
+    s.jacobian_updates = json.at("jacobian_updates").get<long>();
+    s.wall_seconds = number(json, "wall_seconds");
+    if (!json.at("allocations_in_loop").is_null())
+      s.allocations_in_loop = json.at("allocations_in_loop").get<long>();
+    s.unknowns = json.at("unknowns").get<int>();
+    s.degrees_of_freedom = json.at("degrees_of_freedom").get<int>();
+    s.states = json.at("states").get<int>();
+    s.redundant = json.at("redundant_constraints").get<std::vector<std::string>>();
+    s.solver = word("solver");
+    s.energy_initial = number(json.at("energy"), "initial");
+    s.energy_final = number(json.at("energy"), "final");
+    s.energy_max_drift = number(json.at("energy"), "max_drift");
+    s.residual_position = number(json.at("constraint_residual"), "position");
+    s.residual_velocity = number(json.at("constraint_residual"), "velocity");
+    s.warnings = json.at("warnings").get<std::vector<std::string>>();
+    s.completed = json.at("completed").get<bool>();
+    s.failure = word("failure");
+    if (!json.at("model_text").is_null())
+      s.model_text = std::make_shared<const std::string>(word("model_text"));
+  } catch (const nlohmann::json::exception& error) {
+    wrong(file, 0, fmt::format("has no summary of a run: {}", excerpt(error.what(), 200)));
+  }
+  return s;
+}
+
+void check_trajectory(const Trajectory& t, const std::string& file) {
+  int columns = 1;
+  for (const Channel& channel : t.channels) {
+    if (channel.first != columns || channel.components < 1)
+      wrong(file, 0, fmt::format("expected columns of '{}' after those before", excerpt(channel.name)));
+    columns += channel.components;
+  }
+  if (t.columns != columns || t.data.size() % static_cast<std::size_t>(columns) != 0)
+    wrong(file, 0, fmt::format("expected {} columns, got {}", columns, t.columns));
+  if (t.rows() == 0) wrong(file, 0, "has no rows");
+  for (std::size_t row = 1; row < t.rows(); ++row)
+    if (!(t.at(row, 0) > t.at(row - 1, 0)))
+      wrong(file, 0, fmt::format("expected a time later than {}, got {}", t.at(row - 1, 0), t.at(row, 0)));
+}
+
+Result read_result(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  std::error_code ignored;
+  if (extension != ".csv" && extension != ".h5")
+    wrong(file, 0, "expected a result file that ends with .csv or .h5",
+          "liedyn run MODEL --out FILE.csv writes one");
+  if (std::filesystem::is_directory(file, ignored)) wrong(file, 0, "cannot be read: it is a directory");
+  if (extension == ".h5") return read_hdf5(file);
+  Result out;
+  out.trajectory = read_csv(file);
+  out.summary.model = std::filesystem::path(file).stem().string();
+  out.summary.start = out.trajectory.at(0, 0);
+  out.summary.end = out.trajectory.at(out.trajectory.rows() - 1, 0);
+  return out;
+}
+
+Trajectory read_results(const std::string& file) { return read_result(file).trajectory; }
 
 namespace {
 

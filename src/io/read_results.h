@@ -8,8 +8,17 @@
 
 namespace liedyn {
 
-// The table of a .csv file: columns "t", then "name" or "name[0]", "name[1]", ... Throws InputError with file and line.
+// What write_results wrote. A .csv file (columns "t", then "name" or "name[0]", "name[1]", ...) has neither units nor a summary: of the
+// summary only the times are known then. Throws InputError with file and line.
+Result read_result(const std::string& file);
+// Its table alone.
 Trajectory read_results(const std::string& file);
+
+// The object that summary_json gives; `file` is the name in messages. Throws InputError.
+Summary read_summary(const std::string& json, const std::string& file);
+
+// Throws InputError if the columns of the channels are not those of the table, or the times do not ascend.
+void check_trajectory(const Trajectory& trajectory, const std::string& file);
 
 // Values measured over time, as other programs write them: a table whose head names its columns, one of them "t" (or "time"), separated by commas, semicolons or tabs. Empty lines and those that begin with # are
 // skipped, names may be quoted; an empty cell, or "nan", is no value (NaN). Throws InputError with file and line.

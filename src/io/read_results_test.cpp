@@ -1,5 +1,6 @@
 #include "io/read_results.h"
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "io/hdf5_file.h"
 #include "io/write_results.h"
 
 namespace liedyn {
@@ -17,7 +19,10 @@ using ::testing::HasSubstr;
 
 class ReadResults : public ::testing::Test {
  protected:
-  void TearDown() override { std::filesystem::remove(file_); }
+  void TearDown() override {
+    std::filesystem::remove(file_);
+    std::filesystem::remove(hdf5_);
+  }
   const std::string& write(const std::string& text) {
     std::ofstream(file_) << text;
     return file_;
@@ -31,6 +36,7 @@ class ReadResults : public ::testing::Test {
     return "read without an error";
   }
   std::string file_ = (std::filesystem::temp_directory_path() / "liedyn_read_results_test.csv").string();
+  std::string hdf5_ = (std::filesystem::temp_directory_path() / "liedyn_read_results_test.h5").string();
 };
 
 TEST_F(ReadResults, GivesBackWhatWasWritten) {
@@ -47,6 +53,101 @@ TEST_F(ReadResults, GivesBackWhatWasWritten) {
     EXPECT_EQ(read.channels[i].first, result.trajectory.channels[i].first);
     EXPECT_EQ(read.channels[i].components, result.trajectory.channels[i].components);
   }
+}
+
+// Names whose alphabetical order is another one, a failure, a NaN: all as it was.
+TEST_F(ReadResults, Hdf5GivesBackTheWholeResult) {
+  Result result;
+  result.trajectory.channels = {{"velocity", "m/s", 1, 3}, {"energy", "J", 4, 1}};
+  result.trajectory.columns = 5;
+  result.trajectory.data = {0, 0.1, 1e-300, -3, 4, 0.5, 1.0 / 3, 2, 3, 4};
+  Summary& s = result.summary;
+  s.model = "top";
+  s.model_file = "top.json";
+  s.model_text = std::make_shared<const std::string>("{ \"liedyn\": 1 }");
+  s.set = {{"spin", 100}, {"bodies.top.mass", 0.1}};
+  s.date = "2026-01-02T03:04:05Z";
+  s.integrator = "generalized-alpha";
+  s.formulation = "se3";
+  s.formulation_chosen = true;
+  s.step = 0.5;
+  s.least_step = 0.1;
+  s.largest_step = 0.7;
+  s.rejected = 3;
+  s.start = 0;
+  s.end = 0.5;
+  s.steps = 2;
+  s.newton_iterations = 5;
+  s.jacobian_updates = 4;
+  s.wall_seconds = 0.25;
+  s.allocations_in_loop = 7;
+  s.energy_initial = 1;
+  s.energy_final = std::nan("");
+  s.energy_max_drift = 1e-3;
+  s.residual_position = 1e-9;
+  s.residual_velocity = 1e-8;
+  s.unknowns = 9;
+  s.degrees_of_freedom = 3;
+  s.states = 1;
+  s.solver = "dense";
+  s.redundant = {"joints.C: x"};
+  s.warnings = {"a warning"};
+  s.completed = false;
+  s.failure = "t = 0.5: no";
+  write_results(result, hdf5_);
+  const Result read = read_result(hdf5_);
+  EXPECT_EQ(read.trajectory.data, result.trajectory.data);
+  EXPECT_EQ(summary_json(read), summary_json(result));
+  EXPECT_EQ(read_results(hdf5_).columns, 5);
+}
+
+TEST_F(ReadResults, SaysWhyAFileIsNoHdf5Result) {
+  const auto message = [&] {
+    try {
+      read_result(hdf5_);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("read without an error");
+  };
+  EXPECT_THAT(message(), HasSubstr("cannot be read as HDF5"));
+  std::ofstream(hdf5_) << "t,x\n0,1\n";
+  EXPECT_THAT(message(), HasSubstr("cannot be read as HDF5"));
+  {
+    Hdf5File other(hdf5_);
+    other.group("/sensors");
+    other.close();
+  }
+  EXPECT_THAT(message(), HasSubstr("has no text attribute 'summary' of '/'"));
+  Result result;
+  result.trajectory.data = {0, 1};
+  std::string summary = summary_json(result);
+  {
+    Hdf5File other(hdf5_);
+    other.attribute("/", "summary", "{}");
+    other.close();
+  }
+  EXPECT_THAT(message(), HasSubstr("has no summary of a run"));
+  const std::array<double, 3> numbers = {0, 1, 1};
+  const auto write_with = [&](const char* units, int times) {
+    Hdf5File other(hdf5_);
+    other.attribute("/", "summary",
+                    summary.substr(0, summary.rfind("\"units\": {}")) + units +
+                        summary.substr(summary.rfind("\"units\": {}") + 11));
+    other.group("/sensors");
+    other.columns("/time", numbers.data(), static_cast<std::size_t>(times), 1, 0, 1);
+    other.columns("/sensors/x", numbers.data(), 2, 1, 0, 1);
+    other.attribute("/sensors/x", "unit", "m");
+    other.close();
+  };
+  write_with("\"units\": {\"y\": \"m\"}", 2);
+  EXPECT_THAT(message(), HasSubstr("has no table of numbers '/sensors/y'"));
+  write_with("\"units\": {\"x\": \"m\"}", 1);
+  EXPECT_THAT(message(), HasSubstr("expected 1 rows of '/sensors/x', got 2"));
+  write_with("\"units\": {}", 3);
+  EXPECT_THAT(message(), HasSubstr("expected a time later than 1, got 1"));
+  write_with("\"units\": {\"x\": \"m\"}", 2);
+  EXPECT_EQ(read_result(hdf5_).trajectory.channels.at(0).unit, "m");
 }
 
 TEST_F(ReadResults, SaysWhatIsWrongAndWhere) {

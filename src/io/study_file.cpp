@@ -18,6 +18,7 @@
 #include "io/text_output.h"
 #include "io/write_results.h"
 #include "model/number_paths.h"
+#include "system/further_findings.h"
 
 namespace liedyn {
 namespace {
@@ -298,7 +299,7 @@ StudyFile read_study_text(std::string_view text, const std::string& file,
   reader.read_optimizer(root, study);
   if (!reader.findings.empty()) throw InputError(reader.findings);
   return {std::filesystem::path(file).stem().string(),
-          System(Model::compile(description, formulation), params),
+          System(compile_model(description, params, formulation), params),
           study,
           reader.text(root, "description", "", ""),
           file,

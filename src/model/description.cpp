@@ -36,6 +36,14 @@ bool is_parameter_name(std::string_view text) {
   return is_name(text) && text.find('-') == std::string_view::npos;
 }
 
+bool names_time(std::string_view text, const VariableNames& variables) {
+  try {
+    return Expression::parse(text, variables).uses(variables.find("t"));
+  } catch (const ExpressionError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool is_name(std::string_view text) {
@@ -318,7 +326,10 @@ void DescriptionBuilder::expression(std::string_view name, int i, std::string te
   if (value.first < 0) return;
   const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(index)];
   const std::int32_t number = value.first + i;
-  if (kind_field.may_depend_on_signals && names_others(text)) {
+  // A function of time is a signal too, of numbers that are not evaluated anew in every step.
+  if (kind_field.may_depend_on_signals &&
+      (names_others(text) || (!kind_field.may_depend_on_time && names_time(text, variables_)))) {
+    description_.numbers[static_cast<std::size_t>(number)] = 0;
     description_.signals.push_back({number, line, std::move(text)});
     return;
   }
@@ -512,6 +523,16 @@ void DescriptionBuilder::check_given(const Given& given) {
     const std::string mistake = value_mistake(&kind_field, numbers[i]);
     if (!mistake.empty()) finding(number_path(description_, value.first + i), mistake, {}, given.line);
   }
+  // What has no unit but the axes of bodies is a direction.
+  const bool plane = kind_field.type == FieldType::PlaneVector;
+  if (kind_field.unit.empty() && kind_field.body_axes != BodyAxes::None) {
+    const int each = plane ? 2 : 3;
+    for (int i = 0; i + each <= value.count; i += each)
+      if (std::all_of(numbers + i, numbers + i + each, [](double x) { return x == 0; }))
+        return field_finding(kind_field.name,
+                             fmt::format("expected a direction, got {}", plane ? "[0, 0]" : "[0, 0, 0]"),
+                             "the length does not matter, but it must not be zero", given.line);
+  }
   if (kind_field.type == FieldType::Rotation) {
     const std::string mistake = rotation_mistake(value.form, numbers);
     if (!mistake.empty()) field_finding(kind_field.name, mistake, {}, given.line);
@@ -627,7 +648,10 @@ void DescriptionBuilder::add_riders() {
     const std::int32_t word = body.fields[static_cast<std::size_t>(field)].word;
     if (word < 0) continue;  // reported before
     const auto host = index.find(description_.words[static_cast<std::size_t>(word)]);
-    if (host == index.end()) continue;
+    if (host == index.end()) {
+      failed_names_.push_back(body.name + ".on");  // the joint that it would have
+      continue;
+    }
     body.rides = true;
     body.host = host->second;
   }
@@ -813,7 +837,10 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     if (target == Section::Bodies || target == Section::Flexible) refuse_flexible(index, kind_field, word);
     return;
   }
-  if (std::find(failed_names_.begin(), failed_names_.end(), word) != failed_names_.end()) return;
+  const auto has_failed = [&](std::string_view name) {
+    return std::find(failed_names_.begin(), failed_names_.end(), name) != failed_names_.end();
+  };
+  if (has_failed(word) || has_failed(fmt::format("{}.*", section_name(target)))) return;
   const Entry& entry = description_.entries(section_)[index];
   std::string hint;
   if (findings_.size() < kMaxFindings) {  // looking through all names is slow, for a model with many mistakes
@@ -825,6 +852,8 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
          {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
       if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))
         hint = fmt::format("'{}' is one of the {}", excerpt(word), section_name(other));
+    if (target == Section::Bodies && names_[static_cast<std::size_t>(Section::Beams)]->contains(word))
+      hint = fmt::format("'{0}' is a beam: name a place on it, {0}[0.5] for the middle", excerpt(word));
     if (target == Section::Bodies)
       for (const Entry& candidate : description_.entries(Section::Flexible))
         if (is_member(candidate) && candidate.name == word.substr(0, word.find('.')))
@@ -963,6 +992,16 @@ void DescriptionBuilder::check_found_bodies() {
 }
 
 Description DescriptionBuilder::finish() {
+  // References to what was refused as a whole are not dangling: entries, sections and what a generator would have made.
+  for (const Diagnostic& finding : findings_)
+    for (const Section section : kSections) {
+      const std::string_view name = section_name(section);
+      if (finding.path == name || finding.path == "generator" || finding.path.starts_with("arguments."))
+        failed_names_.push_back(fmt::format("{}.*", name));
+      else if (finding.path.starts_with(name) && finding.path[name.size()] == '.' &&
+               finding.path.find_first_of(".[", name.size() + 1) == std::string::npos)
+        failed_names_.push_back(finding.path.substr(name.size() + 1));
+    }
   add_modes();
   resolve_references(Section::Bodies);
   add_riders();

@@ -1,5 +1,7 @@
 #include "model/functions_of_time.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -73,10 +75,10 @@ std::vector<FunctionOfTime> functions_of_time(const Model& model, const Params& 
   for (const Params::Bound& timed : params.timed()) {
     std::vector<double> variables(values.begin(), values.begin() + params.parameter_count());
     variables.push_back(0);
-    out.emplace_back(timed.expression, std::move(variables), count);
+    out.emplace_back(params.path(timed.number), timed.expression, std::move(variables), count);
   }
-  for (const auto& batch : model.batches) {
-    const auto* of_signal = dynamic_cast<const SignalBatch*>(batch.get());
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    const auto* of_signal = dynamic_cast<const SignalBatch*>(model.batches[b].get());
     if (of_signal == nullptr) continue;
     for (const SignalExpression& signal : of_signal->signals()) {
       const std::vector<SignalName::Kind> kinds = signal.variables();
@@ -87,8 +89,9 @@ std::vector<FunctionOfTime> functions_of_time(const Model& model, const Params& 
       for (const SignalName::Kind kind : kinds)
         variables.push_back(
             kind == SignalName::Kind::Parameter ? values[static_cast<std::size_t>(*parameter++)] : 1.0);
-      out.emplace_back(signal.expression(), std::move(variables),
-                       static_cast<std::size_t>(time - kinds.begin()));
+      const Entry& entry = model.entry_of(static_cast<int>(b), 0);
+      out.emplace_back(fmt::format("{}.{}", section_name(model.sections[b]), entry.name), signal.expression(),
+                       std::move(variables), static_cast<std::size_t>(time - kinds.begin()));
     }
   }
   return out;

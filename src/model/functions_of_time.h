@@ -7,9 +7,12 @@ namespace liedyn {
 
 class FunctionOfTime {
  public:
-  // `variables` are the values of all others.
-  FunctionOfTime(const Expression& expression, std::vector<double> variables, std::size_t time)
-      : expression_(&expression), variables_(std::move(variables)), time_(time) {}
+  // `path`: where it stands in the model, "forces.push.force[0]". `variables` are the values of all others.
+  FunctionOfTime(std::string path, const Expression& expression, std::vector<double> variables,
+                 std::size_t time)
+      : path_(std::move(path)), expression_(&expression), variables_(std::move(variables)), time_(time) {}
+
+  const std::string& path() const { return path_; }
 
   double at(double t) {
     variables_[time_] = t;
@@ -20,6 +23,7 @@ class FunctionOfTime {
   std::vector<bool> branches(double t) const;
 
  private:
+  std::string path_;
   const Expression* expression_;
   std::vector<double> variables_;
   std::size_t time_;

@@ -30,6 +30,7 @@ class Accelerations {
 
   enum class Mass : std::uint8_t { Constant, NodeByNode, Coupled };
   Mass mass() const { return mass_; }
+  void archive(Archive& a) { a(mass_, values_, inverse_); }
 
  private:
   void evaluate_blocks(const State& state, Work& work);

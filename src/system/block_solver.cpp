@@ -478,8 +478,7 @@ class BlockSolver final : public LinearSolver {
     }
     return sum;
   }
-  // Hager's estimate needs products with the original matrix, which the factors have overwritten.
-  double reciprocal_condition() override { return pivot_ratio(); }
+  void archive(Archive& a) override { a(values_, exchanged_, singular_); }
   double pivot_ratio() const override {
     // The blocks are inverted, or factorised with inverted pivots on the diagonal.
     double least = INFINITY, most = 0;

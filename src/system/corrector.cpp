@@ -125,6 +125,13 @@ void Corrector::prepare(const State& start, Work& work) {
   for (std::vector<double>* of : {&row_rounding_, &rate_rounding_}) of->reserve(at(system_->model().rows));
 }
 
+void Corrector::archive(Archive& a) {
+  a(has_matrix_, matrix_stage_, matrix_redundant_, *scales_, scales_age_, weights_stage_, weight_,
+    row_weight_, rate_weight_, rounding_, inertial_rounding_, row_rounding_, rate_rounding_, margin_,
+    matrix_cost_, iterations_of_new_, solves_with_matrix_, additional_iterations_, pause_, next_pause_, seen_,
+    last_residual_, unchecked_, is_smooth_, expected_iterations_);
+}
+
 // Assembling and factorising a matrix over an iteration without: residual, solution, update. By counts, with times that were measured once, so that runs
 // are the same everywhere.
 double Corrector::cost_of_matrix(const Work& work) const {

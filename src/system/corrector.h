@@ -100,6 +100,16 @@ class Corrector {
   void expect_similar_solves() { unchecked_ = std::max(unchecked_, 0); }
   // The factorised matrix no longer fits (the step size changed, a step was rejected).
   void forget_matrix() { has_matrix_ = false; }
+  // Nor does what earlier solves say about the next one (parameters have changed).
+  void forget_past() {
+    has_matrix_ = false;
+    seen_ = {};
+    unchecked_ = std::min(unchecked_, 0);
+    rounding_.clear();
+    weights_stage_ = {};
+  }
+  // What a solve takes over from those before it. To be read after prepare(start, work).
+  void archive(Archive& archive);
   const CorrectorOptions& options() const { return options_; }
 
  private:

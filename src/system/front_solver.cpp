@@ -256,7 +256,7 @@ class FrontSolver final : public LinearSolver {
     }
     return sum;
   }
-  double reciprocal_condition() override { return pivot_ratio(); }
+  void archive(Archive& a) override { a(values_, exchanged_, singular_); }
   double pivot_ratio() const override {
     double least = INFINITY, most = 0;
     for (const Front& f : fronts_)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/largest.h"
 #include "model/joints/axis_joint.h"
 #include "model/nodes/stage.h"
 #include "system/assembly.h"
@@ -18,12 +19,6 @@ namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-double largest(const std::vector<double>& values) {
-  double out = 0;
-  for (const double x : values) out = std::isfinite(x) ? std::max(out, std::abs(x)) : std::abs(x);
-  return out;
-}
 
 // Assembles and factorises without the rows `left_out` and with the unknowns `held` at rest. The block solver pivots inside blocks only: where that
 // fails, full pivoting has the last word.
@@ -161,7 +156,7 @@ class Scales {
 };
 
 // The largest residual relative to the scale of its row.
-double largest(const std::vector<double>& residual, const std::vector<double>& scales) {
+double largest_relative(const std::vector<double>& residual, const std::vector<double>& scales) {
   double out = 0;
   for (std::size_t i = 0; i < residual.size(); ++i) {
     const double part = residual[i] == 0 ? 0 : std::abs(residual[i]) / scales[i];
@@ -384,12 +379,12 @@ bool project_positions(const System& system, State& state, const std::vector<boo
   const std::vector<double> scales = Scales(system, state, work).position();
   const auto assemble = [&] {
     return assemble_positions(system, state, free, scales, kRoundOff, work) ||
-           largest(work.phi, scales) <= kPositionTolerance;
+           largest_relative(work.phi, scales) <= kPositionTolerance;
   };
   std::vector<double> q;
   for (int i = 0; i < kMaxIterations; ++i) {
     system.residual(state, work, {});
-    const double before = largest(work.phi, scales);
+    const double before = largest_relative(work.phi, scales);
     if (before <= kRoundOff) return true;
     // Rows that are dependent where the constraints are met are so up to the distance from there.
     const double tolerance = std::clamp(10 * before, 1e-7, 1e-2);
@@ -413,7 +408,7 @@ bool project_positions(const System& system, State& state, const std::vector<boo
         increment_position(node.type, step.data() + node.v, state.q.data() + node.q);
       system.residual(state, work, {});
       // At round-off it no longer falls.
-      const double after = largest(work.phi, scales);
+      const double after = largest_relative(work.phi, scales);
       if (after <= kPositionTolerance && after > 0.1 * before) return true;
       if (after < (1 - 0.1 * length) * before) break;
       state.q = q;
@@ -422,7 +417,7 @@ bool project_positions(const System& system, State& state, const std::vector<boo
       for (double& x : step) x /= 2;
     }
   }
-  return largest(work.phi, scales) <= kPositionTolerance;
+  return largest_relative(work.phi, scales) <= kPositionTolerance;
 }
 
 bool project_velocities(const System& system, State& state, const std::vector<bool>* free, Work& work) {
@@ -442,7 +437,7 @@ bool project_velocities(const System& system, State& state, const std::vector<bo
   }
   const std::vector<double> scales = Scales(system, state, work).velocity();
   system.residual(state, work, rows);
-  return largest(work.rate, scales) <= kVelocityTolerance;
+  return largest_relative(work.rate, scales) <= kVelocityTolerance;
 }
 
 bool solve_accelerations(const System& system, State& state, Work& work) {
@@ -556,7 +551,7 @@ State consistent_positions(const System& system, double t, const InitialOptions&
   const std::vector<double> scales = Scales(system, state, work).position();
   const auto violation = [&] {
     system.residual(state, work, {});
-    return largest(work.phi, scales);
+    return largest_relative(work.phi, scales);
   };
   // What is marked "consistent" moves first: given values stay where that suffices, and move by what is left otherwise.
   if (const double before = violation(); before > kPositionTolerance && any(initial.free_position)) {

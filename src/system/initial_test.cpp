@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/largest.h"
 #include "system/testing.h"
 
 namespace liedyn {
@@ -22,10 +23,6 @@ struct Start {
   Work work;  // evaluated at the state
   State state;
 };
-
-double largest(const std::vector<double>& values) {
-  return values.empty() ? 0 : as_vector(values).cwiseAbs().maxCoeff();
-}
 
 // What consistent_state says to a model it refuses.
 std::string refusal(const std::shared_ptr<const Description>& description,

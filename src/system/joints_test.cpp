@@ -356,7 +356,7 @@ TEST(Joints, SayWhatIsWrongWithTheirFields) {
       complaint([&](ModelBuilder& b) {
         b.joint("hinge", "revolute").set("between", "ground", "arm").set("at", origin).set("axis", origin);
       }),
-      "joints.hinge: axis: expected a direction, got [0, 0, 0]");
+      "joints.hinge.axis: expected a direction, got [0, 0, 0]");
   expect_part(complaint([&](ModelBuilder& b) {
                 b.joint("cross", "universal").set("between", "ground", "arm").set("at", origin);
                 b.set("first_axis", {1, 2, 0}).set("second_axis", {-2, -4, 0});
@@ -366,7 +366,7 @@ TEST(Joints, SayWhatIsWrongWithTheirFields) {
                 b.joint("slide", "planar_prismatic").set("between", "ground", "arm").set("at", {0, 0});
                 b.set("axis", {0, 0});
               }),
-              "joints.slide: axis: expected a direction, got [0, 0]");
+              "joints.slide.axis: expected a direction, got [0, 0]");
   expect_part(complaint([&](ModelBuilder& b) { b.sensor("angle", "angle").set("of", std::string("arm")); }),
               "sensors.angle.of: expected a body of type planar, got 'arm'");
   expect_part(complaint([&](ModelBuilder& b) {

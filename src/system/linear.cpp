@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "system/block_solver.h"
+#include "system/transposed_solver.h"
 
 namespace liedyn {
 
@@ -49,7 +50,6 @@ class DenseSolver final : public LinearSolver {
   }
 
   bool factorize() override {
-    norm_ = one_norm();
     double* a = values_.data();
     for (int k = 0; k < n_; ++k) {
       double* column = a + k * n_;
@@ -108,37 +108,13 @@ class DenseSolver final : public LinearSolver {
     const double n = n_;
     return {0.2 * n * n * n, 0.5 * n * n};
   }
-  // Exact: the columns of the inverse one by one. Small systems only come here.
-  double reciprocal_condition() override {
-    double inverse_norm = 0;
-    std::vector<double> column(at(n_));
-    for (int c = 0; c < n_; ++c) {
-      std::fill(column.begin(), column.end(), 0.0);
-      column[at(c)] = 1;
-      solve(column.data());
-      double sum = 0;
-      for (const double x : column) sum += std::abs(x);
-      inverse_norm = std::max(inverse_norm, sum);
-    }
-    return 1 / (norm_ * inverse_norm);
-  }
+  void archive(Archive& a) override { a(values_, pivots_, singular_); }
 
  private:
-  double one_norm() const {
-    double norm = 0;
-    for (int c = 0; c < n_; ++c) {
-      double sum = 0;
-      for (int r = 0; r < n_; ++r) sum += std::abs(values_[at(r + c * n_)]);
-      norm = std::max(norm, sum);
-    }
-    return norm;
-  }
-
   std::vector<int> start_;
   int n_;
   std::vector<double> values_;
   std::vector<int> pivots_;
-  double norm_ = 0;
   int singular_ = -1;
 };
 
@@ -171,6 +147,8 @@ class KluSolver final : public LinearSolver {
       first_pair_.push_back(static_cast<int>(pairs_.size()));
     rows_.shrink_to_fit();
     values_.assign(rows_.size(), 0);
+    factorized_ = values_;
+    pivoted_ = values_;
     klu_defaults(&common_);
     // No block triangular form: a mechanism is one block, and the matching would break the symmetric pattern.
     common_.btf = 0;
@@ -206,12 +184,14 @@ class KluSolver final : public LinearSolver {
 
   // The pivots of the last full factorisation are used again as long as they stay good.
   bool factorize() override {
+    factorized_ = values_;
     if (numeric_ != nullptr) {
       if (klu_refactor(columns_.data(), rows_.data(), values_.data(), symbolic_, numeric_, &common_) != 0 &&
           klu_rcond(symbolic_, numeric_, &common_) != 0 && common_.rcond > kWorstPivotRatio * full_rcond_)
         return true;
       klu_free_numeric(&numeric_, &common_);
     }
+    pivoted_ = values_;
     numeric_ = klu_factor(columns_.data(), rows_.data(), values_.data(), symbolic_, &common_);
     if (numeric_ == nullptr || common_.status != KLU_OK) return false;
     klu_rcond(symbolic_, numeric_, &common_);
@@ -226,9 +206,20 @@ class KluSolver final : public LinearSolver {
     const auto entries = static_cast<double>(values_.size());
     return {20 * entries, 3 * entries};
   }
-  double reciprocal_condition() override {
-    klu_condest(columns_.data(), values_.data(), symbolic_, numeric_, &common_);
-    return 1 / common_.condest;
+  // KLU's factors have no form to be stored in. They follow from the matrix that chose the pivots and the last one.
+  void archive(Archive& a) override {
+    bool has_factors = numeric_ != nullptr;
+    std::vector<double> values = values_;
+    a(has_factors, values, pivoted_, factorized_);
+    if (!a.reads()) return;
+    klu_free_numeric(&numeric_, &common_);
+    if (has_factors) {
+      values_ = pivoted_;
+      const std::vector<double> last = factorized_;
+      factorize();
+      if (last != pivoted_) values_ = last, factorize();
+    }
+    values_ = values;
   }
 
  private:
@@ -242,6 +233,8 @@ class KluSolver final : public LinearSolver {
   int n_;
   std::vector<int> columns_, rows_;
   std::vector<double> values_;
+  std::vector<double> factorized_,
+      pivoted_;  // the matrix of the factors, and that of the last full factorisation
   klu_common common_{};
   klu_symbolic* symbolic_ = nullptr;
   klu_numeric* numeric_ = nullptr;
@@ -250,7 +243,89 @@ class KluSolver final : public LinearSolver {
 
 constexpr int kLargestDense = 3;
 
+// Column sums of |A|, and their largest.
+double one_norm(const BlockPattern& pattern, LinearSolver& solver) {
+  std::vector<double> sums(at(pattern.unknowns()), 0);
+  for (const auto& [column, row] : pattern.pairs) {
+    const BlockRef ref = solver.block(row, column);
+    const int rows = pattern.start[at(row) + 1] - pattern.start[at(row)];
+    for (int c = pattern.start[at(column)]; c < pattern.start[at(column) + 1]; ++c)
+      for (int r = 0; r < rows; ++r)
+        sums[at(c)] +=
+            std::abs(solver.values()[ref.offset + r + (c - pattern.start[at(column)]) * ref.stride]);
+  }
+  return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+}
+
+double sum_of_magnitudes(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double value : x) sum += std::abs(value);
+  return sum;
+}
+
+// |A^-1| as the largest |A^-1 e_j| over all columns.
+double exact_inverse_norm(LinearSolver& solver, int unknowns) {
+  double norm = 0;
+  std::vector<double> column(at(unknowns));
+  for (int c = 0; c < unknowns; ++c) {
+    std::fill(column.begin(), column.end(), 0.0);
+    column[at(c)] = 1;
+    solver.solve(column.data());
+    norm = std::max(norm, sum_of_magnitudes(column));
+  }
+  return norm;
+}
+
+// Hager (1984): climbs along the gradient A^-T sign(A^-1 x) from x = (1, ..., 1)/n to a corner of the unit ball.
+double estimated_inverse_norm(LinearSolver& solver, TransposedSolver& transposed,
+                              const TransposedSolver::Matrix& matrix, int unknowns) {
+  constexpr int kMostCorners = 5;
+  std::vector<double> x(at(unknowns), 1.0 / unknowns);
+  double norm = 0;
+  for (int corner = 0; corner < kMostCorners; ++corner) {
+    const std::vector<double> before = x;
+    solver.solve(x.data());
+    const double now = sum_of_magnitudes(x);
+    if (!(now > norm)) break;
+    norm = now;
+    for (double& value : x) value = value < 0 ? -1 : 1;
+    if (!transposed.solve(matrix, x.data())) break;
+    const auto steepest =
+        std::max_element(x.begin(), x.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+    double along = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) along += x[i] * before[i];
+    if (std::abs(*steepest) <= along) break;
+    const auto next = steepest - x.begin();
+    std::fill(x.begin(), x.end(), 0.0);
+    x[static_cast<std::size_t>(next)] = 1;
+  }
+  // Higham: what alternates in sign and grows is seldom orthogonal to the direction looked for.
+  for (int i = 0; i < unknowns; ++i)
+    x[at(i)] = (i % 2 == 0 ? 1 : -1) * (1 + static_cast<double>(i) / std::max(1, unknowns - 1));
+  solver.solve(x.data());
+  return std::max(norm, 2 * sum_of_magnitudes(x) / (3.0 * unknowns));
+}
+
 }  // namespace
+
+double factorize_with_condition(const BlockPattern& pattern, LinearSolver& solver) {
+  constexpr int kExact = 60;
+  const int n = pattern.unknowns();
+  if (n == 0) return 1;
+  const double norm = one_norm(pattern, solver);
+  double inverse_norm = 0;
+  if (n <= kExact) {
+    if (!solver.factorize()) return 0;
+    inverse_norm = exact_inverse_norm(solver, n);
+  } else {
+    TransposedSolver transposed(pattern);
+    const TransposedSolver::Matrix matrix = transposed.copy(solver);
+    if (!solver.factorize()) return 0;
+    inverse_norm = estimated_inverse_norm(solver, transposed, matrix, n);
+  }
+  const double out = 1 / (norm * inverse_norm);
+  return std::isfinite(out) ? out : 0;
+}
 
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice) {
   const bool dense = choice == "dense" || (choice == "auto" && pattern.unknowns() <= kLargestDense);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/thread_pool.h"
 #include "model/element.h"
 
@@ -43,8 +44,6 @@ class LinearSolver {
   virtual int singular_unknown() const = 0;
   // The smallest pivot of the last factorisation relative to the largest: a cheap sign that the matrix comes close to a singular one.
   virtual double pivot_ratio() const = 0;
-  // Reciprocal of the condition number in the 1-norm, estimated from the factors; for reports, not for the hot loop.
-  virtual double reciprocal_condition() = 0;
   // What the two take, in nanoseconds, by counts of operations: the same on every machine, since decisions depend on it.
   struct Cost {
     double factorize, solve;
@@ -52,10 +51,17 @@ class LinearSolver {
   virtual Cost cost() const = 0;
   // Threads to use from now on, where the solver can; null: none besides the caller's.
   virtual void use_threads(ThreadPool*) {}
+  // The factors, and what later factorisations take over from them.
+  virtual void archive(Archive& archive) = 0;
 };
 
 // `choice`: "auto" by size and structure, "dense", "block" (KLU if that does not fit) or "klu".
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern,
                                                  std::string_view choice = "auto");
+
+// Factorises the matrix that stands in the solver. Reciprocal of its condition number in the 1-norm, 1 / (|A| |A^-1|): exact for small
+// matrices, estimated by Hager's method for others (|A^-1| from below, mostly within a factor of three); 0: singular. For reports and
+// decisions, not for the hot loop: large matrices are factorised a second time, transposed.
+double factorize_with_condition(const BlockPattern& pattern, LinearSolver& solver);
 
 }  // namespace liedyn

@@ -266,6 +266,17 @@ void ConstraintWatch::prepare() {
   blocks_.resize(block_numbers(system_->model()));
 }
 
+void ConstraintWatch::archive(Archive& a) {
+  bool prepared = work_ != nullptr;
+  a(prepared, scales_, watches_, weakest_, usual_, warned_at_, warnings_);
+  if (prepared) {
+    prepare();
+    work_->archive(*system_, a);
+  } else {
+    work_.reset();
+  }
+}
+
 bool ConstraintWatch::settle(State& state) {
   // A redundant row that depends on an imposed one by more than this changes places with it: the imposed rows stay far from dependent.
   constexpr double kLargestFactor = 4;

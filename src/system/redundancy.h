@@ -25,6 +25,7 @@ struct ConstraintScales {
   std::vector<double>
       column;  // the length of its subsystem where the velocity is an angular one, 1 otherwise
   std::vector<double> row_length, column_length;  // the lengths of these subsystems
+  void archive(Archive& a) { a(length, row, column, row_length, column_length); }
 };
 ConstraintScales constraint_scales(const System& system, const State& at, Work& work);
 
@@ -77,6 +78,8 @@ class ConstraintWatch {
   void shorten(State& state);
   const std::string& failure() const { return failure_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  // What it has seen of the run.
+  void archive(Archive& archive);
   // For the message of a step that failed: what is singular near the state, or nothing.
   std::string singularity_near(const State& state, double h);
 

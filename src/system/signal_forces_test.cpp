@@ -77,7 +77,7 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
     const int count = field.type == FieldType::Vector ? 3 : 1;
     builder.set(field.name, std::vector<double>(static_cast<std::size_t>(count), 0.7));
     for (int i = 0; i < count && follows; ++i, ++next)
-      builder.expression(field.name, i, next % 12 == 11 ? "0.6 + t" : kSignals[next % kSignals.size()]);
+      builder.expression(field.name, i, next % 12 == 11 ? "0.6 + t" : kSignals[next % 12]);
   }
   add_sensors(builder);
   return builder.finish();
@@ -98,7 +98,8 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       const System system = make_system(model_with(listed.kind, random, true), formulation);
       Work work(system);
       const State state = random_state(system, random);
-      const auto residual = [&](const State& at) {
+      ASSERT_EQ(system.not_finite(state, work), "") << listed.kind.type << " in " << formulation;
+      const auto residual = [&](const State& at) -> Eigen::VectorXd {
         system.residual(at, work, {true, true, true});
         return as_vector(work.r);
       };

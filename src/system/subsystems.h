@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "base/archive.h"
 #include "system/system.h"
 
 namespace liedyn {
@@ -16,6 +17,7 @@ struct Subsystems {
   // twice the largest radius of gyration; 0 where nothing has a size.
   std::vector<double> length;
   int count() const { return static_cast<int>(length.size()); }
+  void archive(Archive& a) { a(of_body, of_node, of_row, length); }
 };
 Subsystems subsystems(const System& system, Work& work);
 
@@ -50,6 +52,10 @@ class NaturalScales {
   // Per subsystem: the largest distance of its bodies from the origin, to which places are rounded; at least its length.
   const std::vector<double>& farthest() const { return farthest_; }
   const Subsystems& parts() const { return parts_; }
+  void archive(Archive& a) {
+    a(parts_, inertia_, roots_, lever_, sharing_, joints_, joint_bodies_, angle_, of_body_, a_, largest_,
+      farthest_, forces_, accelerations_, rows_);
+  }
 
  private:
   struct Inertia {

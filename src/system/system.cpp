@@ -22,14 +22,41 @@ System::System(std::shared_ptr<const Model> model, Params params)
   derive_numbers(m, params_.values().data(), numbers_);
 
   for (const auto& batch : m.batches) parts_.push_back(divide(*batch));
+  list_timed_elements();
+}
 
-  // An element is timed if one of its entry's numbers is.
+// An element is timed if one of its entry's numbers is.
+void System::list_timed_elements() {
+  const Model& m = *model_;
+  timed_.clear();
   for (const Params::Bound& timed : params_.timed()) {
     for (std::size_t b = 0; b < m.batches.size(); ++b)
       for (int e = 0; e < m.batches[b]->size(); ++e)
         for (const FieldValue& field : m.entry_of(static_cast<int>(b), e).fields)
           if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
             timed_.push_back({static_cast<int>(b), e});
+  }
+}
+
+void System::set_params(Params params) {
+  Numbers numbers = numbers_;
+  derive_numbers(*model_, params.values().data(), numbers);
+  numbers_ = std::move(numbers);
+  params_ = std::move(params);
+  list_timed_elements();
+  ++revision_;
+}
+
+void System::follow_params(Work& work) const {
+  work.revision = revision_;
+  work.numbers_time = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double>& values = params_.values();
+  if (!work.params.empty()) work.params = values;
+  std::copy(values.begin(), values.begin() + params_.parameter_count(), work.time_variables.begin());
+  if (timed_.empty()) {
+    work.numbers = &numbers_;
+  } else {
+    *work.own_numbers = numbers_;
   }
 }
 
@@ -103,6 +130,7 @@ Work::Work(const System& system, std::string_view solver_choice, IndexForm index
       time_variables(system.params_.values().begin(),
                      system.params_.values().begin() + system.params_.parameter_count()),
       numbers_time(std::numeric_limits<double>::quiet_NaN()),
+      revision(system.revision_),
       motions(system.model().bodies().size()),
       wrench(system.model().bodies().size()),
       r(at(system.model().nv)),
@@ -149,6 +177,13 @@ void Work::use_threads(std::shared_ptr<ThreadPool> pool) {
   solver->use_threads(threads.get());
 }
 
+void Work::archive(const System& system, Archive& a) {
+  std::string name(solver->name());
+  a(name);
+  if (name != solver->name()) use_solver(system, name);
+  a(*solver);
+}
+
 void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) {
   if (rows.empty() && at_rest == nullptr) return;
   std::fill(held.begin(), held.end(), false);
@@ -181,6 +216,7 @@ State System::empty_state() const {
 }
 
 void System::set_time(double t, Work& work) const {
+  if (work.revision != revision_) follow_params(work);
   if (timed_.empty() || t == work.numbers_time) return;
   work.numbers_time = t;
   work.time_variables.back() = time_variable(t);

@@ -18,10 +18,10 @@ namespace liedyn {
 
 class System;
 
-// Scratch of one simulation: everything that is written while it runs, except the states.
 // What the solves of a step have found, one after the other: whoever does the step again, to differentiate it, need not look for it.
 using SolutionLog = std::vector<double>;  // theta, lambda, eta of each
 
+// Scratch of one simulation: everything that is written while it runs, except the states.
 struct Work {
   explicit Work(const System& system, std::string_view solver_choice = "auto",
                 IndexForm form = IndexForm::Index3);
@@ -36,6 +36,8 @@ struct Work {
   void hold(const std::vector<int>& rows, const std::vector<bool>* at_rest = nullptr);
   // Their residuals do not count either.
   void clear_residuals(const std::vector<int>& rows);
+  // The linear solver and its factors: all that later evaluations at other states depend on.
+  void archive(const System& system, Archive& archive);
 
   IndexForm form;
   const Numbers*
@@ -45,6 +47,7 @@ struct Work {
   std::vector<double> param_rates, param_second_rates;  // their time derivatives
   std::vector<TimeJet> time_variables;                  // of expressions: parameters, t
   double numbers_time;
+  int revision;                                 // of the parameters that these numbers follow
   std::vector<Motion<double>> motions;          // per body
   std::vector<Vec6> wrench;                     // per body
   std::vector<double> r;                        // nv
@@ -92,6 +95,9 @@ class System {
   const Params& params() const { return params_; }
   int unknowns() const { return model_->nv + model_->rows; }  // velocities and multipliers
 
+  // Other values from now on, of the same model. Every Work follows at its next evaluation.
+  void set_params(Params params);
+
   State empty_state() const;
 
   // Work::r and the requested rows at the state (its q, v, vdot, lambda, t).
@@ -128,6 +134,8 @@ class System {
 
  private:
   friend struct Work;
+  void follow_params(Work& work) const;
+  void list_timed_elements();
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   void follow_sensors(const Evaluation& e, std::vector<double>& angles) const;
@@ -141,6 +149,7 @@ class System {
   std::shared_ptr<const Model> model_;
   Params params_;
   Numbers numbers_;
+  int revision_ = 0;              // how often set_params has been called
   std::size_t body_batches_ = 0;  // the first batches are those of the bodies
   // Large batches are evaluated in parts that share no node, then the elements between the parts.
   struct BatchParts {

@@ -1,0 +1,218 @@
+"""Models read and compiled: what every analysis begins with."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Union
+
+from liedyn import _liedyn
+from liedyn.arguments import RECORD, STRING, assignments, check, shown
+from liedyn.errors import Diagnostic, InputError
+from liedyn.matrices import has_matrices, in_files
+from liedyn.source import ModelSource, json_text
+from liedyn.tables import Shown, Table, numbers, shortened
+
+Configuration = Union[str, os.PathLike, Mapping[str, Any]]
+"""How bodies stand and move: a .json file that `liedyn static|assemble --out` wrote, a dict of that form
+({"bodies": {"crank": {"orientation": {"rotation_vector": [0, 0, 0.5]}}}}), or what `static` and `assemble` returned."""
+
+
+class Parameters(Shown, Mapping[str, float]):
+    """The parameters of a model by path: "spin", "bodies.top.mass", "bodies.top.inertia[1]". Read-only."""
+
+    def __init__(self, params: _liedyn.Params) -> None:
+        self._params = params
+
+    def __getitem__(self, path: str) -> float:
+        try:
+            return self._params.get(self._params.find(path))
+        except InputError as error:
+            raise KeyError(str(error)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._params.path(index) for index in range(len(self._params)))
+
+    def __len__(self) -> int:
+        return len(self._params)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def _parts(self) -> list[str | Table]:
+        return [Table(["path", "value"], shortened([[path, numbers(value)] for path, value in self.items()]))]
+
+    def __repr__(self) -> str:
+        return f"<Parameters: {len(self)} numbers>"
+
+
+class Compiled:
+    """A model compiled for one formulation, with values of its parameters."""
+
+    def __init__(
+        self, model: ModelSource, *, set: Mapping[str, float] | None = None, formulation: str | None = None
+    ) -> None:
+        check(formulation=(formulation, STRING))
+        self._set = assignments(set)  # when the model was read
+        self._later: list[tuple[str, float]] = []  # and since
+        self._files: tempfile.TemporaryDirectory | None = None  # of matrices that came in a dict; gone with this object
+        if isinstance(model, Mapping):
+            if has_matrices(model):
+                self._files = tempfile.TemporaryDirectory()
+                model = in_files(model, self._files.name)
+            read = _liedyn.read_model_text(json_text(model), "model", self._set)
+        elif isinstance(model, (str, os.PathLike)):
+            read = _liedyn.read_model(os.fspath(model), self._set)
+        else:
+            raise InputError([Diagnostic("", 0, "model", f"expected a name, a file or a dict, got {shown(model)}")])
+        self._compile(read, formulation or "")
+
+    def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]]], formulation: str) -> None:
+        description, self._rest = read
+        self._compiled = _liedyn.Model(description, formulation)
+        self._params = _changed(self._compiled.params(), self._rest)
+
+    @property
+    def name(self) -> str:
+        return self._compiled.name
+
+    @property
+    def formulation(self) -> str:
+        return self._compiled.formulation
+
+    @property
+    def parameters(self) -> Parameters:
+        """Every number that `set` of `run` can change, with its value now."""
+        return Parameters(self._params)
+
+    def value(self, path: str) -> float:
+        """Of one parameter. Raises InputError with a suggestion if there is none of this path."""
+        return self._params.get(self._params.find(path))
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Of the sensors, by name."""
+        return self._compiled.units
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What the model says about its simulation: start, end, step, integrator, initial."""
+        options = _liedyn.SimulateOptions(self._compiled)
+        return {name: getattr(options, name) for name in ("start", "end", "step", "integrator", "initial")}
+
+    def changed(self, set: Mapping[str, float]) -> Compiled:
+        """The same model with other values of parameters; nothing is compiled anew."""
+        given = assignments(set)
+        return self._with(_params=_changed(self._params, given), _later=[*self._later, *given])
+
+    def in_formulation(self, formulation: str) -> Compiled:
+        """The same model and values compiled for another formulation."""
+        return self._with(_compiled=self._compiled.in_formulation(formulation))
+
+    def recording(self, record: str | None) -> Compiled:
+        """The same model with sensors of all that moves, if `record` is "all"."""
+        check(record=(record, RECORD))
+        if record is None:
+            return self
+        other = self._compiled.recording_all()
+        return self._with(_compiled=other, _params=_changed(other.params(), [*self._rest, *self._later]))
+
+    def _with(self, **attributes: Any) -> Compiled:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, **attributes)
+        return other
+
+    def _options(self, given: Mapping[str, Any], from_: Configuration | None) -> _liedyn.SimulateOptions:
+        """The settings of the model with those that were given, which are not None, and the configuration to begin from."""
+        options = _liedyn.SimulateOptions(self._compiled)
+        for name, value in given.items():
+            if value is not None:
+                setattr(options, name, value)
+        if from_ is not None:
+            _liedyn.start_from(options, self._compiled, self._params, *_configuration_text(from_))
+        return options
+
+    # A pickle holds the text of the model and the values that were set, so that the file need not be there when it is read; of a robot
+    # (.urdf), whose meshes are files too, it holds the name of the file.
+    def __reduce__(self) -> tuple:
+        name, text, folder, files = self._compiled.file, self._compiled.text, "", {}
+        if self._files is not None:
+            folder = self._files.name
+            files = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+        source = {"file": name, "text": text, "folder": folder, "files": files}
+        return _restored, (type(self), source, self._set, self._later, self.formulation)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}, {self.formulation}, {len(self._params)} parameters>"
+
+
+def _restored(
+    kind: type[Compiled], source: dict[str, Any], set_: list[tuple[str, float]], later: list[tuple[str, float]], formulation: str
+) -> Compiled:
+    out = object.__new__(kind)
+    out._set, out._later, out._files = set_, later, None
+    text = source["text"]
+    if source["files"]:
+        out._files = tempfile.TemporaryDirectory()
+        for name, content in source["files"].items():
+            (Path(out._files.name) / name).write_bytes(content)
+        text = text.replace(source["folder"], out._files.name)
+    if source["file"].endswith(".urdf"):
+        read = _liedyn.read_model(source["file"], set_)
+    elif source["file"]:
+        read = _liedyn.read_model_of_file(text, source["file"], set_)
+    else:
+        read = _liedyn.read_model_text(text, "model", set_)
+    out._compile(read, formulation)
+    out._params = _changed(out._params, later)
+    return out
+
+
+def compiled(model: ModelSource | Compiled, set: Mapping[str, float] | None = None, formulation: str | None = None) -> Compiled:
+    """A compiled model of this source. A compiled one is one already, with other values if some are set, and compiled anew for another
+    formulation."""
+    if not isinstance(model, Compiled):
+        return Compiled(model, set=set, formulation=formulation)
+    check(formulation=(formulation, STRING))
+    if formulation not in (None, model.formulation):
+        model = model.in_formulation(formulation)
+    return model.changed(set) if set is not None else model
+
+
+def parameters(model: ModelSource | Compiled, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Paths and values of all parameters of a model."""
+    return dict(compiled(model, set).parameters)
+
+
+def _changed(params: _liedyn.Params, given: list[tuple[str, float]]) -> _liedyn.Params:
+    changed = _liedyn.Params(params)
+    findings = []
+    for path, value in given:
+        try:
+            changed.set(path, value)
+        except InputError as error:
+            findings += error.diagnostics
+    if findings:
+        raise InputError(findings)
+    return changed
+
+
+def _configuration_text(from_: Configuration) -> tuple[str, str]:
+    """Its JSON, and the name of its file."""
+    content = getattr(from_, "data", from_)  # of what `static` and `assemble` returned
+    if isinstance(content, Mapping):
+        return json_text(content), ""
+    if not isinstance(from_, (str, os.PathLike)):
+        message = f"expected a configuration: a file, a dict, or what `static` and `assemble` return; got {shown(from_)}"
+        raise InputError([Diagnostic("", 0, "from_", message)])
+    name = os.fspath(from_)
+    if name.lstrip().startswith("{"):
+        message = f"expected the name of a file, got the string {shown(name)}"
+        raise InputError([Diagnostic("", 0, "from_", message, "a configuration may be a dict: json.loads(text)")])
+    try:
+        return Path(name).read_text(encoding="utf-8"), name
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not a text"
+        raise InputError([Diagnostic(name, 0, "", f"cannot be read: {why}", "`static(...).save(file)` writes one")]) from None

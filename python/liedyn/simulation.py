@@ -1,0 +1,196 @@
+"""Analyses over time: runs, driven motion, derivatives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from liedyn import _liedyn, arguments
+from liedyn.arguments import COUNT, FLAG, FOLDER, INITIAL, INTEGRATOR, POSITIVE_SECONDS, SECONDS, STRING, names
+from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.derivatives import Sensitivity
+from liedyn.errors import Diagnostic, InputError, NumericalError, warn
+from liedyn.result import Result
+from liedyn.source import ModelSource
+
+
+def run(
+    model: ModelSource | Compiled,
+    *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+    integrator: str | None = None,
+    step: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    from_: Configuration | None = None,
+    initial: str | None = None,
+    output_every: int | None = None,
+    every: int | None = None,
+    record: str | None = None,
+    residuals: bool = False,
+    sensitivities: Sequence[str] = (),
+    solver: str | None = None,
+    threads: int | None = None,
+    vtk: str | os.PathLike | None = None,
+    strict: bool = False,
+) -> Result:
+    """Simulates a model. What is not given is as the model's `simulation` says.
+
+    >>> ld.run("chain", set={"links": 100}, end=0.2, step=1e-3, formulation="se3")
+
+    model:      a `Model`, the name of a shipped model, the path of a file, or a dict.
+    set:        values of parameters by path, for this run only, and arguments of generated models. Settings in the model's `simulation`
+                that are expressions of parameters follow them, except those of a `Model`, which is compiled already.
+    formulation: one of `formulations()`. A `Model` is compiled anew for another one than its own.
+    integrator: name and options, "generalized-alpha,rho=0.8,sigma=1"; see `integrators()`.
+    step, start, end: in seconds. The step is made smaller so that the end is met exactly.
+    from_:      begin from this configuration instead of the model's: a .json file that `liedyn static|assemble` wrote, a
+                dict of that form, or what `static` and `assemble` returned. The command line calls it --from.
+    initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
+    output_every: record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
+                `every` is a shorter name for it.
+    record:     "all": the motion of every body and joint, reactions, states, efforts and powers, besides the model's sensors.
+    residuals:  also record the largest violation of the constraints, as the channels
+                "constraint_residual.position" and "constraint_residual.velocity".
+    sensitivities: paths of parameters; `result.d(sensor, parameter)` is then the derivative of a sensor over time.
+    solver:     of the linear equations: "auto" (by size and structure), "dense", "block" or "klu".
+    threads:    for this run; 0, the default: as many as the machine has for models of thousands of bodies. The results are the same.
+    vtk:        a folder for the deformed shapes at every recorded time, with velocities, elastic displacements and stresses: files
+                for ParaView, NAME.pvd is their list.
+    strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
+                with `completed == False`, is complete up to that time.
+
+    Other threads run meanwhile. Ctrl-C stops the run with KeyboardInterrupt. Many runs at once: `sweep`.
+    """
+    check_run(
+        integrator=integrator, step=step, start=start, end=end, initial=initial, residuals=residuals, solver=solver, threads=threads,
+        vtk=vtk, strict=strict,
+    )
+    wanted = names(sensitivities, "sensitivities", of="paths")
+    one = compiled(model, set, formulation)
+    given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "solver": solver, "threads": threads}
+    given["output_every"] = one_of(output_every, every)
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, vtk=vtk)
+    report(one, result, strict)
+    if wanted:
+        given |= {"solver": None, "threads": None}
+        found = _liedyn.sensitivity(one._compiled, one._params, one._options(given, from_), wanted, [], "direct", False)
+        result.sensitivity = Sensitivity(found)
+    return result
+
+
+def kinematics(
+    model: ModelSource | Compiled,
+    *,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+    step: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    from_: Configuration | None = None,
+    output_every: int | None = None,
+    every: int | None = None,
+    record: str | None = None,
+    residuals: bool = False,
+    strict: bool = False,
+) -> Result:
+    """Positions, velocities, accelerations and reactions where joints prescribe the whole motion, from the constraints alone at each
+    time. Options are those of `run`. Raises InputError with the motions that remain free, if there are any."""
+    check_run(step=step, start=start, end=end, residuals=residuals, strict=strict)
+    one = compiled(model, set, formulation)
+    given = {"step": step, "start": start, "end": end, "output_every": one_of(output_every, every)}
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, driven=True)
+    report(one, result, strict)
+    return result
+
+
+def sensitivity(
+    model: ModelSource | Compiled,
+    parameters: Sequence[str],
+    outputs: Sequence[str] = (),
+    *,
+    method: str = "direct",
+    check: bool = False,
+    set: Mapping[str, float] | None = None,
+    formulation: str | None = None,
+    integrator: str | None = None,
+    step: float | None = None,
+    start: float | None = None,
+    end: float | None = None,
+    from_: Configuration | None = None,
+    initial: str | None = None,
+    every: int | None = None,
+) -> Sensitivity:
+    """Derivatives of outputs with respect to parameters, exact for the steps as they are taken.
+
+    parameters: paths of numbers, "bodies.rod.mass", "gravity[2]", "spin"; see `parameters`. "bodies.*.mass" are all that fit.
+    outputs:    "tip[0]" (a sensor at the end), "tip[0]@0.5" (at a time), "tip[0]@integral", "tip[0]@max", "tip[0]@min";
+                all sensors at the end that have derivatives if none is given.
+    method:     "direct" (for few parameters), "adjoint" (for few outputs), or "difference": extrapolated differences of whole
+                runs along the same steps.
+    check:      compare with such differences: `agrees`, `disagreement`.
+
+    The other options are those of `run`. Raises NumericalError if the run does not reach its end.
+    """
+    check_run(integrator=integrator, step=step, start=start, end=end, initial=initial)
+    arguments.check(method=(method, STRING), check=(check, FLAG))
+    parameters, outputs = names(parameters, "parameters", of="paths"), names(outputs, "outputs")
+    one = compiled(model, set, formulation)
+    given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "output_every": one_of(every, None)}
+    options = one._options(given, from_)
+    return Sensitivity(_liedyn.sensitivity(one._compiled, one._params, options, parameters, outputs, method, bool(check)))
+
+
+_KINDS = {
+    "integrator": INTEGRATOR,
+    "step": POSITIVE_SECONDS,
+    "start": SECONDS,
+    "end": SECONDS,
+    "initial": INITIAL,
+    "residuals": FLAG,
+    "solver": STRING,
+    "threads": COUNT,
+    "vtk": FOLDER,
+    "strict": FLAG,
+}
+
+
+def check_run(**given: Any) -> None:
+    """Raises InputError with all arguments of a run that are of the wrong kind."""
+    arguments.check(**{name: (value, _KINDS[name]) for name, value in given.items()})
+
+
+def simulated(
+    model: Compiled,
+    given: Mapping[str, Any],
+    from_: Configuration | None,
+    *,
+    driven: bool = False,
+    vtk: str | os.PathLike | None = None,
+    stopped: Callable[[], bool] | None = None,
+) -> Result:
+    """One run, without a word about failures. It ends with KeyboardInterrupt soon after `stopped` says True."""
+    options = model._options({"threads": 0} | {name: value for name, value in given.items() if value is not None}, from_)
+    return Result(_liedyn.simulate(model._compiled, model._params, options, driven, os.fspath(vtk) if vtk is not None else "", stopped))
+
+
+def report(model: Compiled, result: Result, strict: bool) -> None:
+    """Warnings of a run; its failure as a warning, or as an error if `strict`."""
+    for warning in result.summary["warnings"]:
+        warn(warning)
+    if result.completed:
+        return
+    message = f"{model.name}: {result.failure}"
+    if strict:
+        raise NumericalError(message, result)
+    warn(message)
+
+
+def one_of(output_every: int | None, every: int | None) -> int | None:
+    """The one of two names that was given."""
+    arguments.check(output_every=(output_every, COUNT), every=(every, COUNT))
+    if output_every is not None and every is not None:
+        raise InputError([Diagnostic("", 0, "every", "is another name of output_every, got both")])
+    return every if output_every is None else output_every

@@ -1,0 +1,342 @@
+#include "analyses/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+
+#include <Eigen/Eigenvalues>
+
+#include "analyses/eigenvalues.h"
+#include "analyses/linearization.h"
+#include "integrators/integrator.h"
+#include "model/is_given.h"
+#include "model/number_paths.h"
+#include "system/subsystems.h"
+
+namespace liedyn {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXcd;
+using Eigen::VectorXd;
+using Complex = std::complex<double>;
+
+// The numbers of a model by the names of fields.
+class UnitAdvice {
+ public:
+  explicit UnitAdvice(const System& system)
+      : model_(system.model()),
+        d_(model_.description()),
+        params_(system.params().values().data()),
+        work_(system),
+        parts_(subsystems(system, work_)) {}
+
+  std::vector<std::string> all() {
+    for (const Section section : {Section::Beams, Section::Flexible})
+      for (const Entry& entry : d_.entries(section)) material(section, entry);
+    gravity();
+    find_spans();
+    const std::vector<Entry>& bodies = d_.entries(Section::Bodies);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      inertia(i);
+      length(i);
+      angles(bodies[i]);
+    }
+    if (left_out_ > 0) out_.push_back(fmt::format("{} more numbers look like another unit", left_out_));
+    return std::move(out_);
+  }
+
+ private:
+  // The first number of a field; 0 if there is none.
+  double number(const Entry& entry, std::string_view name) const {
+    const int field = entry.kind->field(name);
+    if (field < 0 || entry.fields.empty()) return 0;
+    const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
+    return value.first < 0 ? 0 : params_[value.first];
+  }
+  void say(std::string text) {
+    constexpr std::size_t kMost = 5;
+    if (out_.size() < kMost)
+      out_.push_back(std::move(text));
+    else
+      ++left_out_;
+  }
+  double size_of(std::size_t body) const {
+    const int part = parts_.of_body[body];
+    return part < 0 ? 0 : parts_.length[static_cast<std::size_t>(part)];
+  }
+
+  // Solids: foams have 10 kg/m^3 and more, but a modulus below 1e8 Pa; osmium has 22600 kg/m^3. Gels have 1e3 Pa and more.
+  void material(Section section, const Entry& entry) {
+    constexpr double kLightest = 50, kHeaviest = 3e4, kSolid = 1e8, kSoftest = 1e3, kSolidDensity = 500;
+    const double density = number(entry, "density"), young = number(entry, "young");
+    const std::string path = fmt::format("{}.{}", section_name(section), entry.name);
+    if (density > 0 && density < kLightest && young >= kSolid)
+      say(
+          fmt::format("{}.density: {:g} kg/m^3 is less than any solid with a Young's modulus of {:g} Pa has; "
+                      "{:g} g/cm^3 would be {:g} kg/m^3",
+                      path, density, young, density, 1000 * density));
+    if (density > kHeaviest)
+      say(fmt::format("{}.density: {:g} kg/m^3 is more than any material has", path, density));
+    if (young > 0 && young < kSoftest && density >= kSolidDensity)
+      say(fmt::format("{}.young: {:g} Pa is softer than any solid; {:g} GPa would be {:g} Pa", path, young,
+                      young, 1e9 * young));
+  }
+
+  // Free fall in mm/s^2 or cm/s^2, where lengths are not in mm or cm.
+  void gravity() {
+    const double g = Eigen::Map<const Vec3>(params_ + d_.gravity()).norm();
+    const double size =
+        parts_.length.empty() ? 0 : *std::max_element(parts_.length.begin(), parts_.length.end());
+    constexpr double kEarth = 9.81, kSlack = 0.003;
+    for (const auto& [factor, unit, largest] :
+         {std::tuple{1000.0, "mm/s^2", 20.0}, std::tuple{100.0, "cm/s^2", 5.0}})
+      if (std::abs(g / factor - kEarth) < kSlack * kEarth && size > 0 && size < largest)
+        say(fmt::format(
+            "gravity: {:g} m/s^2 in a mechanism of {:.3g} m looks like {}: free fall on Earth is {} m/s^2", g,
+            size, unit, kEarth));
+    on_earth_ = std::abs(g - kEarth) < 0.1 * kEarth;
+  }
+
+  // I = m k^2: no body of a mechanism reaches ten times as far as the mechanism itself.
+  void inertia(std::size_t body) {
+    constexpr double kFar = 10;
+    const Entry& entry = d_.entries(Section::Bodies)[body];
+    const int field = entry.kind->field("inertia");
+    const double mass = number(entry, "mass"), size = size_of(body);
+    if (field < 0 || entry.fields.empty() || entry.fields[static_cast<std::size_t>(field)].first < 0 ||
+        mass <= 0)
+      return;
+    const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
+    double moment = 0;
+    for (int i = 0; i < std::min<int>(value.count, 3); ++i)
+      moment = std::max(moment, params_[value.first + i]);
+    const double radius = std::sqrt(moment / mass);
+    if (size > 0 && radius > kFar * size)
+      say(fmt::format(
+          "bodies.{}.inertia: {:g} kg m^2 with {:g} kg is a radius of gyration of {:.3g} m in a mechanism of "
+          "{:.3g} m; {:g} kg mm^2 would be {:g} kg m^2",
+          entry.name, moment, mass, radius, size, moment, 1e-6 * moment));
+  }
+
+  // The largest distance of points of a body: its centre of mass and where joints hold it.
+  void find_spans() {
+    std::vector<std::vector<Vec3>> points(d_.entries(Section::Bodies).size());
+    for (std::size_t b = 0; b < model_.batches.size(); ++b) {
+      if (model_.sections[b] != Section::Joints) continue;
+      for (const std::int32_t index : model_.batches[b]->frames) {
+        const Frame& frame = model_.frames[static_cast<std::size_t>(index)];
+        if (frame.node >= 0 && frame.node < static_cast<int>(points.size()))
+          points[static_cast<std::size_t>(frame.node)].push_back(
+              offset_of(frame, work_.numbers->data.data()).rho);
+      }
+    }
+    spans_.assign(points.size(), 0);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const Entry& entry = d_.entries(Section::Bodies)[i];
+      const int reference = entry.kind->field("reference");
+      Vec3 center = Vec3::Zero();
+      if (reference >= 0)
+        if (const FieldValue& value = entry.fields[static_cast<std::size_t>(reference)]; value.first >= 0)
+          for (int k = 0; k < value.count; ++k) center[k] = -params_[value.first + k];
+      for (const Vec3& point : points[i])
+        spans_[i] = std::max({spans_[i], (point - center).norm(), (point - points[i].front()).norm()});
+    }
+  }
+
+  // A member of 100 m that weighs less than a rope of that length.
+  void length(std::size_t body) {
+    constexpr double kLong = 100, kRope = 0.1;
+    const Entry& entry = d_.entries(Section::Bodies)[body];
+    const double mass = number(entry, "mass"), span = spans_[body];
+    if (on_earth_ && mass > 0 && span >= kLong && mass < kRope * span)
+      say(
+          fmt::format("bodies.{}: joints are {:.4g} m from its centre of mass or from each other, and its "
+                      "mass is {:g} kg; "
+                      "{:.4g} mm would be {:.4g} m",
+                      entry.name, span, mass, span, 1e-3 * span));
+  }
+
+  // Typed as numbers, more than a turn, and a multiple of 5: degrees.
+  void angles(const Entry& entry) {
+    constexpr double kTurn = 2 * std::numbers::pi, kMost = 720;
+    for (const char* name : {"orientation", "angle"}) {
+      const int field = entry.kind->field(name);
+      if (!is_given(entry, field)) continue;
+      const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
+      const bool rotation = entry.kind->fields[static_cast<std::size_t>(field)].type == FieldType::Rotation;
+      for (int i = 0; i < value.count && value.first >= 0; ++i) {
+        const bool is_angle = !rotation || value.form == RotationForm::RotationVector ||
+                              value.form == RotationForm::Cardan ||
+                              (value.form == RotationForm::AxisAngle && i == 3);
+        const double angle = params_[value.first + i];
+        if (!is_angle || std::abs(angle) <= kTurn || std::abs(angle) > kMost || std::fmod(angle, 5) != 0)
+          continue;
+        const bool is_expression =
+            std::any_of(d_.expressions.begin(), d_.expressions.end(),
+                        [&](const NumberExpression& e) { return e.number == value.first + i; });
+        if (!is_expression)
+          say(fmt::format("{}: {:g} rad is more than a turn; {:g} degrees would be {:.6g} rad",
+                          number_path(d_, value.first + i), angle, angle, angle * std::numbers::pi / 180));
+      }
+    }
+  }
+
+  const Model& model_;
+  const Description& d_;
+  const double* params_;
+  Work work_;
+  Subsystems parts_;
+  std::vector<double> spans_;  // per body
+  bool on_earth_ = false;
+  std::vector<std::string> out_;
+  std::size_t left_out_ = 0;
+};
+
+// Eigenvalues of A of largest magnitude, by Arnoldi's method:  A V = V H + residual,  V^T V = 1. All of them if A is small.
+struct Ritz {
+  VectorXcd values;
+  Eigen::MatrixXcd vectors;
+};
+Ritz ritz_values(const MatrixXd& A, Eigen::Index most) {
+  const Eigen::Index n = A.rows(), size = std::min(n, most);
+  MatrixXd V = MatrixXd::Zero(n, size + 1), H = MatrixXd::Zero(size + 1, size);
+  // No direction is left out, and the same in every run.
+  for (Eigen::Index i = 0; i < n; ++i) V(i, 0) = 1 + std::sin(static_cast<double>(i * i + 1));
+  V.col(0).normalize();
+  const double scale = A.norm();
+  Eigen::Index count = 0;
+  while (count < size) {
+    VectorXd w = A * V.col(count);
+    for (int pass = 0; pass < 2; ++pass) {  // twice is enough for orthogonality to round-off
+      const VectorXd part = V.leftCols(count + 1).transpose() * w;
+      H.col(count).head(count + 1) += part;
+      w -= V.leftCols(count + 1) * part;
+    }
+    ++count;
+    const double rest = w.norm();
+    if (!(rest > 1e-13 * scale) || count == size) break;
+    H(count, count - 1) = rest;
+    V.col(count) = w / rest;
+  }
+  const Eigen::EigenSolver<MatrixXd> solver(H.topLeftCorner(count, count));
+  if (solver.info() != Eigen::Success) return {};
+  return {solver.eigenvalues(), V.leftCols(count) * solver.eigenvectors()};
+}
+
+double growth(const LinearProperties& method, Complex z) {
+  return Eigen::ComplexEigenSolver<Eigen::MatrixXcd>(method.amplification(z), false)
+      .eigenvalues()
+      .cwiseAbs()
+      .maxCoeff();
+}
+
+}  // namespace
+
+std::vector<std::string> unit_advice(const System& system) { return UnitAdvice(system).all(); }
+
+std::optional<FastestMotion> fastest_motion(const System& system, const State& state) {
+  constexpr Eigen::Index kMostDirections = 120;
+  const Model& model = system.model();
+  if (model.nv == 0 || model.nv > kLargestDense) return {};
+  Work work(system, "klu");
+  const SteadyAxes axes = steady_axes(system, state, work);
+  const Linearization l = in_natural_units(as_if_steady(axes) ? linearize(system, state, axes.rate, work)
+                                                              : linearize_unsteady(system, state, work));
+  const MinimalEquations equations = minimal_equations(l);
+  if (equations.A.rows() == 0 || !equations.A.allFinite()) return {};
+  const Balanced matrix = balanced(equations.A);
+  const Ritz ritz = ritz_values(matrix.A, kMostDirections);
+  if (ritz.values.size() == 0) return {};
+  Eigen::Index first = 0;
+  ritz.values.cwiseAbs().maxCoeff(&first);
+  const double fastest = std::abs(ritz.values[first]);
+  // What is left of zeros.
+  if (!(fastest > 1e-10 * matrix.A.norm())) return {};
+
+  FastestMotion out;
+  out.s = {ritz.values[first].real(), std::abs(ritz.values[first].imag())};
+  // y' = V zeta + Y xi: the body with the largest part of the kinetic energy.
+  const VectorXcd x = matrix.D.asDiagonal() * ritz.vectors.col(first);
+  const Eigen::Index coordinates = equations.P.cols();
+  const VectorXcd rate = equations.V * x.tail(equations.V.cols()) + equations.Y * x.head(coordinates);
+  const VectorXcd momentum = l.M * rate;
+  double most = 0;
+  for (std::size_t i = 0; i < model.body_types.size(); ++i) {
+    const Node& node = model.nodes[i];
+    const int size = node_size(node.type).v;
+    const double energy = rate.segment(node.v, size).dot(momentum.segment(node.v, size)).real();
+    if (energy > most) most = energy, out.mostly = model.body_of(node.v).name;
+  }
+  if (out.mostly.empty()) {
+    Eigen::Index largest = 0;
+    rate.cwiseAbs().maxCoeff(&largest);
+    out.mostly = model.body_of(static_cast<int>(largest)).name;
+  }
+  if (ritz.values.size() == equations.A.rows())
+    for (const Complex& s : ritz.values) {
+      const double size = std::abs(s);
+      const bool oscillates = std::abs(s.imag()) > 0.1 * size && size > 1e-6 * fastest;
+      if (oscillates && (out.slowest_oscillation == 0 || size < out.slowest_oscillation))
+        out.slowest_oscillation = size;
+    }
+  return out;
+}
+
+StepAdvice step_advice(const System& system, const FastestMotion& fastest, const std::string& integrator,
+                       double step, double duration) {
+  // Growth by so much per step beyond that of the motion itself is noticed in some thousand steps.
+  constexpr double kNoticed = 1e-3, kUnresolved = 2;
+  StepAdvice out;
+  out.fastest = fastest;
+  const LinearProperties method = linear_properties(integrator);
+  out.is_explicit = method.is_explicit;
+  out.adaptive = make_integrator(system, integrator)->control().adaptive;
+  const std::string name = method.integrator.substr(0, method.integrator.find(','));
+  const auto stable = [&](double h) {
+    const Complex z = h * fastest.s;
+    return growth(method, z) <= std::max(1.0, std::exp(z.real())) * (1 + kNoticed);
+  };
+  const double size = std::abs(fastest.s);
+  if (out.is_explicit) {
+    double good = 0, bad = 100 / size;
+    for (int i = 0; i < 60; ++i) {
+      const double middle = 0.5 * (good + bad);
+      (stable(middle) ? good : bad) = middle;
+    }
+    out.longest = good;
+  }
+  if (out.adaptive) {
+    constexpr double kMany = 1e6;
+    if (out.is_explicit && duration > kMany * out.longest)
+      out.warning = fmt::format(
+          "the explicit method {} takes steps of at most about {:.2g} s here, {:.2g} up to the end: the "
+          "fastest motion "
+          "(|s| = {:.3g} 1/s, mostly of '{}') becomes unstable with longer ones; an implicit method need not "
+          "resolve it",
+          name, out.longest, duration / out.longest, size, fastest.mostly);
+    return out;
+  }
+  out.step = step;
+  out.angle = step * size;
+  out.factor = growth(method, step * fastest.s);
+  if (out.is_explicit && !stable(step))
+    out.warning = fmt::format(
+        "steps of {:.3g} s are {:.2g} times what the explicit method {} is stable with: the fastest motion "
+        "(|s| = {:.3g} "
+        "1/s, mostly of '{}') grows by {:.2g} in each of them; take steps of at most {:.2g} s, or an "
+        "implicit method",
+        step, step / out.longest, name, size, fastest.mostly, out.factor, out.longest);
+  else if (!out.is_explicit && step * fastest.slowest_oscillation > kUnresolved)
+    out.warning = fmt::format(
+        "steps of {:.3g} s resolve none of the oscillations of the model: the slowest goes on by {:.3g} rad "
+        "in each of "
+        "them; take about {:.2g} s",
+        step, step * fastest.slowest_oscillation, 0.1 / fastest.slowest_oscillation);
+  return out;
+}
+
+}  // namespace liedyn

@@ -1,0 +1,414 @@
+#include "analyses/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include "analyses/choose_formulation.h"
+#include "analyses/inspect.h"
+#include "base/suggest.h"
+#include "base/version.h"
+#include "model/number_paths.h"
+#include "model/states/signal_batch.h"
+
+namespace liedyn {
+namespace {
+
+int thread_count(const SimulateOptions& options, const Model& model) {
+  constexpr std::size_t kWorthwhile = 4096;  // bodies
+  if (options.threads > 0) return options.threads;
+  return model.nodes.size() < kWorthwhile
+             ? 1
+             : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+System in_chosen_formulation(System system, const SimulateOptions& options) {
+  if (system.model().formulation() != "auto") return system;
+  return {
+      Model::compile(system.model().shared_description(), choose_formulation(system, options).formulation),
+      system.params()};
+}
+
+// Fowler, Noll, Vo: damage of a checkpoint, and models that differ, show.
+class Hash {
+ public:
+  void add(std::string_view bytes) {
+    for (const char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 1099511628211U;
+    value_ = (value_ ^ bytes.size()) * 1099511628211U;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 14695981039346656037U;
+};
+
+// What the equations are made of, with the values of the parameters before any input.
+std::uint64_t hash_of(const Model& model, const Params& params) {
+  Hash hash;
+  const Description& d = model.description();
+  hash.add(model.formulation());
+  for (const std::string& name : d.parameter_names) hash.add(name);
+  for (const std::string& word : d.words) hash.add(word);
+  for (const Section section : kSections)
+    for (const Entry& entry : d.entries(section)) {
+      hash.add(entry.name);
+      hash.add(entry.kind->type);
+    }
+  for (const NumberExpression& written : d.expressions) hash.add(written.text);
+  const std::vector<double>& values = params.values();
+  hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)});
+  return hash.value();
+}
+
+constexpr std::string_view kMagic = "liedyn checkpoint 1\n";
+
+// Initial values of bodies, beams, flexible bodies and states.
+bool is_initial_value(const NumberPlace& place) {
+  if (place.entry == nullptr || place.section == Section::Joints || place.section == Section::Forces ||
+      place.section == Section::Sensors)
+    return false;
+  const std::string& name = place.kind_field()->name;
+  for (const char* initial :
+       {"position", "orientation", "velocity", "angular_velocity", "angular_velocity_inertial", "initial"})
+    if (name == initial) return true;
+  return false;
+}
+
+void refuse_initial_value(const Model& model, const Params& params, int index) {
+  const Description& d = params.description();
+  bool only_initial = is_initial_value(locate_number(d, index));
+  // A parameter that nothing but initial values depends on. Signals and sensors that are expressions may use any.
+  const bool has_expressions =
+      std::any_of(
+          model.batches.begin(), model.batches.end(),
+          [](const auto& batch) { return dynamic_cast<const SignalBatch*>(batch.get()) != nullptr; }) ||
+      std::any_of(model.sensors.begin(), model.sensors.end(),
+                  [](const Sensor& sensor) { return sensor.listed->kind.type == "expression"; });
+  if (index < params.parameter_count() && !has_expressions) {
+    bool any = false, all = true;
+    for (const std::vector<Params::Bound>* list : {&params.bound(), &params.timed()})
+      for (const Params::Bound& bound : *list)
+        if (bound.expression.uses(index)) {
+          any = true;
+          all = all && is_initial_value(locate_number(d, bound.number));
+        }
+    only_initial = any && all;
+  }
+  if (only_initial)
+    throw InputError(params.path(index),
+                     "expected a parameter of the equations of motion, got an initial value: it has no "
+                     "effect during a run",
+                     "set it before the simulation starts");
+}
+
+}  // namespace
+
+State initial_state(const System& system, const SimulateOptions& options, Work& work) {
+  return consistent_state(system, options.start,
+                          {.policy = initial_policy(options.initial), .given = options.from.get()}, work);
+}
+
+struct Simulation::Parts {
+  // Without a state: for a checkpoint.
+  Parts(System given, SimulateOptions with, End end_of, bool is_chosen)
+      : options(std::move(with)),
+        end(end_of),
+        chosen(is_chosen),
+        system(std::move(given)),
+        start_params(system.params()),
+        integrator(make_integrator(system, options.integrator)),
+        state(system.empty_state()) {}
+
+  void make_work() {
+    work = std::make_unique<Work>(system, options.solver, integrator->form());
+    use_threads();
+  }
+  void use_threads() {
+    if (const int threads = thread_count(options, system.model()); threads > 1)
+      work->use_threads(std::make_shared<ThreadPool>(threads));
+  }
+  void find_start() {
+    // Initial values need the plain linear system.
+    work = std::make_unique<Work>(system, options.solver);
+    state = initial_state(system, options, *work);
+    if (integrator->form() == IndexForm::Stabilized)
+      work = std::make_unique<Work>(system, options.solver, integrator->form());
+    use_threads();
+    warnings = model_warnings(system, state);
+    for (std::string& warning : integrator->warnings()) warnings.push_back(std::move(warning));
+    if (!state.redundant.empty()) warnings.push_back(redundancy_warning(system, state, "motion"));
+  }
+  void make_driver() {
+    driver = std::make_unique<Driver>(
+        *integrator, system, DriveOptions{options.end, options.step, end == End::Open, spacing, output},
+        state, *work);
+  }
+  // The same simulation with its first parameters, to be filled by a checkpoint.
+  std::unique_ptr<Parts> fresh() const {
+    System other = system;
+    other.set_params(start_params);
+    auto out = std::make_unique<Parts>(std::move(other), options, end, chosen);
+    out->make_work();
+    out->warnings = warnings;
+    out->spacing = spacing;
+    out->output = output;
+    out->make_driver();
+    return out;
+  }
+  // Equal steps are the same for every end that they meet; how long adaptive ones may be depends on it.
+  std::string settings() const {
+    const bool adaptive = integrator->control().adaptive, open = end == End::Open;
+    const double step = adaptive || open
+                            ? options.step
+                            : (options.end - options.start) /
+                                  static_cast<double>(step_count(options.start, options.end, options.step));
+    return fmt::format("integrator {}, solver {}, start {} s, {} {:.12g} s{}", integrator->describe(),
+                       options.solver, options.start, adaptive ? "first step" : "steps of", step,
+                       adaptive && !open ? fmt::format(", end {} s", options.end) : "");
+  }
+  Work& plain_work() {
+    if (!plain) plain = std::make_unique<Work>(system);
+    return *plain;
+  }
+  void archive(Archive& a);
+
+  SimulateOptions options;
+  End end;
+  bool chosen;
+  System system;
+  Params start_params;
+  std::unique_ptr<Integrator> integrator;
+  std::unique_ptr<Work> work;
+  State state;
+  double spacing = 0;
+  std::function<void(const State&)> output;
+  std::unique_ptr<Driver> driver;
+  std::unique_ptr<Work> plain;  // of accelerations that follow inputs
+  std::map<int, double> inputs;
+  std::vector<std::string> warnings;
+  std::vector<double> variables;  // of sensors
+};
+
+void Simulation::Parts::archive(Archive& a) {
+  std::vector<std::pair<int, double>> list(inputs.begin(), inputs.end());
+  std::vector<int> indices;
+  std::vector<double> values;
+  for (const auto& [index, value] : list) {
+    indices.push_back(index);
+    values.push_back(value);
+  }
+  a(indices, values);
+  if (a.reads() && !indices.empty()) {
+    Params params = start_params;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      inputs[indices[i]] = values[i];
+      params.set(indices[i], values[i]);
+    }
+    system.set_params(params);
+  }
+  a(*driver);
+  bool has_plain = plain != nullptr;
+  a(has_plain);
+  if (has_plain) plain_work().archive(system, a);
+}
+
+Simulation::Simulation(System system, SimulateOptions options, End end) {
+  check_times(options);
+  const bool chosen = system.model().formulation() == "auto";
+  parts_ = std::make_unique<Parts>(in_chosen_formulation(std::move(system), options), options, end, chosen);
+  parts_->find_start();
+  parts_->make_driver();
+}
+Simulation::Simulation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+Simulation& Simulation::operator=(Simulation&&) noexcept = default;
+
+const State& Simulation::state() const { return parts_->state; }
+const System& Simulation::system() const { return parts_->system; }
+Work& Simulation::work() { return *parts_->work; }
+const Integrator& Simulation::integrator() const { return *parts_->integrator; }
+const SimulateOptions& Simulation::options() const { return parts_->options; }
+const DriveReport& Simulation::report() const { return parts_->driver->report(); }
+bool Simulation::formulation_chosen() const { return parts_->chosen; }
+
+std::vector<std::string> Simulation::warnings() const {
+  std::vector<std::string> out = parts_->warnings;
+  out.insert(out.end(), report().warnings.begin(), report().warnings.end());
+  return out;
+}
+
+void Simulation::advance(double dt) {
+  if (!(dt >= 0) || !std::isfinite(dt))
+    throw InputError("advance", fmt::format("expected a time of 0 s or more, got {}", dt));
+  advance_to(time() + dt);
+}
+
+void Simulation::advance_to(double t) {
+  if (!run_to(t, {})) throw NumericalError(time(), report().failure);
+}
+
+bool Simulation::run_to(double t, const Observer& observer) {
+  const SimulateOptions& o = parts_->options;
+  if (!std::isfinite(t) || t < time())
+    throw InputError("advance", fmt::format("expected a time from {} s on, got {}", time(), t));
+  const double slack = 1e-9 * o.step;
+  if (parts_->end == End::Fixed && t > o.end + slack)
+    throw InputError("advance", fmt::format("expected a time up to the end, {} s, got {}", o.end, t),
+                     "start the simulation with a later end, or with none");
+  if (parts_->end == End::Fixed && std::abs(t - o.end) <= slack) t = o.end;
+  if ((t - time()) / o.step > 1e12)
+    throw InputError("advance", fmt::format("{} steps are too many", (t - time()) / o.step));
+  return parts_->driver->advance_to(t, observer);
+}
+
+void Simulation::set_output(double spacing, std::function<void(const State&)> output) {
+  parts_->spacing = spacing;
+  parts_->output = std::move(output);
+  parts_->make_driver();
+}
+
+void Simulation::set_input(std::string_view path, double value) {
+  // A velocity that violates a constraint may move it by this part of its length in one step; a position by as much.
+  constexpr double kAllowed = 1e-8;
+  Parts& p = *parts_;
+  const Params before = p.system.params();
+  Params params = before;
+  const int index = params.find(path);
+  refuse_initial_value(p.system.model(), before, index);
+  params.set(index, value);
+  const bool changes = params.values() != before.values() || params.timed().size() != before.timed().size();
+
+  if (!changes) {
+    p.system.set_params(std::move(params));
+    p.inputs[index] = value;
+    return;
+  }
+  const Model& model = p.system.model();
+  Work& work = p.plain_work();
+  const State kept = p.state;
+  const auto go_back = [&] {
+    p.state = kept;
+    p.system.set_params(before);
+  };
+  std::vector<double> phi, rate;
+  if (model.rows > 0) {
+    p.system.residual(p.state, work, {true, true, false});
+    phi = work.phi;
+    rate = work.rate;
+  }
+  p.system.set_params(std::move(params));
+  if (model.rows > 0) {
+    const ConstraintScales scales = constraint_scales(p.system, p.state, work);
+    p.system.residual(p.state, work, {true, true, false});
+    for (int row = 0; row < model.rows; ++row) {
+      const auto i = static_cast<std::size_t>(row);
+      const double length = scales.row_length[i] / scales.row[i];
+      const double moved = model.is_velocity_row(row) ? 0 : work.phi[i] - phi[i],
+                   speed = work.rate[i] - rate[i];
+      if (std::abs(moved) <= kAllowed * length && std::abs(speed) * p.options.step <= kAllowed * length)
+        continue;
+      go_back();
+      throw InputError(std::string(path),
+                       fmt::format("expected a value that the constraints allow at t = {:.9g}, got {}: '{}' "
+                                   "would be violated by {:.3g}",
+                                   kept.t, value, model.row_name(row),
+                                   std::abs(moved) > kAllowed * length ? moved : speed),
+                       "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
+                       "or make it a function of time");
+    }
+  }
+  if (!solve_accelerations(p.system, p.state, work) ||
+      !std::all_of(p.state.vdot.begin(), p.state.vdot.end(), [](double x) { return std::isfinite(x); })) {
+    go_back();
+    throw InputError(
+        std::string(path),
+        fmt::format("with {} nothing determines the accelerations at t = {:.9g}", value, kept.t));
+  }
+  if (!p.state.redundant.empty()) shorten_multipliers(p.system, p.state, work);
+  p.driver->follow_jump(kept.vdot);
+  p.inputs[index] = value;
+}
+
+double Simulation::input(std::string_view path) const {
+  const Params& params = parts_->system.params();
+  return params.get(params.find(path));
+}
+
+std::vector<double> Simulation::sensors() {
+  Parts& p = *parts_;
+  p.variables.resize(static_cast<std::size_t>(p.system.model().sensor_variables));
+  std::vector<double> out(static_cast<std::size_t>(p.system.model().sensor_values));
+  p.system.sense(p.state, *p.work, p.variables, out.data());
+  return out;
+}
+
+std::vector<double> Simulation::sensor(std::string_view name) {
+  const std::vector<Sensor>& list = parts_->system.model().sensors;
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Sensor& s) { return s.name == name; });
+  if (found == list.end()) {
+    std::vector<std::string> names;
+    for (const Sensor& s : list) names.push_back(s.name);
+    std::string hint = did_you_mean(name, names);
+    if (hint.empty() && !names.empty()) hint = fmt::format("the sensors are {}", fmt::join(names, ", "));
+    throw InputError("sensors", fmt::format("expected the name of a sensor, got '{}'", excerpt(name)), hint);
+  }
+  const std::vector<double> all = sensors();
+  return {all.begin() + found->first, all.begin() + found->first + found->components};
+}
+
+std::string Simulation::save() const {
+  Parts& p = *parts_;
+  Archive payload;
+  p.archive(payload);
+  Archive head;
+  std::string program(version()), settings = p.settings();
+  std::uint64_t model = hash_of(p.system.model(), p.start_params);
+  Hash sum;
+  sum.add(payload.bytes());
+  std::uint64_t check = sum.value();
+  head(program, settings, model, check);
+  std::string out(kMagic);
+  return out + head.bytes() + payload.bytes();
+}
+
+void Simulation::restore(std::string_view checkpoint) {
+  const auto refuse = [](const std::string& what, const std::string& hint) {
+    throw InputError("checkpoint", what, hint);
+  };
+  if (!checkpoint.starts_with(kMagic)) refuse("expected the bytes that save() gave", "");
+  Archive a(checkpoint.substr(kMagic.size()));
+  std::string program, settings;
+  std::uint64_t model = 0, check = 0;
+  a(program, settings, model, check);
+  const Parts& now = *parts_;
+  if (program != version())
+    refuse(fmt::format("expected one of version {}, got one of {}", version(), excerpt(program)),
+           "what a simulation remembers differs from version to version");
+  if (model != hash_of(now.system.model(), now.start_params))
+    refuse("it belongs to another model, to other parameters or to another formulation",
+           "start the simulation as the one that was saved");
+  if (settings != now.settings())
+    refuse(fmt::format("it belongs to other settings: expected {}, got {}", now.settings(), settings),
+           "start the simulation as the one that was saved");
+  Hash sum;
+  sum.add(a.rest());
+  if (sum.value() != check) refuse("it is damaged: its checksum does not fit", "");
+  std::unique_ptr<Parts> restored = now.fresh();
+  restored->archive(a);
+  parts_ = std::move(restored);
+}
+
+Simulation Simulation::clone() const {
+  Archive out;
+  parts_->archive(out);
+  std::unique_ptr<Parts> copy = parts_->fresh();
+  Archive in(out.bytes());
+  copy->archive(in);
+  return Simulation(std::move(copy));
+}
+
+}  // namespace liedyn
