@@ -258,6 +258,41 @@ TEST(ControlledArm, MeetsTheReference) {
   }
 }
 
+// Speeds from the equation of the restitution and closed forms; the README files say which.
+TEST(Contacts, MeetTheirClosedForms) {
+  const System slider = shipped("slider_on_a_stop", "r3so3");
+  const Eigen::VectorXd stopped = extrapolated(slider, 0.7, 2e-5);
+  expect_at_most(std::abs(stopped[column(slider, "v")] - 0.53918094), 3e-6,
+                 "slider: speed after two impacts");
+  expect_at_most(std::abs(stopped[column(slider, "x")] - 0.06462181), 3e-6, "slider: displacement");
+
+  const System ball = shipped("bouncing_ball", "r3so3");
+  const Eigen::VectorXd rolls = run_to(ball, 3, 1e-2);
+  expect_at_most(std::abs(rolls[column(ball, "velocity")] - 10.0 / 7), 1e-3, "ball: speed - 5/7 v");
+  expect_at_most(std::abs(rolls[column(ball, "slip")]), 3e-4, "ball: slip");
+
+  const System wheel = shipped("wheel_on_an_incline", "r3so3");
+  const Eigen::VectorXd down = run_to(wheel, 2, 1e-3);
+  expect_at_most(std::abs(down[column(wheel, "position")] - 4.473623), 1e-3, "wheel: distance");
+}
+
+// An integration of the two free coordinates by an eighth-order Runge-Kutta method at tolerance 1e-12.
+TEST(Contacts, ASliderCrankWithClearanceMeetsTheReference) {
+  const System system = shipped("clearance_slider_crank", "r3so3");
+  struct Known {
+    double t, x, v;
+  };
+  for (const Known& k : {Known{1e-3, 0.161201791, -19.027139},
+                         {2e-3, 0.137362858, -28.866514},
+                         {4e-3, 0.086521490, -17.625633}}) {
+    const Eigen::VectorXd sensors = run_to(system, k.t, 1e-5, "esdirk4-6,adaptive=true,rtol=1e-8");
+    const std::string name = fmt::format("t = {}: ", k.t);
+    expect_at_most(std::abs(sensors[column(system, "slider")] - k.x), 1e-8, name + "slider");
+    expect_at_most(std::abs(sensors[column(system, "slider_velocity")] - k.v), 1e-4,
+                   name + "velocity of the slider");
+  }
+}
+
 // Torques that hold the arm at rest: (0, 37.4837, 0.2489, 0, 0, 0) at zero angles, (0, 31.6399, 6.0351, 0, 0.0283, 0) in the nominal
 // configuration (Robotics Toolbox of P. Corke). In minimal coordinates they are the residual without motors.
 TEST(Puma, HoldsItsWeightAsPublished) {

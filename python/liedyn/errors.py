@@ -57,6 +57,6 @@ class NumericalWarning(RuntimeWarning):
 def warn(message: str) -> None:
     """Warns about the line of the user's code that called the package."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals["__name__"].startswith("liedyn."):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("liedyn."):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, NumericalWarning, stacklevel=level)

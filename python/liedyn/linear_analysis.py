@@ -11,6 +11,7 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import COUNT, check, names, shown
 from liedyn.errors import Diagnostic, InputError
+from liedyn.result import short_integrator
 from liedyn.tables import Shown, Table, numbers
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class LinearAnalysis(Shown):
     def _parts(self) -> list[str | Table]:
         head = ["integrator", "order", "solutions per step", "spectral radius at infinity"]
         rows = [
-            [one["integrator"], str(one["order"]), str(one["solutions_per_step"]), numbers(one["radius_at_infinity"], ".4g")]
+            [short_integrator(one["integrator"]), str(one["order"]), str(one["solutions_per_step"]), numbers(one["radius_at_infinity"], ".4g")]
             for one in self.data["linear_analyses"]
         ]
         return [Table(head, rows)]

@@ -166,7 +166,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
         drift, residual = s["energy"], s["constraint_residual"]
         chosen = " (chosen by a trial run)" if s["formulation_chosen"] else ""
         figures = [
-            ("integrator", _short_integrator(s["integrator"])),
+            ("integrator", short_integrator(s["integrator"])),
             ("formulation", f"{s['formulation']}{chosen}, {plural(s['unknowns'], 'unknown')}, {s['solver']} solver"),
             ("Newton iterations", solves) if s["jacobian_updates"] else ("linear solves", str(s["newton_iterations"])),
             ("energy", f"{numbers(drift['final'])} J, largest change {numbers(drift['max_drift'], '.3g')} J"),
@@ -227,7 +227,7 @@ def _restored(channels: list[tuple[str, str, int]], table: np.ndarray, summary: 
     return out
 
 
-def _short_integrator(described: str) -> str:
+def short_integrator(described: str) -> str:
     """The name, and the options that are not the defaults; `summary` has all of them."""
     name, *options = re.split(r",(?=[a-z_]+=)", described)
     listed = _liedyn.integrators().get(name)

@@ -146,7 +146,7 @@ def test_what_is_printed_is_a_table_as_text_and_as_html(name, heavy_top):
     shown = {
         "result": lambda: heavy_top,
         "modes": lambda: ld.modes("pendulum", at="static"),
-        "space": lambda: ld.linearize("pendulum"),
+        "space": lambda: ld.linearize("pendulum", from_=ld.static("pendulum")),
         "rest": lambda: ld.static("pendulum"),
         "assembled": lambda: ld.assemble("pendulum"),
         "sensitivity": lambda: ld.sensitivity("heavy_top", ["bodies.top.mass"], end=0.01),

@@ -86,7 +86,7 @@ def test_what_is_wrong_is_said(falling_point):
         simulation.restore(3)
     with pytest.raises(ld.InputError, match="save"):
         simulation.restore(b"something else")
-    with pytest.raises(ld.InputError, match="expected a number of seconds"):
+    with pytest.raises(ld.InputError, match="expected a positive number of seconds"):
         model.start(step="small")
 
 

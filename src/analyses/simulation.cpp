@@ -238,6 +238,7 @@ bool Simulation::formulation_chosen() const { return parts_->chosen; }
 std::vector<std::string> Simulation::warnings() const {
   std::vector<std::string> out = parts_->warnings;
   out.insert(out.end(), report().warnings.begin(), report().warnings.end());
+  out.insert(out.end(), report().contact_warnings.begin(), report().contact_warnings.end());
   return out;
 }
 

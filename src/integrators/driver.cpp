@@ -72,6 +72,7 @@ void Driver::prepare() {
   if (options_.output) between_ = state_;
   watch_.emplace(system_, state_, work_);
   guard_.emplace(system_, state_, work_);
+  contacts_.emplace(system_, state_, work_, !integrator_.control().adaptive);
   const std::vector<Node>& nodes = system_.model().nodes;
   has_angles_ =
       std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return has_cardan_angles(n.type); });
@@ -161,6 +162,7 @@ bool Driver::watch(double h, const Attempt& attempt) {
     report_.failure = watch_->failure();
     return false;
   }
+  if (!contacts_->empty()) contacts_->after_step(state_, h, work_);
   const std::string wrong = guard_->after_step(state_, !options_.open && state_.t >= options_.end, work_);
   if (!wrong.empty()) report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, wrong);
   return wrong.empty();
@@ -297,7 +299,8 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     const double left = end - state_.t, ahead = std::min(2 * h, left);
     double stop = limit_->longest(state_.t, ahead);
     if (stop == ahead) stop = left <= kPieces * h ? left : 0;
-    const double now = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h;
+    const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h,
+                 now = contacts_->longest(planned);
     const bool last = now >= (1 - 1e-9) * left;
     // Time has no smaller steps.
     const double smallest =
@@ -332,7 +335,9 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     // What has just been refused is not tried again at once.
     if (rejected_) factor = std::min(factor, 1.0);
     rejected_ = false;
-    h = std::min(longest, factor < 1 || factor > kWorthwhile ? now * factor : now);
+    // A step that was cut to end at a touch says little about the next one.
+    const double proposed = factor < 1 || factor > kWorthwhile ? now * factor : now;
+    h = std::min(longest, now < planned ? std::max(h, proposed) : proposed);
     if (!completed) break;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin_) / static_cast<double>(report_.steps) : h;
@@ -344,7 +349,10 @@ bool Driver::advance_to(double t, const Observer& observer) {
   report_.interrupted = false;
   report_.failure.clear();
   if (!(t > state_.t)) return true;
-  return integrator_.control().adaptive ? adaptive_steps(t, observer) : equal_steps(t, observer);
+  const bool reached =
+      integrator_.control().adaptive ? adaptive_steps(t, observer) : equal_steps(t, observer);
+  report_.contact_warnings = contacts_->warnings();
+  return reached;
 }
 
 void Driver::follow_jump(const std::vector<double>& vdot_before) {
@@ -391,7 +399,9 @@ DriveReport drive(Integrator& integrator, const System& system, const DriveOptio
                   Work& work, const Observer& observer) {
   Driver driver(integrator, system, options, state, work);
   driver.advance_to(options.end, observer);
-  return driver.report();
+  DriveReport out = driver.report();
+  out.warnings.insert(out.warnings.end(), out.contact_warnings.begin(), out.contact_warnings.end());
+  return out;
 }
 
 }  // namespace liedyn

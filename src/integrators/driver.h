@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "integrators/contact_watch.h"
 #include "integrators/integrator.h"
 #include "integrators/motion_guard.h"
 #include "integrators/step_limit.h"
@@ -34,9 +35,10 @@ struct DriveReport {
   long allocations = -1;  // in the loop, observer excluded; -1: not counted
   double seconds = 0;     // in the loop, observer excluded
   bool completed = true;
-  bool interrupted = false;           // by the observer
-  std::string failure;                // with time, step and the worst equation
-  std::vector<std::string> warnings;  // singular configurations passed
+  bool interrupted = false;                   // by the observer
+  std::string failure;                        // with time, step and the worst equation
+  std::vector<std::string> warnings;          // singular configurations passed
+  std::vector<std::string> contact_warnings;  // about contacts that the steps do not resolve, all of the run
 };
 
 // Called after every accepted step with its number; returning false stops the run (the user interrupted it).
@@ -131,6 +133,7 @@ class Driver {
   DriveReport report_;
   std::optional<ConstraintWatch> watch_;
   std::optional<MotionGuard> guard_;
+  std::optional<ContactWatch> contacts_;
   std::size_t constraint_warnings_ = 0;
   bool has_angles_ = false;  // Cardan angles, about which nothing was said yet
 };

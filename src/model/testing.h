@@ -180,14 +180,30 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
     return out;
   };
   for (const Field& field : kind.fields) {
-    if (!field.required && random.below(3) == 0) continue;
+    // Without these, others would have no meaning.
+    const bool needed =
+        field.required || field.name == "impact_speed" || field.name == "smoothing" || field.name == "lower";
+    if (!needed && random.below(3) == 0) continue;
     switch (field.type) {
       case FieldType::Number:
         if (field.name.starts_with("thickness")) {  // of a wall, thinner than half of what it encloses
           builder.set(field.name, numbers(1, 0.05, 0.2));
           break;
         }
-        if (field.name == "shear_modulus") break;  // poisson does
+        if (field.name == "shear_modulus") break;                              // poisson does
+        if (field.name == "damping" && kind.field("restitution") >= 0) break;  // either of them
+        if (field.name == "restitution") {
+          builder.set(field.name, numbers(1, 0.3, 1));
+          break;
+        }
+        if (field.name == "exponent") {
+          builder.set(field.name, numbers(1, 1, 2.5));
+          break;
+        }
+        if (field.name == "lower" || field.name == "edge_radius" || field.name == "clearance") {
+          builder.set(field.name, numbers(1, 0.1, 0.4));
+          break;
+        }
         builder.set(field.name, numbers(1, 0.5, 1.5));
         if (field.may_depend_on_time) builder.expression(field.name, 0, "0.4 + 0.3*sin(2*t) + t^2");
         break;

@@ -50,15 +50,15 @@ _BASE = {
 }
 
 
-def dimension(unit: str) -> tuple[int, ...]:
+def dimension(unit: str) -> tuple[float, ...]:
     """Exponents of (kg, m, s) of a unit text."""
-    total = np.zeros(3, dtype=int)
+    total = np.zeros(3)
     above, *below = unit.split("/")
     for sign, part in [(1, above)] + [(-1, part) for part in below]:
         for factor in part.split():
             name, _, power = factor.partition("^")
-            total += sign * int(power or 1) * np.array(_BASE[name])
-    return tuple(int(v) for v in total)
+            total += sign * float(power or 1) * np.array(_BASE[name])
+    return tuple(total.tolist())
 
 
 # Keys that hold points of the initial configuration, which move with the model; of other keys (a reference point, the size of a brick) only
@@ -109,6 +109,8 @@ class Converter:
                 entry[key] = self.scaled(given, "m")
             elif field.unit:
                 unit = self.unit_in_joint(entry, field.unit)
+                if unit.endswith("^n"):  # of a contact, k d^n
+                    unit = f"{unit[:-1]}{entry.get('exponent', fields['exponent'].defaults[0])}"
                 if key in points and "of" not in entry or key in points and entry["type"] == "interface" or section == "sensors" and key == "at":
                     given = self.moved(given)
                 entry[key] = self.scaled(given, unit)

@@ -1,5 +1,7 @@
 #include "model/forces/coordinate_forces.h"
 
+#include <fmt/format.h>
+
 #include "base/dual.h"
 #include "model/common_fields.h"
 #include "model/forces/signal_force.h"
@@ -7,7 +9,8 @@
 namespace liedyn {
 namespace {
 
-enum SpringFields { kJoint, kCoordinate, kStiffness, kCubic, kDamping, kFree };
+enum SpringFields { kJoint, kCoordinate, kStiffness, kCubic, kDamping, kFree, kBacklash };
+enum StopFields { kLower = 2, kUpper, kNormal };
 enum ActuatorFields { kProportional = 2, kDerivative, kTarget, kFeedForward, kLimit };
 enum FrictionFields { kDynamic = 2, kStatic, kRadius, kLength, kSmoothing, kStribeck };
 
@@ -49,6 +52,7 @@ void JointSpring::derive(const Inputs<S>& in, S* p) {
   n[1] = in.number(kCubic);
   n[2] = in.number(kDamping);
   n[3] = in.number(kFree);
+  n[4] = in.number(kBacklash) / 2;
   p[numbers - 1] = S(0);
 }
 
@@ -57,8 +61,10 @@ void JointSpring::partials(const World<double>&, const std::array<Motion<double>
   const double* n = p + kCoordinateNumbers;
   CoordinateDerivatives x;
   coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
-  const double e = x.value - n[3];
-  law_partials(x, {n[0] * e + n[1] * e * e * e + n[2] * x.rate, n[0] + 3 * n[1] * e * e, n[2]}, d);
+  const double e = deflection(x.value, n);
+  const bool loose = n[4] > 0 && e == 0;
+  law_partials(x, {n[0] * e + n[1] * e * e * e + n[2] * x.rate, loose ? 0 : n[0] + 3 * n[1] * e * e, n[2]},
+               d);
 }
 
 void JointSpring::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
@@ -75,9 +81,70 @@ ListedKind joint_spring() {
                             "Spring constant k3 of the cube of the deflection.", {0})),
         with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})),
         with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
-                            Range::Any, true))}},
+                            Range::Any, true)),
+        number("backlash", "rad or m",
+               "Width of a dead band about `free` in which the spring does not act; the damping does.", {0},
+               Range::NonNegative)}},
       &make_force<JointSpring>,
       &signal_shape};
+}
+
+// ---- stop
+
+std::vector<Attachment> JointStop::attachments() { return frames_of_joint(kJoint); }
+
+template <class S>
+void JointStop::derive(const Inputs<S>& in, S* p) {
+  constexpr double kFar = 1e300;
+  derive_coordinate(in, 0, kCoordinate, p);
+  S* n = p + kCoordinateNumbers;
+  derive_normal(in, kNormal, n);
+  n[3] = in.stored(kLower) ? in.number(kLower) : S(-kFar);
+  n[4] = in.stored(kUpper) ? in.number(kUpper) : S(kFar);
+  p[numbers - 1] = S(0);
+}
+
+void JointStop::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  if (!in.stored(kLower) && !in.stored(kUpper)) {
+    message = "lower, upper: both are missing";
+    hint = "a stop needs at least one limit";
+  } else if (in.stored(kLower) && in.stored(kUpper) && !(in.number(kLower) < in.number(kUpper))) {
+    message = fmt::format("lower must be below upper, got lower {} and upper {}", in.number(kLower),
+                          in.number(kUpper));
+  } else {
+    check_normal(in, kNormal, message, hint);
+  }
+}
+
+void JointStop::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                         ForcePartials<2>& d) {
+  using Both = Dual<double, 2>;
+  CoordinateDerivatives x;
+  coordinate_derivatives(f[0], f[1], p, p[numbers - 1], x);
+  std::array<Both, kNormalNumbers + 2> n;
+  for (std::size_t i = 0; i < n.size(); ++i) n[i] = Both(p[kCoordinateNumbers + i]);
+  const Both tau = effort<Both>(seed<2>(x.value, 0), seed<2>(x.rate, 1), n.data());
+  law_partials(x, {tau.v, tau.d[0], tau.d[1]}, d);
+}
+
+void JointStop::wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out) {
+  out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
+}
+
+ListedKind joint_stop() {
+  std::vector<Field> fields = {
+      named_joint("The joint whose motion it limits."), joint_coordinate_choice(),
+      number("lower", "rad or m",
+             "Least angle or displacement, which is 0 in the initial configuration; no limit if not given.",
+             {}),
+      number("upper", "rad or m", "Largest angle or displacement; no limit if not given.", {})};
+  for (Field& field : normal_fields(1, {"N m/rad^n or N/m^n", "s/rad or s/m", "rad/s or m/s"}))
+    fields.push_back(std::move(field));
+  return {{"joint_stop",
+           "Elastic stops that limit the angle or the displacement of a joint, with losses as a restitution "
+           "or a damping says.",
+           std::move(fields)},
+          &make_watched<JointStop>};
 }
 
 // ---- actuator

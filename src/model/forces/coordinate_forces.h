@@ -1,13 +1,16 @@
 // Forces and torques on the coordinate x of a joint (model/joint_coordinate.h). A law tau(x, x', t) that opposes the
 // motion stands in the residual as W_i = B_i^T tau, with B_i = dx/dX_i:
 //
-//   joint_spring     tau = k (x - x_0) + k_3 (x - x_0)^3 + c x'
+//   joint_spring     tau = k e + k_3 e^3 + c x',   e = x - x_0 outside of a dead band of half the width b, less b
+//   joint_stop       tau = N(x - u, x') - N(l - x, -x') beyond the limits l and u, N of model/forces/contact_law.h
 //   joint_actuator   tau = -(P (f - x) + D (f' - x') + u), within limits; f(t) the target, u(t) the feed-forward
 //   joint_friction   tau = rho N(lambda) mu(x') x'/sqrt(x'^2 + v_s^2)
 //
 // where N is the load that the joint's own multipliers carry, and mu falls from mu_s to mu_d as the speed grows (Stribeck).
 #pragma once
 
+#include "model/forces/contact_law.h"
+#include "model/forces/watched_contact.h"
 #include "model/joint_coordinate.h"
 
 namespace liedyn {
@@ -26,7 +29,7 @@ void law_wrench(const std::array<Vec6T<S>, 2>& B, const S& force, std::array<Vec
 
 struct JointSpring {
   static constexpr int frames = 2, rows = 0, angles = 1;
-  static constexpr int numbers = kCoordinateNumbers + 4 + angles;  // k, k_3, c, x_0
+  static constexpr int numbers = kCoordinateNumbers + 5 + angles;  // k, k_3, c, x_0, b
   static constexpr bool stiffness = true, damping = true, inertia = false;
 
   static std::vector<Attachment> attachments();
@@ -34,23 +37,80 @@ struct JointSpring {
   static void derive(const Inputs<S>& in, S* p);
 
   template <class S>
+  static S deflection(const S& x, const S* n) {
+    const S e = x - n[3];
+    if (e > n[4]) return e - n[4];
+    if (e < -n[4]) return e + n[4];
+    return n[4] > S(0) ? S(0) : e;
+  }
+  template <class S>
   static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
                      std::array<Vec6T<S>, 2>& W) {
     const S* n = p + kCoordinateNumbers;
     const auto B = coordinate_gradient<S>(f[0], f[1], p);
-    const S x = coordinate_value<S>(f[0], f[1], p, p[numbers - 1]) - n[3];
+    const S e = deflection<S>(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), n);
     const S rate = B[0].dot(f[0].V) + B[1].dot(f[1].V);
-    law_wrench<S>(B, n[0] * x + n[1] * x * x * x + n[2] * rate, W);
+    law_wrench<S>(B, n[0] * e + n[1] * e * e * e + n[2] * rate, W);
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
                        ForcePartials<2>& d);
   template <class S>
   static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
     const S* n = p + kCoordinateNumbers;
-    const S e = coordinate_value<S>(f[0], f[1], p, p[numbers - 1]) - n[3];
+    const S e = deflection<S>(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]), n);
     return {S(0), S(0.5) * n[0] * e * e + S(0.25) * n[1] * e * e * e * e};
   }
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
+};
+
+struct JointStop {
+  static constexpr int frames = 2, rows = 0, angles = 1;
+  static constexpr int numbers = kCoordinateNumbers + kNormalNumbers + 2 + angles;  // k, n, a, l, u
+  static constexpr bool stiffness = true, damping = true, inertia = false;
+
+  static std::vector<Attachment> attachments();
+  template <class S>
+  static void derive(const Inputs<S>& in, S* p);
+  static void check(const Inputs<double>& in, std::string& message, std::string& hint);
+
+  // The side at which the coordinate is beyond its limits, or nearest to them: 1 above, -1 below.
+  template <class S>
+  static double side(const S& x, const S* n) {
+    return x + x > n[3] + n[4] ? 1 : -1;
+  }
+  template <class S>
+  static S depth(const S& x, double side, const S* n) {
+    return side > 0 ? S(x - n[4]) : S(n[3] - x);
+  }
+  template <class S>
+  static S effort(const S& x, const S& rate, const S* n) {
+    const double s = side(x, n);
+    return s * normal_force<S>(depth(x, s, n), s * rate, n);
+  }
+  template <class S>
+  static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
+                     std::array<Vec6T<S>, 2>& W) {
+    const auto B = coordinate_gradient<S>(f[0], f[1], p);
+    law_wrench<S>(B,
+                  effort<S>(coordinate_value<S>(f[0], f[1], p, p[numbers - 1]),
+                            B[0].dot(f[0].V) + B[1].dot(f[1].V), p + kCoordinateNumbers),
+                  W);
+  }
+  static void partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                       ForcePartials<2>& d);
+  template <class S>
+  static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
+    const S* n = p + kCoordinateNumbers;
+    const S x = coordinate_value<S>(f[0], f[1], p, p[numbers - 1]);
+    return {S(0), normal_energy<S>(depth(x, side(x, n), n), n)};
+  }
+  static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
+  static Approach approach(const std::array<Motion<double>, 2>& f, const double* p) {
+    const double* n = p + kCoordinateNumbers;
+    const double x = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]), s = side(x, n);
+    const auto B = coordinate_gradient<double>(f[0], f[1], p);
+    return {depth(x, s, n), s * (B[0].dot(f[0].V) + B[1].dot(f[1].V))};
+  }
 };
 
 struct JointActuator {
@@ -124,6 +184,7 @@ struct JointFriction {
 };
 
 ListedKind joint_spring();
+ListedKind joint_stop();
 ListedKind joint_actuator();
 ListedKind joint_friction();
 

@@ -2,6 +2,7 @@
 
 #include "model/forces/applied.h"
 #include "model/forces/bushing.h"
+#include "model/forces/contact.h"
 #include "model/forces/coordinate_forces.h"
 #include "model/forces/joint_effort.h"
 #include "model/forces/line_load.h"
@@ -11,9 +12,13 @@
 namespace liedyn {
 
 const std::vector<ListedKind>& force_kinds() {
-  static const std::vector<ListedKind> list = {
-      force(),          torque(),         spring_damper(), bushing(),   joint_spring(),
-      joint_actuator(), joint_friction(), joint_effort(),  line_load(), two_point_force()};
+  static const std::vector<ListedKind> list = [] {
+    std::vector<ListedKind> kinds = {force(),        torque(),     spring_damper(),  bushing(),
+                                     joint_spring(), joint_stop(), joint_actuator(), joint_friction(),
+                                     joint_effort(), line_load(),  two_point_force()};
+    for (ListedKind& kind : contact_kinds()) kinds.push_back(std::move(kind));
+    return kinds;
+  }();
   return list;
 }
 

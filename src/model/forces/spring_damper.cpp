@@ -5,7 +5,7 @@
 
 namespace liedyn {
 namespace {
-enum Fields { kBetween, kPoints, kStiffness, kDamping, kFreeLength };
+enum Fields { kBetween, kPoints, kStiffness, kDamping, kFreeLength, kSide };
 }
 
 std::vector<Attachment> SpringDamper::attachments() { return frames_at_two_points(kBetween, kPoints); }
@@ -15,6 +15,8 @@ void SpringDamper::derive(const Inputs<S>& in, S* p) {
   p[0] = in.number(kStiffness);
   p[1] = in.number(kDamping);
   p[2] = in.stored(kFreeLength) ? in.number(kFreeLength) : S((in.frame(0).p - in.frame(1).p).norm());
+  constexpr double kSides[] = {0, 1, -1};
+  p[3] = S(kSides[in.choice(kSide)]);
 }
 template void SpringDamper::derive<double>(const Inputs<double>&, double*);
 
@@ -32,11 +34,13 @@ void SpringDamper::partials(const World<double>&, const std::array<Motion<double
   if (length > 0) {
     const Vec3 n = span / length;
     const Vec3 across = (rate - n * n.dot(rate)) / length;  // d(n.rate)/d(span)
-    const double force = p[0] * (length - p[2]) + p[1] * n.dot(rate);
-    F = force * n;
-    F_span = n * (p[0] * n + p[1] * across).transpose() +
-             (force / length) * (Mat3::Identity() - n * n.transpose());
-    F_rate = p[1] * n * n.transpose();
+    const double extension = length - p[2], force = p[0] * extension + p[1] * n.dot(rate);
+    if (acts(extension, force, p)) {
+      F = force * n;
+      F_span = n * (p[0] * n + p[1] * across).transpose() +
+               (force / length) * (Mat3::Identity() - n * n.transpose());
+      F_rate = p[1] * n * n.transpose();
+    }
   }
   for (int i = 0; i < 2; ++i) {
     const double si = i == 0 ? 1 : -1;
@@ -56,31 +60,39 @@ void SpringDamper::partials(const World<double>&, const std::array<Motion<double
 }
 
 ListedKind spring_damper() {
-  return {{"spring_damper",
-           "Linear spring and damper along the line between two points.",
-           {between_bodies(),
-            two_points(),
-            {.name = "stiffness",
-             .type = FieldType::Number,
-             .unit = "N/m",
-             .summary = "Spring constant.",
-             .defaults = {0},
-             .may_depend_on_signals = true},
-            {.name = "damping",
-             .type = FieldType::Number,
-             .unit = "N s/m",
-             .summary = "Damping constant.",
-             .defaults = {0},
-             .may_depend_on_signals = true},
-            {.name = "free_length",
-             .type = FieldType::Number,
-             .unit = "m",
-             .summary = "Length of the relaxed spring; the initial length if not given.",
-             .range = Range::NonNegative,
-             .may_depend_on_time = true,
-             .may_depend_on_signals = true}}},
-          &make_force<SpringDamper>,
-          &signal_shape};
+  return {
+      {"spring_damper",
+       "Linear spring and damper along the line between two points, on one side only if wanted: a rope, a "
+       "bump stop.",
+       {between_bodies(),
+        two_points(),
+        {.name = "stiffness",
+         .type = FieldType::Number,
+         .unit = "N/m",
+         .summary = "Spring constant.",
+         .defaults = {0},
+         .may_depend_on_signals = true},
+        {.name = "damping",
+         .type = FieldType::Number,
+         .unit = "N s/m",
+         .summary = "Damping constant.",
+         .defaults = {0},
+         .may_depend_on_signals = true},
+        {.name = "free_length",
+         .type = FieldType::Number,
+         .unit = "m",
+         .summary = "Length of the relaxed spring; the initial length if not given.",
+         .range = Range::NonNegative,
+         .may_depend_on_time = true,
+         .may_depend_on_signals = true},
+        {.name = "side",
+         .type = FieldType::Choice,
+         .unit = "",
+         .summary = "Where it acts: always, only while longer than `free_length` (it never pushes), or "
+                    "only while shorter (it never pulls).",
+         .choices = {"both", "tension", "compression"}}}},
+      &make_force<SpringDamper>,
+      &signal_shape};
 }
 
 }  // namespace liedyn

@@ -1,5 +1,6 @@
 // Spring and damper along the line between two points. With d = p_1 - p_2, l = |d|, n = d/l, the residual has
 //   R_1^T F on the first body and -R_2^T F on the second,   F = (k (l - l_0) + c n.d') n.
+// One-sided, a rope or a bump stop, it acts only where it is longer (shorter) than l_0, and never pushes (pulls).
 #pragma once
 
 #include <cmath>
@@ -9,7 +10,8 @@
 namespace liedyn {
 
 struct SpringDamper {
-  static constexpr int frames = 2, rows = 0, numbers = 3;  // k, c, l_0
+  static constexpr int frames = 2, rows = 0,
+                       numbers = 4;  // k, c, l_0, side: 0 both, 1 tension, -1 compression
   static constexpr bool stiffness = true, damping = true, inertia = false;
 
   static std::vector<Attachment> attachments();
@@ -17,6 +19,11 @@ struct SpringDamper {
   static void derive(const Inputs<S>& in, S* p);
   static void check(const Inputs<double>& in, std::string& message, std::string& hint);
 
+  // Whether it acts with this extension and this force.
+  template <class S>
+  static bool acts(const S& extension, const S& force, const S* p) {
+    return p[3] == S(0) || (p[3] * extension > S(0) && p[3] * force > S(0));
+  }
   // At l = 0 the line has no direction; the force is zero there.
   template <class S>
   static void wrench(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p,
@@ -28,7 +35,8 @@ struct SpringDamper {
     if (square > S(0)) {
       const S length = sqrt(square);
       const Vec3T<S> n = span / length;
-      F = (p[0] * (length - p[2]) + p[1] * n.dot(rate)) * n;
+      const S extension = length - p[2], force = p[0] * extension + p[1] * n.dot(rate);
+      if (acts(extension, force, p)) F = force * n;
     }
     W[0] << f[0].R.transpose() * F, Vec3T<S>::Zero();
     W[1] << -(f[1].R.transpose() * F), Vec3T<S>::Zero();
@@ -38,6 +46,7 @@ struct SpringDamper {
   template <class S>
   static EnergyOf<S> energy(const World<S>&, const std::array<Motion<S>, 2>& f, const S* p) {
     const S extension = (f[0].p - f[1].p).norm() - p[2];
+    if (p[3] * extension < S(0)) return {};
     return {S(0), S(0.5) * p[0] * extension * extension};
   }
 };

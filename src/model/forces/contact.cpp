@@ -1,0 +1,270 @@
+#include "model/forces/contact.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/dual.h"
+#include "model/common_fields.h"
+#include "model/typed_rotation.h"
+
+namespace liedyn {
+namespace {
+
+Field number(std::string name, std::string unit, std::string summary, std::vector<double> defaults,
+             Range range, bool required) {
+  return {.name = std::move(name),
+          .type = FieldType::Number,
+          .unit = std::move(unit),
+          .summary = std::move(summary),
+          .required = required,
+          .defaults = std::move(defaults),
+          .range = range};
+}
+Field required_length(std::string name, std::string summary, Range range) {
+  return number(std::move(name), "m", std::move(summary), {}, range, true);
+}
+Field optional_length(std::string name, std::string summary) {
+  return number(std::move(name), "m", std::move(summary), {0}, Range::NonNegative, false);
+}
+BodyAxes carried_by(int body) { return body == 0 ? BodyAxes::First : BodyAxes::Second; }
+
+// The twist of the first frame as the second would have it, were both one rigid body: (u, w) -> (Q u + r x Q w, Q w) with Q = R_2^T R_1,
+// r = R_2^T (p_1 - p_2).
+Mat6 to_second(const FramePair<double>& f) {
+  const Mat3 Q = f[1].R.transpose() * f[0].R;
+  const Vec3 r = f[1].R.transpose() * (f[0].p - f[1].p);
+  Mat6 A;
+  A << Q, skew(r) * Q, Mat3::Zero(), Q;
+  return A;
+}
+
+}  // namespace
+
+// ---- shapes
+
+std::vector<Field> PlaneShape::shape_fields(int body) {
+  return {direction(
+      "normal", "Normal of the plane in the initial configuration, inertial axes, towards the other body.",
+      carried_by(body))};
+}
+template <class S>
+void PlaneShape::derive(const Inputs<S>& in, int first, int body, S* p) {
+  Eigen::Map<Vec3T<S>>{p} = in.direction_in_body(first, body).normalized();
+}
+void PlaneShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
+  check_direction(in, first, "normal", message, hint);
+}
+
+std::vector<Field> SphereShape::shape_fields(int) {
+  return {required_length("radius", "Radius of the sphere; 0: a point.", Range::NonNegative)};
+}
+template <class S>
+void SphereShape::derive(const Inputs<S>& in, int first, int, S* p) {
+  p[0] = in.number(first);
+}
+
+std::vector<Field> CapsuleShape::shape_fields(int body) {
+  return {direction("axis", "Direction of the capsule in the initial configuration, inertial axes.",
+                    carried_by(body)),
+          required_length("length", "Distance of the centres of the two ends of the capsule.",
+                          Range::NonNegative),
+          required_length("radius", "Radius of the capsule.", Range::NonNegative)};
+}
+template <class S>
+void CapsuleShape::derive(const Inputs<S>& in, int first, int body, S* p) {
+  Eigen::Map<Vec3T<S>>{p} = in.number(first + 1) / 2 * in.direction_in_body(first, body).normalized();
+  p[3] = in.number(first + 2);
+}
+void CapsuleShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
+  check_direction(in, first, in.kind().fields[static_cast<std::size_t>(first)].name, message, hint);
+}
+
+std::vector<Field> BoxShape::shape_fields(int) {
+  return {{.name = "size",
+           .type = FieldType::Vector,
+           .unit = "m",
+           .summary = "Lengths of the edges of the box.",
+           .required = true,
+           .range = Range::NonNegative},
+          {.name = "orientation",
+           .type = FieldType::Rotation,
+           .unit = "",
+           .summary = "Orientation of the box relative to its body.",
+           .defaults = {0, 0, 0}}};
+}
+template <class S>
+void BoxShape::derive(const Inputs<S>& in, int first, int, S* p) {
+  Eigen::Map<Vec3T<S>>{p} = in.vector(first) / S(2);
+  Eigen::Map<Mat3T<S>>{p + 3} = typed_rotation(in, first + 1).R();
+}
+void BoxShape::check(const Inputs<double>& in, int first, std::string& message, std::string&) {
+  if (in.vector(first).minCoeff() < 0) message = "size: must not be negative";
+}
+
+std::vector<Field> DiscShape::shape_fields(int body) {
+  return {
+      direction("axis", "Axis of the wheel in the initial configuration, inertial axes.", carried_by(body)),
+      required_length("radius", "Radius of the wheel.", Range::Positive),
+      optional_length("edge_radius", "Radius of the rounding of its edge, less than `radius`.")};
+}
+template <class S>
+void DiscShape::derive(const Inputs<S>& in, int first, int body, S* p) {
+  Eigen::Map<Vec3T<S>>{p} = in.direction_in_body(first, body).normalized();
+  p[3] = in.number(first + 1) - in.number(first + 2);
+  p[4] = in.number(first + 2);
+}
+void DiscShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
+  check_direction(in, first, "axis", message, hint);
+  if (message.empty() && !(in.number(first + 2) < in.number(first + 1)))
+    message = fmt::format("edge_radius: must be less than the radius {}, got {}", in.number(first + 1),
+                          in.number(first + 2));
+}
+
+std::vector<Field> BearingShape::shape_fields(int) {
+  return {direction("axis",
+                    "Axis of the bearing and of the journal in the initial configuration, inertial axes.",
+                    BodyAxes::Each)};
+}
+template <class S>
+void BearingShape::derive(const Inputs<S>& in, int first, int, S* p) {
+  Eigen::Map<Vec3T<S>>{p} = in.direction_in_body(first, 0).normalized();
+}
+void BearingShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
+  check_direction(in, first, "axis", message, hint);
+}
+
+std::vector<Field> JournalShape::shape_fields(int) {
+  return {required_length("clearance", "Radius of the bearing less that of the journal.", Range::Positive),
+          optional_length("radius", "Radius of the journal, at which the friction acts."),
+          optional_length("length",
+                          "Length of the bearing: the journal touches at both ends, half of the stiffness "
+                          "each; 0: at one section.")};
+}
+template <class S>
+void JournalShape::derive(const Inputs<S>& in, int first, int, S* p) {
+  const int axis = first - BearingShape::fields;
+  Eigen::Map<Vec3T<S>>{p} = in.number(first + 2) / 2 * in.direction_in_body(axis, 1).normalized();
+  p[3] = in.number(first);
+  p[4] = in.number(first + 1);
+  p[5] = S(in.number(first + 2) > S(0) ? 2 : 1);
+}
+
+// ---- contact
+
+template <class First, class Second>
+std::vector<Attachment> Contact<First, Second>::attachments() {
+  std::vector<Attachment> out = frames_at_two_points(kBetween, kPoints);
+  out[0].oriented = First::oriented;
+  out[1].oriented = Second::oriented;
+  return out;
+}
+
+template <class First, class Second>
+template <class S>
+void Contact<First, Second>::derive(const Inputs<S>& in, S* p) {
+  First::derive(in, kFirst, 0, p);
+  Second::derive(in, kSecond, 1, p + First::numbers);
+  S* own = p + First::numbers + Second::numbers;
+  derive_normal(in, kNormal, own);
+  derive_friction(in, kFriction, own + kNormalNumbers);
+  if constexpr (std::is_same_v<Second, JournalShape>) own[0] /= p[First::numbers + 5];
+}
+
+template <class First, class Second>
+void Contact<First, Second>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  First::check(in, kFirst, message, hint);
+  if (message.empty()) Second::check(in, kSecond, message, hint);
+  if (message.empty()) check_normal(in, kNormal, message, hint);
+  if (message.empty()) check_friction(in, kFriction, message, hint);
+}
+
+// By dual numbers, for increments and twists of the second frame. Wrenches in body axes do not change if both bodies move together, nor if
+// both have the velocities of one rigid body besides: K_i1 = -K_i2 A, C_i1 = -C_i2 A.
+template <class First, class Second>
+void Contact<First, Second>::partials(const World<double>&, const FramePair<double>& f, const double* p,
+                                      ForcePartials<2>& d) {
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j) d.K[i][j].setZero(), d.C[i][j].setZero();
+  if (!(approach(f, p).depth > 0)) return;
+  using Moving = Dual<double, 12>;
+  FramePair<Moving> m;
+  for (std::size_t i = 0; i < 2; ++i) {
+    m[i].R = f[i].R.template cast<Moving>();
+    m[i].p = f[i].p.template cast<Moving>();
+    m[i].V = f[i].V.template cast<Moving>();
+  }
+  Vec6T<Moving> increment;
+  for (int k = 0; k < 6; ++k) {
+    increment[k] = seed<12>(0.0, k);
+    m[1].V[k].d[static_cast<std::size_t>(6 + k)] = 1;
+  }
+  static_cast<Pose<Moving>&>(m[1]) = perturbed<Moving>(m[1], increment);
+  std::array<Moving, numbers> own;
+  for (std::size_t i = 0; i < own.size(); ++i) own[i] = Moving(p[i]);
+  std::array<Vec6T<Moving>, 2> W;
+  wrench(World<Moving>(), m, own.data(), W);
+  const Mat6 A = to_second(f);
+  for (int i = 0; i < 2; ++i) {
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c < 6; ++c) {
+        const Moving& w = W[static_cast<std::size_t>(i)][r];
+        d.K[i][1](r, c) = w.d[static_cast<std::size_t>(c)];
+        d.C[i][1](r, c) = w.d[static_cast<std::size_t>(6 + c)];
+      }
+    d.K[i][0] = -d.K[i][1] * A;
+    d.C[i][0] = -d.C[i][1] * A;
+  }
+}
+
+namespace {
+
+template <class First, class Second>
+ListedKind contact_kind(std::string type, std::string summary) {
+  std::vector<Field> fields = {between_bodies(fmt::format("The body with the {}, and the body with the {}.",
+                                                          First::name, Second::name)),
+                               two_points()};
+  fields[1].summary =
+      fmt::format("In the initial configuration, inertial axes: {}, and {}.", First::point, Second::point);
+  std::vector<Field> first = First::shape_fields(0), second = Second::shape_fields(1);
+  // What both shapes have is told apart by the body.
+  for (Field& a : first)
+    for (Field& b : second)
+      if (a.name == b.name) {
+        a.name = "first_" + a.name;
+        b.name = "second_" + b.name;
+      }
+  for (std::vector<Field>& part : {std::ref(first), std::ref(second)})
+    fields.insert(fields.end(), part.begin(), part.end());
+  const std::vector<Field> normal = normal_fields(1.5), friction = friction_fields();
+  fields.insert(fields.end(), normal.begin(), normal.end());
+  fields.insert(fields.end(), friction.begin(), friction.end());
+  return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<Contact<First, Second>>};
+}
+
+}  // namespace
+
+std::vector<ListedKind> contact_kinds() {
+  return {
+      contact_kind<PlaneShape, SphereShape>(
+          "contact_plane_sphere", "A sphere or a point of the second body touches a plane of the first."),
+      contact_kind<PlaneShape, CapsuleShape>(
+          "contact_plane_capsule", "The ends of a capsule of the second body touch a plane of the first."),
+      contact_kind<PlaneShape, BoxShape>(
+          "contact_plane_box", "The corners of a box of the second body touch a plane of the first."),
+      contact_kind<SphereShape, SphereShape>("contact_sphere_sphere",
+                                             "Two spheres, or a point and a sphere, touch each other."),
+      contact_kind<SphereShape, CapsuleShape>(
+          "contact_sphere_capsule", "A sphere or a point of the first body touches a capsule of the second."),
+      contact_kind<SphereShape, BoxShape>(
+          "contact_sphere_box", "A sphere or a point of the first body touches a box of the second."),
+      contact_kind<CapsuleShape, CapsuleShape>("contact_capsule_capsule", "Two capsules touch each other."),
+      contact_kind<PlaneShape, DiscShape>(
+          "wheel", "A wheel of the second body rolls and slides on a plane of the first, or lifts off."),
+      contact_kind<BearingShape, JournalShape>(
+          "clearance",
+          "A revolute joint with clearance: a journal of the second body touches the bearing of the "
+          "first, wider by the clearance.")};
+}
+
+}  // namespace liedyn
