@@ -40,8 +40,10 @@ def test_referee_conserves_energy():
 
 
 def test_mechanisms_cover_every_kind():
-    """What the generator makes, against the lists of the engine; line loads act on beams, which the referee does not know."""
-    missing = {(section, kind) for section in ("bodies", "joints", "forces", "states") for kind in ld.elements()[section]} - {("forces", "line_load")}
+    """What the generator makes, against the lists of the engine. Line loads act on beams, which the referee does not know; contacts have
+    corners, which its high order is not made for, and tests of their own."""
+    others = {("forces", kind) for kind in ld.elements()["forces"] if kind.startswith("contact_") or kind in ("line_load", "joint_stop", "clearance", "wheel")}
+    missing = {(section, kind) for section in ("bodies", "joints", "forces", "states") for kind in ld.elements()[section]} - others
     for seed in range(300):
         for model in (mechanism(seed), mechanism(seed, held=True)):
             missing -= {(section, entry["type"]) for section in ("bodies", "joints", "forces", "states") for entry in model.get(section, {}).values()}

@@ -30,6 +30,7 @@ class Generator:
     def __init__(self, seed, held=False):
         """`held`: at rest, every body on springs, nothing driven by velocity: a model with an equilibrium."""
         self.random = np.random.default_rng(seed)
+        self.seed = seed
         self.held = held
         self.model: dict = {
             "liedyn": 1, "name": f"mechanism_{seed}", "parameters": {}, "gravity": self.vector(9.81), "bodies": {}, "joints": {}, "forces": {},
@@ -216,6 +217,15 @@ class Generator:
         second = self.one_of(names)
         return self.one_of(["ground"] + [name for name in names if name != second]), second
 
+    def chance_apart(self, probability):
+        """From random numbers of its own: mechanisms without what it decides stay the same."""
+        return np.random.default_rng([*self.seed, 1]).uniform() < probability
+
+    def two_point_force(self):
+        first, second = self.two_bodies()
+        points = self.two_points(first, second)
+        self.model["forces"]["pull"] = {"type": "two_point_force", "between": [first, second], "points": points, "force": self.function(3, False)}
+
     def force(self):
         name = f"f{len(self.model['forces'])}"
         bodies = self.model["bodies"]
@@ -331,6 +341,8 @@ class Generator:
         self.drives()
         for _ in range(int(self.random.integers(1, 5))):
             self.force()
+        if self.chance_apart(0.3):
+            self.two_point_force()
         if self.held:
             for name in self.model["bodies"]:
                 self.model["forces"][f"support_{name}"] = self.bushing("ground", name, 8)

@@ -238,6 +238,11 @@ class Simulator:
                 numbers["body"] = body
                 at = self._space(field("at")) if "at" in entry else self.x0[:, body]
                 numbers["point"] = self._local(body, at)
+            elif kind == "two_point_force":
+                numbers["bodies"] = tuple(self.index[b] for b in entry["between"])
+                points = [self._space(field("points")[:, k]) for k in (0, 1)]
+                numbers["points"] = [self._local(b, p) for b, p in zip(numbers["bodies"], points)]
+                numbers["force"] = self._function("forces", name, "force")
             elif kind == "spring_damper":
                 numbers["bodies"] = tuple(self.index[b] for b in entry["between"])
                 points = [self._space(field("points")[:, k]) for k in (0, 1)]
@@ -548,6 +553,15 @@ class Simulator:
                     push(f["body"], turn(R, f["point"]), value)
                 else:
                     m.F[..., f["body"], 3:] += value
+            elif kind == "two_point_force":
+                (b1, b2), (s1, s2) = f["bodies"], f["points"]
+                r1, p1, _, _ = self._point(m, b1, s1)
+                r2, p2, _, _ = self._point(m, b2, s2)
+                d = p2 - p1
+                force = np.broadcast_to(self.time_function(f["force"], m).f, m.shape)
+                pull = (force / np.sqrt(dot(d, d)))[..., None] * d
+                push(b1, r1, pull)
+                push(b2, r2, -pull)
             elif kind == "spring_damper":
                 (b1, b2), (s1, s2) = f["bodies"], f["points"]
                 r1, p1, v1, _ = self._point(m, b1, s1)
