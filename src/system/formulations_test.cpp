@@ -120,6 +120,7 @@ class Assembly {
         continue;
       }
       for (const char* body : {"first", "second", "third", "dot"}) {
+        if (has_kinks(force) && body == std::string("dot")) continue;  // most shapes have an orientation
         builder.force(fmt::format("force{}", count++), force.type);
         add_pair(builder, force, "ground", body, false, random);
       }
@@ -167,6 +168,11 @@ class Assembly {
   // The entry just begun, between two bodies (or on the second).
   static void add_pair(ModelBuilder& builder, const Kind& kind, const std::string& a, const std::string& b,
                        bool swap, Random& random) {
+    if (has_kinks(kind)) {  // a contact: what its fields may hold depends on each other
+      set_random_fields(builder, kind, random);
+      if (kind.field("between") >= 0) builder.set("between", a, b);
+      return;
+    }
     for (const Field& field : kind.fields) {
       if (field.type == FieldType::Bodies) {
         builder.set(field.name, swap ? b : a, swap ? a : b);

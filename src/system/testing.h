@@ -106,7 +106,7 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
   };
   for (const Section section : {Section::Joints, Section::Forces})
     for (const Kind& kind : kinds(section)) {
-      if (kind.field("joint") < 0 && kind.field("joints") < 0) continue;
+      if ((kind.field("joint") < 0 && kind.field("joints") < 0) || has_kinks(kind)) continue;
       if (kind.type == "joint_friction") {
         add_in_joint(section, kind, in_loop);
         continue;
@@ -115,7 +115,7 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
         add_in_joint(section, kind, name_of(type));
     }
   for (const Kind& kind : kinds(Section::Forces))
-    if (kind.field("joint") < 0)
+    if (kind.field("joint") < 0 && !has_kinks(kind))
       add_everywhere(builder, Section::Forces, kind, bodies, Pairs::Neighbours, random);
   add_flexible_bodies(builder, random);
   return builder.finish();
