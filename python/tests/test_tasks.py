@@ -133,10 +133,10 @@ def double_pendulum(p: dict):
 
 def test_a_double_pendulum():
     rate = double_pendulum(model("a_double_pendulum")["parameters"])
-    result = run("a_double_pendulum", start={"joints": {"shoulder": 1.2, "elbow": -0.7}})
+    result = run("a_double_pendulum", from_={"joints": {"shoulder": 1.2, "elbow": -0.7}})
     y = integrate(rate, [1.2, 0.5, 0, 0], result.time, 0.01)
     compare("angles [rad]", values(result, "q1", "q2"), np.column_stack([y[:, 0], y[:, 1] - y[:, 0]]), 1e-8)
-    fine = run("a_double_pendulum", start={"joints": {"shoulder": 1.2, "elbow": -0.7}}, step=2e-3)
+    fine = run("a_double_pendulum", from_={"joints": {"shoulder": 1.2, "elbow": -0.7}}, step=2e-3)
     energy = values(fine, "energy")[:, 0]
     compare("energy less the work of the dampers [J]", energy - work(fine, "lost1", "lost2"), energy[0], 5e-8)
 
@@ -285,7 +285,7 @@ def test_d_quarter_car():
     compare("poles [1/s]", np.sort_complex(ld.modes(TASKS / "d_quarter_car.json", at="static").eigenvalues),
             np.sort_complex(poles[poles.imag > 0]), 1e-11)
 
-    result = run("d_quarter_car", start=rest)
+    result = run("d_quarter_car", from_=rest)
     y = integrate(rate, [heights[0], sum(heights), 0, 0], result.time, 1e-3)
     compare("road [m]", values(result, "road_height")[:, 0], [road(p["speed"] * t) for t in result.time], 1e-13)
     compare("heights of wheel and car [m]", values(result, "wheel_height", "car_height"), y[:, :2], 1e-9)
@@ -334,11 +334,13 @@ def test_e_two_link_arm():
     energy = values(result, "energy")[:, 0]
     compare("energy less the work of the motors [J]", energy - work(result, "power1", "power2"), energy[0], 3e-4)
 
-    # Without compensation the arm droops until the proportional part carries the weight.
+    # Without compensation the arm comes to rest where the proportional part carries the weight.
     _, _, weight = two_link_arm(p, 0)
-    rest = ld.static(TASKS / "e_two_link_arm.json", set={"compensate": 0})
-    q = np.array([rest["q1"], rest["q2"]])
-    compare("droop without compensation [rad]", q, [-np.pi / 2, 0] - weight(q) / p["P"], 1e-12)
+    q = np.radians([30, -45])
+    for _ in range(100):
+        q = np.radians([30, -45]) - weight(q) / p["P"]
+    drooping = run("e_two_link_arm", set={"compensate": 0}, end=8)
+    compare("droop without compensation [rad]", values(drooping, "q1", "q2")[-1], q, 1e-9)
 
 
 # ---- f: gyroscope
@@ -553,7 +555,7 @@ def test_i_gear_and_belt():
 
     # In the end everything turns together: the acceleration of the rigid train.
     rigid = -n * p["torque"] / (J + J3 * (r2 / r3) ** 2)
-    compare("mean acceleration [rad/s^2]", 2 * y[-1, 0] / result.time[-1] ** 2, rigid, 5e-2)
+    compare("mean acceleration [rad/s^2]", 2 * values(result, "q2")[-1, 0] / result.time[-1] ** 2, rigid, 5e-2)
     poles = ld.modes(TASKS / "i_gear_and_belt.json", set={"torque": 0}).eigenvalues
     share = r2 * r2 / J + r3 * r3 / J3
     expected = -p["c"] * share / 2 + 1j * np.sqrt(p["k"] * share - (p["c"] * share / 2) ** 2)
@@ -584,10 +586,13 @@ def test_j_slider_on_a_stop():
 
     result = run("j_slider_on_a_stop")
     y = integrate(lambda _t, y: np.array([y[1], pull - stop(*y) / p["mass"]]), [0, 0], result.time, 1e-4, lambda y: y[0] - p["drop"])
-    compare("position [m]", values(result, "x")[:, 0], y[:, 0], 1e-5)
-    first = int(np.argmax(values(result, "x")[:, 0] > p["drop"] * 0.99))
-    height = p["drop"] - values(result, "x")[first:, 0][: int(2 * p["restitution"] * speed / pull * 1000)].min()
-    compare("height of the first bounce [m]", height, p["restitution"] ** 2 * p["drop"], 2e-4)
+    compare("position [m]", values(result, "x")[:, 0], y[:, 0], 1e-7)
+
+    # Of a hard stop, whose impacts are short: the first bounce reaches e^2 of the drop.
+    x = values(run("j_slider_on_a_stop", set={"stiffness": 1e10}), "x")[:, 0]
+    first = int(1000 * speed / pull) + 2
+    height = p["drop"] - x[first : first + int(2000 * p["restitution"] * speed / pull)].min()
+    compare("height of the first bounce [m]", height, p["restitution"] ** 2 * p["drop"], 2e-5)
 
 
 def test_k_rolling_ball():
@@ -623,8 +628,8 @@ def test_k_bouncing_ball():
     result = run("k_bouncing_ball")
     early = result.time <= 0.5
     y = integrate(rate, [0, 0, p["radius"] + p["height"], 1.8, 2.4, 0, 0, 0, 5], result.time[early], 2e-4, lambda y: y[2] - p["radius"])
-    compare("position while it bounces [m]", values(result, "position")[early], y[:, :3], 1e-4)
-    compare("velocity while it bounces [m/s]", np.median(np.abs(values(result, "velocity")[early] - y[:, 3:6])), 0, 1e-3)
+    compare("position while it bounces [m]", values(result, "position")[early], y[:, :3], 2e-6)
+    compare("spin while it bounces [rad/s]", values(result, "spin")[early], y[:, 6:], 5e-3)
 
     # Whatever the bounces were: friction at the radius leaves 5/7 of the speed to a ball that did not roll.
     compare("speed of rolling [m/s]", values(result, "velocity")[-1, :2], [5 / 7 * 1.8, 5 / 7 * 2.4], 2e-3)

@@ -56,6 +56,23 @@ TEST(ExpressionForces, QuadraticDragInSpace) {
                              << fine - speed;
 }
 
+// A body that falls from rest with quadratic drag, v = v_f tanh(g t/v_f), v_f = sqrt(m g/c): the slope of the speed has no value at the start.
+TEST(ExpressionForces, QuadraticDragFromRest) {
+  const double m = 2, c = 0.3, g = 9.81, end = 0.8, final = std::sqrt(m * g / c);
+  ModelBuilder b({0, 0, -g});
+  b.body("ball", "rigid").set("mass", {m}).set("inertia", {0.1, 0.2, 0.15});
+  b.force("drag", "force").set("on", std::string("ball")).set("force", {0, 0, 0});
+  for (int i = 0; i < 3; ++i)
+    b.expression("force", i, fmt::format("-0.3*sqrt(v[0]^2 + v[1]^2 + v[2]^2)*v[{}]", i));
+  b.sensor("v", "velocity").set("of", std::string("ball"));
+  const auto description = b.finish();
+  const double expected = -final * std::tanh(g * end / final);
+  for (const auto& [integrator, bound] :
+       {std::pair{"rk67", 1e-9}, {"generalized-alpha", 1e-5}, {"esdirk4-6,index=2", 1e-8}})
+    expect_at_most(std::abs(last(run(make_system(description), end, 1e-3, integrator), "v", 2) - expected),
+                   bound, std::string(integrator) + ": v - v_f tanh(g t/v_f)");
+}
+
 // Two bodies that attract each other, f = k/d^2: Kepler's ellipse with period 2 pi sqrt(a^3 mu/k), mu the reduced mass.
 TEST(ExpressionForces, TwoBodiesByGravitationReturnAfterAPeriod) {
   const double m1 = 2, m2 = 3, k = 5, a = 1.4, e = 0.3, mu = m1 * m2 / (m1 + m2);

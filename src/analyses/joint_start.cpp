@@ -46,6 +46,10 @@ Description with_sensors(Description d, const std::vector<JointStart>& joints, c
           {{file, start.line, "joints." + excerpt(start.joint),
             fmt::format("a joint of type {} has no coordinate", joint_named(d, start, file).kind->type),
             "give the positions of its bodies instead"}});
+    if (has.angle && std::abs(start.value) > std::numbers::pi)
+      throw InputError({{file, start.line, "joints." + excerpt(start.joint),
+                         fmt::format("expected an angle from -pi to pi, got {}", start.value),
+                         "turns are counted from the start of a run"}});
     const Kind& kind = *find_kind(Section::Sensors, has.angle ? "joint_angle" : "joint_displacement");
     Entry sensor = entry_for(d, start.joint + ".start", kind, "of", start.joint);
     d.entries(Section::Sensors).push_back(std::move(sensor));

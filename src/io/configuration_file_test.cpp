@@ -85,6 +85,10 @@ TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
   const System system(Model::compile(arm), Params(arm));
   EXPECT_EQ(complaint(R"({"joints": {"shoulde": 1}})", system),
             "rest.json:1: joints.shoulde: the model has no such joint (hint: did you mean 'shoulder'?)");
+  EXPECT_EQ(complaint(R"({"joints": {"shoulder": 7}})", system),
+            "rest.json:1: joints.shoulder: expected an angle from -pi to pi, got 7 (hint: turns are counted "
+            "from the start of "
+            "a run)");
   EXPECT_EQ(complaint(R"({"joints": {"shoulder": "a"}})", system),
             "rest.json:1: joints.shoulder: expected a finite number, got 'a'");
 

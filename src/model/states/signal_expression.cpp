@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/dual.h"
 #include "model/model.h"
@@ -218,8 +219,18 @@ void SignalExpression::derivatives(const Evaluation& at, const double* numbers, 
     const Input& input = inputs_[i];
     if (input.frames[0] < 0) continue;  // it does not move
     values[i].d[0] = 1;
-    const double slope = expression_.evaluate<S>(variables).d[0];
+    double slope = expression_.evaluate<S>(variables).d[0];
     values[i].d[0] = 0;
+    // At the corner of a root, of a speed at rest for example, dual numbers give 0/0: the mean slope beside it.
+    if (!std::isfinite(slope)) {
+      const double x = values[i].v, step = 1e-7 * (1 + std::abs(x));
+      const auto at_offset = [&](double offset) {
+        values[i].v = x + offset;
+        return expression_.evaluate<S>(variables).v;
+      };
+      slope = (at_offset(step) - at_offset(-step)) / (2 * step);
+      values[i].v = x;
+    }
     for (int k = 0; k < 2; ++k) {
       if (input.frames[k] < 0) continue;
       out.X[input.frames[k]] += slope * gradients[i].X[k];
