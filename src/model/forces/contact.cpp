@@ -244,6 +244,26 @@ ListedKind contact_kind(std::string type, std::string summary) {
 
 }  // namespace
 
+// For tests of single elements.
+template void Contact<PlaneShape, SphereShape>::partials(const World<double>&, const FramePair<double>&,
+                                                         const double*, ForcePartials<2>&);
+template void Contact<PlaneShape, CapsuleShape>::partials(const World<double>&, const FramePair<double>&,
+                                                          const double*, ForcePartials<2>&);
+template void Contact<PlaneShape, BoxShape>::partials(const World<double>&, const FramePair<double>&,
+                                                      const double*, ForcePartials<2>&);
+template void Contact<SphereShape, SphereShape>::partials(const World<double>&, const FramePair<double>&,
+                                                          const double*, ForcePartials<2>&);
+template void Contact<SphereShape, CapsuleShape>::partials(const World<double>&, const FramePair<double>&,
+                                                           const double*, ForcePartials<2>&);
+template void Contact<SphereShape, BoxShape>::partials(const World<double>&, const FramePair<double>&,
+                                                       const double*, ForcePartials<2>&);
+template void Contact<CapsuleShape, CapsuleShape>::partials(const World<double>&, const FramePair<double>&,
+                                                            const double*, ForcePartials<2>&);
+template void Contact<PlaneShape, DiscShape>::partials(const World<double>&, const FramePair<double>&,
+                                                       const double*, ForcePartials<2>&);
+template void Contact<BearingShape, JournalShape>::partials(const World<double>&, const FramePair<double>&,
+                                                            const double*, ForcePartials<2>&);
+
 std::vector<ListedKind> contact_kinds() {
   return {
       contact_kind<PlaneShape, SphereShape>(
