@@ -17,7 +17,7 @@ def pendulum(effort: str) -> dict:
         "liedyn": 1,
         "parameters": {"u": 0.0, "tilt": 0.2},
         "gravity": [0, -9.81, 0],
-        "bodies": {"rod": {"type": "planar", "mass": 1, "inertia": 0.1, "position": ["-0.5*sin(tilt)", "0.5*cos(tilt)"], "orientation": "tilt"}},
+        "bodies": {"rod": {"type": "planar", "mass": 1, "inertia": 0.1, "position": ["-0.5*sin(tilt)", "0.5*cos(tilt)"], "angle": "tilt"}},
         "joints": {"hinge": {"type": "planar_revolute", "between": ["ground", "rod"], "at": [0, 0]}},
         "forces": {"motor": {"type": "joint_effort", "joint": "hinge", "effort": effort}},
         "sensors": {

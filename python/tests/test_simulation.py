@@ -47,6 +47,7 @@ def test_inputs_hold_from_now_on(falling_point):
     assert position[2] == pytest.approx(10 - 0.5 * 9.81 * 0.25 - 9.81 * 0.5, rel=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:1 constraint follows from others")
 def test_saved_and_copied_simulations_go_on_alike(tmp_path):
     model = ld.Model("bricard")
     one = model.start(integrator="generalized-alpha,index=2")
@@ -90,6 +91,7 @@ def test_what_is_wrong_is_said(falling_point):
         model.start(step="small")
 
 
+@pytest.mark.filterwarnings("ignore:steps of 0.1 s are too long")  # beyond the root it has no value
 def test_a_step_that_fails_raises_and_leaves_the_last_good_state(falling_point):
     falling_point["forces"] = {"push": {"type": "force", "on": "stone", "force": ["sqrt(0.45 - t)", 0, 0]}}
     simulation = ld.Model(falling_point).start()

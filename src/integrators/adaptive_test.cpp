@@ -303,7 +303,7 @@ TEST(EqualSteps, SayWhatTheyPassOver) {
     const WholeRun run(make_system(pushed_mass(function)), "generalized-alpha", 1, step);
     const std::string said = run.report.warnings.empty() ? "nothing" : run.report.warnings.front();
     fmt::print("  {} with steps of {}: {}\n", function, step, said);
-    EXPECT_EQ((said.find("too long for the function of time 'forces. != std::string::npos), hides)
+    EXPECT_EQ((said.find("too long for the function of time 'forces.") != std::string::npos), hides)
         << function << " " << step;
   }
 }

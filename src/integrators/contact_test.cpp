@@ -55,7 +55,7 @@ TEST(Contact, LastsAsLongAndIsAsDeepAsTheClosedForm) {
       ball.velocity = {0, 0, -v};
       const double T = ball.contact_time(v);
       double begin = -1, end = -1, deepest = 0, before = 0;
-      Simulation(ball.system(), "rk44", 1.5 * T, T / 2000, [&](const State& now, Work& work) {
+      WholeRun(ball.system(), "rk44", 1.5 * T, T / 2000, [&](const State& now, Work& work) {
         const double z = sensed(ball.system(), now, work)[kZ] - ball.radius;
         deepest = std::max(deepest, -z);
         if (begin < 0 && z <= 0) begin = now.t;
@@ -77,7 +77,7 @@ TEST(Contact, HasTheRestitutionThatIsGiven) {
       ball.impact_speed = 2;
       ball.velocity = {0, 0, -2};
       // A mass that rebounds slowly takes long.
-      const Simulation run(ball.system(), "dopri5,adaptive=true,rtol=1e-10,atol=1e-13",
+      const WholeRun run(ball.system(), "dopri5,adaptive=true,rtol=1e-10,atol=1e-13",
                            6 * ball.contact_time(2) / e, 1e-5);
       expect_at_most(std::abs(run.sensors[kVz] / 2 - e), 2e-7,
                      fmt::format("n = {}, e = {}: restitution", exponent, e));
@@ -113,13 +113,13 @@ TEST(Contact, ABallSlidesAndThenRolls) {
   const System system = ball.system();
   double stored = 0;
   const std::string method = "generalized-alpha,rho=0.8";
-  const Simulation slides(system, method, 0.5 * time, 1e-4, [&](const State& now, Work& work) {
+  const WholeRun slides(system, method, 0.5 * time, 1e-4, [&](const State& now, Work& work) {
     if (now.t == 0) stored = sensed(system, now, work)[kEnergy];
   });
   expect_at_most(std::abs(slides.sensors[kVx] - (v - mu * kG * 0.5 * time)), 1e-9, "speed while it slides");
   expect_at_most(std::abs(slides.sensors[kWy] - mu * kG * 0.5 * time * rho / J), 1e-7,
                  "spin while it slides");
-  const Simulation rolls(system, method, 1.5 * time, 1e-4);
+  const WholeRun rolls(system, method, 1.5 * time, 1e-4);
   expect_at_most(std::abs(rolls.sensors[kVx] - rolling), 1e-8, "speed while it rolls");
   expect_at_most(std::abs(rolls.sensors[kVx] - 5 * v / 7), sink / ball.radius * v,
                  "speed while it rolls - 5/7 v");
@@ -139,7 +139,7 @@ TEST(Contact, ABallThatBouncesRollsAsFastInTheEnd) {
   ball.velocity = {2, 0.7, 0};
   ball.friction = 0.1;
   ball.restitution = 0.6;
-  const Simulation run(ball.system(), "dopri5,adaptive=true,rtol=1e-7", 3, 1e-2);
+  const WholeRun run(ball.system(), "dopri5,adaptive=true,rtol=1e-7", 3, 1e-2);
   expect_at_most(std::abs(run.sensors[kVx] - 10.0 / 7), 1e-3, "5/7 of the speed");
   expect_at_most(std::abs(run.sensors[kVy] - 0.5), 1e-3, "and across");
   expect_at_most(std::abs(run.sensors[kVx] - ball.radius * run.sensors[kWy]), 1e-4, "slip");
@@ -153,7 +153,7 @@ TEST(Contact, KeepsTheEnergyWithoutLosses) {
   for (const std::string method : {"dopri5,adaptive=true,rtol=1e-9", "esdirk4-6,adaptive=true,rtol=1e-8"}) {
     double least = 1e300, most = -1e300;
     const System system = ball.system();
-    const Simulation run(system, method, 2, 1e-2, [&](const State& now, Work& work) {
+    const WholeRun run(system, method, 2, 1e-2, [&](const State& now, Work& work) {
       const double energy = sensed(system, now, work)[kEnergy];
       least = std::min(least, energy), most = std::max(most, energy);
     });
@@ -197,7 +197,7 @@ TEST(JointStop, ReturnsWhatTheRestitutionSaysAtEverySpeed) {
       double v = 1, t = 0.1;
       for (int impact = 0; impact < 3; ++impact) {
         const double after = rebound(v);
-        const Simulation run(system, "esdirk4-6,adaptive=true,rtol=1e-9", t + 0.05, 1e-3);
+        const WholeRun run(system, "esdirk4-6,adaptive=true,rtol=1e-9", t + 0.05, 1e-3);
         expect_at_most(std::abs(run.sensors[1] - (impact % 2 == 0 ? -after : after)), 2e-6,
                        fmt::format("{}, {}: speed after impact {}", joint, formulation, impact + 1));
         t += 0.2 / after;
@@ -222,7 +222,7 @@ TEST(JointSpring, IsFreeWithinItsBacklash) {
   const System system = make_system(b.finish());
   const double w = std::sqrt(k / m), flight = band / 2 / v, half = std::numbers::pi / w;
   const std::string method = "esdirk4-6,adaptive=true,rtol=1e-9";
-  const Simulation deepest(system, method, flight + half / 2, 1e-3),
+  const WholeRun deepest(system, method, flight + half / 2, 1e-3),
       period(system, method, 4 * flight + 2 * half, 1e-3);
   expect_at_most(std::abs(deepest.sensors[0] - (band / 2 + v / w)), 1e-7, "largest displacement");
   expect_at_most(std::abs(deepest.sensors[1]), 1e-6, "speed there");
@@ -244,7 +244,7 @@ TEST(SpringDamper, PullsOrPushesOnOneSideOnly) {
     const System system = make_system(b.finish());
     const double fall = rope ? free - 0.1 : 0.5 - free, v = std::sqrt(2 * kG * fall);
     double lowest = 1e300;
-    Simulation(system, "dopri5", 1, 1e-4, [&](const State& now, Work& work) {
+    WholeRun(system, "dopri5", 1, 1e-4, [&](const State& now, Work& work) {
       lowest = std::min(lowest, sensed(system, now, work)[2]);
     });
     // m g (fall + e) = k e^2/2
@@ -264,7 +264,7 @@ TEST(Clearance, AShaftInSpaceRestsOnBothEnds) {
   b.set("stiffness", {k}).set("damping", {5}).set("friction", {0.2}).set("smoothing", {1e-3});
   b.sensor("position", "position").set("of", std::string("shaft"));
   b.sensor("left", "position").set("of", std::string("shaft")).set("at", {-length / 2, 0, 0});
-  const Simulation run(make_system(b.finish()), "generalized-alpha,rho=0.2", 3, 2e-4);
+  const WholeRun run(make_system(b.finish()), "generalized-alpha,rho=0.2", 3, 2e-4);
   const double depth = std::pow(m * kG / k, 1 / 1.5);
   expect_at_most(std::abs(run.sensors[2] + clearance + depth), 1e-7, "height of the centre");
   expect_at_most(std::abs(run.sensors[5] + clearance + depth), 1e-6, "height of the left end");
@@ -283,7 +283,7 @@ TEST(Wheel, RollsAndSlidesDownAnInclineAsTheClosedFormSays) {
       b.set("normal", {0, 0, 1}).set("axis", {0, 1, 0}).set("radius", {r}).set("edge_radius", {edge});
       b.set("stiffness", {k}).set("damping", {0.5}).set("friction", {mu}).set("smoothing", {1e-5});
       b.sensor("position", "position").set("of", std::string("wheel"));
-      const Simulation run(make_system(b.finish()), "generalized-alpha,rho=0.6", 1, 2e-4);
+      const WholeRun run(make_system(b.finish()), "generalized-alpha,rho=0.6", 1, 2e-4);
       const bool rolls = mu > std::tan(alpha) / 3;
       const double a = rolls ? kG * std::sin(alpha) / 1.5 : kG * (std::sin(alpha) - mu * std::cos(alpha));
       expect_at_most(std::abs(run.sensors[0] - a / 2) / (a / 2), 1e-4,
@@ -313,7 +313,7 @@ TEST(Contact, ConvergesThroughImpactsInThreeFamilies) {
     const System system = ball.system();
     const double T = ball.contact_time(1), end = ball.height + 2 * T;
     const auto speed = [&](int steps) {
-      return Simulation(
+      return WholeRun(
                  system,
                  m.name + (m.name.starts_with("d") || m.name.starts_with("r") ? "" : ",newton_tol=1e-13"),
                  end, end / steps)
@@ -347,7 +347,7 @@ TEST(ContactWatch, WarnsOfStepsThatDoNotResolveAnImpact) {
   const System system = ball.system();
   const double T = ball.contact_time(std::sqrt(2 * kG * 0.1));
   const auto warnings = [&](const std::string& method, double step) {
-    return Simulation(system, method, 0.5, step).report.warnings;
+    return WholeRun(system, method, 0.5, step).report.warnings;
   };
   for (const std::string method : {"generalized-alpha", "esdirk4-6", "rk44"}) {
     EXPECT_THAT(warnings(method, T / 30), ::testing::IsEmpty()) << method;
@@ -371,10 +371,10 @@ TEST(ContactWatch, WarnsOfTouchesBetweenTwoSteps) {
     b.sensor("velocity", "velocity").set("of", std::string("target"));
     return make_system(b.finish());
   };
-  const Simulation run(make(1e-3), "generalized-alpha", 0.04, 8e-3);
+  const WholeRun run(make(1e-3), "generalized-alpha", 0.04, 8e-3);
   EXPECT_THAT(run.report.warnings, ::testing::ElementsAre(::testing::HasSubstr("passed over")));
   // Adaptive steps end where they touch.
-  const Simulation adaptive(make(1e-3), "dopri5,adaptive=true", 0.04, 8e-3);
+  const WholeRun adaptive(make(1e-3), "dopri5,adaptive=true", 0.04, 8e-3);
   EXPECT_THAT(adaptive.report.warnings, ::testing::IsEmpty());
   EXPECT_GT(adaptive.sensors[0], 50);
 }
