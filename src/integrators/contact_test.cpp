@@ -78,7 +78,7 @@ TEST(Contact, HasTheRestitutionThatIsGiven) {
       ball.velocity = {0, 0, -2};
       // A mass that rebounds slowly takes long.
       const WholeRun run(ball.system(), "dopri5,adaptive=true,rtol=1e-10,atol=1e-13",
-                           6 * ball.contact_time(2) / e, 1e-5);
+                         6 * ball.contact_time(2) / e, 1e-5);
       expect_at_most(std::abs(run.sensors[kVz] / 2 - e), 2e-7,
                      fmt::format("n = {}, e = {}: restitution", exponent, e));
     }
@@ -244,9 +244,8 @@ TEST(SpringDamper, PullsOrPushesOnOneSideOnly) {
     const System system = make_system(b.finish());
     const double fall = rope ? free - 0.1 : 0.5 - free, v = std::sqrt(2 * kG * fall);
     double lowest = 1e300;
-    WholeRun(system, "dopri5", 1, 1e-4, [&](const State& now, Work& work) {
-      lowest = std::min(lowest, sensed(system, now, work)[2]);
-    });
+    WholeRun(system, "dopri5", 1, 1e-4,
+             [&](const State& now, Work& work) { lowest = std::min(lowest, sensed(system, now, work)[2]); });
     // m g (fall + e) = k e^2/2
     const double e = m * kG / k + std::sqrt(std::pow(m * kG / k, 2) + m * v * v / k);
     expect_at_most(std::abs(lowest - (rope ? -free - e : free - e)), 1e-7, side + ": lowest point");
