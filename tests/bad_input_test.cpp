@@ -127,7 +127,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"section of the wrong type",
                  "\"forces\": {",
                  "\"forces\": [], \"states\": {",
-                 {"model.json:10: forces: expected an object, got an array of 0"}},
+                 {"model.json:10: forces: expected an object, got an array of 0",
+                  "states.push.type: expected one of"},
+                 2},
         BadModel{"entry of the wrong type",
                  "{ \"type\": \"position\", \"of\": \"top\" }",
                  "3",
@@ -152,9 +154,13 @@ INSTANTIATE_TEST_SUITE_P(
         BadModel{"name with a space",
                  "\"ball\":",
                  "\"the ball\":",
-                 {"bodies.the ball: expected a name of letters"}},
-        BadModel{
-            "body called ground", "\"ball\":", "\"ground\":", {"'ground' is the name of the inertial frame"}},
+                 {"bodies.the ball: expected a name of letters", "there is no body 'ball'"},
+                 2},
+        BadModel{"body called ground",
+                 "\"ball\":",
+                 "\"ground\":",
+                 {"'ground' is the name of the inertial frame", "there is no body 'ball'"},
+                 2},
         BadModel{"state without a type",
                  "\"forces\": {",
                  "\"states\": {\"x\": {}}, \"forces\": {",
@@ -359,7 +365,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "\"mass\": 0,",
                  {"bodies.ball", "no mass and no joint holds it"}},
         BadModel{
-            "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts others"}}));
+            "joints that contradict each other", kGood, kTwoLengths, {"joints.", "contradicts others"}, 2}));
 
 const std::string kAtOrigin = R"json("between": ["ground", "top"], "at": [0, 0, 0])json";
 
@@ -402,7 +408,8 @@ INSTANTIATE_TEST_SUITE_P(
                  R"("type": "position", "of": "top")",
                  R"("type": "joint_angle", "of": "pivot")",
                  {"model.json:13: sensors.place.of: expected a joint with an angle about its axis",
-                  "got 'pivot' of type spherical", "revolute, cylindrical, planar and planar_revolute"}},
+                  "got 'pivot' of type spherical", "revolute, cylindrical, planar and planar_revolute"},
+                 2},
         BadModel{"a hinge on a point",
                  kBallJoint,
                  R"("type": "revolute", "axis": [1, 0, 0], "between": ["top", "ball"], "at": [5, 0, 0])",

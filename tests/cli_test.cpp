@@ -216,7 +216,7 @@ TEST(Check, ComparesTheStepWithTheFastestMotion) {
   EXPECT_EQ(implicit.err, "");
   EXPECT_THAT(implicit.out,
               HasSubstr("|s| = 1000 rad/s, mostly of 'ball'; h |s| = 10 with steps of 0.01 s: not "
-                        "resolved, the implicit method multiplies it by 0.6"));
+                        "resolved, the implicit method multiplies it by 0.77"));
   const Outcome resolved = run_program({"check", model, "--step", "1e-4"});
   EXPECT_THAT(resolved.out, HasSubstr("h |s| = 0.1 with steps of 0.0001 s: resolved"));
   const Outcome explicitly =

@@ -255,7 +255,9 @@ std::optional<FastestMotion> fastest_motion(const System& system, const State& s
   ritz.values.cwiseAbs().maxCoeff(&first);
   const double fastest = std::abs(ritz.values[first]);
   // What is left of zeros.
-  if (!(fastest > 1e-10 * matrix.A.norm())) return {};
+  constexpr double kZero =
+      1e-6;  // motions that do not come back are double zeros, found up to the root of round-off
+  if (!(fastest > kZero * matrix.A.norm())) return {};
 
   FastestMotion out;
   out.s = {ritz.values[first].real(), std::abs(ritz.values[first].imag())};
@@ -276,13 +278,15 @@ std::optional<FastestMotion> fastest_motion(const System& system, const State& s
     rate.cwiseAbs().maxCoeff(&largest);
     out.mostly = model.body_of(static_cast<int>(largest)).name;
   }
-  if (ritz.values.size() == equations.A.rows())
-    for (const Complex& s : ritz.values) {
+  if (matrix.A.rows() <= kMostDirections) {
+    const Eigen::EigenSolver<Eigen::MatrixXd> all(matrix.A, false);
+    for (const Complex& s : all.eigenvalues()) {
       const double size = std::abs(s);
       const bool oscillates = std::abs(s.imag()) > 0.1 * size && size > 1e-6 * fastest;
       if (oscillates && (out.slowest_oscillation == 0 || size < out.slowest_oscillation))
         out.slowest_oscillation = size;
     }
+  }
   return out;
 }
 

@@ -10,7 +10,7 @@ namespace liedyn {
 // A run from consistent initial values to `end`. The observer may be empty.
 struct WholeRun {
   WholeRun(const System& system, const std::string& integrator_text, double end, double step,
-             const std::function<void(const State&, Work&)>& observe = {})
+           const std::function<void(const State&, Work&)>& observe = {})
       : integrator(make_integrator(system, integrator_text)), work(system, "auto", integrator->form()) {
     Work initial_work(system);
     state = consistent_state(system, 0, InitialPolicy::Check, initial_work);

@@ -191,8 +191,9 @@ int find_number(const Description& description, std::string_view path) {
   if (first == "parameters" && take_dot(rest)) return find_parameter(description, rest, path);
   if (rest.empty()) return find_parameter(description, first, path);
   if (first == "initial")
-    no_such(path, "the model has no such parameter",
-            fmt::format("a run starts from coordinates of joints with --from {}=VALUE", excerpt(rest.substr(1))));
+    no_such(
+        path, "the model has no such parameter",
+        fmt::format("a run starts from coordinates of joints with --from {}=VALUE", excerpt(rest.substr(1))));
   // The name of an entry without its section.
   for (Section section : kSections)
     for (const Entry& entry : description.entries(section))
