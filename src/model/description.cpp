@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "model/beams/beam.h"
 #include "model/flexible/body.h"
+#include "model/forces/machine_states.h"
 #include "model/number_paths.h"
 
 namespace liedyn {
@@ -572,7 +573,20 @@ void DescriptionBuilder::end() {
                                   kind_field.defaults.end());
     }
   }
+  const Entry& ended = *entry_;
   entry_ = nullptr;
+  // States of a force stand among the others; their initial values are numbers of the force.
+  if (section_ == Section::Forces)
+    for (const ForceState& own : states_of_force(description_, ended)) {
+      const FieldValue& initial = ended.fields[static_cast<std::size_t>(ended.kind->field(own.initial))];
+      std::vector<Entry>& states = description_.entries(Section::States);
+      states.push_back({ended.name + "." + own.name,
+                        &force_state_kind(),
+                        ended.line,
+                        static_cast<std::int32_t>(description_.numbers.size()),
+                        {initial}});
+      names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
+    }
   if (section_ == Section::Beams) add_beam_nodes(description_.entries(Section::Beams).size() - 1);
   if (section_ == Section::Flexible) add_flexible_frame(description_.entries(Section::Flexible).size() - 1);
 }

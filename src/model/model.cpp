@@ -18,6 +18,8 @@
 #include "model/flexible/linear_beam.h"
 #include "model/flexible/list.h"
 #include "model/forces/list.h"
+#include "model/forces/machine_output.h"
+#include "model/forces/machine_states.h"
 #include "model/is_given.h"
 #include "model/joints/list.h"
 #include "model/sensors/list.h"
@@ -104,6 +106,27 @@ void look_at_force(const Model& m, int entry, Sensor& sensor) {
     sensor.element = static_cast<int>(found - list.begin());
     sensor.elements = static_cast<int>(std::count(list.begin(), list.end(), entry));
   }
+}
+
+// Which quantity of a machine a sensor shows.
+void choose_quantity(const Model& m, const Description& d, const Entry& entry, const Entry& force,
+                     Sensor& sensor, std::vector<Diagnostic>& findings) {
+  const auto* machine =
+      dynamic_cast<const MachineOutput*>(m.batches[static_cast<std::size_t>(sensor.batch)].get());
+  std::vector<std::string> known;
+  if (machine != nullptr)
+    for (const Quantity& quantity : machine->quantities()) known.push_back(quantity.name);
+  const std::string& wanted = word(d, entry, entry.kind->field("quantity"));
+  const auto found = std::find(known.begin(), known.end(), wanted);
+  sensor.choice = static_cast<int>(found - known.begin());
+  if (found != known.end()) return;
+  const std::string got =
+      fmt::format("'{}' of type {} has no quantity '{}'", force.name, force.kind->type, excerpt(wanted));
+  findings.push_back({d.file, entry.line, "sensors." + entry.name + ".quantity",
+                      known.empty() ? got + ", nor any other"
+                                    : fmt::format("{}, expected one of {}", got, fmt::join(known, ", ")),
+                      known.empty() ? "effort, power and applied_force show what other forces exert"
+                                    : did_you_mean(wanted, known)});
 }
 
 // What is wrong with the joint that an entry names: it must have the coordinate that the entry uses.
@@ -328,6 +351,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       // A node of a beam, or a part of a flexible body: other elements bring its inertia.
       if (entries[i].beam >= 0 || entries[i].flexible >= 0) continue;
       if (section == Section::Flexible && is_member(entries[i])) continue;
+      if (entries[i].kind == &force_state_kind()) continue;  // the force brings its equation
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
       const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;
@@ -544,14 +568,16 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         const int force = force_names.at(word(d, entry, index));
         const Entry& of = d.entries(Section::Forces)[static_cast<std::size_t>(force)];
         look_at_force(m, force, sensor);
-        const int joint = of.kind->field("joint");
+        // Between two joints the effort is that in the second.
+        const int one = of.kind->field("joint"), joint = one >= 0 ? one : of.kind->field("joints");
         if (joint >= 0) {
-          const Entry& driven =
-              d.entries(Section::Joints)[static_cast<std::size_t>(joint_names.at(word(d, of, joint)))];
-          const auto [batch, element] = m.element_of_joint(joint_names.at(word(d, of, joint)));
+          const int index_of_joint = joint_names.at(word(d, of, joint, one >= 0 ? 0 : 1));
+          const Entry& driven = d.entries(Section::Joints)[static_cast<std::size_t>(index_of_joint)];
+          const auto [batch, element] = m.element_of_joint(index_of_joint);
           sensor.driven = m.batches[static_cast<std::size_t>(batch)].get();
           sensor.driven_element = element;
-          const int choice = Inputs<double>(d, of, nullptr, nullptr).choice(of.kind->field("coordinate"));
+          const int coordinate = of.kind->field("coordinate");
+          const int choice = coordinate >= 0 ? Inputs<double>(d, of, nullptr, nullptr).choice(coordinate) : 0;
           sensor.about = choice == 0 ? driven.kind->coordinates.angle : choice == 1;
         }
         const std::string path = "sensors." + entry.name + "." + field.name;
@@ -565,6 +591,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           findings.push_back({d.file, entry.line, path,
                               fmt::format("'{}' of type {} is spread over a beam", of.name, of.kind->type),
                               "of such a force there is the power"});
+        if (entry.kind->type == "quantity") choose_quantity(m, d, entry, of, sensor, findings);
       } else if (field.type == FieldType::Beam) {
         const BeamPlace place = parse_beam_place(word(d, entry, index));
         const auto exact = beam_names.find(place.beam);
@@ -669,6 +696,10 @@ const std::string& Model::unit_of(const Sensor& sensor) const {
   const Entry& entry =
       description_->entries(Section::Sensors)[static_cast<std::size_t>(&sensor - sensors.data())];
   const int field = entry.kind->field("unit");
+  if (entry.kind->type == "quantity")
+    return dynamic_cast<const MachineOutput&>(*batches[static_cast<std::size_t>(sensor.batch)])
+        .quantities()[static_cast<std::size_t>(sensor.choice)]
+        .unit;
   return is_given(entry, field) ? word(*description_, entry, field) : sensor.listed->unit;
 }
 

@@ -119,8 +119,11 @@ class Assembly {
         builder.set("joint", std::string("hinge"));
         continue;
       }
+      // Between two joints, or only within a stroke: system/machines_test.cpp.
+      if (force.field("joints") >= 0 || force.field("stroke") >= 0) continue;
       for (const char* body : {"first", "second", "third", "dot"}) {
-        if (has_kinks(force) && body == std::string("dot")) continue;  // most shapes have an orientation
+        // Most shapes have an orientation, and so has a shaft.
+        if ((has_kinks(force) || force.type == "bearing") && body == std::string("dot")) continue;
         builder.force(fmt::format("force{}", count++), force.type);
         add_pair(builder, force, "ground", body, false, random);
       }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/forces/machine_states.h"
 #include "system/initial.h"
 
 namespace liedyn {
@@ -165,7 +166,8 @@ class SoundPart {
         continue;
       }
       std::size_t end = i;
-      while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+      // With the part behind a dot, motor.current.
+      while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '.')) ++end;
       if (bad_names_.contains(std::string(text.substr(i, end - i)))) return true;
       i = end;
     }
@@ -200,6 +202,11 @@ class SoundPart {
         const Entry& entry = entries[i];
         bool depends = (entry.beam >= 0 && dropped(Section::Beams)[at(entry.beam)]) ||
                        (entry.flexible >= 0 && dropped(Section::Flexible)[at(entry.flexible)]);
+        // A state of a force goes with it.
+        if (entry.kind == &force_state_kind()) {
+          const auto owner = names(Section::Forces).find(owner_of_state(entry.name));
+          depends = owner == names(Section::Forces).end() || dropped(Section::Forces)[owner->second];
+        }
         for (std::size_t f = 0; f < entry.fields.size() && !depends; ++f) {
           const Field& field = entry.kind->fields[f];
           const std::int32_t word = entry.fields[f].word;
