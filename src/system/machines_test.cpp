@@ -44,7 +44,7 @@ std::shared_ptr<const Description> machines(Random& random) {
   motor();
   signal("voltage", "1 + rate*place[0]");
   builder.force("coupling", "clutch").set("joints", "hinge", "axle").set("law", std::string("stick"));
-  builder.set("deflection", {0.7}).set("damping", {0.3});
+  builder.set("deflection", {0.7}).set("damping_time", {0.3});
   signal("capacity", "2 + charge^2 + 0.3*rate");
   builder.force("slipping", "clutch").set("joints", "axle", "hinge").set("smoothing", {0.4});
   signal("capacity", "1.5 + 0.2*place[2]");

@@ -21,9 +21,10 @@ std::vector<Field> law_fields() {
       {.name = "law",
        .type = FieldType::Choice,
        .unit = "",
-       .summary = "smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. "
-                  "stick: a bristle that bends by `deflection` holds it; its share of the capacity is the "
-                  "state NAME.bristle.",
+       .summary =
+           "smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. "
+           "stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the "
+           "state NAME.bristle.",
        .choices = {"smooth", "stick"}},
       machine_signal("capacity", "N m or N",
                      "Largest torque or force that it transmits; a negative value counts as 0.", {}),
@@ -32,11 +33,11 @@ std::vector<Field> law_fields() {
                      "law.",
                      {}, Range::Positive),
       machine_number("deflection", "rad or m",
-                     "Deflection of the bristle at which the capacity is reached, law stick.", {1e-3},
+                     "While it sticks, its stiffness is capacity/deflection, law stick.", {1e-3},
                      Range::Positive),
-      machine_number("damping", "N m s/rad or N s/m",
-                     "Damping of the bristle, which acts while it bends, law stick.", {0},
-                     Range::NonNegative),
+      machine_number("damping_time", "s",
+                     "The bristle is damped by capacity*damping_time times the rate of its share, law stick.",
+                     {0}, Range::NonNegative),
       machine_number("initial_bristle", "",
                      "Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.",
                      {0})};

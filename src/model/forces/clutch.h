@@ -1,11 +1,11 @@
 // Clutches and brakes: the torque between two shafts, or between the bodies of a joint, is limited by a capacity C. With the slip v = x',
 //
 //   smooth   e = -C v/sqrt(v^2 + v_s^2)
-//   stick    e = -(C s + d (v - |v| s)),     s' = (v - |v| s)/delta
+//   stick    e = -C (s + T s'),     s' = (v - |v| s)/delta
 //
-// The second is the model of Dahl with a bristle that bends by delta: s is the share of the capacity in use, within -1 and 1. While it slips,
-// s = sign(v). While it sticks it is a spring C/delta with a damper d, and nothing creeps under a constant load. With the energy C delta s^2/2 of the
-// bristle it loses C |v| s^2 + d v^2 (1 - s sign(v)) >= 0.
+// The second is the model of Dahl with a bristle of the stiffness C/delta: s is the share of the capacity in use, within -1 and 1. While it slips,
+// s = sign(v). While it sticks it is a spring C/delta with a damper C T/delta, and nothing creeps under a constant load. With the energy C delta s^2/2 of the
+// bristle it loses C |v| s^2 + C T/delta v^2 (1 - s sign(v)) >= 0.
 #pragma once
 
 #include <cmath>
@@ -18,7 +18,7 @@ template <class CoordinateOfClutch, bool Sticks>
 struct Clutch {
   using Coordinate = CoordinateOfClutch;
   static constexpr int states = Sticks ? 1 : 0;
-  static constexpr int numbers = 4;  // C, v_s, delta, d
+  static constexpr int numbers = 4;  // C, v_s, delta, T
   static constexpr bool inertia = false, reads_value = false;
 
   template <class S>
@@ -36,9 +36,8 @@ struct Clutch {
     using std::sqrt;
     const S C = capacity(n);
     if constexpr (Sticks) {
-      const S bending = v - (v < S(0) ? S(-v) : v) * s[0];
-      effort = -(C * s[0] + n[3] * bending);
-      f[0] = bending / n[2];
+      f[0] = (v - (v < S(0) ? S(-v) : v) * s[0]) / n[2];
+      effort = -C * (s[0] + n[3] * f[0]);
     } else {
       effort = -C * v / sqrt(v * v + n[1] * n[1]);
     }
@@ -53,7 +52,7 @@ struct Clutch {
     if (which == 1) return capacity(n);
     if constexpr (Sticks) {
       const S speed = v < S(0) ? S(-v) : v;
-      return capacity(n) * speed * s[0] * s[0] + n[3] * (v * v - v * speed * s[0]);
+      return capacity(n) * (speed * s[0] * s[0] + n[3] / n[2] * (v * v - v * speed * s[0]));
     }
     S effort(0);
     law<S>(x, v, s, n, effort, nullptr);
