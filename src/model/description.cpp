@@ -573,20 +573,7 @@ void DescriptionBuilder::end() {
                                   kind_field.defaults.end());
     }
   }
-  const Entry& ended = *entry_;
   entry_ = nullptr;
-  // States of a force stand among the others; their initial values are numbers of the force.
-  if (section_ == Section::Forces)
-    for (const ForceState& own : states_of_force(description_, ended)) {
-      const FieldValue& initial = ended.fields[static_cast<std::size_t>(ended.kind->field(own.initial))];
-      std::vector<Entry>& states = description_.entries(Section::States);
-      states.push_back({ended.name + "." + own.name,
-                        &force_state_kind(),
-                        ended.line,
-                        static_cast<std::int32_t>(description_.numbers.size()),
-                        {initial}});
-      names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
-    }
   if (section_ == Section::Beams) add_beam_nodes(description_.entries(Section::Beams).size() - 1);
   if (section_ == Section::Flexible) add_flexible_frame(description_.entries(Section::Flexible).size() - 1);
 }
@@ -1017,6 +1004,27 @@ Description DescriptionBuilder::finish() {
         failed_names_.push_back(finding.path.substr(name.size() + 1));
     }
   add_modes();
+  // States that belong to forces have the rate 0 here; the forces add theirs. Their initial values are numbers of the forces.
+  for (const Entry& force : description_.entries(Section::Forces))
+    for (const ForceState& own : states_of_force(description_, force)) {
+      section_ = Section::States;
+      std::vector<Entry>& states = description_.entries(Section::States);
+      const Kind* kind = find_kind(Section::States, "expression");
+      states.push_back({force.name + "." + own.name, kind, force.line,
+                        static_cast<std::int32_t>(description_.numbers.size()),
+                        std::vector<FieldValue>(kind->fields.size())});
+      names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
+      entry_ = &states.back();
+      given_.clear();
+      const FieldValue& initial = force.fields[static_cast<std::size_t>(force.kind->field(own.initial))];
+      if (initial.first >= 0) {
+        FieldValue& value = entry_->fields[static_cast<std::size_t>(kind->field("initial"))];
+        value = initial;
+        value.given = true;
+      }
+      word("rate", "0", force.line);
+      end();
+    }
   resolve_references(Section::Bodies);
   add_riders();
   for (Section section : kSections)

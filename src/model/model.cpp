@@ -19,7 +19,6 @@
 #include "model/flexible/list.h"
 #include "model/forces/list.h"
 #include "model/forces/machine_output.h"
-#include "model/forces/machine_states.h"
 #include "model/is_given.h"
 #include "model/joints/list.h"
 #include "model/sensors/list.h"
@@ -351,7 +350,6 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       // A node of a beam, or a part of a flexible body: other elements bring its inertia.
       if (entries[i].beam >= 0 || entries[i].flexible >= 0) continue;
       if (section == Section::Flexible && is_member(entries[i])) continue;
-      if (entries[i].kind == &force_state_kind()) continue;  // the force brings its equation
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
       const bool in_tree = m.tree && section == Section::Joints && m.tree->of_joint[i] >= 0;

@@ -8,7 +8,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "model/forces/machine_states.h"
 #include "system/initial.h"
 
 namespace liedyn {
@@ -202,11 +201,6 @@ class SoundPart {
         const Entry& entry = entries[i];
         bool depends = (entry.beam >= 0 && dropped(Section::Beams)[at(entry.beam)]) ||
                        (entry.flexible >= 0 && dropped(Section::Flexible)[at(entry.flexible)]);
-        // A state of a force goes with it.
-        if (entry.kind == &force_state_kind()) {
-          const auto owner = names(Section::Forces).find(owner_of_state(entry.name));
-          depends = owner == names(Section::Forces).end() || dropped(Section::Forces)[owner->second];
-        }
         for (std::size_t f = 0; f < entry.fields.size() && !depends; ++f) {
           const Field& field = entry.kind->fields[f];
           const std::int32_t word = entry.fields[f].word;

@@ -4,7 +4,8 @@
 //   e = e(x, x', s, n) - J x''            s_k' = f_k(x, x', s, n)            n = n_0 + sum_k u_k n_k
 //
 // The numbers n follow signals u_k as in model/forces/signal_force.h. The residual has W_i = -e B_i^T on the frames of the coordinate, with
-// B_i = dx/dX_i, and s_k' - f_k in the equation of the state. With e_x, e_v, e_s, e_u from dual numbers through the law,
+// B_i = dx/dX_i, and -f_k in the equation of the state, which has s_k' from elsewhere (model/forces/machine_states.h). With e_x, e_v, e_s and e_u
+// from dual numbers through the law,
 //
 //   de = e_x B dX + e_v (Z dX + B dV) + e_s ds + e_u du - J dx''
 //
@@ -314,10 +315,7 @@ class Machine : public SignalBatch, public MachineOutput {
       if (!frame.on_ground())
         at.wrench[frame.node()] += frame.wrench_at_node(Vec6T<S>(-effort * B[index(i)]));
     }
-    for (int k = 0; k < States; ++k) {
-      const int node = state_node(at, k);
-      at.wrench[node][0] += at.motions[node].A[0] - rates[k];
-    }
+    for (int k = 0; k < States; ++k) at.wrench[state_node(at, k)][0] -= rates[k];
   }
   template <class S>
   void add_residual(const EvaluationOf<S>& at) const {
@@ -409,7 +407,6 @@ class Machine : public SignalBatch, public MachineOutput {
       for (int k = 0; k < States; ++k) {
         Mat6 D = Mat6::Zero();
         D.row(0) = -d[index(1 + k)];
-        if (j == F + k) D.row(0) += seed_j.A.row(0);
         add_block(to.values, to.blocks[(F + k) * count + j], D, NodeType::State, frame_j.type());
       }
     }

@@ -16,17 +16,4 @@ std::vector<ForceState> states_of_force(const Description& description, const En
   return {};
 }
 
-const Kind& force_state_kind() {
-  static const Kind kind = {
-      "state of a force",
-      "A state that a force has of its own.",
-      {{.name = "initial", .type = FieldType::Number, .unit = "", .summary = "Value at the start."}}};
-  return kind;
-}
-
-std::string_view owner_of_state(std::string_view state) {
-  const std::size_t dot = state.find('.');
-  return dot == std::string_view::npos ? std::string_view() : state.substr(0, dot);
-}
-
 }  // namespace liedyn

@@ -1,6 +1,7 @@
 // First-order states that belong to a force: the current of a motor, the pressures of a cylinder. They stand among the states of the model as
 // "NAME.current": expressions and sensors may name them. A dot cannot stand in a name that was typed, so that none is hidden. Their initial
-// values are numbers of the force, and their equations are those of its batch (model/forces/machine.h).
+// values are numbers of the force. Among the states they have the rate 0 (DescriptionBuilder::finish); the batch of the force adds theirs
+// (model/forces/machine.h).
 #pragma once
 
 #include "model/description.h"
@@ -13,11 +14,5 @@ struct ForceState {
 };
 // Those that a force has, as it was typed.
 std::vector<ForceState> states_of_force(const Description& description, const Entry& force);
-
-// The kind of such a state: no one can type it.
-const Kind& force_state_kind();
-
-// "motor" of "motor.current"; empty: a state that was typed.
-std::string_view owner_of_state(std::string_view state);
 
 }  // namespace liedyn
