@@ -6,7 +6,7 @@ get_property(folders GLOBAL PROPERTY LIEDYN_FOLDERS)
 list(TRANSFORM folders PREPEND liedyn_)
 install(TARGETS liedyn liedyn_options ${folders} EXPORT liedyn-targets
   ARCHIVE COMPONENT dev
-  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/liedyn COMPONENT dev)
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 if(NOT LIEDYN_NATIVE)
   # The archives were compiled for the first processors of the architecture. A user who compiles for a newer one would otherwise have
   # another alignment of Eigen's types, and another way to free their memory.
