@@ -320,6 +320,18 @@ SensitivityMethod sensitivity_method(const std::string& name) {
   throw InputError("method", fmt::format("expected direct, adjoint or difference, got '{}'", excerpt(name)));
 }
 
+double Sensitivity::derivative(std::string_view output, std::string_view parameter) const {
+  const auto position = [](std::string_view what, const std::vector<std::string>& names,
+                           std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      throw InputError("sensitivity", fmt::format("there is no {} '{}'", what, excerpt(name)),
+                       did_you_mean(name, names));
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  return derivative(position("output", outputs, output), position("parameter", parameters, parameter));
+}
+
 Sensitivity sensitivity(const System& system, const SensitivityOptions& options) {
   const SimulateOptions& simulation = options.simulation;
   check_times(simulation);

@@ -222,6 +222,7 @@ Simulation::Simulation(System system, SimulateOptions options, End end) {
   parts_->find_start();
   parts_->make_driver();
 }
+Simulation::Simulation(System system) : Simulation(system, default_options(system)) {}
 Simulation::Simulation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

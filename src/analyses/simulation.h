@@ -29,6 +29,7 @@ class Simulation {
   };
   // Of the options start, end, step, integrator, initial, from, solver and threads. Throws InputError.
   Simulation(System system, SimulateOptions options, End end = End::Open);
+  explicit Simulation(System system);  // as the model says
   ~Simulation();
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;

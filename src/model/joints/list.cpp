@@ -1,5 +1,6 @@
 #include "model/joints/list.h"
 
+#include "base/registry.h"
 #include "model/joints/axis_joint.h"
 #include "model/joints/coordinate_joints.h"
 #include "model/joints/distance.h"
@@ -8,16 +9,36 @@
 #include "model/joints/rolling_disc.h"
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
+#include "model/registration.h"
 
 namespace liedyn {
 
-const std::vector<ListedKind>& joint_kinds() {
-  static const std::vector<ListedKind> list = {
-      spherical(), revolute(),        prismatic(),        cylindrical(),       universal(),
-      planar(),    fixed(),           distance(),         point_on_line(),     point_on_plane(),
-      generic(),   screw(),           rolling_disc(),     prescribed_motion(), prescribed_velocity(),
-      gear(),      planar_revolute(), planar_prismatic(), planar_fixed(),      planar_point_on_line()};
-  return list;
+namespace {
+
+std::vector<ListedKind> built_in() {
+  return {spherical(), revolute(),        prismatic(),        cylindrical(),       universal(),
+          planar(),    fixed(),           distance(),         point_on_line(),     point_on_plane(),
+          generic(),   screw(),           rolling_disc(),     prescribed_motion(), prescribed_velocity(),
+          gear(),      planar_revolute(), planar_prismatic(), planar_fixed(),      planar_point_on_line()};
+}
+
+Registry<ListedKind>& registry() {
+  static Registry<ListedKind> registry(
+      "joint", built_in(), [](const ListedKind& listed) -> const std::string& { return listed.kind.type; });
+  return registry;
+}
+
+}  // namespace
+
+const std::vector<ListedKind>& joint_kinds() { return registry().all(); }
+
+void register_joint(ListedKind kind) {
+  check_kind("joint", kind.kind);
+  if (kind.make == nullptr)
+    throw InputError("joint '" + kind.kind.type + "'", "has no function that makes it");
+  // Elements of several shapes have several sets of attachments, and none without an entry.
+  if (kind.shape == nullptr) check_attachments("joint", kind.kind, kind.make(0)->attachments());
+  registry().add(std::move(kind));
 }
 
 }  // namespace liedyn
