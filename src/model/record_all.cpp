@@ -24,7 +24,7 @@ void record_all(Description& d) {
     for (const std::string_view type : types) add_sensor(d, name, type, type);
   };
   for (const Entry& body : d.entries(Section::Bodies)) {
-    if (body.beam >= 0 || body.flexible >= 0) continue;
+    if (body.is_part()) continue;
     add(body, {"position", "velocity"});
     if (body.kind->type != "point") add(body, {"orientation", "angular_velocity"});
   }
