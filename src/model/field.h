@@ -121,6 +121,7 @@ struct Kind {
   unsigned held_turns = 0;
   Bearing bearing = {};
   bool is_modal = false;  // of bodies: their coordinates are those of shapes, and no places
+  bool floats = false;    // of bodies: no joint of a tree moves them
   std::shared_ptr<const TreeForm> tree = {};  // of joints that a tree can hold; the others keep their rows
 
   // Index of a field by name, -1 if there is none.

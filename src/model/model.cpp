@@ -47,6 +47,11 @@ unsigned shape_of(const ListedKind& listed, const Description& d, const Entry& e
   return listed.shape == nullptr ? 0 : listed.shape(d, entry);
 }
 unsigned shape_of(const BodyKind&, const Description&, const Entry&) { return 0; }
+// The beam that an entry has elements along; null: it is one element.
+const Entry* beam_along(const ListedKind& listed, const Description& d, const Entry& entry) {
+  return listed.along == nullptr ? nullptr : &listed.along(d, entry);
+}
+const Entry* beam_along(const BodyKind&, const Description&, const Entry&) { return nullptr; }
 
 const std::string& word(const Description& d, const Entry& entry, int field, int i = 0) {
   return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word + i)];
@@ -351,19 +356,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         m.sections.push_back(section);
         batch = m.batches.back().get();
       }
-      const int field = entries[i].kind->field("on");
-      const bool on_beam =
-          field >= 0 && entries[i].kind->fields[static_cast<std::size_t>(field)].type == FieldType::Beam;
-      if (section != Section::Beams && !on_beam) {
+      const Entry* beam = beam_along(list[k], d, entries[i]);
+      if (beam == nullptr) {
         batch->entries.push_back(static_cast<std::int32_t>(i));
         continue;
       }
-      // One for each element of the beam.
-      const Entry& beam =
-          on_beam
-              ? d.entries(Section::Beams)[static_cast<std::size_t>(beam_names.at(word(d, entries[i], field)))]
-              : entries[i];
-      for (int part = 0; part < beam_mesh(d, beam).elements; ++part) {
+      for (int part = 0; part < beam_mesh(d, *beam).elements; ++part) {
         batch->entries.push_back(static_cast<std::int32_t>(i));
         batch->parts.push_back(part);
       }

@@ -210,7 +210,8 @@ const std::vector<ListedKind>& beam_kinds() {
            &make,
            [](const Description& d, const Entry& beam) {
              return static_cast<unsigned>(beam_mesh(d, beam).order);
-           }});
+           },
+           [](const Description&, const Entry& beam) -> const Entry& { return beam; }});
     }
     return out;
   }();

@@ -77,14 +77,18 @@ int modes_of(const Entry& body) {
 }  // namespace
 
 const Kind& flexible_frame_kind() {
-  static const Kind kind{"flexible_frame", "Floating frame of a flexible body.", {}};
+  static const Kind kind{.type = "flexible_frame",
+                         .summary = "Floating frame of a flexible body.",
+                         .fields = {},
+                         .floats = true};
   return kind;
 }
 const Kind& flexible_modes_kind() {
   static const Kind kind{.type = "flexible_modes",
                          .summary = "Three modal coordinates of a flexible body.",
                          .fields = {},
-                         .is_modal = true};
+                         .is_modal = true,
+                         .floats = true};
   return kind;
 }
 const Kind& flexible_interface_kind() {

@@ -122,7 +122,8 @@ ListedKind line_load() {
           },
           [](const Description& d, const Entry& load) {
             return 2 * signal_shape(d, load) + (beam_mesh(d, beam_of(d, load)).order == 2 ? 1U : 0U);
-          }};
+          },
+          &beam_of};
 }
 
 }  // namespace liedyn
