@@ -187,7 +187,6 @@ class DescriptionBuilder {
   bool names_others(std::string_view text) const;
   std::string entry_path(Section section, std::string_view name) const;
   std::string field_path(std::string_view field) const;
-  int find_field(std::string_view name) const;
   FieldValue* open_field(std::string_view name, int line, const Field** field);
   void field_finding(std::string_view field, std::string message, std::string hint, int line);
   void check_given(const Given& given);
