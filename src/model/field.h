@@ -117,6 +117,7 @@ struct Kind {
       false;  // the relative orientation of its bodies in the initial configuration belongs to it
   // Whatever is typed, its residual is a smooth function of the motion: the corrector may foretell how it converges.
   bool is_smooth = false;
+  bool drives = false;  // of joints: it moves another one by a function of time
   // Of joints with axes (model/joints/held_rows.h): the turns that are held by products of axes, which an axis that points the other way satisfies too.
   unsigned held_turns = 0;
   Bearing bearing = {};

@@ -90,7 +90,8 @@ ListedKind prescribed_motion() {
                 "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
                 "t.")
                 .as(kMotion)},
-       .is_smooth = true},
+       .is_smooth = true,
+       .drives = true},
       &make_batch<PrescribedMotion>};
 }
 
@@ -126,7 +127,8 @@ ListedKind prescribed_velocity() {
                       motion("velocity", "rad/s or m/s",
                              "The rate of the coordinate: a number or a function of the time t.")
                           .as(kMotion)},
-           .is_smooth = true},
+           .is_smooth = true,
+           .drives = true},
           &make_batch<PrescribedVelocity>};
 }
 
