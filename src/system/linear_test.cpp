@@ -148,7 +148,7 @@ TEST(LinearSolvers, AreChosenBySizeAndFill) {
   EXPECT_EQ(make_linear_solver(single)->name(), "dense");
   EXPECT_EQ(make_linear_solver(random_pattern(2, 3, random))->name(), "block");
   EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random))->name(), "block");
-  EXPECT_EQ(make_linear_solver(random_pattern(200, 900, random))->name(), "block");
+  EXPECT_EQ(make_linear_solver(random_pattern(200, 900, random))->name(), "front");
   BlockPattern large;
   large.start = {0, 100};
   large.add(0, 0);
