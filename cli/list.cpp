@@ -114,9 +114,9 @@ void list_parameters(const ModelArguments& arguments) {
   for (const Section section : kSections)
     for (const Entry& entry : description.entries(section))
       for (std::size_t f = 0; f < entry.fields.size(); ++f)
-        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].word >= 0)
+        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].has_integer())
           fmt::print("{}.{}.{} = {}\n", section_name(section), entry.name, entry.kind->fields[f].name,
-                     description.words[static_cast<std::size_t>(entry.fields[f].word)]);
+                     entry.fields[f].integer());
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ NodeMaps state_maps() {
 // Not so first-order states and modal coordinates, which no turn of the axes changes.
 bool moves_in_space(const Model& model, std::size_t node) {
   const auto& bodies = model.description().entries(Section::Bodies);
-  return node < bodies.size() && bodies[node].kind != &flexible_modes_kind();
+  return node < bodies.size() && !bodies[node].kind->is_modal;
 }
 
 // y = F z with F' = w~ F:   y' = z' + w x z,   y'' = z'' + 2 w x z' + w x (w x z)
@@ -323,12 +323,11 @@ double largest_force(const System& system, const State& state, const Linearizati
   variables.push_back(state.t);
   for (const Entry& force : description.entries(Section::Forces))
     for (std::size_t f = 0; f < force.fields.size(); ++f) {
-      const std::string_view unit = force.kind->fields[f].unit;
-      const double arm = unit == "N"                           ? 1
-                         : unit == "N m" || unit == "N m or N" ? 1 / l.size
-                         : unit == "N/m"                       ? l.size
-                                                               : 0;
-      if (arm == 0 || !force.kind->fields[f].may_depend_on_time || force.fields[f].first < 0) continue;
+      const LoadKind load = force.kind->fields[f].load;
+      if (load == LoadKind::None || force.fields[f].first < 0) continue;
+      const double arm = load == LoadKind::Torque || load == LoadKind::TorqueOrForce ? 1 / l.size
+                         : load == LoadKind::ForcePerLength                          ? l.size
+                                                                                     : 1;
       for (int i = 0; i < force.fields[f].count; ++i) {
         const int number = force.fields[f].first + i;
         double value = params.get(number);

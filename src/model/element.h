@@ -290,6 +290,8 @@ struct ListedKind {
   Kind kind;
   std::unique_ptr<Batch> (*make)(unsigned shape);
   unsigned (*shape)(const Description&, const Entry&) = nullptr;
+  // Of entries that stand for one element on each part of a beam: that beam.
+  const Entry& (*along)(const Description&, const Entry&) = nullptr;
 };
 
 // Bodies bring their node.

@@ -71,6 +71,7 @@ class Model {
   const std::string& unit_of(const Sensor& sensor) const;
 
  private:
+  friend class ModelCompiler;
   int node_of_velocity(int dof) const;
   // Batch and element that a row belongs to.
   std::pair<int, int> element_of_row(int row) const;

@@ -369,6 +369,7 @@ class BlockSolver final : public LinearSolver {
   }
 
   std::string_view name() const override { return "block"; }
+  bool pivots_fully() const override { return false; }
   BlockRef block(int row_block, int column_block) const override {
     return place(position_[at(row_block)], position_[at(column_block)]);
   }

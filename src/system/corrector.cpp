@@ -57,6 +57,12 @@ Extent extent_of(const double* values, const double* weights, std::size_t count)
 // 1 / scale; where nothing is at work anything but zero is too much.
 double inverse(double scale) { return 1 / std::max(scale, 1e-290); }
 
+bool has_smooth_elements(const Model& model) {
+  for (std::size_t b = 0; b < model.batches.size(); ++b)
+    if (!model.entry_of(static_cast<int>(b), 0).kind->is_smooth) return false;
+  return true;
+}
+
 bool same(const Stage& a, const Stage& b) { return a.c_1 == b.c_1 && a.c_2 == b.c_2 && a.c_v == b.c_v; }
 
 }  // namespace
@@ -98,10 +104,8 @@ void Corrector::prepare(Work& work) {
   seen_ = {};
   const bool quadratic =
       options_.update == StageUpdate::Exact && !options_.simplified && !options_.line_search;
-  is_smooth_ = quadratic && !options_.from_first && system_->params().timed().empty() &&
-               std::all_of(model.sections.begin(), model.sections.end(), [](Section s) {
-                 return s == Section::Bodies || s == Section::Joints || s == Section::Beams;
-               });
+  is_smooth_ =
+      quadratic && !options_.from_first && system_->params().timed().empty() && has_smooth_elements(model);
   // Absolute coordinates have cheap matrices: the second residual that a kept one needs costs nearly as much.
   const double worth_keeping = model.tree && !is_smooth_ ? 1 : 2.5;
   matrix_cost_ = options_.by_cost && quadratic && !stabilized_ ? cost_of_matrix(work) : 0;

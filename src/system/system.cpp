@@ -172,6 +172,12 @@ void Work::use_solver(const System& system, std::string_view choice) {
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
 }
 
+bool Work::pivot_fully(const System& system) {
+  if (solver->pivots_fully()) return false;
+  use_solver(system, kFullPivoting);
+  return true;
+}
+
 void Work::use_threads(std::shared_ptr<ThreadPool> pool) {
   threads = std::move(pool);
   solver->use_threads(threads.get());

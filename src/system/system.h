@@ -28,6 +28,13 @@ struct Work {
 
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
+  // A solver that pivots fully from now on. False: the one before does already.
+  bool pivot_fully(const System& system);
+  // `attempt` assembles a matrix and factorises it; where it fails, once more with full pivoting. False: singular.
+  template <class Attempt>
+  bool factorize(const System& system, const Attempt& attempt) {
+    return attempt() || (pivot_fully(system) && attempt());
+  }
 
   // Threads for what follows; null: the caller's alone. Results do not depend on their number.
   void use_threads(std::shared_ptr<ThreadPool> threads);

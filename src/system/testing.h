@@ -63,7 +63,7 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
   // Each joint on the body before it, or on the one before that: a chain with branches.
   std::vector<std::pair<const Kind*, std::string>> joints;
   for (const Kind& kind : kinds(Section::Joints)) {
-    if (tree_motions(kind.type).empty()) continue;
+    if (kind.tree == nullptr) continue;
     add_body("behind_" + kind.type, "model");
     joints.emplace_back(
         &kind,

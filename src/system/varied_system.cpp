@@ -368,13 +368,11 @@ bool factorize(const VariedSystem& system, const State& state, RowLevel level,
   request.force = {0, 0, 1};
   request.row = level == RowLevel::Acceleration ? Seeding{0, 0, 1} : Seeding{0, 1, 0};
   request.level = level;
-  for (;;) {
+  return work.factorize(system.plain(), [&] {
     system.plain().jacobian(state, work, {false, true, true}, request);
     work.hold(left_out, at_rest);
-    if (varied.take_matrix()) return true;
-    if (work.solver->name() != "block") return false;
-    work.use_solver(system.plain(), "klu");
-  }
+    return varied.take_matrix();
+  });
 }
 bool factorize(const VariedSystem& system, const State& state, RowLevel level, VariedWork& work) {
   return factorize(system, state, level, state.redundant, nullptr, work);

@@ -63,9 +63,6 @@ using PointOnLine = AxisJoint<kAcross>;
 using PointOnPlane = AxisJoint<place_along(2)>;
 using Fixed = AxisJoint<kPlaces | kTurns>;
 
-// The turns that a joint with axes holds, two or three of them; 0 of other types.
-Held turns_held(std::string_view joint_type);
-
 ListedKind revolute();
 ListedKind prismatic();
 ListedKind cylindrical();
