@@ -91,7 +91,7 @@ CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) 
              : index == "2"        ? IndexForm::Index2
                                    : IndexForm::Index3;
   out.sigma = sigma;
-  out.local = form_from(options) != Form::Geometric;
+  if (form_from(options) != Form::Geometric) out.local = LocalForm::Rates;
   out.chart = chart_from(options);
   if (options.word("variant") == "paper" && !out.local)
     out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;

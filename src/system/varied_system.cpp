@@ -642,15 +642,13 @@ void VariedAccelerations::constraint_increment(const std::vector<Varied>& residu
 // ---- corrector
 
 VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOptions& options)
-    : Theta(at(system.model().stage_numbers), Varied(0)),
-      V(Theta),
-      theta(Theta),
+    : StageArraysOf<Varied>(system.model(), options),
       system_(&system),
       plain_(system.plain(), options),
       increments_(at(system.model().nv), Varied(0)),
       to_(system.plain().empty_state()) {
   holds_all_ = std::none_of(system.model().nodes.begin(), system.model().nodes.end(),
-                            [&](const Node& node) { return in_parameter_space(node); });
+                            [&](const Node& node) { return options.in_parameter_space(node); });
   if (options.update != StageUpdate::Exact)
     throw InputError(
         "integrator generalized-alpha",
@@ -658,39 +656,14 @@ VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOpti
         "take variant=exact");
 }
 
-ParameterStageOf<Varied> VariedCorrector::parameter_stage(const Stage& stage, const VariedState& reference,
-                                                          VariedState& to) const {
-  ParameterStageOf<Varied> p;
-  const CorrectorOptions& options = plain_.options();
-  p.stage = stage;
-  p.chart = options.chart;
-  p.local_form = options.local_form;
-  p.unit_length = options.form == IndexForm::Index3   ? UnitLength::Position
-                  : options.form == IndexForm::Index2 ? UnitLength::Velocity
-                                                      : UnitLength::Both;
-  p.q_ref = reference.q.data();
-  p.y_ref = reference.y.data();
-  p.Theta = Theta.data();
-  p.V = V.data();
-  p.theta = theta.data();
-  p.drift = drift_.empty() ? nullptr : drift_.data();
-  p.q = to.q.data();
-  p.v = to.v.data();
-  p.vdot = to.vdot.data();
-  p.y = to.y.data();
-  p.ydot = to.ydot.data();
-  p.yddot = to.yddot.data();
-  return p;
-}
-
 void VariedCorrector::set_drift(double h, const VariedState& reference, const VariedState& to,
                                 VariedWork& work) {
-  if (plain_.options().form != IndexForm::Stabilized) return;
+  if (options_.form != IndexForm::Stabilized) return;
   system_->constraint_forces(reference, to.eta, work, drift_);
   for (Varied& x : drift_) x *= h;
 }
 
-VariedNodeStage VariedCorrector::node_stage(const Node& node, const VariedState& reference, VariedState& to) {
+VariedNodeStage VariedCorrector::held_stage(const Node& node, const VariedState& reference, VariedState& to) {
   return {
       {reference_.q.data() + node.q, plain_.Theta.data() + node.v, plain_.V.data() + node.v, nullptr,
        plain_.theta.data() + node.v, to_.q.data() + node.q, to_.v.data() + node.v, to_.vdot.data() + node.v},
@@ -712,38 +685,34 @@ bool can_hold_positions(const Stage& stage, const CorrectorOptions& options) {
   return 8 * std::numeric_limits<double>::epsilon() * stage.rate() <= options.relative;
 }
 
-NodeStageOf<Varied> recorded(const VariedNodeStage& n, Varied* theta) {
-  return {n.q_ref, n.Theta, n.V, n.drift, theta, n.q, n.v, n.vdot};
-}
-
 }  // namespace
 
 // The stage without increments: Lie nodes stay where they are, parameters of others keep theirs.
 void VariedCorrector::hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to) {
-  const bool holds = can_hold_positions(stage, plain_.options());
+  const bool holds = can_hold_positions(stage, options_);
   for (const Node& node : system_->model().nodes)
-    if (in_parameter_space(node))
+    if (options_.in_parameter_space(node))
       evaluate_parameters(node, parameter_stage(stage, reference, to));
     else if (holds)
-      hold_position(node.type, stage, node_stage(node, reference, to));
+      hold_position(node.type, stage, held_stage(node, reference, to));
     else
-      evaluate_stage(node.type, stage, recorded(node_stage(node, reference, to), theta.data() + node.v));
+      evaluate_stage(node.type, stage, node_stage(node, reference, to));
 }
 
 void VariedCorrector::move_nodes(const Stage& stage, const VariedState& reference, VariedState& to,
                                  const VariedWork& work) {
-  const bool holds = can_hold_positions(stage, plain_.options());
+  const bool holds = can_hold_positions(stage, options_);
   for (const Node& node : system_->model().nodes) {
     const Varied* d = increments_.data() + node.v;
-    if (in_parameter_space(node)) {
-      increment_parameters(node, plain_.options().chart, d, reference.y.data(), theta.data());
+    if (options_.in_parameter_space(node)) {
+      increment_parameters(node, options_.chart, d, reference.y.data(), theta.data());
       evaluate_parameters(node, parameter_stage(stage, reference, to));
     } else if (holds) {
       move_position(node.type, stage, work.plain.tangent.data() + node.tangent, d,
-                    node_stage(node, reference, to));
+                    held_stage(node, reference, to));
     } else {
       increment_theta(node.type, d, theta.data() + node.v);
-      evaluate_stage(node.type, stage, recorded(node_stage(node, reference, to), theta.data() + node.v));
+      evaluate_stage(node.type, stage, node_stage(node, reference, to));
     }
   }
 }
@@ -760,8 +729,8 @@ void VariedCorrector::set_scales(const Stage& stage, double h) {
     made->columns.insert(made->columns.end(), at(model.rows), column);
   };
   const double of_rates = 1 / (stage.rate() * stage.c_v);
-  if (plain_.holds_positions()) add(1, stage.rate());
-  if (plain_.holds_velocities()) add(of_rates, plain_.holds_positions() ? 1 / h : stage.rate());
+  if (holds_positions()) add(1, stage.rate());
+  if (holds_velocities()) add(of_rates, holds_positions() ? 1 / h : stage.rate());
   zeros_.assign(made->rows.size(), 0.0);
   scales_ = std::move(made);
 }
@@ -769,7 +738,7 @@ void VariedCorrector::set_scales(const Stage& stage, double h) {
 CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const VariedState& reference,
                                         VariedState& to, VariedWork& work) {
   const Model& model = system_->model();
-  const bool stabilized = plain_.options().form == IndexForm::Stabilized;
+  const bool stabilized = options_.form == IndexForm::Stabilized;
   set_values(reference, reference_);
   set_values(to, to_);
   set_values(Theta, plain_.Theta);
@@ -799,19 +768,16 @@ CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const Vari
   set_constants(to_.eta, to.eta);
   set_drift(h, reference, to, work);
   hold_nodes(stage, reference, to);
-  if (holds_all_ && to.redundant.empty() && can_hold_positions(stage, plain_.options()))
-    system_->residual_of_moving(to, work, plain_.rows(stage));
+  if (holds_all_ && to.redundant.empty() && can_hold_positions(stage, options_))
+    system_->residual_of_moving(to, work, rows(stage));
   else
-    system_->residual(to, work, plain_.rows(stage));
-  if (!covector.empty())
-    for (const Node& node : model.nodes)
-      if (!is_conventional(node.type))
-        add_covector(node, plain_.options().chart, theta.data(), covector.data(), work.r.data());
+    system_->residual(to, work, rows(stage));
+  add_covectors(model, work.r);
 
   const std::size_t nv = at(model.nv), rows = at(model.rows);
   right_ = work.r;
-  if (plain_.holds_positions()) right_.insert(right_.end(), work.phi.begin(), work.phi.end());
-  if (plain_.holds_velocities()) right_.insert(right_.end(), work.rate.begin(), work.rate.end());
+  if (holds_positions()) right_.insert(right_.end(), work.phi.begin(), work.phi.end());
+  if (holds_velocities()) right_.insert(right_.end(), work.rate.begin(), work.rate.end());
   for (const int row : to.redundant)
     for (std::size_t first = nv; first < right_.size(); first += rows) right_[first + at(row)] = Varied(0);
   if (stabilized && model.velocity_rows > 0)

@@ -135,38 +135,28 @@ bool forbidden_velocity(const VariedSystem& system, const VariedState& state, Va
                         std::vector<Varied>& out);
 
 // The corrector with derivatives: Newton's method for the values, then the theorem above.
-class VariedCorrector {
+class VariedCorrector : public StageArraysOf<Varied> {
  public:
   VariedCorrector(const VariedSystem& system, const CorrectorOptions& options);
 
-  std::vector<Varied> Theta, V, theta, covector;  // as those of Corrector
-
   void prepare(const VariedState&, VariedWork& work) { plain_.prepare(work.plain); }
-  bool uses_parameters() const { return plain_.uses_parameters(); }
-  ParameterStageOf<Varied> parameter_stage(const Stage& stage, const VariedState& reference,
-                                           VariedState& to) const;
   CorrectorOutcome solve(const Stage& stage, double h, const VariedState& reference, VariedState& to,
                          VariedWork& work);
   void forget_matrix() { plain_.forget_matrix(); }
   void expect_similar_solves() { plain_.expect_similar_solves(); }
-  const CorrectorOptions& options() const { return plain_.options(); }
   // theta of Lie nodes is not read after a solve: it gets no derivatives.
   void leave_theta() { leaves_theta_ = true; }
 
  private:
   void set_drift(double h, const VariedState& reference, const VariedState& to, VariedWork& work);
-  VariedNodeStage node_stage(const Node& node, const VariedState& reference, VariedState& to);
+  VariedNodeStage held_stage(const Node& node, const VariedState& reference, VariedState& to);
   void hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to);
   void move_nodes(const Stage& stage, const VariedState& reference, VariedState& to, const VariedWork& work);
-  bool in_parameter_space(const Node& node) const {
-    return plain_.options().local || is_conventional(node.type);
-  }
 
   const VariedSystem* system_;
   Corrector plain_;
   bool leaves_theta_ = false;
   bool holds_all_ = false;  // no node advances in parameters: q is constant while the stage is held
-  std::vector<Varied> drift_;
   std::vector<Varied> increments_;
   std::vector<Varied> right_;
   // Rows and multipliers as Newton's method scales them, for the stage that they were made for.
