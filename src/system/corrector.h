@@ -38,7 +38,7 @@ class Corrector : public StageEquations {
   // Nor does what earlier solves say about the next one (other parameters).
   void forget_past();
   // What a solve takes over from those before it. To be read after prepare(start, work).
-  void archive(Archive& archive) { archive(similar_, stopping_, matrices_); }
+  void archive(Archive& a) { a(similar_, stopping_, matrices_); }
 
  private:
   bool converges_quadratically() const;

@@ -16,7 +16,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-Extent extent_of(const double* values, std::size_t count) {
+Extent absolute_extent(const double* values, std::size_t count) {
   return extent_of(values, count, [values](std::size_t i) { return std::abs(values[i]); });
 }
 
@@ -108,8 +108,8 @@ bool StoppingRule::is_last_iteration(const StageEquations& equations, const Stag
 // Of the linear system just solved; what is not finite counts as infinite.
 StoppingRule::Iteration StoppingRule::increments(int nv, const Work& work) {
   const std::size_t count = work.right.size();
-  const Extent q = extent_of(work.right.data(), at(nv)),
-               others = extent_of(work.right.data() + nv, count - at(nv));
+  const Extent q = absolute_extent(work.right.data(), at(nv)),
+               others = absolute_extent(work.right.data() + nv, count - at(nv));
   if (!std::isfinite(q.sum + others.sum)) return {kInfinite, 0, 0};
   return {q.largest, others.largest, 0};
 }
