@@ -460,14 +460,10 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   }
 
   bool find_forbidden_velocity(const StateOf<S>& state) {
-    if constexpr (is_varied<S>) {
-      return forbidden_velocity(*system_, state, *plain_, forbidden_);
-    } else {
-      if (!forbidden_velocity(*system_, state, *plain_)) return false;
-      forbidden_.assign(plain_->right.begin(),
-                        plain_->right.begin() + static_cast<std::ptrdiff_t>(state.v.size()));
-      return true;
-    }
+    if (!forbidden_velocity(*system_, state, *plain_)) return false;
+    forbidden_.assign(plain_->right.begin(),
+                      plain_->right.begin() + static_cast<std::ptrdiff_t>(state.v.size()));
+    return true;
   }
 
   double coefficient_of_jerk() const {

@@ -65,12 +65,7 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
   }
   derive_numbers(model(), params_.data(), numbers_);
 
-  for (const Params::Bound& timed : params.timed())
-    for (std::size_t b = 0; b < model().batches.size(); ++b)
-      for (int e = 0; e < model().batches[b]->size(); ++e)
-        for (const FieldValue& field : model().entry_of(static_cast<int>(b), e).fields)
-          if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
-            timed_.push_back({static_cast<int>(b), e});
+  timed_ = timed_elements(model(), params);
   find_moving();
 }
 
@@ -134,27 +129,14 @@ void VariedSystem::find_moving() {
 }
 
 VariedWork::VariedWork(const VariedSystem& system, std::string_view solver_choice, IndexForm form)
-    : plain(system.plain(), solver_choice, form),
+    : EvaluationWork<Varied>(system.model(), system.timed_.empty() ? std::vector<Varied>() : system.params_),
+      plain(system.plain(), solver_choice, form),
       numbers(system.numbers_),
-      params(system.timed_.empty() ? std::vector<Varied>() : system.params_),
-      param_rates(params.size(), Varied(0)),
-      param_second_rates(params.size(), Varied(0)),
-      numbers_time(std::numeric_limits<double>::quiet_NaN()),
-      motions(system.model().bodies().size()),
-      wrench(motions.size()),
-      r(at(system.model().nv)),
-      phi(at(system.model().rows)),
-      rate(phi),
-      acceleration(phi),
       values(system.plain().empty_state()) {
   if (system.model().tree)
     tree = std::make_unique<TreeMotionOf<Varied>>(*system.model().tree, system.model().nv);
   if (Tape::current().sweep() == Tape::Sweep::Backwards)
     transposed = std::make_shared<TransposedSolver>(block_pattern(system.model(), form));
-}
-
-void VariedWork::clear_residuals(const std::vector<int>& rows) {
-  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = Varied(0);
 }
 
 bool VariedWork::take_matrix() {
@@ -164,8 +146,6 @@ bool VariedWork::take_matrix() {
   }
   return plain.solver->factorize();
 }
-
-void VariedWork::forget_time() { numbers_time = std::numeric_limits<double>::quiet_NaN(); }
 
 namespace {
 
@@ -540,11 +520,10 @@ std::vector<Varied> constrained_part(const VariedSystem& system, const VariedSta
   return out;
 }
 
-bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work,
-                        std::vector<Varied>& out) {
+bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work) {
   system.residual(state, work, {false, true, false});
   const std::vector<Varied> rate = work.rate;
-  return constrained_velocity(system, state, rate, work, out);
+  return constrained_velocity(system, state, rate, work, work.right);
 }
 
 VariedState consistent_state(const VariedSystem& system, double t, const InitialOptions& options,

@@ -24,22 +24,12 @@ namespace liedyn {
 
 class VariedSystem;
 
-struct VariedWork {
+struct VariedWork : EvaluationWork<Varied> {
   explicit VariedWork(const VariedSystem& system, std::string_view solver_choice = "auto",
                       IndexForm form = IndexForm::Index3);
-  // As Work::clear_residuals.
-  void clear_residuals(const std::vector<int>& rows);
-  // Numbers that depend on t are no longer on the tape.
-  void forget_time();
 
   Work plain;  // matrices and their factors, and what the values need
   NumbersOf<Varied> numbers;
-  std::vector<Varied> params, param_rates, param_second_rates;  // where numbers depend on t
-  double numbers_time;
-  std::vector<Motion<Varied>> motions;
-  std::vector<Vec6T<Varied>> wrench;
-  std::vector<Varied> r, phi, rate, acceleration;
-  std::vector<Varied> right;  // a solution, one number per velocity
   std::unique_ptr<TreeMotionOf<Varied>> tree;
   State values;                         // scratch
   std::shared_ptr<ThreadPool> threads;  // none: a tape belongs to one thread
@@ -103,9 +93,6 @@ class VariedSystem {
   std::vector<Varied> seeds_;
   std::vector<Varied> params_;
   NumbersOf<Varied> numbers_;
-  struct TimedElement {
-    int batch, element;
-  };
   std::vector<TimedElement> timed_;
   // What residual_of_moving() evaluates, and which nodes' twists it needs.
   struct MovingElements {
@@ -130,9 +117,7 @@ bool shifted_state(const VariedSystem& system, const VariedState& state, double 
                    std::vector<Varied>& theta, VariedWork& work);
 std::vector<Varied> constrained_part(const VariedSystem& system, const VariedState& state,
                                      const std::vector<Varied>& y, VariedWork& work);
-// M^-1 B^T (B M^-1 B^T)^-1 (B v + Phi_t) into `out`.
-bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work,
-                        std::vector<Varied>& out);
+bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work);
 
 // The corrector with derivatives: Newton's method for the values, then the theorem above.
 class VariedCorrector : public StageArraysOf<Varied> {
