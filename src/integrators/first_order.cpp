@@ -26,10 +26,7 @@ CorrectorOptions corrector_of(const IntegratorOptions& options) {
   out.form = options.word("index") == "2" ? IndexForm::Index2 : IndexForm::Index3;
   // The stage relation itself is written for exp; other coordinates are parameters with velocities.
   out.chart = chart_from(options);
-  if (out.chart != Chart::Exponential) {
-    out.local = true;
-    out.local_form = LocalForm::Velocities;
-  }
+  if (out.chart != Chart::Exponential) out.local = LocalForm::Velocities;
   return out;
 }
 
