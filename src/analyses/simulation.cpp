@@ -1,4 +1,4 @@
-#include "analyses/simulation.h"
+#include "liedyn/analyses/simulation.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <map>
 #include <thread>
 
-#include "analyses/choose_formulation.h"
-#include "analyses/inspect.h"
-#include "base/suggest.h"
-#include "base/version.h"
-#include "model/number_paths.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "integrators/first_order.h"
+#include "liedyn/integrators/first_order.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "model/nodes/increments.h"
+#include "liedyn/model/nodes/increments.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "integrators/generalized_alpha.h"
+#include "liedyn/integrators/generalized_alpha.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <complex>
 #include <memory>
 
-#include "base/combination.h"
-#include "integrators/newton_options.h"
-#include "integrators/tolerances.h"
-#include "system/initial.h"
+#include "liedyn/base/combination.h"
+#include "liedyn/integrators/newton_options.h"
+#include "liedyn/integrators/tolerances.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "integrators/newton_options.h"
+#include "liedyn/integrators/newton_options.h"
 
 namespace liedyn {
 namespace {

@@ -1,11 +1,11 @@
-#include "system/corrector.h"
+#include "liedyn/system/corrector.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "system/newton_constants.h"
+#include "liedyn/system/newton_constants.h"
 
 namespace liedyn {
 namespace {

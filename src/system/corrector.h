@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "system/corrector_options.h"
-#include "system/matrix_policy.h"
-#include "system/stage_equations.h"
-#include "system/stopping_rule.h"
-#include "system/system.h"
+#include "liedyn/system/corrector_options.h"
+#include "liedyn/system/matrix_policy.h"
+#include "liedyn/system/stage_equations.h"
+#include "liedyn/system/stopping_rule.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

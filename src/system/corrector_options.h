@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/nodes/parameter_stage.h"
-#include "system/layout.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/system/layout.h"
 
 namespace liedyn {
 

@@ -1,10 +1,10 @@
-#include "system/corrector.h"
+#include "liedyn/system/corrector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "system/matrix_policy.h"
+#include "liedyn/system/matrix_policy.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "system/newton_constants.h"
+#include "liedyn/system/newton_constants.h"
 
 namespace liedyn {
 namespace {

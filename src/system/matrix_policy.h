@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "system/corrector_options.h"
-#include "system/system.h"
+#include "liedyn/system/corrector_options.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

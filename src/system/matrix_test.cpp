@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "system/testing.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,12 +1,12 @@
-#include "system/residual_measure.h"
+#include "liedyn/system/residual_measure.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "system/extent.h"
-#include "system/newton_constants.h"
-#include "system/node_components.h"
+#include "liedyn/system/extent.h"
+#include "liedyn/system/newton_constants.h"
+#include "liedyn/system/node_components.h"
 
 namespace liedyn {
 namespace {

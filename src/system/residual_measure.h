@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "system/stage_equations.h"
-#include "system/subsystems.h"
+#include "liedyn/system/stage_equations.h"
+#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 

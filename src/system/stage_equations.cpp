@@ -1,4 +1,4 @@
-#include "system/stage_equations.h"
+#include "liedyn/system/stage_equations.h"
 
 #include <algorithm>
 

@@ -17,10 +17,10 @@
 #include <memory>
 #include <vector>
 
-#include "model/nodes/parameter_stage.h"
-#include "system/corrector_options.h"
-#include "system/stabilized.h"
-#include "system/system.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/system/corrector_options.h"
+#include "liedyn/system/stabilized.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

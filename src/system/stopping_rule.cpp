@@ -1,11 +1,11 @@
-#include "system/stopping_rule.h"
+#include "liedyn/system/stopping_rule.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "system/extent.h"
-#include "system/newton_constants.h"
+#include "liedyn/system/extent.h"
+#include "liedyn/system/newton_constants.h"
 
 namespace liedyn {
 namespace {

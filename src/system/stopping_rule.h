@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "system/residual_measure.h"
+#include "liedyn/system/residual_measure.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 #include <algorithm>
 #include <limits>

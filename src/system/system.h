@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "base/time_jet.h"
-#include "model/model.h"
-#include "system/layout.h"
-#include "system/linear.h"
-#include "system/state.h"
-#include "system/tree_assembly.h"
+#include "liedyn/base/time_jet.h"
+#include "liedyn/model/model.h"
+#include "liedyn/system/layout.h"
+#include "liedyn/system/linear.h"
+#include "liedyn/system/state.h"
+#include "liedyn/system/tree_assembly.h"
 
 namespace liedyn {
 

@@ -1,15 +1,15 @@
-#include "system/varied_system.h"
+#include "liedyn/system/varied_system.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
-#include "model/nodes/increments.h"
-#include "model/nodes/varied_stage.h"
-#include "system/layout.h"
-#include "system/redundancy.h"
-#include "system/tree_state.h"
+#include "liedyn/model/nodes/increments.h"
+#include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/system/layout.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

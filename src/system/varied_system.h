@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "model/nodes/varied_stage.h"
-#include "system/accelerations.h"
-#include "system/corrector.h"
-#include "system/initial.h"
-#include "system/system.h"
-#include "system/transposed_solver.h"
+#include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/system/accelerations.h"
+#include "liedyn/system/corrector.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
+#include "liedyn/system/transposed_solver.h"
 
 namespace liedyn {
 

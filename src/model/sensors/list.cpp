@@ -1,4 +1,4 @@
-#include "model/sensors/list.h"
+#include "liedyn/model/sensors/list.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "base/registry.h"
-#include "lie/so3.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/registration.h"
+#include "liedyn/base/registry.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/registration.h"
 
 namespace liedyn {
 namespace {
