@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/error.h"
-#include "base/suggest.h"
 #include "build_information.h"
 #include "commands.h"
-#include "io/plugin.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/io/plugin.h"
 
 namespace liedyn::cli {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "io/load.h"
-#include "model/record_all.h"
-#include "system/tree_state.h"
+#include "liedyn/io/load.h"
+#include "liedyn/model/record_all.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn::cli {
 

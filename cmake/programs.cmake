@@ -3,7 +3,7 @@
 
 # Only executables link this: a library must not replace malloc in somebody else's program.
 add_library(liedyn_allocation_counter OBJECT src/base/allocation_counter.cpp)
-target_include_directories(liedyn_allocation_counter PRIVATE ${liedyn_include_directory} src)
+target_include_directories(liedyn_allocation_counter PRIVATE ${liedyn_include_directory})
 target_link_libraries(liedyn_allocation_counter PRIVATE liedyn_options)
 liedyn_compile_options(liedyn_allocation_counter)
 

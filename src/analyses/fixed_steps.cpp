@@ -1,4 +1,4 @@
-#include "analyses/fixed_steps.h"
+#include "liedyn/analyses/fixed_steps.h"
 
 #include <algorithm>
 
@@ -42,15 +42,10 @@ std::string redundant_row(const System& system, const SimulateOptions& options) 
   return state.redundant.empty() ? "" : system.model().row_name(state.redundant.front());
 }
 
-// Of a joint a sensor shows coordinates, or else what its multipliers are.
 bool shows_reactions(const Model& model, const Output& output) {
   return std::any_of(model.sensors.begin(), model.sensors.end(), [&](const Sensor& sensor) {
-    const ListedSensor& listed = *sensor.listed;
-    const bool of_joint = std::any_of(listed.kind.fields.begin(), listed.kind.fields.end(),
-                                      [](const Field& field) { return field.type == FieldType::Joint; });
     return output.column >= sensor.first && output.column < sensor.first + sensor.components &&
-           ((of_joint && !listed.needs.angle && !listed.needs.displacement) ||
-            listed.kind.type == "expression");
+           sensor.listed->traits.shows_reactions;
   });
 }
 

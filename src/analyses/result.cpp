@@ -1,11 +1,11 @@
-#include "analyses/result.h"
+#include "liedyn/analyses/result.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/suggest.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 

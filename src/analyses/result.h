@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "system/state.h"
+#include "liedyn/system/state.h"
 
 namespace liedyn {
 

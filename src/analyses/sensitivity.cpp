@@ -1,4 +1,4 @@
-#include "analyses/sensitivity.h"
+#include "liedyn/analyses/sensitivity.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <limits>
 #include <optional>
 
-#include "analyses/adjoint.h"
-#include "analyses/choose_formulation.h"
-#include "analyses/fixed_steps.h"
-#include "analyses/free_parameters.h"
-#include "base/suggest.h"
-#include "model/number_paths.h"
+#include "liedyn/analyses/adjoint.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/fixed_steps.h"
+#include "liedyn/analyses/free_parameters.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "analyses/result.h"
-#include "system/initial.h"
-#include "system/system.h"
+#include "liedyn/analyses/result.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

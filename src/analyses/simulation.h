@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/simulate.h"
-#include "integrators/driver.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/integrators/driver.h"
 
 namespace liedyn {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/registry.h"
-#include "base/suggest.h"
-#include "integrators/diagonally_implicit.h"
-#include "integrators/explicit_runge_kutta.h"
-#include "integrators/generalized_alpha.h"
-#include "integrators/multistep.h"
-#include "integrators/registration.h"
-#include "integrators/single_step.h"
+#include "liedyn/base/registry.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/integrators/diagonally_implicit.h"
+#include "liedyn/integrators/explicit_runge_kutta.h"
+#include "liedyn/integrators/generalized_alpha.h"
+#include "liedyn/integrators/multistep.h"
+#include "liedyn/integrators/registration.h"
+#include "liedyn/integrators/single_step.h"
 
 namespace liedyn {
 

@@ -6,7 +6,7 @@
 // Register before the first model is read or built. docs/howto/add_an_integrator.md says what a method has to do.
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyses/sensitivity.h"
-#include "analyses/simulate.h"
-#include "io/read_model.h"
-#include "model/joints/held_rows.h"
-#include "system/testing.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/joints/held_rows.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

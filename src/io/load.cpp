@@ -1,6 +1,6 @@
-#include "io/load.h"
+#include "liedyn/io/load.h"
 
-#include "system/further_findings.h"
+#include "liedyn/system/further_findings.h"
 
 namespace liedyn {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "io/read_model.h"
-#include "model/builder.h"
-#include "system/system.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/builder.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "io/plugin.h"
+#include "liedyn/io/plugin.h"
 
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 namespace {

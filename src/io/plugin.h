@@ -13,9 +13,9 @@
 #include <array>
 #include <string>
 
-#include "integrators/registration.h"
-#include "model/model.h"
-#include "model/registration.h"
+#include "liedyn/integrators/registration.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/registration.h"
 
 namespace liedyn {
 

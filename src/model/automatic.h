@@ -17,8 +17,8 @@
 #include <array>
 #include <limits>
 
-#include "base/dual.h"
-#include "model/batch_of.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

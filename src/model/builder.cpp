@@ -1,11 +1,11 @@
-#include "model/builder.h"
+#include "liedyn/model/builder.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "base/suggest.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 namespace {

@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/matrix.h"
-#include "model/description.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -8,8 +8,8 @@
 // kind cannot be: no name or one that is taken, fields without a name, a type or a unit that fit, attachments to fields that it does not have.
 #pragma once
 
-#include "model/element.h"
-#include "model/sensors/sensor.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/sensors/sensor.h"
 
 namespace liedyn {
 

@@ -9,9 +9,9 @@
 #include <limits>
 #include <random>
 
-#include "lie/so3.h"
-#include "model/builder.h"
-#include "model/motion.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/builder.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 

@@ -1,12 +1,12 @@
-#include "model/forces/contact.h"
+#include "liedyn/model/forces/contact.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/dual.h"
-#include "model/common_fields.h"
-#include "model/typed_rotation.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -222,8 +222,9 @@ namespace {
 template <class First, class Second>
 ListedKind contact_kind(std::string type, std::string summary) {
   std::vector<Field> fields = {between_bodies(fmt::format("The body with the {}, and the body with the {}.",
-                                                          First::name, Second::name)),
-                               two_points()};
+                                                          First::name, Second::name))
+                                   .as(Contact<First, Second>::kBetween),
+                               two_points().as(Contact<First, Second>::kPoints)};
   fields[1].summary =
       fmt::format("In the initial configuration, inertial axes: {}, and {}.", First::point, Second::point);
   std::vector<Field> first = First::shape_fields(0), second = Second::shape_fields(1);
@@ -234,12 +235,15 @@ ListedKind contact_kind(std::string type, std::string summary) {
         a.name = "first_" + a.name;
         b.name = "second_" + b.name;
       }
-  for (std::vector<Field>& part : {std::ref(first), std::ref(second)})
-    fields.insert(fields.end(), part.begin(), part.end());
-  const std::vector<Field> normal = normal_fields(1.5), friction = friction_fields();
-  fields.insert(fields.end(), normal.begin(), normal.end());
-  fields.insert(fields.end(), friction.begin(), friction.end());
-  return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<Contact<First, Second>>};
+  using E = Contact<First, Second>;
+  const auto add = [&](const std::vector<Field>& part, int from) {
+    for (const Field& field : part) fields.push_back(field.as(from++));
+  };
+  add(first, E::kFirst);
+  add(second, E::kSecond);
+  add(normal_fields(1.5), E::kNormal);
+  add(friction_fields(), E::kFriction);
+  return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<E>};
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
-#include "model/forces/list.h"
+#include "liedyn/model/forces/list.h"
 
-#include "base/registry.h"
-#include "model/forces/applied.h"
-#include "model/forces/bushing.h"
-#include "model/forces/contact.h"
-#include "model/forces/coordinate_forces.h"
-#include "model/forces/joint_effort.h"
-#include "model/forces/line_load.h"
-#include "model/forces/spring_damper.h"
-#include "model/forces/two_point_force.h"
-#include "model/registration.h"
+#include "liedyn/base/registry.h"
+#include "liedyn/model/forces/applied.h"
+#include "liedyn/model/forces/bushing.h"
+#include "liedyn/model/forces/contact.h"
+#include "liedyn/model/forces/coordinate_forces.h"
+#include "liedyn/model/forces/joint_effort.h"
+#include "liedyn/model/forces/line_load.h"
+#include "liedyn/model/forces/spring_damper.h"
+#include "liedyn/model/forces/two_point_force.h"
+#include "liedyn/model/registration.h"
 
 namespace liedyn {
 

@@ -1,15 +1,15 @@
-#include "model/joints/list.h"
+#include "liedyn/model/joints/list.h"
 
-#include "base/registry.h"
-#include "model/joints/axis_joint.h"
-#include "model/joints/coordinate_joints.h"
-#include "model/joints/distance.h"
-#include "model/joints/generic.h"
-#include "model/joints/planar_joint.h"
-#include "model/joints/rolling_disc.h"
-#include "model/joints/spherical.h"
-#include "model/joints/universal.h"
-#include "model/registration.h"
+#include "liedyn/base/registry.h"
+#include "liedyn/model/joints/axis_joint.h"
+#include "liedyn/model/joints/coordinate_joints.h"
+#include "liedyn/model/joints/distance.h"
+#include "liedyn/model/joints/generic.h"
+#include "liedyn/model/joints/planar_joint.h"
+#include "liedyn/model/joints/rolling_disc.h"
+#include "liedyn/model/joints/spherical.h"
+#include "liedyn/model/joints/universal.h"
+#include "liedyn/model/registration.h"
 
 namespace liedyn {
 
