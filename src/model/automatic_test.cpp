@@ -1,9 +1,9 @@
-#include "model/automatic.h"
+#include "liedyn/model/automatic.h"
 
 #include <gtest/gtest.h>
 
-#include "model/forces/spring_damper.h"
-#include "model/testing.h"
+#include "liedyn/model/forces/spring_damper.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,11 +1,11 @@
-#include "model/builder.h"
+#include "liedyn/model/builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 namespace {
