@@ -40,10 +40,13 @@ TEST(Registration, AWrongKindIsRefused) {
   EXPECT_THAT(force({"spring_damper", "", {on, c}}), HasSubstr("force 'spring_damper': this name is taken"));
   EXPECT_THAT(force({"f", "", {on, on}}), HasSubstr("force 'f': field 'on': this name is given twice"));
   EXPECT_THAT(force({"f", "", {c, on}}), HasSubstr("field 0[0] as its body, which the kind has not"));
-  EXPECT_THAT(force({"f", "", {on, {.name = "type", .type = FieldType::Number}}}), HasSubstr("field 'type'"));
-  EXPECT_THAT(force({"f", "", {on, {.name = "c", .type = FieldType::Vector, .defaults = {1}}}}),
-              HasSubstr("field 'c': expected 3 defaults, got 1"));
-  EXPECT_THAT(force({"f", "", {on, {.name = "c", .type = FieldType::Choice}}}),
+  EXPECT_THAT(force({"f", "", {on, number_field("type")}}), HasSubstr("field 'type'"));
+  EXPECT_THAT(
+      force({"f",
+             "",
+             {on, {.name = "c", .type = FieldType::Vector, .unit = "", .summary = "", .defaults = {1}}}}),
+      HasSubstr("field 'c': expected 3 defaults, got 1"));
+  EXPECT_THAT(force({"f", "", {on, {.name = "c", .type = FieldType::Choice, .unit = "", .summary = ""}}}),
               HasSubstr("field 'c': there is nothing to choose from"));
   EXPECT_THAT(refusal([&] {
                 register_force({{"f", "", {on, c}}, nullptr});
@@ -96,12 +99,13 @@ TEST(Registration, WhatIsRegisteredIsListed) {
   register_drag();
   register_joint({{"same_height", "Two points keep the same height.", {between_bodies(), two_points()}},
                   &make_batch<SameHeight>});
-  register_sensor({{"height",
-                    "Height of a body.",
-                    {{.name = "of", .type = FieldType::Body, .summary = "The body.", .required = true}}},
-                   "m",
-                   1,
-                   [](const auto& c, auto* out) { *out = c.motion().p.z(); }});
+  register_sensor(
+      {{"height",
+        "Height of a body.",
+        {{.name = "of", .type = FieldType::Body, .unit = "", .summary = "The body.", .required = true}}},
+       "m",
+       1,
+       [](const auto& c, auto* out) { *out = c.motion().p.z(); }});
   verlet::register_verlet();
   EXPECT_THAT(refusal([] { register_drag(); }), HasSubstr("force 'drag': this name is taken"));
 
