@@ -36,6 +36,12 @@ void register_joint(ListedKind kind) {
   check_kind("joint", kind.kind);
   if (kind.make == nullptr)
     throw InputError("joint '" + kind.kind.type + "'", "has no function that makes it");
+  // What forces, sensors and trees know about the joints of the library depends on how these derive their numbers.
+  if (kind.kind.coordinates.angle || kind.kind.coordinates.displacement || kind.kind.bearing ||
+      kind.kind.tree)
+    throw InputError(
+        "joint '" + kind.kind.type + "'",
+        "a registered joint has no coordinates that others name, no bearing and no place in a tree");
   // Elements of several shapes have several sets of attachments, and none without an entry.
   if (kind.shape == nullptr) check_attachments("joint", kind.kind, kind.make(0)->attachments());
   registry().add(std::move(kind));

@@ -754,6 +754,10 @@ void register_sensor(ListedSensor sensor) {
   if (sensor.components < least || sensor.components > kMostComponents)
     throw InputError(
         path, fmt::format("expected {} to {} components, got {}", least, kMostComponents, sensor.components));
+  // Of a joint a sensor shows coordinates, or else what the constraints transmit; one number per row are its multipliers.
+  SensorTraits& traits = sensor.traits;
+  if (joint && !traits.needs.angle && !traits.needs.displacement) traits.shows_reactions = true;
+  if (sensor.components == 0) traits.shows_multipliers = true;
   registry().add(std::move(sensor));
 }
 
