@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/suggest.h"
 #include "commands.h"
-#include "integrators/integrator.h"
-#include "io/json.h"
-#include "io/read_model.h"
-#include "model/number_paths.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/io/json.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn::cli {
 namespace {

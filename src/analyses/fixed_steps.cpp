@@ -1,4 +1,4 @@
-#include "analyses/fixed_steps.h"
+#include "liedyn/analyses/fixed_steps.h"
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
-#include "analyses/inspect.h"
+#include "liedyn/analyses/inspect.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
 
-#include "analyses/advice.h"
-#include "base/largest.h"
-#include "model/flexible/body.h"
-#include "system/redundancy.h"
+#include "liedyn/analyses/advice.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/linearization.h"
+#include "liedyn/analyses/linearization.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@
 #include <Eigen/QR>
 #include <Eigen/SparseQR>
 
-#include "lie/so3.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
-#include "system/initial.h"
-#include "system/node_components.h"
-#include "system/tree_state.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

@@ -1,13 +1,13 @@
-#include "analyses/shapes.h"
+#include "liedyn/analyses/shapes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "analyses/linearization.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/simulation.h"
+#include "liedyn/analyses/simulation.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <map>
 #include <thread>
 
-#include "analyses/choose_formulation.h"
-#include "analyses/inspect.h"
-#include "base/suggest.h"
-#include "base/version.h"
-#include "model/number_paths.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {
@@ -225,6 +225,7 @@ Simulation::Simulation(System system, SimulateOptions options, End end) {
   parts_->find_start();
   parts_->make_driver();
 }
+Simulation::Simulation(System system) : Simulation(system, default_options(system)) {}
 Simulation::Simulation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

@@ -1,4 +1,4 @@
-#include "analyses/state_space.h"
+#include "liedyn/analyses/state_space.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/modes.h"
-#include "base/suggest.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {

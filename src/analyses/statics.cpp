@@ -1,4 +1,4 @@
-#include "analyses/statics.h"
+#include "liedyn/analyses/statics.h"
 
 #include <fmt/format.h>
 
@@ -11,22 +11,22 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
-#include "analyses/inspect.h"
-#include "analyses/instability.h"
-#include "analyses/linearization.h"
-#include "analyses/modes.h"
-#include "analyses/motions.h"
-#include "analyses/shifted_matrix.h"
-#include "analyses/stiffness_scale.h"
-#include "base/largest.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
-#include "system/assembly.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
-#include "system/subsystems.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/analyses/instability.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/motions.h"
+#include "liedyn/analyses/shifted_matrix.h"
+#include "liedyn/analyses/stiffness_scale.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/assembly.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/subsystems.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "integrators/contact_watch.h"
-#include "integrators/integrator.h"
-#include "integrators/motion_guard.h"
-#include "integrators/step_limit.h"
-#include "system/redundancy.h"
+#include "liedyn/integrators/contact_watch.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/integrators/motion_guard.h"
+#include "liedyn/integrators/step_limit.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 

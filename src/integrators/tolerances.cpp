@@ -1,11 +1,11 @@
-#include "integrators/tolerances.h"
+#include "liedyn/integrators/tolerances.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "model/frame.h"
+#include "liedyn/model/frame.h"
 
 namespace liedyn {
 namespace {

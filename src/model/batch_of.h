@@ -44,8 +44,8 @@
 #include <array>
 #include <limits>
 
-#include "model/direct.h"
-#include "model/element.h"
+#include "liedyn/model/direct.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/compile.h"
+#include "liedyn/model/compile.h"
 
 #include <fmt/format.h>
 
@@ -7,21 +7,21 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "base/suggest.h"
-#include "model/beams/beam.h"
-#include "model/beams/list.h"
-#include "model/bodies/list.h"
-#include "model/bodies/rigid.h"
-#include "model/flexible/connect.h"
-#include "model/flexible/list.h"
-#include "model/forces/list.h"
-#include "model/is_given.h"
-#include "model/joints/list.h"
-#include "model/joints/types.h"
-#include "model/sensors/connect.h"
-#include "model/sensors/list.h"
-#include "model/states/list.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/list.h"
+#include "liedyn/model/bodies/list.h"
+#include "liedyn/model/bodies/rigid.h"
+#include "liedyn/model/flexible/connect.h"
+#include "liedyn/model/flexible/list.h"
+#include "liedyn/model/forces/list.h"
+#include "liedyn/model/is_given.h"
+#include "liedyn/model/joints/list.h"
+#include "liedyn/model/joints/types.h"
+#include "liedyn/model/sensors/connect.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/states/list.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {

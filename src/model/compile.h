@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "base/expression.h"
-#include "base/suggest.h"
-#include "model/description_names.h"
-#include "model/flexible/body.h"
-#include "model/number_paths.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/description_names.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn {
 namespace {

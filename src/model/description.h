@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/expression.h"
-#include "model/field.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/model/field.h"
 
 namespace liedyn {
 

@@ -3,7 +3,7 @@
 
 #include <unordered_set>
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "base/suggest.h"
-#include "model/beams/beam.h"
-#include "model/description_names.h"
-#include "model/flexible/body.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/description_names.h"
+#include "liedyn/model/flexible/body.h"
 
 namespace liedyn {
 

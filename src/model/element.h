@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "base/matrix.h"
-#include "base/varied.h"
-#include "model/description.h"
-#include "model/frame.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/frame.h"
 
 namespace liedyn {
 

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "model/description.h"
-#include "model/forces/list.h"
-#include "model/joints/held_rows.h"
-#include "model/joints/list.h"
-#include "model/sensors/list.h"
-#include "model/tree_form.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/forces/list.h"
+#include "liedyn/model/joints/held_rows.h"
+#include "liedyn/model/joints/list.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 namespace {

@@ -1,12 +1,12 @@
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/compile.h"
-#include "model/is_given.h"
+#include "liedyn/model/compile.h"
+#include "liedyn/model/is_given.h"
 
 namespace liedyn {
 

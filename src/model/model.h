@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/element.h"
-#include "model/params.h"
-#include "model/sensors/sensor.h"
-#include "model/tree.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/params.h"
+#include "liedyn/model/sensors/sensor.h"
+#include "liedyn/model/tree.h"
 
 namespace liedyn {
 

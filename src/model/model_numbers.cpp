@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "lie/so3.h"
-#include "model/bodies/rigid.h"
-#include "model/is_given.h"
-#include "model/model.h"
-#include "model/number_paths.h"
-#include "model/part_start.h"
-#include "model/sensors/list.h"
-#include "model/typed_rotation.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/bodies/rigid.h"
+#include "liedyn/model/is_given.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/part_start.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/part_start.h"
+#include "liedyn/model/part_start.h"
 
 #include <algorithm>
 
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
 // How the bodies begin that a beam or a flexible body consists of: as pieces of a rigid body.
 #pragma once
 
-#include "lie/so3.h"
-#include "model/description.h"
-#include "model/motion.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/record_all.h"
+#include "liedyn/model/record_all.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "model/tree.h"
+#include "liedyn/model/tree.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
 
-#include "lie/se3.h"
-#include "model/nodes/stage.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "model/element.h"
-#include "model/tree_form.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 

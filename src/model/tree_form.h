@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/varied.h"
-#include "model/motion.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "system/front_solver.h"
+#include "liedyn/system/front_solver.h"
 
 #include <metis.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "system/block_graph.h"
+#include "liedyn/system/block_graph.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/further_findings.h"
+#include "liedyn/system/further_findings.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <cmath>
 #include <limits>
 
-#include "base/largest.h"
-#include "model/joints/axis_joint.h"
-#include "model/nodes/stage.h"
-#include "system/assembly.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
-#include "system/subsystems.h"
-#include "system/tree_state.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/model/joints/axis_joint.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/assembly.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/subsystems.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

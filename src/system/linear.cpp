@@ -1,4 +1,4 @@
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 #include <klu.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "system/block_solver.h"
-#include "system/transposed_solver.h"
+#include "liedyn/system/block_solver.h"
+#include "liedyn/system/transposed_solver.h"
 
 namespace liedyn {
 

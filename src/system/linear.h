@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/archive.h"
-#include "base/thread_pool.h"
-#include "model/element.h"
+#include "liedyn/base/archive.h"
+#include "liedyn/base/thread_pool.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

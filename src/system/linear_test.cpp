@@ -1,14 +1,14 @@
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
 
-#include "system/block_graph.h"
-#include "system/block_solver.h"
-#include "system/front_solver.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/block_graph.h"
+#include "liedyn/system/block_solver.h"
+#include "liedyn/system/front_solver.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

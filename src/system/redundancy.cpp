@@ -1,4 +1,4 @@
-#include "system/redundancy.h"
+#include "liedyn/system/redundancy.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/nodes/stage.h"
-#include "system/subsystems.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {

@@ -1,12 +1,12 @@
 // For tests only: systems from descriptions, states at random, matrices as dense ones, differences along the groups.
 #pragma once
 
-#include "model/nodes/parameter_stage.h"
-#include "model/testing.h"
-#include "system/corrector.h"
-#include "system/initial.h"
-#include "system/system.h"
-#include "system/tree_state.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/model/testing.h"
+#include "liedyn/system/corrector.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "system/transposed_solver.h"
+#include "liedyn/system/transposed_solver.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/beams/beam.h"
+#include "liedyn/model/beams/beam.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "model/beams/list.h"
+#include "liedyn/model/beams/list.h"
 
-#include "model/beams/beam.h"
-#include "model/beams/section.h"
-#include "model/beams/three_node.h"
-#include "model/beams/two_node.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/section.h"
+#include "liedyn/model/beams/three_node.h"
+#include "liedyn/model/beams/two_node.h"
 
 namespace liedyn {
 namespace {

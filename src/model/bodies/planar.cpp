@@ -1,4 +1,4 @@
-#include "model/bodies/planar.h"
+#include "liedyn/model/bodies/planar.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/bodies/rigid.h"
+#include "liedyn/model/bodies/rigid.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "model/flexible/body.h"
+#include "liedyn/model/flexible/body.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include <set>
 #include <stdexcept>
 
-#include "base/error.h"
-#include "model/beams/beam.h"
-#include "model/beams/section.h"
-#include "model/flexible/interface.h"
-#include "model/flexible/linear_beam.h"
-#include "model/model.h"
-#include "model/typed_rotation.h"
+#include "liedyn/base/error.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/section.h"
+#include "liedyn/model/flexible/interface.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {

@@ -1,6 +1,6 @@
-#include "model/flexible/connect.h"
+#include "liedyn/model/flexible/connect.h"
 
-#include "model/flexible/body.h"
+#include "liedyn/model/flexible/body.h"
 
 namespace liedyn {
 namespace {

@@ -1,7 +1,7 @@
 // Gives the batches of flexible bodies and of their interfaces their frames and the finite elements that they share.
 #pragma once
 
-#include "model/compile.h"
+#include "liedyn/model/compile.h"
 
 namespace liedyn {
 

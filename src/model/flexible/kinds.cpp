@@ -1,4 +1,4 @@
-#include "model/flexible/kinds.h"
+#include "liedyn/model/flexible/kinds.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "model/beams/list.h"
-#include "model/flexible/body.h"
-#include "model/flexible/files.h"
-#include "model/flexible/linear_beam.h"
-#include "model/flexible/list.h"
-#include "model/flexible/numpy_files.h"
+#include "liedyn/model/beams/list.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/files.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/flexible/list.h"
+#include "liedyn/model/flexible/numpy_files.h"
 
 namespace liedyn {
 namespace {

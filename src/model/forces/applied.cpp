@@ -1,6 +1,6 @@
-#include "model/forces/applied.h"
+#include "liedyn/model/forces/applied.h"
 
-#include "model/forces/signal_force.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/forces/bushing.h"
+#include "liedyn/model/forces/bushing.h"
 
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
-#include "model/number_paths.h"
-#include "model/typed_rotation.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {

@@ -1,12 +1,12 @@
-#include "model/forces/contact.h"
+#include "liedyn/model/forces/contact.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/dual.h"
-#include "model/common_fields.h"
-#include "model/typed_rotation.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {

@@ -14,8 +14,8 @@
 //              displaced by e across the bearing's, d = |e| - c, n = -e/|e|, at one section or at both ends.
 #pragma once
 
-#include "model/forces/contact_law.h"
-#include "model/forces/watched_contact.h"
+#include "liedyn/model/forces/contact_law.h"
+#include "liedyn/model/forces/watched_contact.h"
 
 namespace liedyn {
 

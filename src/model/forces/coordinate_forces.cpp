@@ -1,10 +1,10 @@
-#include "model/forces/coordinate_forces.h"
+#include "liedyn/model/forces/coordinate_forces.h"
 
 #include <fmt/format.h>
 
-#include "base/dual.h"
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {

@@ -1,13 +1,13 @@
-#include "model/forces/joint_effort.h"
+#include "liedyn/model/forces/joint_effort.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "model/common_fields.h"
-#include "model/joint_coordinate.h"
-#include "model/model.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/joint_coordinate.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {

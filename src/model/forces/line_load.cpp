@@ -1,7 +1,7 @@
-#include "model/forces/line_load.h"
+#include "liedyn/model/forces/line_load.h"
 
-#include "model/beams/beam.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {

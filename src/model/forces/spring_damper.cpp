@@ -1,7 +1,7 @@
-#include "model/forces/spring_damper.h"
+#include "liedyn/model/forces/spring_damper.h"
 
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/joints/axis_joint.h"
+#include "liedyn/model/joints/axis_joint.h"
 
 #include <cmath>
 
-#include "model/common_fields.h"
-#include "model/tree_form.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 namespace {

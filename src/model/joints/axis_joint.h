@@ -10,7 +10,7 @@
 //   fixed             x y z          x y z        (it needs no axis: x, y, z are the inertial axes)
 #pragma once
 
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

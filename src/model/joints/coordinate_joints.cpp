@@ -1,6 +1,6 @@
-#include "model/joints/coordinate_joints.h"
+#include "liedyn/model/joints/coordinate_joints.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {

@@ -1,6 +1,6 @@
-#include "model/joints/distance.h"
+#include "liedyn/model/joints/distance.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {

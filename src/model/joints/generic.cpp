@@ -1,8 +1,8 @@
-#include "model/joints/generic.h"
+#include "liedyn/model/joints/generic.h"
 
-#include "model/common_fields.h"
-#include "model/number_paths.h"
-#include "model/typed_rotation.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {

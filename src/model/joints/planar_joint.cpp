@@ -1,6 +1,6 @@
-#include "model/joints/planar_joint.h"
+#include "liedyn/model/joints/planar_joint.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {

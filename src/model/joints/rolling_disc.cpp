@@ -1,7 +1,7 @@
-#include "model/joints/rolling_disc.h"
+#include "liedyn/model/joints/rolling_disc.h"
 
-#include "base/dual.h"
-#include "model/common_fields.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {

@@ -1,7 +1,7 @@
-#include "model/joints/spherical.h"
+#include "liedyn/model/joints/spherical.h"
 
-#include "model/common_fields.h"
-#include "model/tree_form.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 namespace {

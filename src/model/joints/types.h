@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/sensors/connect.h"
+#include "liedyn/model/sensors/connect.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/flexible/linear_beam.h"
-#include "model/joints/types.h"
-#include "model/sensors/list.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/joints/types.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {

@@ -1,8 +1,8 @@
 // How sensors find what they look at, when a model is compiled.
 #pragma once
 
-#include "model/compile.h"
-#include "model/sensors/sensor.h"
+#include "liedyn/model/compile.h"
+#include "liedyn/model/sensors/sensor.h"
 
 namespace liedyn {
 

@@ -1,14 +1,18 @@
-#include "model/sensors/list.h"
+#include "liedyn/model/sensors/list.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <type_traits>
 
-#include "lie/so3.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/sensors/connect.h"
+#include <fmt/format.h>
+
+#include "liedyn/base/registry.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/registration.h"
+#include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 namespace {
@@ -350,10 +354,8 @@ void coordinate_of_joint(const SensorContext& c, int, SensorGradient& out) {
   }
 }
 
-}  // namespace
-
-const std::vector<ListedSensor>& sensor_kinds() {
-  static const std::vector<ListedSensor> list = {
+std::vector<ListedSensor> built_in() {
+  return {
       {{"position", "Place of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m",
        3,
@@ -711,7 +713,52 @@ const std::vector<ListedSensor>& sensor_kinds() {
        },
        {.shows_reactions = true}},
   };
-  return list;
+}
+
+Registry<ListedSensor>& registry() {
+  static Registry<ListedSensor> registry(
+      "sensor", built_in(),
+      [](const ListedSensor& listed) -> const std::string& { return listed.kind.type; });
+  return registry;
+}
+
+}  // namespace
+
+const std::vector<ListedSensor>& sensor_kinds() { return registry().all(); }
+
+void register_sensor(ListedSensor sensor) {
+  check_kind("sensor", sensor.kind);
+  const std::string path = "sensor '" + sensor.kind.type + "'";
+  bool joint = false;
+  for (const Field& field : sensor.kind.fields) {
+    switch (field.type) {
+      case FieldType::Body:
+        check_attachments("sensor", sensor.kind, {sensor_attachment(sensor.kind, 0)});
+        break;
+      case FieldType::Bodies:
+        check_attachments("sensor", sensor.kind,
+                          {sensor_attachment(sensor.kind, 0), sensor_attachment(sensor.kind, 1)});
+        break;
+      case FieldType::Joint: joint = true; break;
+      case FieldType::Force:
+      case FieldType::State:
+      case FieldType::Choice: break;
+      case FieldType::Vector:
+      case FieldType::Points:
+        if (field.name == "at" || field.name == "points") break;
+        [[fallthrough]];
+      default:
+        throw InputError(path + ": field '" + field.name + "'",
+                         "a sensor does not see the value of such a field",
+                         "'of', 'at', 'between', 'points', joints, forces, states and choices it does");
+    }
+  }
+  constexpr int kMostComponents = 64;
+  const int least = joint ? 0 : 1;  // 0: one per row of the joint
+  if (sensor.components < least || sensor.components > kMostComponents)
+    throw InputError(
+        path, fmt::format("expected {} to {} components, got {}", least, kMostComponents, sensor.components));
+  registry().add(std::move(sensor));
 }
 
 Attachment sensor_attachment(const Kind& kind, int i) {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/sensors/sensor.h"
+#include "liedyn/model/sensors/sensor.h"
 
 namespace liedyn {
 

@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "base/expression.h"
-#include "model/element.h"
-#include "model/joint_coordinate.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 

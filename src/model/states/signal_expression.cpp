@@ -1,13 +1,13 @@
-#include "model/states/signal_expression.h"
+#include "liedyn/model/states/signal_expression.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/dual.h"
-#include "model/model.h"
-#include "model/sensors/list.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {

@@ -1,7 +1,7 @@
-#include "model/states/state.h"
+#include "liedyn/model/states/state.h"
 
-#include "model/model.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {
