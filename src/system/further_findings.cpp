@@ -229,7 +229,7 @@ class SoundPart {
     const auto move = [&](std::int32_t& index, Section section) {
       if (index >= 0) index = moved[static_cast<std::size_t>(section)][at(index)];
     };
-    for (const Section section : {Section::Bodies, Section::Joints})
+    for (const Section section : kSections)
       for (Entry& entry : d_.entries(section)) {
         move(entry.owner, entry.owner_section);
         move(entry.host, Section::Bodies);

@@ -12,6 +12,7 @@
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/registration.h"
+#include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 namespace {
@@ -599,7 +600,8 @@ std::vector<ListedSensor> built_in() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          const Vec3T<S> u = flexible(c).displacement(c.at, c.sensor.element);
          put(c.sensor.choice == 0 ? u : Vec3T<S>(flexible(c).frame(c.at).R * u), out);
-       }},
+       },
+       {.connect = &connect_to_displacement}},
       {{"material_position",
         "Place of a node of a flexible body, inertial axes.",
         {of_flexible(), at_material("The node nearest to this place.")}},
@@ -611,7 +613,8 @@ std::vector<ListedSensor> built_in() {
          put(frame.p +
                  frame.R * (body.place(c.at, c.sensor.element) + body.displacement(c.at, c.sensor.element)),
              out);
-       }},
+       },
+       {.connect = &connect_to_displacement}},
       {{"stress",
         "Stress in a flexible body of solid elements: xx, yy, zz, yz, xz, xy, body axes.",
         {of_flexible(), at_material("The point.")}},
@@ -619,7 +622,8 @@ std::vector<ListedSensor> built_in() {
        6,
        []<class S>(const SensorContextOf<S>& c, S* out) {
          Eigen::Map<Vec6T<S>>{out} = flexible(c).stress(c.at, c.sensor.element);
-       }},
+       },
+       {.connect = &connect_to_stress}},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
         "configuration; it goes on past half a turn, if no step turns by more.",
