@@ -8,6 +8,7 @@
 #include "model/forces/line_load.h"
 #include "model/forces/spring_damper.h"
 #include "model/forces/two_point_force.h"
+#include "model/forces/tyre.h"
 
 namespace liedyn {
 
@@ -17,6 +18,7 @@ const std::vector<ListedKind>& force_kinds() {
                                      joint_spring(), joint_stop(), joint_actuator(), joint_friction(),
                                      joint_effort(), line_load(),  two_point_force()};
     for (ListedKind& kind : contact_kinds()) kinds.push_back(std::move(kind));
+    kinds.push_back(tyre());
     return kinds;
   }();
   return list;
