@@ -8,8 +8,8 @@
 
 #include <CLI/App.hpp>
 
-#include "system/configuration.h"
-#include "system/system.h"
+#include "liedyn/system/configuration.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn::cli {
 

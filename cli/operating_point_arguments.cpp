@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "analyses/operating_point.h"
 #include "commands.h"
-#include "io/configuration_file.h"
-#include "io/read_model.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/io/configuration_file.h"
+#include "liedyn/io/read_model.h"
 #include "progress.h"
 
 namespace liedyn::cli {

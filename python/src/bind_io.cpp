@@ -1,9 +1,9 @@
 #include "bind.h"
-#include "io/read_model.h"
-#include "io/read_results.h"
-#include "io/write_convergence.h"
-#include "io/write_linear_analysis.h"
-#include "io/write_results.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/io/read_results.h"
+#include "liedyn/io/write_convergence.h"
+#include "liedyn/io/write_linear_analysis.h"
+#include "liedyn/io/write_results.h"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>

@@ -1,16 +1,16 @@
 // Equilibria, assembly, driven motion, modes and state spaces.
-#include "analyses/assembling.h"
-#include "analyses/kinematics.h"
-#include "analyses/modes.h"
-#include "analyses/operating_point.h"
-#include "analyses/state_space.h"
-#include "analyses/statics.h"
 #include "bind.h"
-#include "io/configuration_file.h"
-#include "io/write_modes.h"
-#include "io/write_state_space.h"
-#include "io/write_statics.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/assembling.h"
+#include "liedyn/analyses/kinematics.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/analyses/state_space.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/io/configuration_file.h"
+#include "liedyn/io/write_modes.h"
+#include "liedyn/io/write_state_space.h"
+#include "liedyn/io/write_statics.h"
+#include "liedyn/system/tree_state.h"
 
 #include <pybind11/complex.h>
 #include <pybind11/eigen.h>

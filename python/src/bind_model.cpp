@@ -1,9 +1,9 @@
 #include "bind.h"
-#include "model/description.h"
-#include "model/field.h"
-#include "model/model.h"
-#include "model/record_all.h"
-#include "system/further_findings.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/field.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/record_all.h"
+#include "liedyn/system/further_findings.h"
 
 #include <pybind11/stl.h>
 

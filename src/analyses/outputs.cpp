@@ -1,4 +1,4 @@
-#include "analyses/outputs.h"
+#include "liedyn/analyses/outputs.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
-#include "base/suggest.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 

@@ -1,5 +1,5 @@
 // Contacts with bristles: what sticks stays, what slides has the friction of the law.
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

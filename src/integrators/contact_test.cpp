@@ -3,8 +3,8 @@
 
 #include <numbers>
 
-#include "integrators/testing.h"
-#include "model/forces/contact.h"
+#include "liedyn/integrators/testing.h"
+#include "liedyn/model/forces/contact.h"
 
 namespace liedyn {
 namespace {

@@ -1,5 +1,5 @@
 // Wheels with tyres in motion, against closed forms.
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

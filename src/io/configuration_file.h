@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "system/configuration.h"
+#include "liedyn/system/configuration.h"
 
 namespace liedyn {
 

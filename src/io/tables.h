@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/json.h"
+#include "liedyn/io/json.h"
 
 namespace liedyn {
 

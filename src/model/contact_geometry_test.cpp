@@ -1,8 +1,8 @@
 // Where shapes touch, against a search over their points; and action and reaction.
 #include <gtest/gtest.h>
 
-#include "model/forces/contact.h"
-#include "model/testing.h"
+#include "liedyn/model/forces/contact.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

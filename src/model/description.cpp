@@ -1,4 +1,4 @@
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
-#include "base/expression.h"
-#include "base/suggest.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/forces/bristles.h"
-#include "model/number_paths.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/bristles.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn {
 namespace {
@@ -288,9 +288,7 @@ void DescriptionBuilder::numbers(std::string_view name, std::span<const double> 
     if (mistake.empty() && values[0] > kMostElements)
       mistake = fmt::format("expected at most {}, got {:g}", kMostElements, values[0]);
     if (!mistake.empty()) return field_finding(name, mistake, {}, line);
-    value->word = static_cast<std::int32_t>(description_.words.size());
-    description_.words.push_back(fmt::format("{:.0f}", values[0]));
-    return;
+    return value->set_integer(values[0]);
   }
   const bool principal_moments = kind_field->type == FieldType::Inertia && values.size() == 3;
   if (kind_field->type == FieldType::Path) {
@@ -564,8 +562,7 @@ void DescriptionBuilder::end() {
     if (kind_field.required) {
       field_finding(kind_field.name, fmt::format("missing: {}", kind_field.summary), {}, entry_->line);
     } else if (kind_field.type == FieldType::Integer && !kind_field.defaults.empty()) {
-      value.word = static_cast<std::int32_t>(description_.words.size());
-      description_.words.push_back(fmt::format("{:.0f}", kind_field.defaults[0]));
+      value.set_integer(kind_field.defaults[0]);
     } else if (!kind_field.defaults.empty()) {
       value.first = static_cast<std::int32_t>(description_.numbers.size());
       value.count = static_cast<std::uint8_t>(kind_field.defaults.size());
@@ -588,7 +585,8 @@ void DescriptionBuilder::add_flexible_frame(std::size_t index) {
                     entry.line,
                     static_cast<std::int32_t>(description_.numbers.size()),
                     {}});
-  bodies.back().flexible = static_cast<std::int32_t>(index);
+  bodies.back().owner = static_cast<std::int32_t>(index);
+  bodies.back().owner_section = Section::Flexible;
   if (names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1)) return;
   finding(entry_path(Section::Flexible, entry.name), "there is a body of this name already",
           "flexible bodies and their interfaces are bodies for joints and forces: choose another name",
@@ -632,7 +630,8 @@ void DescriptionBuilder::add_modes() {
                         entries[i].line,
                         static_cast<std::int32_t>(description_.numbers.size()),
                         {}});
-      bodies.back().flexible = static_cast<std::int32_t>(i);
+      bodies.back().owner = static_cast<std::int32_t>(i);
+      bodies.back().owner_section = Section::Flexible;
       names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
     }
   }
@@ -741,6 +740,7 @@ void DescriptionBuilder::add_beam_nodes(std::size_t index) {
                       static_cast<std::int32_t>(description_.numbers.size()),
                       {},
                       static_cast<std::int32_t>(index),
+                      Section::Beams,
                       node});
     names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
   }

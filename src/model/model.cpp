@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 #include <fmt/format.h>
 
@@ -9,20 +9,20 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/suggest.h"
-#include "model/beams/beam.h"
-#include "model/beams/list.h"
-#include "model/bodies/list.h"
-#include "model/bodies/rigid.h"
-#include "model/flexible/body.h"
-#include "model/flexible/linear_beam.h"
-#include "model/flexible/list.h"
-#include "model/forces/list.h"
-#include "model/is_given.h"
-#include "model/joints/list.h"
-#include "model/sensors/list.h"
-#include "model/states/list.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/list.h"
+#include "liedyn/model/bodies/list.h"
+#include "liedyn/model/bodies/rigid.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/flexible/list.h"
+#include "liedyn/model/forces/list.h"
+#include "liedyn/model/is_given.h"
+#include "liedyn/model/joints/list.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/states/list.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {
@@ -47,6 +47,11 @@ unsigned shape_of(const ListedKind& listed, const Description& d, const Entry& e
   return listed.shape == nullptr ? 0 : listed.shape(d, entry);
 }
 unsigned shape_of(const BodyKind&, const Description&, const Entry&) { return 0; }
+// The beam that an entry has elements along; null: it is one element.
+const Entry* beam_along(const ListedKind& listed, const Description& d, const Entry& entry) {
+  return listed.along == nullptr ? nullptr : &listed.along(d, entry);
+}
+const Entry* beam_along(const BodyKind&, const Description&, const Entry&) { return nullptr; }
 
 const std::string& word(const Description& d, const Entry& entry, int field, int i = 0) {
   return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word + i)];
@@ -117,6 +122,17 @@ std::string coordinate_mistake(const Description& d, const Entry& entry, const K
   return {};
 }
 
+// "revolute, prismatic and screw": the joints of which something is true.
+template <class Condition>
+std::string joints_with(const Condition& condition) {
+  std::vector<std::string_view> types;
+  for (const Kind& kind : kinds(Section::Joints))
+    if (condition(kind)) types.push_back(kind.type);
+  const std::string_view last = types.back();
+  types.pop_back();
+  return types.empty() ? std::string(last) : fmt::format("{} and {}", fmt::join(types, ", "), last);
+}
+
 // Whether a text begins with the name of one of these entries.
 bool names_one_of(std::string_view text, const Entry* first, const Entry* end) {
   std::size_t length = 0;
@@ -168,7 +184,9 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
   }
   std::unordered_set<std::string_view> keep_rows;
   for (const Entry& sensor : d.entries(Section::Sensors))
-    if (sensor.kind->type == "multiplier") keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
+    if (sensor_kinds()[static_cast<std::size_t>(position_in(sensor_kinds(), sensor.kind))]
+            .traits.shows_multipliers)
+      keep_rows.insert(word(d, sensor, sensor.kind->field("of")));
   for (const Entry& force : d.entries(Section::Forces)) {
     const ListedKind& listed =
         force_kinds()[static_cast<std::size_t>(position_in(force_kinds(), force.kind))];
@@ -180,13 +198,13 @@ Tree plan_tree(const Description& d, const Lookup& bodies, const std::vector<Nod
   const auto& joints = d.entries(Section::Joints);
   std::vector<TreeJoint> candidates;
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    const std::span<const Link::Kind> motions = tree_motions(joints[i].kind->type);
-    if (motions.empty() || keep_rows.contains(joints[i].name) || !(minimal || joints[i].rides)) continue;
+    const TreeForm* form = joints[i].kind->tree.get();
+    if (form == nullptr || keep_rows.contains(joints[i].name) || !(minimal || joints[i].rides)) continue;
     const int between = joints[i].kind->field("between");
     candidates.push_back(
         {static_cast<int>(i),
          {node_named(d, bodies, joints[i], between, 0), node_named(d, bodies, joints[i], between, 1)},
-         motions});
+         form->motions});
   }
   return spanning_tree(static_cast<int>(types.size()), roots, static_cast<int>(joints.size()), candidates);
 }
@@ -251,13 +269,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   std::vector<bool> own;
   const BodyKind rigid_body = rigid();  // nodes of beams and flexible bodies have the same coordinates
   for (const Entry& body : bodies) {
-    if (body.kind == &flexible_modes_kind()) {
+    if (body.kind->is_modal) {
       types.push_back(NodeType::R3);
       own.push_back(true);
       continue;
     }
-    if (body.flexible >= 0) {
-      const Entry& flexible = d.entries(Section::Flexible)[static_cast<std::size_t>(body.flexible)];
+    if (body.is_part_of(Section::Flexible)) {
+      const Entry& flexible = d.entries(Section::Flexible)[static_cast<std::size_t>(body.owner)];
       const int field = flexible.kind->field("formulation");
       const bool given = is_given(flexible, field) && word(d, flexible, field) != "model";
       const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
@@ -265,8 +283,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       own.push_back(given || !is_interface(flexible));  // no joint moves a floating frame
       continue;
     }
-    if (body.beam >= 0) {
-      const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+    if (body.is_part_of(Section::Beams)) {
+      const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.owner)];
       own.push_back(is_given(beam, kBeamFormulation) && word(d, beam, kBeamFormulation) != "model");
       const std::string& common = m.formulation_ == "auto" ? formulations().front() : m.formulation_;
       types.push_back(rigid_body.node(own.back() ? word(d, beam, kBeamFormulation) : common));
@@ -326,7 +344,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     std::map<std::tuple<std::size_t, unsigned, bool>, Batch*> of_shape;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       // A node of a beam, or a part of a flexible body: other elements bring its inertia.
-      if (entries[i].beam >= 0 || entries[i].flexible >= 0) continue;
+      if (entries[i].is_part()) continue;
       if (section == Section::Flexible && is_member(entries[i])) continue;
       const auto k = static_cast<std::size_t>(position_in(list, entries[i].kind));
       const unsigned shape = shape_of(list[k], d, entries[i]);
@@ -338,19 +356,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         m.sections.push_back(section);
         batch = m.batches.back().get();
       }
-      const int field = entries[i].kind->field("on");
-      const bool on_beam =
-          field >= 0 && entries[i].kind->fields[static_cast<std::size_t>(field)].type == FieldType::Beam;
-      if (section != Section::Beams && !on_beam) {
+      const Entry* beam = beam_along(list[k], d, entries[i]);
+      if (beam == nullptr) {
         batch->entries.push_back(static_cast<std::int32_t>(i));
         continue;
       }
-      // One for each element of the beam.
-      const Entry& beam =
-          on_beam
-              ? d.entries(Section::Beams)[static_cast<std::size_t>(beam_names.at(word(d, entries[i], field)))]
-              : entries[i];
-      for (int part = 0; part < beam_mesh(d, beam).elements; ++part) {
+      for (int part = 0; part < beam_mesh(d, *beam).elements; ++part) {
         batch->entries.push_back(static_cast<std::int32_t>(i));
         batch->parts.push_back(part);
       }
@@ -368,9 +379,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
   std::vector<int> flexible_frames(flexible.size());
   std::vector<std::vector<int>> flexible_modes(flexible.size());
   for (std::size_t i = 0; i < bodies.size(); ++i) {
-    if (bodies[i].flexible < 0) continue;
-    const auto of = static_cast<std::size_t>(bodies[i].flexible);
-    if (bodies[i].kind == &flexible_modes_kind())
+    if (!bodies[i].is_part_of(Section::Flexible)) continue;
+    const auto of = static_cast<std::size_t>(bodies[i].owner);
+    if (bodies[i].kind->is_modal)
       flexible_modes[of].push_back(static_cast<int>(i));
     else
       flexible_frames[of] = static_cast<int>(i);
@@ -468,8 +479,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                              entry.kind->fields[static_cast<std::size_t>(a.joint_field)].name),
                  fmt::format("{}, got '{}' of type {}", mistake, word(d, entry, a.joint_field, a.joint_index),
                              m.entry_of(joint_batch, joint_element).kind->type),
-                 "revolute, cylindrical and planar joints have an angle, prismatic, cylindrical and "
-                 "point_on_line joints a displacement"});
+                 joints_with([](const Kind& k) { return k.coordinates.angle; }) + " joints have an angle, " +
+                     joints_with([](const Kind& k) { return k.coordinates.displacement; }) +
+                     " joints a displacement"});
           continue;
         }
         batch.frames[static_cast<std::size_t>(e) * attachments.size() + i] =
@@ -478,12 +490,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       if (batch.coupling().multipliers > 0) {
         const auto [joint_batch, joint_element] = m.named_joint(static_cast<int>(b), e, 0);
         const Batch& joint = *m.batches[static_cast<std::size_t>(joint_batch)];
-        if (joint.coupling().rows != batch.coupling().multipliers)
-          findings.push_back(
-              {d.file, entry.line, fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
-               fmt::format("a {} joint has no {}", m.entry_of(joint_batch, joint_element).kind->type,
-                           entry.kind->type),
-               "revolute, prismatic and cylindrical joints have"});
+        const Kind& kind = *m.entry_of(joint_batch, joint_element).kind;
+        if (!kind.bearing || joint.coupling().rows != batch.coupling().multipliers)
+          findings.push_back({d.file, entry.line,
+                              fmt::format("{}.{}", section_name(m.sections[b]), entry.name),
+                              fmt::format("a {} joint has no {}", kind.type, entry.kind->type),
+                              joints_with([](const Kind& k) { return bool(k.bearing); }) + " joints have"});
         batch.joints.push_back(first_joint[static_cast<std::size_t>(joint_batch)] + joint_element);
         batch.joint_rows.push_back(joint.first_row + joint_element * joint.coupling().rows);
       }
@@ -501,7 +513,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     sensor.listed = &sensor_kinds()[static_cast<std::size_t>(position_in(sensor_kinds(), entry.kind))];
     sensor.name = entry.name;
     sensor.components = sensor.listed->components;
-    if (sensor.listed->remembers) {
+    if (sensor.listed->traits.remembers) {
       sensor.angle = m.angles;
       m.angles += sensor.components;
     }
@@ -511,12 +523,12 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       if (field.type == FieldType::Body) {
         sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
         const int node = m.frames.back().node;
-        if (sensor.listed->in_plane && (node < 0 || !is_planar(types[static_cast<std::size_t>(node)])))
+        if (sensor.listed->traits.in_plane && (node < 0 || !is_planar(types[static_cast<std::size_t>(node)])))
           findings.push_back(
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
                fmt::format("expected a body of type planar, got '{}'", word(d, entry, index)),
                "bodies in space have an orientation and a rotation_vector, joints a joint_angle"});
-        else if (sensor.listed->in_plane && m.node_of_body(node) < 0)
+        else if (sensor.listed->traits.in_plane && m.node_of_body(node) < 0)
           findings.push_back(
               {d.file, entry.line, "sensors." + entry.name + "." + field.name,
                fmt::format("in minimal coordinates a joint moves '{}', which has no angle of its own",
@@ -526,7 +538,7 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
         std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
         const Batch& batch = *m.batches[static_cast<std::size_t>(sensor.batch)];
         if (sensor.components == 0) sensor.components = batch.coupling().rows;
-        const AxisCoordinates needed = sensor.listed->needs,
+        const AxisCoordinates needed = sensor.listed->traits.needs,
                               has = m.entry_of(sensor.batch, sensor.element).kind->coordinates;
         if ((needed.angle && !has.angle) || (needed.displacement && !has.displacement))
           findings.push_back(
@@ -534,9 +546,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                fmt::format("expected a joint with {}, got '{}' of type {}",
                            needed.angle ? "an angle about its axis" : "a displacement along its axis",
                            word(d, entry, index), m.entry_of(sensor.batch, sensor.element).kind->type),
-               needed.angle
-                   ? "revolute, cylindrical, planar and planar_revolute joints have one"
-                   : "prismatic, cylindrical and point_on_line joints have one, in space and in the plane"});
+               joints_with([&](const Kind& k) {
+                 return needed.angle ? k.coordinates.angle : k.coordinates.displacement;
+               }) + " joints have one"});
       } else if (field.type == FieldType::Bodies) {
         sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
         sensor.second_frame = add_frame(entry, sensor_attachment(*entry.kind, 1));
@@ -555,13 +567,13 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
           sensor.about = choice == 0 ? driven.kind->coordinates.angle : choice == 1;
         }
         const std::string path = "sensors." + entry.name + "." + field.name;
-        if (sensor.listed->of_effort && joint < 0 && of.kind->field("points") < 0)
+        if (sensor.listed->traits.of_effort && joint < 0 && of.kind->field("points") < 0)
           findings.push_back(
               {d.file, entry.line, path,
                fmt::format("expected a force in a joint or between two points, got '{}' of type {}", of.name,
                            of.kind->type),
                "applied_force and applied_torque show what other forces exert"});
-        else if (sensor.elements > 1 && entry.kind->type != "power")
+        else if (sensor.elements > 1 && !sensor.listed->traits.sums_elements)
           findings.push_back({d.file, entry.line, path,
                               fmt::format("'{}' of type {} is spread over a beam", of.name, of.kind->type),
                               "of such a force there is the power"});
@@ -761,7 +773,7 @@ std::string Model::equation_name(int dof) const {
   if (link->kind == Link::Kind::Rotation)
     return fmt::format("joints.{}: free torque {}", joint.name, "xyz"[dof - node.v]);
   const std::string_view what = link->kind == Link::Kind::Turn ? "torque" : "force";
-  return tree_motions(joint.kind->type).size() == 1
+  return joint.kind->tree->motions.size() == 1
              ? fmt::format("joints.{}: free {}", joint.name, what)
              : fmt::format("joints.{}: free {} of motion {}", joint.name, what, link->step + 1);
 }

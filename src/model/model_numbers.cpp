@@ -3,15 +3,15 @@
 
 #include <algorithm>
 
-#include "lie/so3.h"
-#include "model/beams/beam.h"
-#include "model/bodies/rigid.h"
-#include "model/flexible/body.h"
-#include "model/is_given.h"
-#include "model/model.h"
-#include "model/number_paths.h"
-#include "model/sensors/list.h"
-#include "model/typed_rotation.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/bodies/rigid.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/is_given.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -46,7 +46,7 @@ Vec3T<S> vector_or_zero(const Inputs<S>& in, int field) {
 template <class S>
 FlexibleStart<S> flexible_start_of(const Description& d, const Entry& body, const S* params) {
   const auto& entries = d.entries(Section::Flexible);
-  const Entry& entry = entries[static_cast<std::size_t>(body.flexible)];
+  const Entry& entry = entries[static_cast<std::size_t>(body.owner)];
   if (!is_interface(entry)) return flexible_start(d, entry, entry, params);
   const std::string& name = interface_owner(d, entry);
   return flexible_start(
@@ -56,16 +56,16 @@ FlexibleStart<S> flexible_start_of(const Description& d, const Entry& body, cons
 
 template <class S>
 BodyStart<S> start_of(const Description& d, const Entry& body, const S* params) {
-  if (body.flexible >= 0) {
+  if (body.is_part_of(Section::Flexible)) {
     BodyStart<S> out;
-    if (body.kind == &flexible_modes_kind()) return out;  // relaxed
+    if (body.kind->is_modal) return out;  // relaxed
     const Pose<S> pose = flexible_start_of(d, body, params).pose;
     out.position = pose.p;
     out.rotation = SO3<S>::from_matrix(pose.R);
     return out;
   }
-  if (body.beam >= 0) {
-    const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+  if (body.is_part_of(Section::Beams)) {
+    const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.owner)];
     const Pose<S> pose =
         beam_curve(Inputs<S>(d, beam, params, nullptr)).at(beam_mesh(d, beam).fraction(body.node));
     BodyStart<S> out;
@@ -201,7 +201,7 @@ void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
       element_inputs(m, TimedNumbers<S>{params}, static_cast<int>(b), e, batch.attachments(), ends,
                      numbers.data.data());
       const Entry& entry = m.entry_of(static_cast<int>(b), e);
-      const std::string& type = entry.kind->type;
+      const TreeForm& form = *entry.kind->tree;
       const S* own = numbers.data.data() + batch.first_number + e * batch.numbers_per_element();
       const int joint = batch.entries[static_cast<std::size_t>(e)];
       const int behind =
@@ -209,10 +209,8 @@ void derive_links(const Model& m, const S* params, NumbersOf<S>& numbers) {
       const auto first_frame = static_cast<std::size_t>(batch.frames[static_cast<std::size_t>(2 * e)]);
       const bool backwards = m.frames[first_frame].node == behind;
       Pose<S> outer = pose_of(behind);
-      if (in_bodies(entry)) close_joint(type, own, backwards ? 0 : 1, ends, outer);
-      JointFrames<S> frames = joint_frames<S>(type, ends, own);
-      // Where the tree leads from the second body to the first, the axis that the second body carries comes first.
-      if (type == "universal" && backwards) std::swap(frames.motion[0], frames.motion[1]);
+      if (in_bodies(entry)) close_joint(form, own, backwards ? 0 : 1, ends, outer);
+      const JointFrames<S> frames = joint_frames<S>(form, ends, own, backwards);
       for (int i = m.tree->of_joint[static_cast<std::size_t>(joint)];;) {
         const Link& link = m.tree->links[static_cast<std::size_t>(i)];
         const Link* inner = link.parent < 0 ? nullptr : &m.tree->links[static_cast<std::size_t>(link.parent)];
@@ -258,7 +256,7 @@ namespace {
 template <class S>
 void start_beam_node(const Description& d, const Entry& body, const S* params, const Node& node,
                      InitialOf<S>& out) {
-  const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.beam)];
+  const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.owner)];
   const Inputs<S> in(d, beam, params, nullptr);
   const BodyStart<S> start = start_of(d, body, params);
   const Mat3T<S> R = start.rotation.R();
@@ -281,7 +279,7 @@ void start_beam_node(const Description& d, const Entry& body, const S* params, c
 template <class S>
 void start_flexible(const Description& d, const Entry& body, const S* params, const Node& node,
                     InitialOf<S>& out) {
-  if (body.kind == &flexible_modes_kind()) return;
+  if (body.kind->is_modal) return;
   const FlexibleStart<S> start = flexible_start_of(d, body, params);
   const Mat3T<S>& R = start.pose.R;
   S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
@@ -357,11 +355,11 @@ InitialOf<S> initial_values(const Model& m, const S* params) {
     if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];
     const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
-    if (body.beam >= 0) {
+    if (body.is_part_of(Section::Beams)) {
       start_beam_node(d, body, params, node, out);
       continue;
     }
-    if (body.flexible >= 0) {
+    if (body.is_part_of(Section::Flexible)) {
       start_flexible(d, body, params, node, out);
       continue;
     }
@@ -464,10 +462,11 @@ std::vector<Diagnostic> check_numbers(const Model& m, const double* params) {
       if (!message.empty()) add(m.entry_of(static_cast<int>(b), e), m.sections[b], message, hint);
       const Entry& entry = m.entry_of(static_cast<int>(b), e);
       if (m.sections[b] == Section::Bodies) continue;
-      const auto turned = [&](const char* field) { return is_given(entry, entry.kind->field(field)); };
+      bool turned = false;
+      for (std::size_t f = 0; f < entry.fields.size(); ++f)
+        turned = turned || (entry.fields[f].given && entry.kind->fields[f].turns);
       for (std::size_t i = 0; i < attachments.size(); ++i) {
-        const bool turns = entry.kind->type == "torque" || turned("rotational_stiffness") ||
-                           turned("rotational_damping") || attachments[i].oriented;
+        const bool turns = turned || attachments[i].oriented;
         check_point(m.frames[static_cast<std::size_t>(
                         m.batches[b]->frames[static_cast<std::size_t>(e) * attachments.size() + i])],
                     entry, m.sections[b], turns);

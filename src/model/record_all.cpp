@@ -1,4 +1,4 @@
-#include "model/record_all.h"
+#include "liedyn/model/record_all.h"
 
 #include <string>
 
@@ -24,9 +24,10 @@ void record_all(Description& d) {
     for (const std::string_view type : types) add_sensor(d, name, type, type);
   };
   for (const Entry& body : d.entries(Section::Bodies)) {
-    if (body.beam >= 0 || body.flexible >= 0) continue;
+    if (body.is_part()) continue;
     add(body, {"position", "velocity"});
-    if (body.kind->type != "point") add(body, {"orientation", "angular_velocity"});
+    if (body.kind->field("orientation") >= 0 || body.kind->field("angle") >= 0)
+      add(body, {"orientation", "angular_velocity"});
   }
   for (const Entry& joint : d.entries(Section::Joints)) {
     if (joint.rides) continue;

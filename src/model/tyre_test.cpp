@@ -1,9 +1,9 @@
 // The forces of a tyre against the closed forms of the brush model (Pacejka, Tire and Vehicle Dynamics, chapter 3).
 #include <gtest/gtest.h>
 
-#include "base/dual.h"
-#include "model/forces/tyre.h"
-#include "model/testing.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/forces/tyre.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/further_findings.h"
+#include "liedyn/system/further_findings.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 namespace {
@@ -198,8 +198,7 @@ class SoundPart {
       for (std::size_t i = 0; i < entries.size(); ++i) {
         if (dropped(section)[i]) continue;
         const Entry& entry = entries[i];
-        bool depends = (entry.beam >= 0 && dropped(Section::Beams)[at(entry.beam)]) ||
-                       (entry.flexible >= 0 && dropped(Section::Flexible)[at(entry.flexible)]);
+        bool depends = entry.is_part() && dropped(entry.owner_section)[at(entry.owner)];
         for (std::size_t f = 0; f < entry.fields.size() && !depends; ++f) {
           const Field& field = entry.kind->fields[f];
           const std::int32_t word = entry.fields[f].word;
@@ -232,8 +231,7 @@ class SoundPart {
     };
     for (const Section section : {Section::Bodies, Section::Joints})
       for (Entry& entry : d_.entries(section)) {
-        move(entry.beam, Section::Beams);
-        move(entry.flexible, Section::Flexible);
+        move(entry.owner, entry.owner_section);
         move(entry.host, Section::Bodies);
       }
     // Expressions without a value were refused, or they name parameters that were.

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "system/testing.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -220,7 +220,7 @@ class NewtonMatrix : public Matrix {
   void evaluate(const Predictor& p, const Stage& stage, IndexForm form, bool simplified, Work& work) const {
     CorrectorOptions options;
     options.form = form;
-    options.local = local_;
+    if (local_) options.local = LocalForm::Rates;
     options.chart = chart_;
     options.simplified = simplified;
     options.max_iterations = 0;

@@ -16,12 +16,12 @@
 #include <algorithm>
 #include <numbers>
 
-#include "base/dual.h"
-#include "model/forces/bristles.h"
-#include "model/forces/contact.h"
-#include "model/forces/relative_partials.h"
-#include "model/model.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/forces/bristles.h"
+#include "liedyn/model/forces/contact.h"
+#include "liedyn/model/forces/relative_partials.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 
@@ -42,7 +42,6 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
   // Points where the shapes may touch, their states, all frames of an element, its numbers.
   static constexpr int P = contact_points<First, Second>, Z = kBristleStates * P, F = 2 + Z,
                        N = Base::numbers + kBristleNumbers;
-  static constexpr int kFields = Base::kFriction + kFrictionFields;
 
   BristleContacts() : attachments_(Base::attachments()) { expressions_.clear(); }
 
@@ -147,7 +146,7 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
   template <class S>
   void derive(const Inputs<S>& in, S* p) const {
     Base::derive(in, p);
-    derive_bristles(in, kFields, p + Base::numbers);
+    derive_bristles(in, Base::kBristles, p + Base::numbers);
   }
   template <class S>
   const S* own_numbers_of(const EvaluationOf<S>& at, int e) const {

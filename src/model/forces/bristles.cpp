@@ -1,8 +1,8 @@
-#include "model/forces/bristles.h"
+#include "liedyn/model/forces/bristles.h"
 
 #include <fmt/format.h>
 
-#include "model/is_given.h"
+#include "liedyn/model/is_given.h"
 
 namespace liedyn {
 

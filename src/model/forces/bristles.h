@@ -1,7 +1,7 @@
 // What contacts with bristles (model/forces/bristle_contact.h) have to type, and their states.
 #pragma once
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,13 +1,13 @@
-#include "model/forces/contact.h"
+#include "liedyn/model/forces/contact.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "model/common_fields.h"
-#include "model/forces/bristle_contact.h"
-#include "model/forces/relative_partials.h"
-#include "model/typed_rotation.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/bristle_contact.h"
+#include "liedyn/model/forces/relative_partials.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -31,8 +31,7 @@ Field optional_length(std::string name, std::string summary) {
 constexpr int kMostSamples = 1000;
 template <class S>
 int samples(const Inputs<S>& in, int field) {
-  const std::int32_t word = in.entry().fields[static_cast<std::size_t>(field)].word;
-  return std::stoi(in.description().words[static_cast<std::size_t>(word)]);
+  return in.entry().fields[static_cast<std::size_t>(field)].integer();
 }
 BodyAxes carried_by(int body) { return body == 0 ? BodyAxes::First : BodyAxes::Second; }
 
@@ -229,8 +228,9 @@ std::unique_ptr<Batch> make_contact(unsigned shape) {
 template <class First, class Second>
 ListedKind contact_kind(std::string type, std::string summary) {
   std::vector<Field> fields = {between_bodies(fmt::format("The body with the {}, and the body with the {}.",
-                                                          First::name, Second::name)),
-                               two_points()};
+                                                          First::name, Second::name))
+                                   .as(Contact<First, Second>::kBetween),
+                               two_points().as(Contact<First, Second>::kPoints)};
   fields[1].summary =
       fmt::format("In the initial configuration, inertial axes: {}, and {}.", First::point, Second::point);
   std::vector<Field> first = First::shape_fields(0), second = Second::shape_fields(1);
@@ -241,16 +241,18 @@ ListedKind contact_kind(std::string type, std::string summary) {
         a.name = "first_" + a.name;
         b.name = "second_" + b.name;
       }
-  for (std::vector<Field>& part : {std::ref(first), std::ref(second)})
-    fields.insert(fields.end(), part.begin(), part.end());
-  const std::vector<Field> normal = normal_fields(1.5), friction = friction_fields();
-  fields.insert(fields.end(), normal.begin(), normal.end());
-  fields.insert(fields.end(), friction.begin(), friction.end());
+  using E = Contact<First, Second>;
+  const auto add = [&](const std::vector<Field>& part, int from) {
+    for (const Field& field : part) fields.push_back(field.as(from++));
+  };
+  add(first, E::kFirst);
+  add(second, E::kSecond);
+  add(normal_fields(1.5), E::kNormal);
+  add(friction_fields(), E::kFriction);
   if constexpr (contact_points<First, Second> == 0) {
-    return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<Contact<First, Second>>};
+    return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<E>};
   } else {
-    const std::vector<Field> bristles = bristle_fields();
-    fields.insert(fields.end(), bristles.begin(), bristles.end());
+    add(bristle_fields(), E::kBristles);
     return {{std::move(type), std::move(summary), std::move(fields)},
             &make_contact<First, Second>,
             &bristle_shape};

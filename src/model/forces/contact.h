@@ -16,10 +16,12 @@
 //              displaced by e across the bearing's, d = |e| - c, n = -e/|e|, at one section or at both ends.
 #pragma once
 
-#include "model/forces/contact_law.h"
-#include "model/forces/watched_contact.h"
+#include "liedyn/model/forces/contact_law.h"
+#include "liedyn/model/forces/watched_contact.h"
 
 namespace liedyn {
+
+inline constexpr int kFrictionFields = 4;
 
 template <class S>
 using FramePair = std::array<Motion<S>, 2>;
@@ -322,7 +324,8 @@ struct Contact {
     kFirst,
     kSecond = kFirst + First::fields,
     kNormal = kSecond + Second::fields,
-    kFriction = kNormal + kNormalFields
+    kFriction = kNormal + kNormalFields,
+    kBristles = kFriction + kFrictionFields
   };
 
   static std::vector<Attachment> attachments();

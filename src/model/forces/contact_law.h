@@ -15,7 +15,7 @@
 
 #include <cmath>
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 
@@ -56,7 +56,7 @@ struct ContactUnits {
 
 // The fields of the normal force, in this order: stiffness, exponent, damping, restitution, impact_speed; and of the friction: friction,
 // static_friction, smoothing, stribeck.
-inline constexpr int kNormalFields = 5, kFrictionFields = 4;
+inline constexpr int kNormalFields = 5;
 std::vector<Field> normal_fields(double exponent, const ContactUnits& units = {});
 std::vector<Field> friction_fields();
 

@@ -1,8 +1,8 @@
 // Partials of forces between two bodies that depend on their relative motion alone, by dual numbers.
 #pragma once
 
-#include "base/dual.h"
-#include "model/batch_of.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

@@ -1,9 +1,9 @@
-#include "model/forces/tyre.h"
+#include "liedyn/model/forces/tyre.h"
 
 #include <fmt/format.h>
 
-#include "model/common_fields.h"
-#include "model/forces/relative_partials.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/relative_partials.h"
 
 namespace liedyn {
 namespace {
@@ -77,44 +77,56 @@ void Tyre::partials(const World<double>&, const Motions& f, const double* p, For
 }
 
 ListedKind tyre() {
-  std::vector<Field> fields = {between_bodies("The body with the road, and the body with the wheel."),
-                               two_points()};
-  fields[1].summary =
+  std::vector<Field> fields = {
+      between_bodies("The body with the road, and the body with the wheel.").as(kBetween),
+      two_points().as(kPoints),
+      direction("normal",
+                "Normal of the road in the initial configuration, inertial axes, towards the wheel.",
+                BodyAxes::First)
+          .as(kPlaneNormal),
+      direction(
+          "axis",
+          "Axis of the wheel in the initial configuration, inertial axes; the wheel rolls forwards along "
+          "axis x normal if its spin about the axis is positive.",
+          BodyAxes::Second)
+          .as(kWheelAxis),
+      number("radius", "m", "Radius of the wheel without load.", {}, Range::Positive, true).as(kWheelRadius)};
+  fields[kPoints].summary =
       "In the initial configuration, inertial axes: a point of the road, and the centre of the wheel.";
-  fields.push_back(direction(
-      "normal", "Normal of the road in the initial configuration, inertial axes, towards the wheel.",
-      BodyAxes::First));
-  fields.push_back(direction("axis",
-                             "Axis of the wheel in the initial configuration, inertial axes; the wheel rolls "
-                             "forwards along axis x normal if its spin about the axis is positive.",
-                             BodyAxes::Second));
-  fields.push_back(number("radius", "m", "Radius of the wheel without load.", {}, Range::Positive, true));
-  for (Field& field : normal_fields(1)) fields.push_back(std::move(field));
-  for (Field& field : std::vector<Field>{
-           number("friction", "", "Coefficient of friction mu: the largest force is mu times the load.", {},
-                  Range::Positive, true),
-           number("longitudinal_stiffness", "N",
-                  "Longitudinal force divided by the longitudinal slip, for small slip.", {}, Range::Positive,
-                  true),
-           number("cornering_stiffness", "N/rad", "Lateral force divided by the slip angle, for small slip.",
-                  {}, Range::Positive, true),
-           number(
-               "nominal_load", "N",
-               "Load that both slip stiffnesses belong to; they are then proportional to the load. Without "
-               "it they do not depend on the load.",
-               {}, Range::Positive),
-           number("patch_length", "m",
-                  "Length of the contact patch, for the self-aligning torque; 0: there is none.", {0},
-                  Range::NonNegative),
-           number("rolling_radius", "m",
-                  "Distance per turn of a free wheel, divided by 2 pi; the loaded radius if not given.", {},
-                  Range::Positive),
-           number("rolling_resistance", "", "Resistance of the rolling wheel divided by the load.", {0},
-                  Range::NonNegative),
-           number("minimum_speed", "m/s",
-                  "Rolling speed below which the forces fall smoothly to those of a viscous damper.", {0.1},
-                  Range::Positive)})
-    fields.push_back(std::move(field));
+  int index = kStiffness;
+  for (const Field& field : normal_fields(1)) fields.push_back(field.as(index++));
+  const Field of_slip[] = {
+      number("friction", "", "Coefficient of friction mu: the largest force is mu times the load.", {},
+             Range::Positive, true)
+          .as(kFriction),
+      number("longitudinal_stiffness", "N",
+             "Longitudinal force divided by the longitudinal slip, for small slip.", {}, Range::Positive,
+             true)
+          .as(kLongitudinalStiffness),
+      number("cornering_stiffness", "N/rad", "Lateral force divided by the slip angle, for small slip.", {},
+             Range::Positive, true)
+          .as(kCorneringStiffness),
+      number("nominal_load", "N",
+             "Load that both slip stiffnesses belong to; they are then proportional to the load. Without it "
+             "they do not depend on the load.",
+             {}, Range::Positive)
+          .as(kNominalLoad),
+      number("patch_length", "m",
+             "Length of the contact patch, for the self-aligning torque; 0: there is none.", {0},
+             Range::NonNegative)
+          .as(kPatchLength),
+      number("rolling_radius", "m",
+             "Distance per turn of a free wheel, divided by 2 pi; the loaded radius if not given.", {},
+             Range::Positive)
+          .as(kRollingRadius),
+      number("rolling_resistance", "", "Resistance of the rolling wheel divided by the load.", {0},
+             Range::NonNegative)
+          .as(kRollingResistance),
+      number("minimum_speed", "m/s",
+             "Rolling speed below which the forces fall smoothly to those of a viscous damper.", {0.1},
+             Range::Positive)
+          .as(kMinimumSpeed)};
+  fields.insert(fields.end(), std::begin(of_slip), std::end(of_slip));
   return {
       {"tyre",
        "A tyre: a wheel of the second body on a plane road of the first, with the combined slip forces of "

@@ -23,8 +23,8 @@
 // The speed v_0 bounds the slip of wheels that stand: F is then a viscous force C s/v_0 that ends at mu N.
 #pragma once
 
-#include "model/forces/contact_law.h"
-#include "model/forces/watched_contact.h"
+#include "liedyn/model/forces/contact_law.h"
+#include "liedyn/model/forces/watched_contact.h"
 
 namespace liedyn {
 
