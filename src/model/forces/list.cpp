@@ -9,6 +9,7 @@
 #include "liedyn/model/forces/line_load.h"
 #include "liedyn/model/forces/spring_damper.h"
 #include "liedyn/model/forces/two_point_force.h"
+#include "liedyn/model/forces/tyre.h"
 #include "liedyn/model/registration.h"
 
 namespace liedyn {
@@ -20,6 +21,7 @@ std::vector<ListedKind> built_in() {
                                    joint_spring(), joint_stop(), joint_actuator(), joint_friction(),
                                    joint_effort(), line_load(),  two_point_force()};
   for (ListedKind& kind : contact_kinds()) kinds.push_back(std::move(kind));
+  kinds.push_back(tyre());
   return kinds;
 }
 
