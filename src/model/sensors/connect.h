@@ -9,12 +9,8 @@ namespace liedyn {
 // One entry of the section `sensors`, and what there is to look at.
 class SensorConnection {
  public:
-  SensorConnection(ModelCompiler& compiler, const Entry& entry, const VariableNames& variables)
-      : model(compiler.model()),
-        d(model.description()),
-        entry(entry),
-        variables(variables),
-        compiler_(&compiler) {}
+  SensorConnection(ModelCompiler& compiler, const Entry& of, const VariableNames& known)
+      : model(compiler.model()), d(model.description()), entry(of), variables(known), compiler_(&compiler) {}
 
   Model& model;
   const Description& d;
