@@ -13,6 +13,7 @@
 #include "model/bodies/planar.h"
 #include "model/bodies/rigid.h"
 #include "model/forces/applied.h"
+#include "model/forces/belt.h"
 #include "model/forces/bushing.h"
 #include "model/forces/contact.h"
 #include "model/forces/coordinate_forces.h"
@@ -23,9 +24,11 @@
 #include "model/joints/axis_joint.h"
 #include "model/joints/coordinate_joints.h"
 #include "model/joints/distance.h"
+#include "model/joints/gear_mesh.h"
 #include "model/joints/generic.h"
 #include "model/joints/list.h"
 #include "model/joints/planar_joint.h"
+#include "model/joints/pulley.h"
 #include "model/joints/rolling_disc.h"
 #include "model/joints/spherical.h"
 #include "model/joints/universal.h"
@@ -56,12 +59,12 @@ struct ElementList {
 using Elements =
     ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
                 Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, JointSpring,
-                JointStop, JointActuator, JointFriction<3, 2>, JointFriction<2, 3>, JointFriction<2, 2>,
-                Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>, PlanarRevolute,
-                PlanarPrismatic, PlanarFixed, PlanarPointOnLine, TwoNodeBeam, ThreeNodeBeam, LineLoad<2>,
-                LineLoad<3>, TwoPointForce, PlaneSphere, PlaneCapsule, PlaneBox, SphereSphere, SphereCapsule,
-                SphereBox, CapsuleCapsule, Wheel, Clearance>;
+                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, GearMesh,
+                Pulley, Belt, JointSpring, JointStop, JointActuator, JointFriction<3, 2>, JointFriction<2, 3>,
+                JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>,
+                PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine, TwoNodeBeam, ThreeNodeBeam,
+                LineLoad<2>, LineLoad<3>, TwoPointForce, PlaneSphere, PlaneCapsule, PlaneBox, SphereSphere,
+                SphereCapsule, SphereBox, CapsuleCapsule, Wheel, Clearance>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

@@ -19,6 +19,7 @@
 #include "model/flexible/list.h"
 #include "model/forces/list.h"
 #include "model/is_given.h"
+#include "model/joints/gear_mesh.h"
 #include "model/joints/list.h"
 #include "model/sensors/list.h"
 #include "model/states/list.h"
@@ -52,8 +53,9 @@ const std::string& word(const Description& d, const Entry& entry, int field, int
   return d.words[static_cast<std::size_t>(entry.fields[static_cast<std::size_t>(field)].word + i)];
 }
 
-// Index of the body's node, -1 for ground.
+// Index of the body's node, -1 for ground, which a field that was not given stands for.
 int node_named(const Description& d, const Lookup& bodies, const Entry& entry, int field, int i) {
+  if (entry.fields[static_cast<std::size_t>(field)].word < 0) return -1;
   const std::string& name = word(d, entry, field, i);
   return name == "ground" ? -1 : bodies.at(name);
 }
@@ -429,7 +431,8 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
     batch.first_row = m.rows;
     m.rows += coupling.rows * batch.size();
     m.velocity_rows += coupling.velocity_rows * batch.size();
-    if (coupling.multipliers > 0) m.forces_use_multipliers = true;
+    if (coupling.multipliers > 0 || dynamic_cast<const BothFlanks*>(&batch) != nullptr)
+      m.forces_use_multipliers = true;
     batch.first_number = m.numbers;
     if (m.sections[b] != Section::Flexible) m.numbers += batch.numbers_per_element() * batch.size();
     batch.first_angle = m.angles;
