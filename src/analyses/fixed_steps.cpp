@@ -24,13 +24,13 @@ std::vector<double> step_ends(const System& system, const SimulateOptions& o) {
 }
 
 void refuse_shared_reactions(const Model& model, int redundant_row) {
-  for (const auto& batch : model.batches)
-    if (batch->coupling().multipliers > 0)
-      throw InputError(model.description().file,
-                       fmt::format("friction here depends on reactions that are shared, since '{}' follows "
-                                   "from other constraints: they have no derivatives",
-                                   model.row_name(redundant_row)),
-                       "take the formulation 'minimal', or joints that hold fewer directions");
+  if (!model.forces_use_multipliers) return;
+  throw InputError(model.description().file,
+                   fmt::format("a force here (friction, teeth with both flanks) depends on reactions that "
+                               "are shared, since '{}' follows "
+                               "from other constraints: they have no derivatives",
+                               model.row_name(redundant_row)),
+                   "take the formulation 'minimal', or joints that hold fewer directions");
 }
 
 namespace {

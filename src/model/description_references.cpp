@@ -266,6 +266,40 @@ void DescriptionBuilder::check_found_bodies() {
         }
       }
     }
+
+  // Points and directions of elements that name joints belong to the first body of these, the pulleys of a rope to the body that carries them.
+  const auto refuse = [&](Section section, const Entry& entry, std::string_view field_name,
+                          const std::string& carrier) {
+    const auto body = unknown.find(carrier);
+    const int f = entry.kind->field(field_name);
+    if (body == unknown.end() || f < 0 || !entry.fields[static_cast<std::size_t>(f)].given) return;
+    const auto& [name, fields] = *body;
+    const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
+    finding(fmt::format("{}.{}", entry_path(section, entry.name), field_name),
+            fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                        "'{}' is unknown",
+                        missing, excerpt(name), excerpt(name)),
+            fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
+  };
+  const auto& joints = description_.entries(Section::Joints);
+  for (const Section section : {Section::Joints, Section::Forces})
+    for (const Entry& entry : description_.entries(section)) {
+      const auto word_of = [&](const Entry& of, int field) -> const std::string* {
+        const std::int32_t word = field < 0 ? -1 : of.fields[static_cast<std::size_t>(field)].word;
+        return word < 0 ? nullptr : &description_.words[static_cast<std::size_t>(word)];
+      };
+      if (entry.kind->field("pulleys") >= 0)
+        if (const std::string* carrier = word_of(entry, entry.kind->field("on")))
+          refuse(section, entry, "pulleys", *carrier);
+      if (entry.kind->field("at") < 0) continue;
+      const std::string* named = word_of(entry, entry.kind->field("joints"));
+      if (named == nullptr) continue;
+      const auto joint =
+          std::find_if(joints.begin(), joints.end(), [&](const Entry& j) { return j.name == *named; });
+      if (joint == joints.end()) continue;
+      if (const std::string* carrier = word_of(*joint, joint->kind->field("between")))
+        for (const char* field : {"at", "normal"}) refuse(section, entry, field, *carrier);
+    }
 }
 
 }  // namespace liedyn
