@@ -52,10 +52,13 @@ or raise `NumericalError` if `strict=True`.
 """
 
 from liedyn._liedyn import elements, formulations, integrators, version as __version__
+from liedyn.builder import Builder
 from liedyn.compiled import parameters
 from liedyn.convergence import Convergence, converge
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.expressions import Expression, acos, asin, atan, atan2, cos, cosh, deg, exp, floor, harmonic, log, mod, poly, sign, sin, sinh
+from liedyn.expressions import abs, max, min, sqrt, step, t, tan, tanh, where  # abs, min and max hide those of Python only as ld.min, ...
 from liedyn.gradients import Gradient, gradient
 from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
@@ -68,9 +71,11 @@ from liedyn.stepping import Simulation
 from liedyn.sweeps import Sweep, sweep
 
 __all__ = [
+    "Builder",
     "Convergence",
     "Diagnostic",
     "Equilibrium",
+    "Expression",
     "Gradient",
     "InputError",
     "LinearAnalysis",

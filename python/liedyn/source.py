@@ -14,9 +14,27 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import FILE, check, is_number
 from liedyn.errors import Diagnostic, InputError
+from liedyn.places import Places
 
-ModelSource = Union[str, os.PathLike, Mapping[str, Any]]
-"""The name of a shipped model, the path of a JSON file, or a dict with the content of such a file.
+
+class Document:
+    """Base of `Builder`: a model that is built in Python, as those who read it see it."""
+
+    def _content(self) -> dict[str, Any]:
+        """What its file would hold."""
+        raise NotImplementedError
+
+    def _text(self, content: Mapping[str, Any]) -> str:
+        """Of its file."""
+        raise NotImplementedError
+
+    def _places(self) -> Places:
+        """Where its parts were given, and the file that the rest is from."""
+        raise NotImplementedError
+
+
+ModelSource = Union[str, os.PathLike, Mapping[str, Any], Document]
+"""The name of a shipped model, the path of a JSON file, a dict with the content of such a file, or a `Builder`.
 
 In a dict numpy numbers and arrays may stand for numbers and lists, and matrices (numpy arrays, scipy.sparse matrices, lists of rows)
 for the files of a flexible body of type `matrices`. Names of files are relative to the current directory."""

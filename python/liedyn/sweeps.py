@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liedyn.arguments import COUNT, RECORD, assignments, check, shown
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.errors import Diagnostic, InputError, warn
 from liedyn.result import Result, pandas_module
 from liedyn.simulation import check_run, one_of, simulated
@@ -117,6 +117,7 @@ class Sweep(Shown, Sequence[Result]):
         return f"<Sweep: {plural(len(self), 'run')}, {plural(len(self.failures), 'failure')}>"
 
 
+@locating
 def sweep(
     model: ModelSource | Compiled,
     set: Sequence[Mapping[str, float]],

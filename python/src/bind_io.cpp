@@ -1,4 +1,6 @@
 #include "bind.h"
+#include "io/generators/list.h"
+#include "io/model_format.h"
 #include "io/read_model.h"
 #include "io/read_results.h"
 #include "io/write_convergence.h"
@@ -73,6 +75,21 @@ std::shared_ptr<Result> make_result(
 void bind_io(py::module_& m) {
   py::class_<Description>(m, "Description");
   m.def("find_model_file", &find_model_file);
+  const auto fields = [](const std::vector<Field>& list) {
+    return by_name(list, [](const Field& field) { return field.name; });
+  };
+  m.def("simulation_fields", [fields] { return fields(simulation_fields()); });
+  m.def("generators", [fields] {  // of models: a summary and the arguments, by name
+    py::dict out;
+    for (const Generator& generator : generators())
+      out[py::cast(generator.name)] = py::make_tuple(generator.summary, fields(generator.arguments));
+    return out;
+  });
+  m.def("model_keys", [] {
+    py::dict out;
+    for (const FormatKey& key : kModelKeys) out[py::cast(key.name)] = key.summary;
+    return out;
+  });
   m.def("read_model", [](const std::string& model, const PathValues& numbers) {
     std::vector<Assignment> assignments = assignments_of(numbers);
     Description description = read_model(model, assignments);
