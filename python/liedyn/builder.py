@@ -3,48 +3,37 @@
 from __future__ import annotations
 
 import copy
-import difflib
-import html
 import inspect
-import json
-import math
 import numbers
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from liedyn import _liedyn, matrices
+from liedyn import _liedyn, matrices, tree
 from liedyn.arguments import is_number, shown
 from liedyn.errors import Diagnostic, InputError, caller
 from liedyn.expressions import Expression, t
 from liedyn.handles import NAME, SYMBOL, Body, Handle, Owner, Parameter, Symbol, Table, of_section
 from liedyn.kinds import Argument, Kind, arguments_of, kinds, several, singular, with_methods
 from liedyn.model import Model
+from liedyn.model_text import parsed, with_files_from, written
 from liedyn.places import Place, Places, short_name
 from liedyn.source import Document
 from liedyn.tables import plural
+from liedyn.values import DEEPEST, Problem, described, did_you_mean, finite, is_scalar, mistake, nearest
 
 _SECTIONS = tuple(_liedyn.elements())
 _KEYS = _liedyn.model_keys()
 _FORMAT = 1
 _HIDDEN_BY = {"parameters": ("states", "sensors"), "states": ("sensors",)}  # what goes first where expressions name them
-_DEEPEST = 20  # lists in lists
 
 _SIMULATION = Kind("simulation", "", "simulation", _KEYS["simulation"], arguments_of(_liedyn.simulation_fields()))
 _GENERATORS = {
     name: Kind("arguments", name, "generator", summary, arguments_of(fields)) for name, (summary, fields) in _liedyn.generators().items()
 }
-
-
-class _Problem(Exception):
-    """What is wrong with the value of an argument."""
-
-    def __init__(self, message: str, hint: str = "", part: str = "") -> None:
-        super().__init__(message)
-        self.message, self.hint, self.part = message, hint, part
 
 
 class Entries(Mapping[str, Any]):
@@ -57,7 +46,7 @@ class Entries(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         names = self._builder._names(self._section)
         if name not in names:
-            hint = _did_you_mean(str(name), names)
+            hint = did_you_mean(str(name), names)
             raise KeyError(f"the model has no {singular(self._section)} '{name}'" + (f": {hint}" if hint else ""))
         return of_section(self._builder, self._section, name)
 
@@ -104,12 +93,9 @@ class _Methods(Document, Owner):
         self._check_name(place, call, "parameters", name, SYMBOL, "letters, digits and underscores")
         argument = f"parameters.{name}"
         try:
-            given = self._plain(value)
-            mistake = "" if _is_scalar(given) else f"expected a number or an expression, got {_described(given)}"
-        except _Problem as problem:
+            given = self._scalar(value)
+        except Problem as problem:
             raise self._error(place, call, argument, "value", problem) from None
-        if mistake:
-            raise self._error(place, call, argument, "value", _Problem(mistake))
         self._store("parameters", name, given, place, call)
         return Parameter(self, "parameters", name)
 
@@ -137,12 +123,12 @@ class _Methods(Document, Owner):
         for key, value in given.items():
             try:
                 table[key] = self._plain(value)
-            except _Problem as problem:
+            except Problem as problem:
                 raise self._error(place, call, f"tables.{name}.{key}", key, problem) from None
         forms = [{"points"}, {"file"}, {"x", "y", "values"}]
         if set(table) - {"interpolation"} not in forms:
             message = f"expected points, a file, or x, y and values, got {', '.join(table) or 'nothing'}"
-            raise self._error(place, call, f"tables.{name}", "", _Problem(message))
+            raise self._error(place, call, f"tables.{name}", "", Problem(message))
         self._store("tables", name, table, place, call)
         return Table(self, "tables", name)
 
@@ -159,7 +145,7 @@ class _Methods(Document, Owner):
         place, call = self._begin("generator", name)
         if name not in _GENERATORS:
             message = f"expected one of {', '.join(_GENERATORS)}, got {shown(name)}"
-            raise self._error(place, call, "generator", "name", _Problem(message, _did_you_mean(str(name), _GENERATORS)))
+            raise self._error(place, call, "generator", "name", Problem(message, did_you_mean(str(name), _GENERATORS)))
         given = self._converted(_GENERATORS[name], arguments, place, call, "arguments")
         self._touch()
         self._document.pop("arguments", None)
@@ -233,7 +219,7 @@ class _Methods(Document, Owner):
         try:
             here = Path(self._known.file).absolute().parent if self._known.file else Path.cwd()
             if here != path.absolute().parent:
-                content = _with_files_from(content, here, path.absolute().parent)
+                content = with_files_from(content, here, path.absolute().parent)
             if matrices.has_matrices(content):
                 content = matrices.in_files(content, path.absolute().parent, prefix=f"{path.stem}_", relative=True)
             path.write_text(self._text(content) + "\n", encoding="utf-8")
@@ -247,7 +233,7 @@ class _Methods(Document, Owner):
         if isinstance(source, Mapping):
             content = _plain_copy(source)
         elif isinstance(source, str) and source.lstrip().startswith("{"):
-            content, out._original = _parsed(source, ""), source
+            content, out._original = parsed(source, ""), source
         elif isinstance(source, (str, os.PathLike)):
             file = _liedyn.find_model_file(os.fspath(source))
             try:
@@ -256,14 +242,14 @@ class _Methods(Document, Owner):
                 raise InputError([Diagnostic(file, 0, "", f"cannot be read: {error.strerror}")]) from None
             except UnicodeDecodeError:
                 raise InputError([Diagnostic(file, 0, "", "cannot be read: it is not a text")]) from None
-            content, out._original = _parsed(text, file), text
+            content, out._original = parsed(text, file), text
             out._known.file = file
         else:
             message = f"expected the name of a file, the text of a model or a dict, got {shown(source)}"
             raise InputError([Diagnostic("", 0, "source", message)])
         for section in ("parameters", "tables", "simulation", *_SECTIONS):
             if not isinstance(content.get(section, {}), dict):
-                message = f"expected an object, got {_described(content[section])}"
+                message = f"expected an object, got {described(content[section])}"
                 raise InputError([Diagnostic(out._known.file, 0, section, message)])
         out._document, out._ordered = content, True
         return out
@@ -297,7 +283,7 @@ class _Methods(Document, Owner):
         return {key: self._document[key] for key in _KEYS if key in self._document}
 
     def _text(self, content: Mapping[str, Any]) -> str:
-        return self._original if self._original is not None else _written(content)
+        return self._original if self._original is not None and content is self._document else written(content)
 
     def _places(self) -> Places:
         out = self._known.copy()
@@ -316,23 +302,20 @@ class _Methods(Document, Owner):
         self._check_there(section, name)
         if section == "parameters":
             try:
-                value = self._plain(given["value"])
-            except _Problem as problem:
+                value = self._scalar(given["value"])
+            except Problem as problem:
                 raise self._error(place, call, f"parameters.{name}", "value", problem) from None
-            if not _is_scalar(value):
-                problem = _Problem(f"expected a number or an expression, got {_described(value)}")
-                raise self._error(place, call, f"parameters.{name}", "value", problem)
             self._store("parameters", name, value, place, call)
             return
         entry = self._document[section][name]
         kind = next((kind for kind in KINDS.values() if (kind.section, kind.type) == (section, entry.get("type"))), None)
         if kind is None:
-            raise self._error(place, call, f"{section}.{name}", "", _Problem(f"its type {shown(entry.get('type'))} is unknown"))
+            raise self._error(place, call, f"{section}.{name}", "", Problem(f"its type {shown(entry.get('type'))} is unknown"))
         path = f"{section}.{name}"
-        gone = [_argument(kind, key) for key, value in given.items() if value is None]
+        gone = [kind.argument(key) for key, value in given.items() if value is None]
         for argument in gone:
             if argument is not None and argument.required:
-                raise self._error(place, call, f"{path}.{argument.key}", argument.keyword, _Problem("is required"))
+                raise self._error(place, call, f"{path}.{argument.key}", argument.keyword, Problem("is required"))
         changed = self._converted(kind, given, place, call, path, complete=False)
         self._touch()
         entry.update(changed)
@@ -374,7 +357,7 @@ class _Methods(Document, Owner):
         if "name" in given:
             args, given = (given["name"], *args), {key: value for key, value in given.items() if key != "name"}
         if not args:
-            raise self._error(place, f"{kind.method}(...)", kind.section, "name", _Problem("is missing: the name of the element"))
+            raise self._error(place, f"{kind.method}(...)", kind.section, "name", Problem("is missing: the name of the element"))
         name, rest, first = args[0], args[1:], kind.positional
         if not rest:
             return name, given
@@ -382,7 +365,7 @@ class _Methods(Document, Owner):
         if first is None or len(rest) > (2 if first.form.pair else 1) or first.keyword in given:
             message = f"got {plural(len(rest), 'argument')} without a keyword after the name"
             allowed = f"{first.form.words} ({first.keyword})" if first is not None else "none"
-            raise self._error(place, call, f"{kind.section}.{name}", "", _Problem(message, f"expected {allowed}; give the others by keywords"))
+            raise self._error(place, call, f"{kind.section}.{name}", "", Problem(message, f"expected {allowed}; give the others by keywords"))
         if first.form.pair:
             rest = rest[0] if len(rest) == 1 and isinstance(rest[0], (list, tuple)) else rest
             return name, {first.keyword: rest, **given}
@@ -395,27 +378,27 @@ class _Methods(Document, Owner):
         out: dict[str, Any] = {}
         findings: list[Diagnostic] = []
 
-        def finding(argument: str, key: str, problem: _Problem) -> None:
+        def finding(argument: str, key: str, problem: Problem) -> None:
             findings.extend(self._error(place, call, f"{path}.{key}", argument, problem).diagnostics)
 
         for word, value in given.items():
-            argument = _argument(kind, word)
+            argument = kind.argument(word)
             if argument is None:
                 what = f"{kind.section}: {kind.type}" if kind.type else kind.section
-                hint = _did_you_mean(word, kind.arguments) or f"the arguments are {', '.join(kind.arguments)}"
-                finding(word, word, _Problem(f"unknown argument of {what}", hint))
+                hint = did_you_mean(word, kind.arguments) or f"the arguments are {', '.join(kind.arguments)}"
+                finding(word, word, Problem(f"unknown argument of {what}", hint))
             elif value is not None:
                 try:
                     out[argument.key] = self._value(argument, value)
-                except _Problem as problem:
+                except Problem as problem:
                     finding(argument.keyword + problem.part, argument.key + problem.part, problem)
         if complete:
             # What is wrong is not missing as well, nor what an unknown argument is meant to be.
-            meant = {_nearest(word, kind.arguments) for word in given if _argument(kind, word) is None}
+            meant = {nearest(word, kind.arguments) for word in given if kind.argument(word) is None}
             for argument in kind.arguments.values():
                 if argument.required and given.get(argument.keyword, given.get(argument.key)) is None and argument.keyword not in meant:
                     unit = f" in {argument.unit}" if argument.unit else ""
-                    finding(argument.keyword, argument.key, _Problem(f"is missing: {argument.form.words}{unit}. {argument.summary}"))
+                    finding(argument.keyword, argument.key, Problem(f"is missing: {argument.form.words}{unit}. {argument.summary}"))
         if findings:
             raise InputError(findings)
         # In the order of the list, as the documentation has it.
@@ -429,15 +412,15 @@ class _Methods(Document, Owner):
                 return self._reference(argument, value)
             two = list(value) if isinstance(value, (list, tuple)) else [value]
             if len(two) != 2:
-                raise _Problem(f"expected {form.words}, got {len(two)}")
+                raise Problem(f"expected {form.words}, got {len(two)}")
             return [self._reference(argument, one) for one in two]
         if argument.key in matrices.KEYS and argument.type == "Text" and matrices.is_matrix(value):
             return copy.deepcopy(value)
         plain = self._plain(value)
-        mistake = _mistake(argument, plain)
-        if mistake:
-            hint = _did_you_mean(plain, argument.choices) if isinstance(plain, str) and argument.choices else ""
-            raise _Problem(mistake, hint)
+        wrong = mistake(argument, plain)
+        if wrong:
+            hint = did_you_mean(plain, argument.choices) if isinstance(plain, str) and argument.choices else ""
+            raise Problem(wrong, hint)
         return plain
 
     def _reference(self, argument: Argument, value: Any) -> str:
@@ -445,24 +428,24 @@ class _Methods(Document, Owner):
         if isinstance(value, str):
             return value
         if not isinstance(value, (Handle, Symbol)):
-            raise _Problem(f"expected {words} or the name of one, got {shown(value)}")
+            raise Problem(f"expected {words} or the name of one, got {shown(value)}")
         if value.section not in argument.form.sections:
-            raise _Problem(f"expected {words}, got the {singular(value.section)} '{value.name}'")
+            raise Problem(f"expected {words}, got the {singular(value.section)} '{value.name}'")
         self._check_owned(value._owner, value.section, value.name)
         return value.name
 
     def _check_owned(self, owner: Owner, section: str, name: str) -> None:
         if owner is not self:
-            raise _Problem(f"'{name}' belongs to another model", f"of this one it would be .{section}[{name!r}]")
+            raise Problem(f"'{name}' belongs to another model", f"of this one it would be .{section}[{name!r}]")
         base = name.partition(".")[0].partition("[")[0] if section in ("beams", "flexible") else name
         if base not in self._names(section) and (section, name) != ("bodies", "ground"):
-            raise _Problem(f"'{name}' is no longer in the model")
+            raise Problem(f"'{name}' is no longer in the model")
 
     def _plain(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON holds it: expressions and parts of the model by name, arrays as lists, functions traced."""
         kind = type(value)
         if kind is float or kind is int:
-            return _finite(value)
+            return finite(value)
         if kind is str:
             return value
         if isinstance(value, Expression):
@@ -471,11 +454,11 @@ class _Methods(Document, Owner):
             return str(value)
         if isinstance(value, Handle):
             what = f"the {singular(value.section)} '{value.name}'"
-            raise _Problem(f"expected a value, got {what}", "call it: torque(speed)" if isinstance(value, Table) else "")
+            raise Problem(f"expected a value, got {what}", "call it: torque(speed)" if isinstance(value, Table) else "")
         if isinstance(value, str):
             return str(value)
-        if depth > _DEEPEST:
-            raise _Problem(f"is nested more than {_DEEPEST} levels deep")
+        if depth > DEEPEST:
+            raise Problem(f"is nested more than {DEEPEST} levels deep")
         if isinstance(value, np.ndarray) and value.ndim == 0:
             return self._plain(value.item(), depth + 1)
         if isinstance(value, (list, tuple, np.ndarray)):
@@ -485,7 +468,7 @@ class _Methods(Document, Owner):
             for key, item in value.items():
                 name = key.name if isinstance(key, Handle) else key
                 if not isinstance(name, str):
-                    raise _Problem(f"expected names as keys, got {shown(key)}")
+                    raise Problem(f"expected names as keys, got {shown(key)}")
                 if isinstance(key, Handle):
                     self._check_owned(key._owner, key.section, key.name)
                 out[name] = self._part(item, f".{name}", depth)
@@ -493,26 +476,32 @@ class _Methods(Document, Owner):
         if type(value).__name__ in ("bool", "bool_"):
             return bool(value)
         if is_number(value):
-            return _finite(int(value) if isinstance(value, numbers.Integral) else value)
+            return finite(int(value) if isinstance(value, numbers.Integral) else value)
         if callable(value):
             return self._plain(self._traced(value), depth + 1)
-        raise _Problem(f"expected what a model file can hold, got {shown(value)}")
+        raise Problem(f"expected what a model file can hold, got {shown(value)}")
+
+    def _scalar(self, value: Any) -> Any:
+        plain = self._plain(value)
+        if not is_scalar(plain):
+            raise Problem(f"expected a number or an expression, got {described(plain)}")
+        return plain
 
     def _part(self, value: Any, part: str, depth: int) -> Any:
         try:
             return self._plain(value, depth + 1)
-        except _Problem as problem:
+        except Problem as problem:
             problem.part = part + problem.part
             raise
 
     def _use(self, owner: Any, section: str, name: str) -> None:
         self._check_owned(owner, section, name)
         if not SYMBOL.fullmatch(name):
-            raise _Problem(f"'{name}' cannot be named in an expression", "names in expressions have no hyphens")
+            raise Problem(f"'{name}' cannot be named in an expression", "names in expressions have no hyphens")
         for other in _HIDDEN_BY.get(section, ()):
             if name in self._names(other):
                 message = f"the {singular(section)} '{name}' is hidden by the {singular(other)} of this name"
-                raise _Problem(message, "give one of them another name")
+                raise Problem(message, "give one of them another name")
         self._used[name] = section
 
     def _traced(self, function: Callable) -> Any:
@@ -525,16 +514,16 @@ class _Methods(Document, Owner):
                 raise ValueError
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
-            raise _Problem(f"expected a function whose arguments have names, got {shown(function)}", "lambda t: ...") from None
+            raise Problem(f"expected a function whose arguments have names, got {shown(function)}", "lambda t: ...") from None
         args, named = [], {}
         for parameter in parameters:
             if parameter.default is not parameter.empty:
                 continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                raise _Problem(f"expected a function whose arguments have names, got *{parameter.name}")
+                raise Problem(f"expected a function whose arguments have names, got *{parameter.name}")
             if parameter.name not in known:
                 message = f"the function takes '{parameter.name}', but the model has no parameter, state or sensor of this name"
-                raise _Problem(message, _did_you_mean(parameter.name, known) or "the time is t; give sensors and states before the function")
+                raise Problem(message, did_you_mean(parameter.name, known) or "the time is t; give sensors and states before the function")
             meant = known[parameter.name]
             value = meant if isinstance(meant, Expression) else of_section(self, *meant)
             if parameter.kind is parameter.KEYWORD_ONLY:
@@ -543,9 +532,9 @@ class _Methods(Document, Owner):
                 args.append(value)
         out = function(*args, **named)
         if out is None:
-            raise _Problem("the function returned None", "end it with `return ...`")
+            raise Problem("the function returned None", "end it with `return ...`")
         if callable(out) and not isinstance(out, (Expression, Handle)):
-            raise _Problem("the function returned a function")
+            raise Problem("the function returned a function")
         return out
 
     # ---- bookkeeping
@@ -556,21 +545,21 @@ class _Methods(Document, Owner):
     def _check_name(self, place: tuple[str, int], call: str, section: str, name: Any, pattern: Any, characters: str) -> None:
         path = f"{section}.{name}" if isinstance(name, str) else section
         if not isinstance(name, str):
-            raise self._error(place, call, path, "name", _Problem(f"expected a string, got {shown(name)}"))
+            raise self._error(place, call, path, "name", Problem(f"expected a string, got {shown(name)}"))
         if not pattern.fullmatch(name):
             message = f"expected a name of {characters} that begins with a letter or underscore, got {shown(name)}"
-            raise self._error(place, call, path, "name", _Problem(message))
+            raise self._error(place, call, path, "name", Problem(message))
         if name in self._names(section):
             where = self._known._calls.get(path)
             hint = f"it was given at {short_name(where.file)}:{where.line}" if where else ""
-            problem = _Problem(f"the model has a {singular(section)} '{name}' already", hint)
+            problem = Problem(f"the model has a {singular(section)} '{name}' already", hint)
             raise self._error(place, call, path, "name", problem)
         if section == "bodies" and name == "ground":
-            raise self._error(place, call, path, "name", _Problem("'ground' is the name of the inertial frame"))
+            raise self._error(place, call, path, "name", Problem("'ground' is the name of the inertial frame"))
         hidden = self._used.get(name)
         if hidden is not None and section in _HIDDEN_BY.get(hidden, ()):
             message = f"a {singular(section)} of this name hides the {singular(hidden)} '{name}', which expressions use"
-            raise self._error(place, call, path, "name", _Problem(message, "choose another name"))
+            raise self._error(place, call, path, "name", Problem(message, "choose another name"))
 
     def _store(self, section: str, name: str, value: Any, place: tuple[str, int], call: str) -> None:
         self._touch()
@@ -581,11 +570,11 @@ class _Methods(Document, Owner):
         place, call = caller(), key
         try:
             plain = self._plain(value)
-            if key == "gravity" and not (isinstance(plain, list) and len(plain) == 3 and all(map(_is_scalar, plain))):
-                raise _Problem(f"expected 3 numbers, got {_described(plain)}")
+            if key == "gravity" and not (isinstance(plain, list) and len(plain) == 3 and all(map(is_scalar, plain))):
+                raise Problem(f"expected 3 numbers, got {described(plain)}")
             if key != "gravity" and not isinstance(value, str):
-                raise _Problem(f"expected a string, got {shown(value)}")
-        except _Problem as problem:
+                raise Problem(f"expected a string, got {shown(value)}")
+        except Problem as problem:
             raise self._error(place, call, key, problem.part, problem) from None
         self._touch()
         self._document[key] = plain
@@ -595,7 +584,7 @@ class _Methods(Document, Owner):
         self._original = None
 
     @staticmethod
-    def _error(place: tuple[str, int], call: str, path: str, argument: str, problem: _Problem) -> InputError:
+    def _error(place: tuple[str, int], call: str, path: str, argument: str, problem: Problem) -> InputError:
         file, line = place
         return InputError([Diagnostic(short_name(file), line, path, problem.message, problem.hint, call, argument)])
 
@@ -607,50 +596,22 @@ class _Methods(Document, Owner):
     def __getattr__(self, name: str) -> NoReturn:
         if name in _SEVERAL:
             raise AttributeError(f"'{name}' is the type of several kinds of elements: {' or '.join(_SEVERAL[name])}")
-        hint = "" if name.startswith("_") else _did_you_mean(name, [*KINDS, *vars(_Methods)])
+        hint = "" if name.startswith("_") else did_you_mean(name, [*KINDS, *vars(_Methods)])
         raise AttributeError(f"Builder has no attribute '{name}'" + (f" ({hint})" if hint else ""))
 
     # ---- shown
 
     def __repr__(self) -> str:
         counts = [(len(self._names(section)), section) for section in _SECTIONS]
-        parts = ", ".join(plural(count, singular(section)) if section != "bodies" else _bodies(count) for count, section in counts if count)
+        parts = ", ".join(f"{count} {section if count > 1 else singular(section)}" for count, section in counts if count)
         generated = f", generator {self._document['generator']}" if "generator" in self._document else ""
         return f"<Builder {self.name}: {parts or 'empty'}{generated}>"
 
     def __str__(self) -> str:
-        lines = [self.name]
-        branches = self._tree()
-        for i, (title, leaves) in enumerate(branches):
-            last = i == len(branches) - 1
-            lines.append(("└─ " if last else "├─ ") + title)
-            for j, leaf in enumerate(leaves):
-                lines.append(("   " if last else "│  ") + ("└─ " if j == len(leaves) - 1 else "├─ ") + leaf)
-        return "\n".join(lines)
+        return tree.text(self.name, self._content())
 
     def _repr_html_(self) -> str:
-        parts = []
-        for title, leaves in self._tree():
-            items = "".join(f"<li>{html.escape(leaf)}</li>" for leaf in leaves)
-            inside = f"<details open><summary>{html.escape(title)}</summary><ul>{items}</ul></details>" if leaves else html.escape(title)
-            parts.append(f"<li>{inside}</li>")
-        return f"<p><b>{html.escape(self.name)}</b></p><ul>{''.join(parts)}</ul>"
-
-    def _tree(self) -> list[tuple[str, list[str]]]:
-        """Branches with their leaves."""
-        most = 40
-        out: list[tuple[str, list[str]]] = []
-        for key, value in self._content().items():
-            if key in ("liedyn", "name", "$schema"):
-                continue
-            if not isinstance(value, Mapping) or not value:
-                out.append((f"{key}: {_brief(value)}", []))
-                continue
-            leaves = [_leaf(key, name, item) for name, item in list(value.items())[:most]]
-            if len(value) > most:
-                leaves.append(f"... and {len(value) - most} more")
-            out.append((f"{key} ({len(value)})" if key in _SECTIONS else key, leaves))
-        return out
+        return tree.html(self.name, self._content())
 
 
 KINDS = kinds(frozenset(name for name in dir(_Methods) if not name.startswith("_")) | frozenset(_SECTIONS))
@@ -701,137 +662,12 @@ Builder.generator.__doc__ += "".join(
 )
 
 
-# ---- what values are
-
-
-def _argument(kind: Kind, word: str) -> Argument | None:
-    """By keyword, or by the key of the model file where that is a word of Python."""
-    found = kind.arguments.get(word)
-    return found if found is not None else kind.arguments.get(word + "_")
-
-
-def _finite(value: Any) -> Any:
-    try:
-        if math.isfinite(value):
-            return value if type(value) is int else float(value)
-    except OverflowError:  # a whole number beyond the range of floating-point numbers
-        pass
-    raise _Problem(f"expected a finite number, got {shown(value)}")
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (int, float, str)) and not isinstance(value, bool)
-
-
-def _is_entry(value: Any) -> bool:
-    """A number, an expression, or a function of time as an object."""
-    return _is_scalar(value) or isinstance(value, dict)
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    if isinstance(value, dict):
-        return f"a dict with {', '.join(map(repr, list(value)[:3])) or 'nothing'}"
-    if isinstance(value, str) or value is None:
-        return shown(value)
-    return f"{value!r} ({type(value).__name__})"
-
-
-def _list_mistake(value: Any, count: int) -> str:
-    if not isinstance(value, list):
-        return f"expected {count} numbers, got {_described(value)}"
-    if len(value) != count:
-        return f"expected {count} numbers, got {len(value)}"
-    wrong = next((item for item in value if not _is_entry(item)), None)
-    return "" if wrong is None else f"expected {count} numbers, got {_described(wrong)} among them"
-
-
-def _mistake(argument: Argument, value: Any) -> str:
-    """What is wrong with the form of a value; empty if nothing is, or if only the program can tell."""
-    kind = argument.type
-    if argument.consistent and (value == "consistent" or (isinstance(value, dict) and list(value) == ["consistent"])):
-        return ""
-    if isinstance(value, dict) and (argument.in_body_axes or kind == "Rotation"):
-        return ""
-    if kind == "Number":
-        return "" if _is_entry(value) else f"expected a number or an expression, got {_described(value)}"
-    if kind == "Integer":
-        if isinstance(value, str):
-            return f"expected a whole number, got {shown(value)}: it shapes the model, so that it cannot be an expression"
-        whole = is_number(value) and float(value).is_integer()
-        return "" if whole else f"expected a whole number, got {_described(value)}"
-    if kind in ("Vector", "PlaneVector"):
-        return _list_mistake(value, 3 if kind == "Vector" else 2)
-    if kind == "Points":
-        if not isinstance(value, list) or len(value) != 2:
-            return f"expected 2 points of 3 numbers, got {_described(value)}"
-        return next(filter(None, (_list_mistake(point, 3) for point in value)), "")
-    if kind == "Choice":
-        return "" if value in argument.choices else f"expected one of {', '.join(argument.choices)}, got {_described(value)}"
-    if kind == "Choices":
-        right = isinstance(value, list) and value and all(item in argument.choices for item in value)
-        return "" if right else f"expected a list of some of {', '.join(argument.choices)}, got {value!r}"
-    if kind == "Text":
-        right = _is_scalar(value) if argument.holds_expression else isinstance(value, str)
-        return "" if right else f"expected {argument.form.words}, got {_described(value)}"
-    if kind == "Rotation":
-        form = '{"rotation_vector": [x, y, z]}, {"cardan": [a, b, c]}, {"quaternion": [w, x, y, z]}, {"axis": ..., "angle": ...} or {"matrix": ...}'
-        return f"expected {form}, got {_described(value)}"
-    if kind == "Inertia" and not (isinstance(value, list) and len(value) in (3, 6)):
-        return f"expected 3 principal moments, 6 numbers (xx, yy, zz, yz, xz, xy) or a 3x3 matrix, got {_described(value)}"
-    return ""
-
-
-def _nearest(word: str, candidates: Any) -> str:
-    by_lower = {str(candidate).lower(): str(candidate) for candidate in candidates}
-    found = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return by_lower[found[0]] if found else ""
-
-
-def _did_you_mean(word: str, candidates: Any) -> str:
-    meant = _nearest(word, candidates)
-    return f"did you mean '{meant}'?" if meant else ""
-
-
-# ---- texts
-
-
-def _parsed(text: str, file: str) -> dict[str, Any]:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        out: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in out:
-                raise InputError([Diagnostic(file, 0, key, "stands twice in the same object")])
-            out[key] = value
-        return out
-
-    def number(text: str) -> float:
-        value = float(text)
-        if not math.isfinite(value):
-            raise InputError([Diagnostic(file, 0, "", f"expected a finite number, got {text[:40]}")])
-        return value
-
-    try:
-        content = json.loads(text, object_pairs_hook=once, parse_float=number, parse_constant=number)
-    except json.JSONDecodeError as error:
-        hint = "robots (.urdf) cannot be changed: give the file to `run` or `Model`" if file.endswith(".urdf") else ""
-        raise InputError([Diagnostic(file, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None
-    except RecursionError:
-        raise InputError([Diagnostic(file, 0, "", "is nested too deeply")]) from None
-    except ValueError:  # whole numbers of thousands of digits
-        raise InputError([Diagnostic(file, 0, "", "expected numbers of at most 4300 digits")]) from None
-    if not isinstance(content, dict):
-        raise InputError([Diagnostic(file, 0, "", f"expected an object, got {_described(content)}")])
-    return content
-
-
-def _plain_copy(content: Mapping[str, Any], depth: int = 0) -> Any:
+def _plain_copy(content: Mapping[str, Any]) -> Any:
     """A dict of a model with lists instead of arrays, except matrices of flexible bodies."""
     reader = _Methods()
 
     def plain(key: str, value: Any, depth: int) -> Any:
-        if isinstance(value, Mapping) and depth < _DEEPEST:
+        if isinstance(value, Mapping) and depth < DEEPEST:
             return {str(name): plain(str(name), item, depth + 1) for name, item in value.items()}
         if key in matrices.KEYS and matrices.is_matrix(value):
             return copy.deepcopy(value)
@@ -839,62 +675,5 @@ def _plain_copy(content: Mapping[str, Any], depth: int = 0) -> Any:
 
     try:
         return plain("", content, 0)
-    except _Problem as problem:
+    except Problem as problem:
         raise InputError([Diagnostic("", 0, problem.part.lstrip("."), problem.message, problem.hint)]) from None
-
-
-def _written(content: Mapping[str, Any]) -> str:
-    """A model file with one entry per line."""
-
-    def text(value: Any) -> str:
-        return json.dumps(value, ensure_ascii=False)
-
-    parts = []
-    for key, value in content.items():
-        if key in ("tables", *_SECTIONS) and isinstance(value, dict) and value:
-            entries = ",\n    ".join(f"{text(name)}: {text(entry)}" for name, entry in value.items())
-            parts.append(f"{text(key)}: {{\n    {entries} }}")
-        else:
-            parts.append(f"{text(key)}: {text(value)}")
-    return "{ " + ",\n  ".join(parts) + " }"
-
-
-def _with_files_from(content: Mapping[str, Any], here: Path, there: Path) -> dict[str, Any]:
-    """The model with names of files that are right from another folder: of tables, meshes and matrices."""
-
-    def moved(name: Any) -> Any:
-        if not isinstance(name, str) or os.path.isabs(name):
-            return name
-        return os.path.relpath(here / name, there)
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: moved(item) if key == "table" and isinstance(item, str) else walk(item) for key, item in value.items()}
-        return [walk(item) for item in value] if isinstance(value, list) else value
-
-    out = {key: walk(value) for key, value in content.items()}
-    for section, keys in (("tables", ("file",)), ("flexible", ("file", *matrices.KEYS))):
-        for entry in out.get(section, {}).values():
-            if isinstance(entry, dict):
-                entry |= {key: moved(entry[key]) for key in keys if key in entry}
-    return out
-
-
-def _brief(value: Any) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except TypeError:  # a matrix
-        text = f"<{type(value).__name__}>"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _leaf(section: str, name: str, entry: Any) -> str:
-    if section not in _SECTIONS or not isinstance(entry, Mapping):
-        return f"{name} = {_brief(entry)}"
-    shown_fields = [_brief(value) if key in ("between", "of", "on", "joint") else f"{key}={_brief(value)}" for key, value in entry.items() if key != "type"]
-    text = f"{name}: {entry.get('type')}({', '.join(shown_fields)})"
-    return text if len(text) <= 140 else text[:137] + "..."
-
-
-def _bodies(count: int) -> str:
-    return "1 body" if count == 1 else f"{count} bodies"

@@ -97,6 +97,11 @@ class Kind:
     positional: Argument | None = field(repr=False, default=None)
     """The argument that may be given without a keyword, after the name."""
 
+    def argument(self, word: str) -> Argument | None:
+        """By keyword, or by the key of the model file where that is a word of Python."""
+        found = self.arguments.get(word)
+        return found if found is not None else self.arguments.get(word + "_")
+
     def keywords(self) -> list[Argument]:
         """What must be given by keyword: what is required first."""
         rest = [argument for argument in self.arguments.values() if argument is not self.positional]

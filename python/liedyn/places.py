@@ -47,12 +47,12 @@ class Places:
     def _located(self, finding: Diagnostic) -> Diagnostic:
         if finding.call:
             return finding
-        path = finding.path
+        path = finding.path.partition(":")[0]  # "joints.A: angle" is an equation of joint A
         while path:
             if path in self._calls:
                 place = self._calls[path]
                 entry = path.split(".")[:2]  # what the call was about; its argument is the rest
-                rest = finding.path[len(".".join(entry)) :].lstrip(".")
+                rest = finding.path[len(".".join(entry)) :].lstrip(".: ")
                 return replace(finding, file=short_name(place.file), line=place.line, call=place.call, argument=rest)
             path = re.sub(r"(\.[^.\[]*|\[[^\[]*)$|^[^.\[]*$", "", path)
         return finding if self.lines_known else replace(finding, file=self.file, line=0)

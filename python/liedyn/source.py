@@ -28,6 +28,10 @@ class Document:
         """Of its file."""
         raise NotImplementedError
 
+    def save(self, file: str | os.PathLike) -> None:
+        """Writes its file."""
+        raise NotImplementedError
+
     def _places(self) -> Places:
         """Where its parts were given, and the file that the rest is from."""
         raise NotImplementedError
