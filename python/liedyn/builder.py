@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from liedyn import _liedyn, matrices, tree
-from liedyn.arguments import is_number, shown
+from liedyn.arguments import FILE, assignments, check, is_number, shown
 from liedyn.errors import Diagnostic, InputError, caller
 from liedyn.expressions import Expression, t
 from liedyn.handles import NAME, SYMBOL, Body, Handle, Owner, Parameter, Symbol, Table, of_section
@@ -21,7 +21,7 @@ from liedyn.kinds import Argument, Kind, arguments_of, kinds, several, singular,
 from liedyn.model import Model
 from liedyn.model_text import parsed, with_files_from, written
 from liedyn.places import Place, Places, short_name
-from liedyn.source import Document
+from liedyn.source import Document, model_file_content
 from liedyn.tables import plural
 from liedyn.values import DEEPEST, Problem, described, did_you_mean, finite, is_scalar, mistake, nearest
 
@@ -117,7 +117,7 @@ class _Methods(Document, Owner):
         """
         place, call = self._begin("table", name)
         self._check_name(place, call, "tables", name, SYMBOL, "letters, digits and underscores")
-        given = {"points": points, "file": None if file is None else os.fspath(file), "x": x, "y": y, "values": values}
+        given = {"points": points, "file": os.fspath(file) if isinstance(file, os.PathLike) else file, "x": x, "y": y, "values": values}
         given = {key: value for key, value in {**given, "interpolation": interpolation}.items() if value is not None}
         table = {}
         for key, value in given.items():
@@ -125,6 +125,10 @@ class _Methods(Document, Owner):
                 table[key] = self._plain(value)
             except Problem as problem:
                 raise self._error(place, call, f"tables.{name}.{key}", key, problem) from None
+        for key in ("file", "interpolation"):
+            if key in table and not isinstance(table[key], str):
+                problem = Problem(f"expected a string, got {described(table[key])}")
+                raise self._error(place, call, f"tables.{name}.{key}", key, problem)
         forms = [{"points"}, {"file"}, {"x", "y", "values"}]
         if set(table) - {"interpolation"} not in forms:
             message = f"expected points, a file, or x, y and values, got {', '.join(table) or 'nothing'}"
@@ -143,7 +147,7 @@ class _Methods(Document, Owner):
     def generator(self, name: str, **arguments: Any) -> None:
         """A function of the program that adds entries to the model: "chain", "ring" or "net", with its arguments."""
         place, call = self._begin("generator", name)
-        if name not in _GENERATORS:
+        if not isinstance(name, str) or name not in _GENERATORS:
             message = f"expected one of {', '.join(_GENERATORS)}, got {shown(name)}"
             raise self._error(place, call, "generator", "name", Problem(message, did_you_mean(str(name), _GENERATORS)))
         given = self._converted(_GENERATORS[name], arguments, place, call, "arguments")
@@ -222,7 +226,7 @@ class _Methods(Document, Owner):
                 content = with_files_from(content, here, path.absolute().parent)
             if matrices.has_matrices(content):
                 content = matrices.in_files(content, path.absolute().parent, prefix=f"{path.stem}_", relative=True)
-            path.write_text(self._text(content) + "\n", encoding="utf-8")
+            path.write_text(self._text(content).rstrip() + "\n", encoding="utf-8")
         except OSError as error:
             raise InputError([Diagnostic(os.fspath(file), 0, "", f"cannot be written: {error.strerror}")]) from None
 
@@ -247,10 +251,13 @@ class _Methods(Document, Owner):
         else:
             message = f"expected the name of a file, the text of a model or a dict, got {shown(source)}"
             raise InputError([Diagnostic("", 0, "source", message)])
-        for section in ("parameters", "tables", "simulation", *_SECTIONS):
-            if not isinstance(content.get(section, {}), dict):
-                message = f"expected an object, got {described(content[section])}"
-                raise InputError([Diagnostic(out._known.file, 0, section, message)])
+        parts = {section: content[section] for section in ("parameters", "tables", "simulation", *_SECTIONS) if section in content}
+        for section in _SECTIONS:
+            if isinstance(parts.get(section), dict):
+                parts |= {f"{section}.{name}": entry for name, entry in parts[section].items()}
+        for path, part in parts.items():
+            if not isinstance(part, dict):
+                raise InputError([Diagnostic(out._known.file, 0, path, f"expected an object, got {described(part)}")])
         out._document, out._ordered = content, True
         return out
 
@@ -365,7 +372,8 @@ class _Methods(Document, Owner):
         if first is None or len(rest) > (2 if first.form.pair else 1) or first.keyword in given:
             message = f"got {plural(len(rest), 'argument')} without a keyword after the name"
             allowed = f"{first.form.words} ({first.keyword})" if first is not None else "none"
-            raise self._error(place, call, f"{kind.section}.{name}", "", Problem(message, f"expected {allowed}; give the others by keywords"))
+            problem = Problem(message, f"expected {allowed}; give the others by keywords")
+            raise self._error(place, call, f"{kind.section}.{name}", "", problem)
         if first.form.pair:
             rest = rest[0] if len(rest) == 1 and isinstance(rest[0], (list, tuple)) else rest
             return name, {first.keyword: rest, **given}
@@ -653,13 +661,34 @@ for _section in _SECTIONS:
 Builder.simulation.__signature__ = inspect.Signature([
     inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
     *(
-        inspect.Parameter(argument.keyword, inspect.Parameter.KEYWORD_ONLY, default=None) for argument in _SIMULATION.arguments.values()
+        inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=None) for keyword in _SIMULATION.arguments
     ),
 ])
 Builder.simulation.__doc__ += "\n\n" + "\n".join(argument.line for argument in _SIMULATION.arguments.values())
 Builder.generator.__doc__ += "".join(
     f"\n\n{name}: {kind.summary}\n" + "\n".join(argument.line for argument in kind.arguments.values()) for name, kind in _GENERATORS.items()
 )
+
+
+def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) -> dict[str, Any] | Builder:
+    """The content of a model file as a dict, to be changed and run; of a robot (.urdf) a `Builder`.
+
+    set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
+
+    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot are left out, because model files do not hold
+    them.
+    """
+    check(model=(model, FILE))
+    if not os.fspath(model).endswith(".urdf"):
+        if set is not None:
+            message = "is for robots (.urdf) only"
+            raise InputError([Diagnostic("", 0, "set", message, "`run` and `Model` set parameters of other models")])
+        return model_file_content(model)
+    description, rest = _liedyn.read_model(os.fspath(model), assignments(set))
+    if rest:
+        hint = "change other values in the Builder that this returns"
+        raise InputError([Diagnostic("", 0, path, "expected initial.JOINT, floating or stops", hint) for path, _ in rest])
+    return Builder.from_json(description.json())
 
 
 def _plain_copy(content: Mapping[str, Any]) -> Any:

@@ -1598,3 +1598,12 @@ class Builder(Document, Owner):
         value: a number or an expression, required. The expression, or several between semicolons.
         unit: a string, optional. Unit of the values, for tables and plots.
         """
+
+def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) -> dict[str, Any] | Builder:
+    """The content of a model file as a dict, to be changed and run; of a robot (.urdf) a `Builder`.
+
+    set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
+
+    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot are left out, because model files do not hold
+    them.
+    """

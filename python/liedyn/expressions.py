@@ -7,10 +7,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from liedyn.errors import Diagnostic, InputError, caller
 # comparisons, sums, products, signs, powers, and what needs no parentheses.
 _COMPARISON, _SUM, _PRODUCT, _SIGN, _POWER, _OPERAND = range(6)
 
-Operand = Union[float, "Expression"]
+_LONGEST = 100_000  # a text doubles with each use of it in itself
 
 
 def refused(argument: str, message: str, hint: str = "") -> InputError:
@@ -37,6 +38,9 @@ class Expression:
     __slots__ = ("_condition", "_level", "_names", "_text")
 
     def __init__(self, text: str, level: int = _OPERAND, names: frozenset = frozenset(), condition: bool = False) -> None:
+        if len(text) > _LONGEST:
+            message = f"an expression of more than {_LONGEST} characters"
+            raise refused("", message, "make a sensor of a part that occurs often: m.expression_sensor(name, value=...)")
         self._text = text
         self._level = level
         self._names = names  # the objects that it names: (model, section, name)
@@ -281,8 +285,17 @@ def _function(name: str, count: int, of_numbers: Callable, summary: str) -> Call
             raise refused(name, f"expected {wanted}, got {len(arguments)}")
         return _each(one, arguments)
 
+    return _documented(function, name, summary)
+
+
+def _documented(function: Callable, name: str, summary: str) -> Callable:
+    """Its name, and its arguments as the summary has them: "mod(a, b): ..."."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = summary
+    words = summary[len(name) + 1 : summary.index(")")].split(", ")
+    kinds = inspect.Parameter
+    arguments = [kinds(word, kinds.POSITIONAL_ONLY) for word in words if word != "..."]
+    function.__signature__ = inspect.Signature(arguments + [kinds("more", kinds.VAR_POSITIONAL)] * ("..." in words))
     return function
 
 
@@ -311,9 +324,7 @@ def _extreme(name: str, better: Callable, summary: str) -> Callable:
             out = pair(out, argument)
         return out
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = summary
-    return function
+    return _documented(function, name, summary)
 
 
 sin = _function("sin", 1, math.sin, "sin(x): the sine of a number or an expression, x in rad.")

@@ -36,7 +36,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
     try:
         content = json.loads(text, object_pairs_hook=once, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
-        hint = "robots (.urdf) cannot be changed: give the file to `run` or `Model`" if file.endswith(".urdf") else ""
+        hint = "ld.load(file) gives a Builder of a robot (.urdf)" if file.endswith(".urdf") else ""
         raise InputError([Diagnostic(file, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None
     except RecursionError:
         raise InputError([Diagnostic(file, 0, "", "is nested too deeply")]) from None

@@ -12,7 +12,7 @@ from typing import Any, Union
 import numpy as np
 
 from liedyn import _liedyn
-from liedyn.arguments import FILE, check, is_number
+from liedyn.arguments import is_number
 from liedyn.errors import Diagnostic, InputError
 from liedyn.places import Places
 
@@ -49,9 +49,8 @@ def models() -> list[str]:
     return _liedyn.model_names()
 
 
-def load(model: str | os.PathLike) -> dict[str, Any]:
-    """The content of a model file as a dict, to be changed and run. Robots (.urdf) have none: give their file to `run` or `Model`."""
-    check(model=(model, FILE))
+def model_file_content(model: str | os.PathLike) -> dict[str, Any]:
+    """Of the JSON file with this name."""
     name = _liedyn.find_model_file(os.fspath(model))
     try:
         with open(name, encoding="utf-8") as file:
@@ -59,8 +58,9 @@ def load(model: str | os.PathLike) -> dict[str, Any]:
     except OSError as error:
         raise InputError([Diagnostic(name, 0, "", f"cannot be read: {error.strerror}")]) from None
     except json.JSONDecodeError as error:
-        hint = "robots (.urdf) cannot be changed as a dict: give the file to `run` or `Model`" if name.endswith(".urdf") else ""
-        raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None
+        raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}")]) from None
+    except UnicodeDecodeError:
+        raise InputError([Diagnostic(name, 0, "", "cannot be read: it is not a text")]) from None
 
 
 def json_text(content: Mapping[str, Any]) -> str:

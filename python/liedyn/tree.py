@@ -61,6 +61,7 @@ def _brief(value: Any) -> str:
 def _leaf(section: str, name: str, entry: Any) -> str:
     if section not in _SECTIONS or not isinstance(entry, Mapping):
         return f"{name} = {_brief(entry)}"
-    shown_fields = [_brief(value) if key in ("between", "of", "on", "joint") else f"{key}={_brief(value)}" for key, value in entry.items() if key != "type"]
-    text = f"{name}: {entry.get('type')}({', '.join(shown_fields)})"
+    fields = [(key, _brief(value)) for key, value in entry.items() if key != "type"]
+    shown = [value if key in ("between", "of", "on", "joint") else f"{key}={value}" for key, value in fields]
+    text = f"{name}: {entry.get('type')}({', '.join(shown)})"
     return text if len(text) <= 140 else text[:137] + "..."

@@ -88,8 +88,8 @@ def mistake(argument: Argument, value: Any) -> str:
         right = is_scalar(value) if argument.holds_expression else isinstance(value, str)
         return "" if right else f"expected {argument.form.words}, got {described(value)}"
     if kind == "Rotation":
-        form = '{"rotation_vector": [x, y, z]}, {"cardan": [a, b, c]}, {"quaternion": [w, x, y, z]}, {"axis": ..., "angle": ...} or {"matrix": ...}'
-        return f"expected {form}, got {described(value)}"
+        forms = '{"rotation_vector": [3 numbers]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": [3 rows of 3]}'
+        return f"expected {forms}, got {described(value)}"
     if kind == "Inertia" and not (isinstance(value, list) and len(value) in (3, 6)):
         return f"expected 3 principal moments, 6 numbers (xx, yy, zz, yz, xz, xy) or a 3x3 matrix, got {described(value)}"
     return ""

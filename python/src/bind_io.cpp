@@ -5,6 +5,7 @@
 #include "io/read_results.h"
 #include "io/write_convergence.h"
 #include "io/write_linear_analysis.h"
+#include "io/write_model.h"
 #include "io/write_results.h"
 
 #include <fmt/format.h>
@@ -73,7 +74,7 @@ std::shared_ptr<Result> make_result(
 }  // namespace
 
 void bind_io(py::module_& m) {
-  py::class_<Description>(m, "Description");
+  py::class_<Description>(m, "Description").def("json", &model_text, "The text of a model file.");
   m.def("find_model_file", &find_model_file);
   const auto fields = [](const std::vector<Field>& list) {
     return by_name(list, [](const Field& field) { return field.name; });
