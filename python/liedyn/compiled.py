@@ -192,18 +192,24 @@ def _restored(
     return out
 
 
+def located(model: Any, error: InputError) -> InputError:
+    """An error about a model that was built in Python, with the lines that built it; another error as it is."""
+    places = model._places() if isinstance(model, Document) else getattr(model, "_places", None)
+    return places.located(error) if isinstance(places, Places) else error
+
+
 def locating(analysis: Analysis) -> Analysis:
-    """A decorator of analyses: errors about a model that was built in Python point at the lines that built it."""
+    """A decorator of analyses of a model: their errors are located."""
 
     @functools.wraps(analysis)
     def call(model: Any, *args: Any, **options: Any) -> Any:
         try:
             return analysis(model, *args, **options)
         except InputError as error:
-            places = model._places() if isinstance(model, Document) else getattr(model, "_places", None)
-            if not isinstance(places, Places):
+            better = located(model, error)
+            if better is error:
                 raise
-            raise places.located(error) from None
+            raise better from None
 
     return call
 

@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import time
+import typing
 from pathlib import Path
 
 import jsonschema
@@ -142,7 +143,13 @@ def test_the_stub_is_current():
     stub = Path(stubs.__file__).resolve().with_name("builder.pyi")
     hint = "out of date: run ./dev docs, or python -m liedyn.stubs > python/liedyn/builder.pyi"
     assert stub.read_text(encoding="utf-8") == stubs.page(), hint
-    compile(stubs.page(), stub.name, "exec")
+    names: dict = {}
+    exec(compile("from __future__ import annotations\n" + stubs.page(), stub.name, "exec"), names)
+    for name, member in vars(names["Builder"]).items():
+        if inspect.isfunction(member):
+            typing.get_type_hints(member, names)  # every type that is named is known
+            assert callable(getattr(ld.Builder, name))
+    assert {name for name in dir(ld.Builder) if not name.startswith("_")} == {name for name in dir(names["Builder"]) if not name.startswith("_")}
 
 
 def test_types_of_several_sections_have_the_section_in_their_name():
@@ -387,6 +394,8 @@ def test_errors_that_appear_when_compiling_point_at_the_call():
         with pytest.raises(ld.InputError) as caught:
             analysis()
         assert caught.value.diagnostics[0].line == here and caught.value.diagnostics[0].call == "spherical('far', ...)"
+    with pytest.raises(ld.InputError, match=rf"test_builder\.py:{here}: spherical"):
+        ld.sweep(m, [{"length": 2}])
 
 
 def test_sensors_of_a_force_with_an_error_are_left_out():
