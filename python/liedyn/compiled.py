@@ -69,8 +69,9 @@ class Compiled:
             raise InputError([Diagnostic("", 0, "model", f"expected a name, a file or a dict, got {shown(model)}")])
         self._compile(read, formulation or "")
 
-    def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]]], formulation: str) -> None:
-        description, self._rest = read
+    def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]], list[tuple[str, float]]], formulation: str) -> None:
+        description, self._rest, joints = read
+        self._joints = dict(joints)  # coordinates that joints start with, instead of the model's own
         self._compiled = _liedyn.Model(description, formulation)
         self._params = _changed(self._compiled.params(), self._rest)
 
@@ -104,8 +105,8 @@ class Compiled:
 
     def changed(self, set: Mapping[str, float]) -> Compiled:
         """The same model with other values of parameters; nothing is compiled anew."""
-        given = assignments(set)
-        return self._with(_params=_changed(self._params, given), _later=[*self._later, *given])
+        given, joints = _without_initial(assignments(set))
+        return self._with(_params=_changed(self._params, given), _later=[*self._later, *given], _joints=self._joints | joints)
 
     def in_formulation(self, formulation: str) -> Compiled:
         """The same model and values compiled for another formulation."""
@@ -130,8 +131,9 @@ class Compiled:
         for name, value in given.items():
             if value is not None:
                 setattr(options, name, value)
-        if from_ is not None:
-            _liedyn.start_from(options, self._compiled, self._params, *_configuration_text(from_))
+        if from_ is not None or self._joints:
+            text, file = ("", "") if from_ is None else _configuration_text(from_)
+            _liedyn.start_from(options, self._compiled, self._params, text, file, list(self._joints.items()))
         return options
 
     # A pickle holds the text of the model and the values that were set, so that the file need not be there when it is read; of a robot
@@ -142,14 +144,19 @@ class Compiled:
             folder = self._files.name
             files = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
         source = {"file": name, "text": text, "folder": folder, "files": files}
-        return _restored, (type(self), source, self._set, self._later, self.formulation)
+        return _restored, (type(self), source, self._set, self._later, self.formulation, self._joints)
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.formulation}, {len(self._params)} parameters>"
 
 
 def _restored(
-    kind: type[Compiled], source: dict[str, Any], set_: list[tuple[str, float]], later: list[tuple[str, float]], formulation: str
+    kind: type[Compiled],
+    source: dict[str, Any],
+    set_: list[tuple[str, float]],
+    later: list[tuple[str, float]],
+    formulation: str,
+    joints: dict[str, float],
 ) -> Compiled:
     out = object.__new__(kind)
     out._set, out._later, out._files = set_, later, None
@@ -167,6 +174,7 @@ def _restored(
         read = _liedyn.read_model_text(text, "model", set_)
     out._compile(read, formulation)
     out._params = _changed(out._params, later)
+    out._joints = joints
     return out
 
 
@@ -184,6 +192,13 @@ def compiled(model: ModelSource | Compiled, set: Mapping[str, float] | None = No
 def parameters(model: ModelSource | Compiled, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
     """Paths and values of all parameters of a model."""
     return dict(compiled(model, set).parameters)
+
+
+def _without_initial(given: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], dict[str, float]]:
+    """Values of parameters, and those of "initial.JOINT": the coordinates that joints start with."""
+    prefix = "initial."
+    joints = {path[len(prefix) :]: value for path, value in given if path.startswith(prefix)}
+    return [(path, value) for path, value in given if not path.startswith(prefix)], joints
 
 
 def _changed(params: _liedyn.Params, given: list[tuple[str, float]]) -> _liedyn.Params:

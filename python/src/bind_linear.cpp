@@ -5,6 +5,7 @@
 #include "analyses/operating_point.h"
 #include "analyses/state_space.h"
 #include "analyses/statics.h"
+#include "base/suggest.h"
 #include "bind.h"
 #include "io/configuration_file.h"
 #include "io/write_modes.h"
@@ -118,11 +119,15 @@ void bind_linear(py::module_& m) {
         return configuration_json(system, assemble(system, {time, held, free, options.from}).state);
       },
       Release());
-  m.def("start_from", [](SimulateOptions& options, const ModelPointer& model, const Params& params,
-                         const std::string& text, const std::string& file) {
-    options.from =
-        std::make_shared<const Configuration>(read_configuration_text(text, file, System(model, params)));
-  });
+  m.def("start_from",
+        [](SimulateOptions& options, const ModelPointer& model, const Params& params, const std::string& text,
+           const std::string& file, const std::vector<std::pair<std::string, double>>& joints) {
+          StartOptions start{{}, options.start};
+          for (const auto& [joint, value] : joints)
+            start.joints.push_back({.joint = joint, .value = value, .path = "initial." + excerpt(joint)});
+          options.from = std::make_shared<const Configuration>(
+              read_configuration_text(text, file, System(model, params), start));
+        });
 }
 
 }  // namespace liedyn::python

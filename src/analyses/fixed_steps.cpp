@@ -47,7 +47,8 @@ bool shows_reactions(const Model& model, const Output& output) {
     const std::string& type = sensor.listed->kind.type;
     return output.column >= sensor.first && output.column < sensor.first + sensor.components &&
            (type == "multiplier" || type == "reaction_force" || type == "reaction_torque" ||
-            type == "expression");
+            type == "expression" ||
+            (type == "power" && model.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows > 0));
   });
 }
 

@@ -540,6 +540,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
       } else if (field.type == FieldType::Bodies) {
         sensor.frame = add_frame(entry, sensor_attachment(*entry.kind, 0));
         sensor.second_frame = add_frame(entry, sensor_attachment(*entry.kind, 1));
+      } else if (field.type == FieldType::Force && !force_names.contains(word(d, entry, index))) {
+        std::tie(sensor.batch, sensor.element) = m.element_of_joint(joint_names.at(word(d, entry, index)));
+        sensor.elements = 1;
       } else if (field.type == FieldType::Force) {
         const int force = force_names.at(word(d, entry, index));
         const Entry& of = d.entries(Section::Forces)[static_cast<std::size_t>(force)];
@@ -561,10 +564,10 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
                fmt::format("expected a force in a joint or between two points, got '{}' of type {}", of.name,
                            of.kind->type),
                "applied_force and applied_torque show what other forces exert"});
-        else if (sensor.elements > 1 && entry.kind->type != "power")
+        else if (sensor.elements > 1 && !may_look_at_joint(*entry.kind))
           findings.push_back({d.file, entry.line, path,
                               fmt::format("'{}' of type {} is spread over a beam", of.name, of.kind->type),
-                              "of such a force there is the power"});
+                              "of such a force there are the power and the work"});
       } else if (field.type == FieldType::Beam) {
         const BeamPlace place = parse_beam_place(word(d, entry, index));
         const auto exact = beam_names.find(place.beam);
@@ -666,6 +669,9 @@ std::shared_ptr<const Model> Model::compile(std::shared_ptr<const Description> d
 }
 
 const std::string& Model::unit_of(const Sensor& sensor) const {
+  // What acts along the coordinate of a joint has the unit of power by that of its rate.
+  static const std::string torque = "N m", force = "N";
+  if (sensor.listed->of_effort) return sensor.driven != nullptr && sensor.about ? torque : force;
   const Entry& entry =
       description_->entries(Section::Sensors)[static_cast<std::size_t>(&sensor - sensors.data())];
   const int field = entry.kind->field("unit");
