@@ -225,11 +225,14 @@ TEST(Work, OfFrictionIsTheEnergyLost) {
 TEST(Work, OfAContactIsTheEnergyThatTheBallGains) {
   ModelBuilder b({0, 0, -9.81});
   b.body("ball", "rigid").set("mass", {1}).set("inertia", {0.01, 0.01, 0.01}).set("position", {0, 0, 0.3});
-  b.force("floor", "contact_sphere_plane")
+  b.force("floor", "contact_plane_sphere")
       .set("between", "ground", "ball")
+      .set("points", {0, 0, 0, 0, 0, 0.3})
+      .set("normal", {0, 0, 1})
       .set("radius", {0.1})
       .set("stiffness", {1e5})
-      .set("restitution", {0.7});
+      .set("restitution", {0.7})
+      .set("impact_speed", {2});
   b.sensor("work", "work").set("of", std::string("floor"));
   b.sensor("kinetic", "energy").set("part", std::string("kinetic"));
   b.sensor("z", "position").set("of", std::string("ball"));

@@ -15,6 +15,7 @@
 #include "model/beams/beam.h"
 #include "model/flexible/body.h"
 #include "model/number_paths.h"
+#include "model/sensors/list.h"
 
 namespace liedyn {
 namespace {

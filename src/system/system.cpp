@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/sensors/list.h"
+
 namespace liedyn {
 namespace {
 
