@@ -684,7 +684,8 @@ def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) ->
             message = "is for robots (.urdf) only"
             raise InputError([Diagnostic("", 0, "set", message, "`run` and `Model` set parameters of other models")])
         return model_file_content(model)
-    description, rest = _liedyn.read_model(os.fspath(model), assignments(set))
+    # A robot's reader takes initial.JOINT itself.
+    description, rest, _ = _liedyn.read_model(os.fspath(model), assignments(set))
     if rest:
         hint = "change other values in the Builder that this returns"
         raise InputError([Diagnostic("", 0, path, "expected initial.JOINT, floating or stops", hint) for path, _ in rest])

@@ -159,6 +159,9 @@ def converge(
     if norm not in ("max", "end"):
         raise InputError([Diagnostic("", 0, "norm", f"expected max or end, got {norm!r}")])
     models = [compiled(model, set, name) for name in names(formulations, "formulations") or [None]]
+    for joint in models[0]._joints:
+        message = "convergence is measured from the configuration of the model, and from no other"
+        raise InputError([Diagnostic("", 0, f"initial.{joint}", message)])
     options = _liedyn.ConvergeOptions(models[0]._compiled)
     options.sensors = names(of, "of", of="sensors")
     options.jobs = jobs

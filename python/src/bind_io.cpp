@@ -1,4 +1,5 @@
 #include "bind.h"
+#include "liedyn/io/configuration_file.h"
 #include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/read_model.h"
@@ -23,11 +24,14 @@ std::vector<Assignment> assignments_of(const PathValues& numbers) {
   return out;
 }
 
-// A description, and the numbers that remain to be set in its Params.
-std::pair<Description, PathValues> with_rest(Description description, const std::vector<Assignment>& rest) {
-  PathValues numbers;
+// A description, the numbers that remain to be set in its Params, and the coordinates that joints start with.
+std::tuple<Description, PathValues, PathValues> with_rest(Description description,
+                                                          std::vector<Assignment> rest) {
+  PathValues numbers, joints;
+  for (const JointStart& start : take_initial(rest, description))
+    joints.emplace_back(start.joint, start.value);
   for (const Assignment& a : rest) numbers.emplace_back(a.path, a.value);
-  return {std::move(description), std::move(numbers)};
+  return {std::move(description), std::move(numbers), std::move(joints)};
 }
 
 // A model built in Python has neither a file nor lines.

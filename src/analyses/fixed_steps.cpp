@@ -45,7 +45,10 @@ std::string redundant_row(const System& system, const SimulateOptions& options) 
 bool shows_reactions(const Model& model, const Output& output) {
   return std::any_of(model.sensors.begin(), model.sensors.end(), [&](const Sensor& sensor) {
     return output.column >= sensor.first && output.column < sensor.first + sensor.components &&
-           sensor.listed->traits.shows_reactions;
+           (sensor.listed->traits.shows_reactions ||
+            // The power of a joint is that of its multipliers.
+            (sensor.listed->traits.sums_elements &&
+             model.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows > 0));
   });
 }
 

@@ -16,6 +16,7 @@
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/forces/bristles.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {

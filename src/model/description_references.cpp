@@ -8,6 +8,7 @@
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 
@@ -119,11 +120,18 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
   };
   if (has_failed(word) || has_failed(fmt::format("{}.*", section_name(target)))) return;
   const Entry& entry = description_.entries(section_)[index];
+  const bool or_joint = target == Section::Forces && may_look_at_joint(*entry.kind);
+  if (or_joint &&
+      (names_[static_cast<std::size_t>(Section::Joints)]->contains(word) || has_failed("joints.*")))
+    return;
   std::string hint;
   if (findings_.size() < kMaxFindings) {  // looking through all names is slow, for a model with many mistakes
     Suggestion suggestion(word);
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
+    if (or_joint)
+      for (const Entry& candidate : description_.entries(Section::Joints))
+        suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
     for (const Section other :
          {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
@@ -141,6 +149,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
           fmt::format("there is no {} '{}'",
                       target == Section::Joints     ? "joint"
                       : target == Section::States   ? "state"
+                      : or_joint                    ? "force or joint"
                       : target == Section::Forces   ? "force"
                       : target == Section::Flexible ? "flexible body"
                                                     : "body",

@@ -182,6 +182,7 @@ class SoundPart {
       case FieldType::Joint:
       case FieldType::Joints: return among(Section::Joints, name);
       case FieldType::State: return among(Section::States, name);
+      case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
       case FieldType::Force: return among(Section::Forces, name);
       case FieldType::Beam: {
