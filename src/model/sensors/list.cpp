@@ -790,7 +790,7 @@ Attachment sensor_attachment(const Kind& kind, int i) {
 
 bool may_look_at_joint(const Kind& kind) {
   return std::any_of(sensor_kinds().begin(), sensor_kinds().end(), [&](const ListedSensor& listed) {
-    return &listed.kind == &kind && listed.traits.sums_elements;
+    return listed.kind.type == kind.type && listed.traits.sums_elements;
   });
 }
 
