@@ -13,12 +13,13 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "io/json.h"
+#include "liedyn/io/json.h"
 
 namespace liedyn {
 
@@ -38,6 +39,8 @@ class Tables {
   // Files are looked for beside this one.
   explicit Tables(std::string model_file) : model_file_(std::move(model_file)) {}
 
+  // A name that expressions may use without arguments, even if a table has the same.
+  void add_variable(std::string_view name) { variables_.emplace(name); }
   // Throws TableError.
   void add(std::string_view name, JsonValue table);
   // The text with calls of tables written out. Throws TableError.
@@ -67,6 +70,7 @@ class Tables {
   std::map<std::string, std::string, std::less<>> constants_;  // "move.end"
   std::map<std::string, std::string, std::less<>>
       motions_;  // trajectories of several coordinates: their names
+  std::set<std::string, std::less<>> variables_;
 };
 
 }  // namespace liedyn

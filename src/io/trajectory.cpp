@@ -1,4 +1,4 @@
-#include "io/trajectory.h"
+#include "liedyn/io/trajectory.h"
 
 #include <algorithm>
 #include <cmath>

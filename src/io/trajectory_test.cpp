@@ -1,5 +1,5 @@
 // Trajectories: limits, waypoints, continuity and rest by fine sampling of what the reader writes, and closed forms.
-#include "io/trajectory.h"
+#include "liedyn/io/trajectory.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "base/expression.h"
-#include "base/time_jet.h"
-#include "io/read_model.h"
-#include "model/testing.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/base/time_jet.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,8 +1,8 @@
 // Machine elements in every variant: their matrices against differences along the groups, in every formulation, and what is said about mistakes.
 #include <gtest/gtest.h>
 
-#include "model/number_paths.h"
-#include "system/testing.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

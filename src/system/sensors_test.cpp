@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "model/sensors/list.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -166,6 +166,7 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"effort", scalar(-k.brake * k.nut_omega)},
           {"power", scalar(-k.brake * k.nut_omega * k.nut_omega)},
           {"quantity", scalar(2 * 0.4 * k.nut_omega)},
+          {"work", scalar(0)},  // at the start
           {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},
           {"energy_second", scalar(k.kinetic())},

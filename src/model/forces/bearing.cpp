@@ -1,11 +1,11 @@
-#include "model/forces/bearing.h"
+#include "liedyn/model/forces/bearing.h"
 
 #include <fmt/format.h>
 
-#include "model/common_fields.h"
-#include "model/joints/held_rows.h"
-#include "model/number_paths.h"
-#include "model/typed_rotation.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/joints/held_rows.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {

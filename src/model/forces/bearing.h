@@ -11,7 +11,7 @@
 //   (-f, -r x f - m) on the first body and (Q^T f, Q^T m) on the second.
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

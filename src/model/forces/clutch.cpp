@@ -1,4 +1,4 @@
-#include "model/forces/clutch.h"
+#include "liedyn/model/forces/clutch.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "model/forces/machine.h"
+#include "liedyn/model/forces/machine.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/forces/dc_motor.h"
+#include "liedyn/model/forces/dc_motor.h"
 
 #include <fmt/format.h>
 

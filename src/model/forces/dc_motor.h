@@ -6,7 +6,7 @@
 // The torque constant k is the constant of the back-EMF as well: what the motor takes, V i, is R i^2 + L i i' + k w i.
 #pragma once
 
-#include "model/forces/machine.h"
+#include "liedyn/model/forces/machine.h"
 
 namespace liedyn {
 

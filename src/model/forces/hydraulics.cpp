@@ -1,4 +1,4 @@
-#include "model/forces/hydraulics.h"
+#include "liedyn/model/forces/hydraulics.h"
 
 #include <fmt/format.h>
 

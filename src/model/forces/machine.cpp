@@ -1,4 +1,4 @@
-#include "model/forces/machine.h"
+#include "liedyn/model/forces/machine.h"
 
 namespace liedyn {
 namespace {

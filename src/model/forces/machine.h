@@ -22,12 +22,12 @@
 //   template <class S> static S quantity(int which, const S& x, const S& rate, const S* s, const S* n);
 #pragma once
 
-#include "base/dual.h"
-#include "model/common_fields.h"
-#include "model/forces/machine_output.h"
-#include "model/forces/machine_states.h"
-#include "model/forces/signal_force.h"
-#include "model/joint_coordinate.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/machine_output.h"
+#include "liedyn/model/forces/machine_states.h"
+#include "liedyn/model/forces/signal_force.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 
