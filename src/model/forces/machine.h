@@ -201,7 +201,7 @@ class Machine : public SignalBatch, public MachineOutput {
     int count = 0;
     for (const FieldValue& value : entry.fields)
       count = std::max(count, value.first + value.count - entry.first_number);
-    std::array<S, kMostOwnNumbers> own;
+    std::array<S, kMostOwnNumbers> own{};
     std::copy_n(in.all_numbers() + entry.first_number, std::min(count, kMostOwnNumbers), own.begin());
     Inputs<S> one = in;
     one.set_own_numbers(own.data());
@@ -260,7 +260,7 @@ class Machine : public SignalBatch, public MachineOutput {
   template <class S>
   Seen<S> seen_by(const EvaluationOf<S>& at, const std::array<Motion<S>, F>& f,
                   const std::array<Vec6T<S>, F>& B) const {
-    Seen<S> out;
+    Seen<S> out{};
     out.value = S(0);
     if constexpr (E::reads_value) out.value = C::template value<S>(f, first_of(at), reference(at));
     out.rate = S(0);
@@ -287,7 +287,7 @@ class Machine : public SignalBatch, public MachineOutput {
     if (i >= F) return Vec6T<S>::Zero();
     const auto f = motions(at);
     const auto B = C::template gradient<S>(f, first_of(at));
-    std::array<S, static_cast<std::size_t>(States) + 1> rates;
+    std::array<S, static_cast<std::size_t>(States) + 1> rates{};
     return -effort_of<S>(at, f, seen_by<S>(at, f, B), rates.data()) * B[index(i)];
   }
   template <class S>
@@ -321,7 +321,7 @@ class Machine : public SignalBatch, public MachineOutput {
   void add_residual(const EvaluationOf<S>& at) const {
     const auto f = motions(at);
     const auto B = C::template gradient<S>(f, first_of(at));
-    std::array<S, static_cast<std::size_t>(States) + 1> rates;
+    std::array<S, static_cast<std::size_t>(States) + 1> rates{};
     const S effort = effort_of<S>(at, f, seen_by<S>(at, f, B), rates.data());
     push<S>(at, effort, B, rates.data());
   }
@@ -339,8 +339,8 @@ class Machine : public SignalBatch, public MachineOutput {
     C::derivatives(f, first_of(at), reference(at), inertia != 0, x);
 
     // e and f_k with their derivatives with respect to x, x' and the states, then with respect to the signals.
-    std::array<Local, static_cast<std::size_t>(States) + 1> local_states, local_rates;
-    std::array<Local, static_cast<std::size_t>(N)> local_n;
+    std::array<Local, static_cast<std::size_t>(States) + 1> local_states{}, local_rates{};
+    std::array<Local, static_cast<std::size_t>(N)> local_n{};
     for (int k = 0; k < States; ++k) local_states[index(k)] = seed<2 + States>(seen.states[index(k)], 2 + k);
     for (int i = 0; i < N; ++i) local_n[index(i)] = Local(seen.n[index(i)]);
     Local effort(0);
@@ -357,11 +357,11 @@ class Machine : public SignalBatch, public MachineOutput {
       return (output == 0 ? effort : local_rates[index(output - 1)]).d[index(direction)];
     };
     std::vector<SignalExpression::Derivatives>& u = scratch(expressions_.size());
-    std::array<std::array<double, kOutputs>, kMostSignals> by_signal;
+    std::array<std::array<double, kOutputs>, kMostSignals> by_signal{};
     for (std::size_t k = 0; k < expressions_.size(); ++k) {
       expressions_[k].derivatives(at, parameters_of(at, k), seen_, u[k]);
-      std::array<Along, static_cast<std::size_t>(States) + 1> s, along_rates;
-      std::array<Along, static_cast<std::size_t>(N)> n;
+      std::array<Along, static_cast<std::size_t>(States) + 1> s{}, along_rates{};
+      std::array<Along, static_cast<std::size_t>(N)> n{};
       for (int i = 0; i < States; ++i) s[index(i)] = Along(seen.states[index(i)]);
       for (int i = 0; i < N; ++i) {
         n[index(i)] = Along(seen.n[index(i)]);
@@ -379,7 +379,7 @@ class Machine : public SignalBatch, public MachineOutput {
       const FrameView frame_j = view(at, j);
       if (frame_j.on_ground()) continue;
       const Seeds seed_j = seeds(at, to, frame_j);
-      std::array<Row, kOutputs> d;
+      std::array<Row, static_cast<std::size_t>(kOutputs)> d;
       for (int o = 0; o < kOutputs; ++o) {
         if (j < F) {
           d[index(o)] =
