@@ -16,6 +16,7 @@
 #include "liedyn/model/flexible/list.h"
 #include "liedyn/model/forces/list.h"
 #include "liedyn/model/is_given.h"
+#include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/model/joints/list.h"
 #include "liedyn/model/joints/types.h"
 #include "liedyn/model/sensors/connect.h"
@@ -264,7 +265,9 @@ void ModelCompiler::add_batches(Section section, const std::vector<Listed>& list
 int ModelCompiler::add_frame(const Entry& entry, const Attachment& a) {
   Model& m = *model_;
   Frame frame;
-  frame.node = names_.find(Section::Bodies, word(d_, entry, a.body_field, a.body_index));
+  // A body that was not named is the ground.
+  const bool named = entry.fields[at(a.body_field)].word >= 0;
+  frame.node = named ? names_.find(Section::Bodies, word(d_, entry, a.body_field, a.body_index)) : -1;
   if (frame.node < 0 || !at_reference(entry, a)) {
     frame.numbers = m.numbers;
     m.numbers += kFrameNumbers;
@@ -326,7 +329,8 @@ void ModelCompiler::attach(std::size_t b) {
   batch.first_row = m.rows;
   m.rows += coupling.rows * batch.size();
   m.velocity_rows += coupling.velocity_rows * batch.size();
-  if (coupling.multipliers > 0) m.forces_use_multipliers = true;
+  if (coupling.multipliers > 0 || dynamic_cast<const BothFlanks*>(&batch) != nullptr)
+    m.forces_use_multipliers = true;
   batch.first_number = m.numbers;
   if (m.sections[b] != Section::Flexible) m.numbers += batch.numbers_per_element() * batch.size();
   batch.first_angle = m.angles;

@@ -14,7 +14,9 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/bristles.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
@@ -557,6 +559,21 @@ Description DescriptionBuilder::finish() {
         failed_names_.push_back(finding.path.substr(name.size() + 1));
     }
   add_modes();
+  // The deflections of the bristles of contacts are states, whose rates the contacts add.
+  for (const Entry& force : description_.entries(Section::Forces))
+    for (int i = 0; i < bristle_states(force); ++i) {
+      section_ = Section::States;
+      std::vector<Entry>& states = description_.entries(Section::States);
+      const Kind* kind = find_kind(Section::States, "expression");
+      states.push_back({bristle_name(force.name, i), kind, force.line,
+                        static_cast<std::int32_t>(description_.numbers.size()),
+                        std::vector<FieldValue>(kind->fields.size())});
+      names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
+      entry_ = &states.back();
+      given_.clear();
+      word("rate", "0", force.line);
+      end();
+    }
   resolve_references(Section::Bodies);
   add_riders();
   for (Section section : kSections)

@@ -8,6 +8,7 @@
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 
@@ -119,11 +120,18 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
   };
   if (has_failed(word) || has_failed(fmt::format("{}.*", section_name(target)))) return;
   const Entry& entry = description_.entries(section_)[index];
+  const bool or_joint = target == Section::Forces && may_look_at_joint(*entry.kind);
+  if (or_joint &&
+      (names_[static_cast<std::size_t>(Section::Joints)]->contains(word) || has_failed("joints.*")))
+    return;
   std::string hint;
   if (findings_.size() < kMaxFindings) {  // looking through all names is slow, for a model with many mistakes
     Suggestion suggestion(word);
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
+    if (or_joint)
+      for (const Entry& candidate : description_.entries(Section::Joints))
+        suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
     for (const Section other :
          {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
@@ -141,6 +149,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
           fmt::format("there is no {} '{}'",
                       target == Section::Joints     ? "joint"
                       : target == Section::States   ? "state"
+                      : or_joint                    ? "force or joint"
                       : target == Section::Forces   ? "force"
                       : target == Section::Flexible ? "flexible body"
                                                     : "body",
@@ -283,6 +292,40 @@ void DescriptionBuilder::check_found_bodies() {
       for (int i = 0; i < count; ++i)
         if (const auto body = unknown.find(*name_of(i)); body != unknown.end())
           check_given_on(entry, section, i, *body, count == 2 ? name_of(1 - i) : nullptr, say);
+    }
+
+  // Points and directions of elements that name joints belong to the first body of these, the pulleys of a rope to the body that carries them.
+  const auto refuse = [&](Section section, const Entry& entry, std::string_view field_name,
+                          const std::string& carrier) {
+    const auto body = unknown.find(carrier);
+    const int f = entry.kind->field(field_name);
+    if (body == unknown.end() || f < 0 || !entry.fields[static_cast<std::size_t>(f)].given) return;
+    const auto& [name, fields] = *body;
+    const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
+    finding(fmt::format("{}.{}", entry_path(section, entry.name), field_name),
+            fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
+                        "'{}' is unknown",
+                        missing, excerpt(name), excerpt(name)),
+            fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
+  };
+  const auto& joints = description_.entries(Section::Joints);
+  for (const Section section : {Section::Joints, Section::Forces})
+    for (const Entry& entry : description_.entries(section)) {
+      const auto word_of = [&](const Entry& of, int field) -> const std::string* {
+        const std::int32_t word = field < 0 ? -1 : of.fields[static_cast<std::size_t>(field)].word;
+        return word < 0 ? nullptr : &description_.words[static_cast<std::size_t>(word)];
+      };
+      if (entry.kind->field("pulleys") >= 0)
+        if (const std::string* carrier = word_of(entry, entry.kind->field("on")))
+          refuse(section, entry, "pulleys", *carrier);
+      if (entry.kind->field("at") < 0) continue;
+      const std::string* named = word_of(entry, entry.kind->field("joints"));
+      if (named == nullptr) continue;
+      const auto joint =
+          std::find_if(joints.begin(), joints.end(), [&](const Entry& j) { return j.name == *named; });
+      if (joint == joints.end()) continue;
+      if (const std::string* carrier = word_of(*joint, joint->kind->field("between")))
+        for (const char* field : {"at", "normal"}) refuse(section, entry, field, *carrier);
     }
 }
 

@@ -41,6 +41,7 @@ int references(FieldType type) {
     case FieldType::Joint:
     case FieldType::State:
     case FieldType::Beam:
+    case FieldType::Force:
     case FieldType::Flexible: return 1;
     case FieldType::Bodies:
     case FieldType::Joints: return 2;
@@ -181,7 +182,9 @@ class SoundPart {
       case FieldType::Joint:
       case FieldType::Joints: return among(Section::Joints, name);
       case FieldType::State: return among(Section::States, name);
+      case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
+      case FieldType::Force: return among(Section::Forces, name);
       case FieldType::Beam: {
         const std::string_view beam = name.substr(0, name.find_first_of(".["));
         return among(Section::Beams, beam) || among(Section::Flexible, beam);

@@ -8,9 +8,11 @@
 #include "liedyn/model/joints/axis_joint.h"
 #include "liedyn/model/joints/coordinate_joints.h"
 #include "liedyn/model/joints/distance.h"
+#include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/model/joints/generic.h"
 #include "liedyn/model/joints/held_rows.h"
 #include "liedyn/model/joints/planar_joint.h"
+#include "liedyn/model/joints/pulley.h"
 #include "liedyn/model/joints/rolling_disc.h"
 #include "liedyn/model/joints/spherical.h"
 #include "liedyn/model/joints/universal.h"
@@ -22,10 +24,28 @@ namespace liedyn {
 namespace {
 
 std::vector<ListedKind> built_in() {
-  return {spherical(), revolute(),        prismatic(),        cylindrical(),       universal(),
-          planar(),    fixed(),           distance(),         point_on_line(),     point_on_plane(),
-          generic(),   screw(),           rolling_disc(),     prescribed_motion(), prescribed_velocity(),
-          gear(),      planar_revolute(), planar_prismatic(), planar_fixed(),      planar_point_on_line()};
+  return {spherical(),
+          revolute(),
+          prismatic(),
+          cylindrical(),
+          universal(),
+          planar(),
+          fixed(),
+          distance(),
+          point_on_line(),
+          point_on_plane(),
+          generic(),
+          screw(),
+          rolling_disc(),
+          prescribed_motion(),
+          prescribed_velocity(),
+          gear(),
+          gear_mesh(),
+          pulley(),
+          planar_revolute(),
+          planar_prismatic(),
+          planar_fixed(),
+          planar_point_on_line()};
 }
 
 Registry<ListedKind>& registry() {
@@ -71,6 +91,12 @@ void register_joint(ListedKind kind) {
   check_kind("joint", kind.kind);
   if (kind.make == nullptr)
     throw InputError("joint '" + kind.kind.type + "'", "has no function that makes it");
+  // What forces, sensors and trees know about the joints of the library depends on how these derive their numbers.
+  if (kind.kind.coordinates.angle || kind.kind.coordinates.displacement || kind.kind.bearing ||
+      kind.kind.tree)
+    throw InputError(
+        "joint '" + kind.kind.type + "'",
+        "a registered joint has no coordinates that others name, no bearing and no place in a tree");
   // Elements of several shapes have several sets of attachments, and none without an entry.
   if (kind.shape == nullptr) {
     check_attachments("joint", kind.kind, kind.make(0)->attachments());

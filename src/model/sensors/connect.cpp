@@ -110,6 +110,14 @@ void connect_to_joint(SensorConnection& c, Sensor& sensor) {
 }
 
 void connect_to_force(SensorConnection& c, Sensor& sensor) {
+  const auto& forces = c.d.entries(Section::Forces);
+  const bool is_force =
+      std::any_of(forces.begin(), forces.end(), [&](const Entry& f) { return f.name == c.word(); });
+  if (!is_force) {  // drives do work as well
+    std::tie(sensor.batch, sensor.element) = c.model.element_of_joint(c.find(Section::Joints, c.word()));
+    sensor.elements = 1;
+    return;
+  }
   const int index = c.find(Section::Forces, c.word());
   const Entry& force = c.d.entries(Section::Forces)[at(index)];
   look_at_force(c.model, index, sensor);
@@ -130,7 +138,7 @@ void connect_to_force(SensorConnection& c, Sensor& sensor) {
              "applied_force and applied_torque show what other forces exert");
   else if (sensor.elements > 1 && !traits.sums_elements)
     c.refuse(fmt::format("'{}' of type {} is spread over a beam", force.name, force.kind->type),
-             "of such a force there is the power");
+             "of such a force there are the power and the work");
 }
 
 // The batch of a beam, exact or linear, and its first element there.
