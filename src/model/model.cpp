@@ -34,9 +34,6 @@ const std::string& Model::unit_of(const Sensor& sensor) const {
   // What acts along the coordinate of a joint has the unit of power by that of its rate.
   static const std::string torque = "N m", force = "N";
   if (sensor.listed->traits.of_effort) return sensor.driven != nullptr && sensor.about ? torque : force;
-  // What acts along the coordinate of a joint has the unit of power by that of its rate.
-  static const std::string torque = "N m", force = "N";
-  if (sensor.listed->of_effort) return sensor.driven != nullptr && sensor.about ? torque : force;
   const Entry& entry =
       description_->entries(Section::Sensors)[static_cast<std::size_t>(&sensor - sensors.data())];
   const int field = entry.kind->field("unit");
