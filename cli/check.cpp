@@ -5,14 +5,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "analyses/advice.h"
-#include "analyses/inspect.h"
-#include "analyses/linearization.h"
-#include "analyses/simulate.h"
 #include "commands.h"
-#include "integrators/integrator.h"
-#include "model/joints/gear_mesh.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/advice.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/model/joints/gear_mesh.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn::cli {
 namespace {

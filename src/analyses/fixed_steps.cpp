@@ -1,4 +1,4 @@
-#include "analyses/fixed_steps.h"
+#include "liedyn/analyses/fixed_steps.h"
 
 #include <algorithm>
 
@@ -44,10 +44,11 @@ std::string redundant_row(const System& system, const SimulateOptions& options) 
 
 bool shows_reactions(const Model& model, const Output& output) {
   return std::any_of(model.sensors.begin(), model.sensors.end(), [&](const Sensor& sensor) {
-    const std::string& type = sensor.listed->kind.type;
     return output.column >= sensor.first && output.column < sensor.first + sensor.components &&
-           (type == "multiplier" || type == "reaction_force" || type == "reaction_torque" ||
-            type == "expression");
+           (sensor.listed->traits.shows_reactions ||
+            // The power of a joint is that of its multipliers.
+            (sensor.listed->traits.sums_elements &&
+             model.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows > 0));
   });
 }
 

@@ -2,8 +2,8 @@
 // extrapolated finite differences of whole runs.
 #include <gtest/gtest.h>
 
-#include "analyses/sensitivity.h"
-#include "system/testing.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

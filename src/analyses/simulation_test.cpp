@@ -1,14 +1,14 @@
 // A simulation that is advanced in pieces, saved, copied and steered goes on as if nothing of this had happened.
-#include "analyses/simulation.h"
+#include "liedyn/analyses/simulation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "analyses/sensitivity.h"
-#include "base/allocation_counter.h"
-#include "system/testing.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/base/allocation_counter.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -22,6 +22,7 @@ std::shared_ptr<const Description> pushed_top() {
       .set("force", {0, 0, 0})
       .expression("force", 1, "cos(3*t)");
   builder.sensor("position", "position").set("of", std::string("top"));
+  builder.sensor("work", "work").set("of", std::string("push"));
   return builder.finish();
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <numbers>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

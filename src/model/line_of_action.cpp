@@ -1,4 +1,4 @@
-#include "model/line_of_action.h"
+#include "liedyn/model/line_of_action.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -17,7 +17,7 @@
 // bearing carries: w and s m are there for its torque across the axis.
 #pragma once
 
-#include "model/joint_coordinate.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 

@@ -2,8 +2,8 @@
 // with the bodies of a joint in either order.
 #include <gtest/gtest.h>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -5,9 +5,9 @@
 #include <map>
 #include <numbers>
 
-#include "model/joints/axis_joint.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/model/joints/axis_joint.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/redundancy.h"
+#include "liedyn/system/redundancy.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/nodes/stage.h"
-#include "system/subsystems.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {
@@ -177,15 +177,12 @@ bool factorize_accelerations(const System& system, const State& given, Work& wor
   request.force = {0, 0, 1};
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
-  for (;;) {
+  return work.factorize(system, [&] {
     system.jacobian(state, work, {false, false, true}, request);
     work.clear_residuals(state.redundant);
     work.hold(state.redundant);
-    if (work.solver->factorize()) return true;
-    // The block solver pivots inside blocks only.
-    if (work.solver->name() != "block") return false;
-    work.use_solver(system, "klu");
-  }
+    return work.solver->factorize();
+  });
 }
 
 Dependences::Dependences(const System& system) : system_(&system), blocks_(block_numbers(system.model())) {}

@@ -1,8 +1,8 @@
-#include "model/forces/belt.h"
+#include "liedyn/model/forces/belt.h"
 
 #include <fmt/format.h>
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {

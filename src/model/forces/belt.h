@@ -13,7 +13,7 @@
 //   e = sin(beta) x + sigma cos(beta) y
 #pragma once
 
-#include "model/line_of_action.h"
+#include "liedyn/model/line_of_action.h"
 
 namespace liedyn {
 

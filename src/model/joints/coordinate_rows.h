@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "model/joint_coordinate.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 

@@ -1,9 +1,9 @@
-#include "model/joints/gear_mesh.h"
+#include "liedyn/model/joints/gear_mesh.h"
 
 #include <fmt/format.h>
 
-#include "model/common_fields.h"
-#include "model/joints/coordinate_rows.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/joints/coordinate_rows.h"
 
 namespace liedyn {
 namespace {

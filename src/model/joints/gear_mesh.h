@@ -19,7 +19,7 @@
 // neither wheel, since rho is across t_1 and t_2; it loads the bearings.
 #pragma once
 
-#include "model/line_of_action.h"
+#include "liedyn/model/line_of_action.h"
 
 namespace liedyn {
 

@@ -1,10 +1,10 @@
-#include "model/joints/pulley.h"
+#include "liedyn/model/joints/pulley.h"
 
 #include <fmt/format.h>
 
 #include <limits>
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {

@@ -10,7 +10,7 @@
 // where one has turned by more than a quarter since then, or L is not positive, the row is no number, which ends the run.
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 
