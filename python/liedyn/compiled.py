@@ -136,7 +136,7 @@ class Compiled:
             if value is not None:
                 setattr(options, name, value)
         if from_ is not None or self._joints:
-            text, file = ("", "") if from_ is None else _configuration_text(from_)
+            text, file = ('{"joints": {}}', "") if from_ is None else _configuration_text(from_)
             _liedyn.start_from(options, self._compiled, self._params, text, file, list(self._joints.items()))
         return options
 

@@ -136,8 +136,9 @@ TEST(ConfigurationFiles, TakeExpressions) {
   EXPECT_NEAR(c.bodies[0].velocity.norm(), 0.3, 1e-11);
   EXPECT_NEAR(c.states[0], 0.09, 1e-15);
   EXPECT_LT((c.bodies[1].position - Vec3(1, 0.3, -0.3)).norm(), 1e-15);
-  EXPECT_EQ(complaint(R"({"joints": {"hinge": "30*degrees"}})", system),
-            "rest.json:1: joints.hinge: in the expression '30*degrees', at character 4: unknown name 'degrees'");
+  EXPECT_EQ(
+      complaint(R"({"joints": {"hinge": "30*degrees"}})", system),
+      "rest.json:1: joints.hinge: in the expression '30*degrees', at character 4: unknown name 'degrees'");
   EXPECT_EQ(complaint(R"({"joints": {"hinge": "1/0"}})", system),
             "rest.json:1: joints.hinge: expected a finite number, got '1/0'");
 
@@ -147,15 +148,15 @@ TEST(ConfigurationFiles, TakeExpressions) {
   ASSERT_EQ(starts.size(), 1u);
   EXPECT_EQ(assignments.size(), 1u);
   EXPECT_EQ(d.assigned.back(), (std::pair<std::string, double>{"initial.hinge", -0.4}));
-  EXPECT_NEAR(angle_of(read_configuration_text("", "", system, {starts, {}})), -0.4, 1e-12);
-  EXPECT_NEAR(angle_of(read_configuration_text(R"({"joints": {"hinge": 1}})", "", system, {starts, {}})), -0.4,
-              1e-12);
+  EXPECT_NEAR(angle_of(read_configuration_text(kNoChanges, "", system, {starts, {}})), -0.4, 1e-12);
+  EXPECT_NEAR(angle_of(read_configuration_text(R"({"joints": {"hinge": 1}})", "", system, {starts, {}})),
+              -0.4, 1e-12);
   try {
-    read_configuration_text("", "", system, {{{.joint = "hing", .value = 1, .path = "initial.hing"}}, {}});
+    read_configuration_text(kNoChanges, "", system,
+                            {{{.joint = "hing", .value = 1, .path = "initial.hing"}}, {}});
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(),
-                 "initial.hing: the model has no such joint (hint: did you mean 'hinge'?)");
+    EXPECT_STREQ(error.what(), "initial.hing: the model has no such joint (hint: did you mean 'hinge'?)");
   }
 }
 
@@ -172,17 +173,19 @@ TEST(ConfigurationFiles, KnowDrives) {
         ""));
     return System(Model::compile(description), Params(description));
   };
-  const System driven = arm(R"("type": "prescribed_motion", "motion": "0.8*sin(speed*t)")");
-  EXPECT_EQ(complaint(R"({"joints": {"hinge": 0.5}})", driven),
-            "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
-            "(hint: change joints.motor.motion, or the time of the start)");
-  const System turned = arm(R"("type": "prescribed_velocity", "velocity": "speed*cos(t)")");
-  const Configuration c = read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", turned, {{}, 1.0});
+  const System driven = arm(R"("type": "prescribed_motion", "motion": "0.8*sin(speed*t)") ");
+      EXPECT_EQ(
+          complaint(R"({"joints": {"hinge": 0.5}})", driven),
+          "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
+          "(hint: change joints.motor.motion, or the time of the start)");
+  const System turned = arm(R"("type": "prescribed_velocity", "velocity": "speed*cos(t)") ");
+      const Configuration c = read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", turned, {{}, 1.0});
   EXPECT_LT((c.bodies[0].position - 0.5 * Vec3(std::cos(0.5), std::sin(0.5), 0)).norm(), 1e-12);
   EXPECT_NEAR(c.bodies[0].angular_velocity.z(), 3 * std::cos(1.0), 1e-11);
-  EXPECT_EQ(complaint(R"({"joints": {"hinge": {"value": 0.5, "rate": 1}}})", turned),
-            "rest.json:1: joints.hinge: the drive 'motor' prescribes the rate of this coordinate, got 1 for it "
-            "(hint: give the value only)");
+  EXPECT_EQ(
+      complaint(R"({"joints": {"hinge": {"value": 0.5, "rate": 1}}})", turned),
+      "rest.json:1: joints.hinge: the drive 'motor' prescribes the rate of this coordinate, got 1 for it "
+      "(hint: give the value only)");
   // A function of time that was replaced by a constant.
   Params params = turned.params();
   params.set("joints.motor.velocity", 0.25);
