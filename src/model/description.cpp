@@ -853,7 +853,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
     if (target == Section::Bodies) suggestion.consider("ground");
     for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
     if (or_joint)
-      for (const Entry& joint : description_.entries(Section::Joints)) suggestion.consider(joint.name);
+      for (const Entry& candidate : description_.entries(Section::Joints)) suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
     for (const Section other :
          {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
