@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "analyses/linear_analysis.h"
-#include "base/suggest.h"
 #include "commands.h"
-#include "io/text_output.h"
-#include "io/write_linear_analysis.h"
+#include "liedyn/analyses/linear_analysis.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/io/text_output.h"
+#include "liedyn/io/write_linear_analysis.h"
 #include "python_program.h"
 
 namespace liedyn::cli {

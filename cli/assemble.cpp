@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "analyses/assembling.h"
 #include "commands.h"
-#include "io/configuration_file.h"
-#include "system/node_components.h"
+#include "liedyn/analyses/assembling.h"
+#include "liedyn/io/configuration_file.h"
+#include "liedyn/system/node_components.h"
 
 namespace liedyn::cli {
 namespace {

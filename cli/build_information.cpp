@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/version.h"
 #include "commit.h"  // written by the build, see cmake/build_information.cmake
+#include "liedyn/base/version.h"
 
 namespace liedyn::cli {
 namespace {

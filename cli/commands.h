@@ -8,9 +8,9 @@
 
 #include <CLI/App.hpp>
 
-#include "analyses/joint_start.h"
-#include "system/configuration.h"
-#include "system/system.h"
+#include "liedyn/analyses/joint_start.h"
+#include "liedyn/system/configuration.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn::cli {
 

@@ -1,4 +1,4 @@
-#include "analyses/converge.h"
+#include "liedyn/analyses/converge.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "analyses/simulate.h"
-#include "base/suggest.h"
 #include "commands.h"
-#include "io/read_results.h"
-#include "io/write_convergence.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/io/read_results.h"
+#include "liedyn/io/write_convergence.h"
 #include "progress.h"
 #include "python_program.h"
 

@@ -1,4 +1,4 @@
-#include "analyses/kinematics.h"
+#include "liedyn/analyses/kinematics.h"
 
 #include <functional>
 #include <memory>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "io/write_results.h"
+#include "liedyn/io/write_results.h"
 #include "progress.h"
 
 namespace liedyn::cli {

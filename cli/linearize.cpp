@@ -1,11 +1,11 @@
-#include "analyses/state_space.h"
+#include "liedyn/analyses/state_space.h"
 
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "io/write_state_space.h"
+#include "liedyn/io/write_state_space.h"
 
 namespace liedyn::cli {
 namespace {

@@ -5,14 +5,14 @@
 
 #include <fmt/format.h>
 
-#include "base/paths.h"
-#include "base/suggest.h"
 #include "commands.h"
-#include "integrators/integrator.h"
-#include "io/json.h"
-#include "io/read_model.h"
-#include "model/number_paths.h"
-#include "model/sensors/list.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/io/json.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn::cli {
 namespace {
@@ -141,9 +141,9 @@ void list_parameters(const ModelArguments& arguments) {
   for (const Section section : kSections)
     for (const Entry& entry : description.entries(section))
       for (std::size_t f = 0; f < entry.fields.size(); ++f)
-        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].word >= 0)
+        if (entry.kind->fields[f].type == FieldType::Integer && entry.fields[f].has_integer())
           fmt::print("{}.{}.{} = {}\n", section_name(section), entry.name, entry.kind->fields[f].name,
-                     description.words[static_cast<std::size_t>(entry.fields[f].word)]);
+                     entry.fields[f].integer());
 }
 
 }  // namespace

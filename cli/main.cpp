@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/error.h"
-#include "base/suggest.h"
 #include "build_information.h"
 #include "commands.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/io/plugin.h"
 
 namespace liedyn::cli {
 
@@ -109,6 +110,31 @@ std::vector<char*> with_help_last(int argc, char** argv) {
   return words;
 }
 
+// Plugins bring kinds that the help, the lists and the schema name: they come before everything else.
+void load_plugins(int argc, char** argv) {
+  constexpr std::string_view kOption = "--plugin";
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string_view word = argv[i];
+    if (word == kOption && i + 1 < argc)
+      load_plugin(argv[++i]);
+    else if (word.starts_with(kOption) && word.substr(kOption.size()).starts_with('='))
+      load_plugin(std::string(word.substr(kOption.size() + 1)));
+  }
+}
+
+// The option of every command that is ours, for the help and the check of options; load_plugins() has read it.
+void add_plugin_option(CLI::App& command, std::vector<std::string>& files) {
+  if (command.get_prefix_command()) return;
+  const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
+  for (CLI::App* one : commands) add_plugin_option(*one, files);
+  if (!commands.empty()) return;
+  command
+      .add_option("--plugin", files,
+                  "Load joints, forces, sensors and integrators from a shared object; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
 int main(int given, char** words) {
   std::vector<char*> arguments = with_help_last(given, words);
   const int argc = static_cast<int>(arguments.size());
@@ -120,6 +146,12 @@ int main(int given, char** words) {
   mallopt(M_MMAP_THRESHOLD, kLarge);
   mallopt(M_TRIM_THRESHOLD, 2 * kLarge);
 #endif
+  try {
+    load_plugins(argc, argv);
+  } catch (const InputError& error) {
+    print_findings(error.diagnostics());
+    return kWrongInput;
+  }
   CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
   program.set_version_flag("--version", build_information,
                            "Print version, commit, compiler and libraries, and exit");
@@ -139,6 +171,8 @@ int main(int given, char** words) {
   add_kinematics(program, exit_code);
   add_sensitivity(program, exit_code);
   add_optimize(program, exit_code);
+  std::vector<std::string> plugins;
+  add_plugin_option(program, plugins);
 
   if (argc == 1) {
     fmt::print("{}", program.help());

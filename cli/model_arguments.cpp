@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "io/configuration_file.h"
-#include "io/read_model.h"
-#include "model/record_all.h"
-#include "system/further_findings.h"
-#include "system/tree_state.h"
+#include "liedyn/io/configuration_file.h"
+#include "liedyn/io/load.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/record_all.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn::cli {
 
@@ -58,21 +58,8 @@ std::vector<System> ModelArguments::load_in(const std::vector<std::string>& name
         initial_.front().path, "this command looks at the configuration of the model file, and at no other",
         "run, static, assemble, modes, linearize, kinematics and sensitivity take initial.JOINT");
   if (record == "all") record_all(read);
-  const auto description = std::make_shared<const Description>(std::move(read));
-  Params params(description);
-  std::vector<Diagnostic> findings;
-  for (const Assignment& a : assignments) {
-    try {
-      params.set(a.path, a.value);
-    } catch (const InputError& error) {
-      findings.insert(findings.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  }
-  if (!findings.empty()) throw InputError(findings);
-  std::vector<System> systems;
-  for (const std::string& name : names.empty() ? std::vector<std::string>{""} : names)
-    systems.emplace_back(compile_model(description, params, name), params);
-  return systems;
+  return make_systems(std::make_shared<const Description>(std::move(read)), assignments,
+                      names.empty() ? std::vector<std::string>{""} : names);
 }
 
 void ModelArguments::add_from_to(CLI::App& command) {

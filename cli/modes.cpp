@@ -1,4 +1,4 @@
-#include "analyses/modes.h"
+#include "liedyn/analyses/modes.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "io/write_modes.h"
-#include "io/write_vtk.h"
+#include "liedyn/io/write_modes.h"
+#include "liedyn/io/write_vtk.h"
 
 namespace liedyn::cli {
 namespace {

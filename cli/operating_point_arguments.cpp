@@ -1,4 +1,4 @@
-#include "analyses/operating_point.h"
+#include "liedyn/analyses/operating_point.h"
 
 #include <cmath>
 

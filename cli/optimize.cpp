@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 
-#include "analyses/optimize.h"
-#include "base/error.h"
 #include "commands.h"
-#include "io/study_file.h"
-#include "io/text_output.h"
-#include "model/number_paths.h"
+#include "liedyn/analyses/optimize.h"
+#include "liedyn/base/error.h"
+#include "liedyn/io/study_file.h"
+#include "liedyn/io/text_output.h"
+#include "liedyn/model/number_paths.h"
 #include "progress.h"
 
 namespace liedyn::cli {

@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn::cli {
 namespace {

@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "analyses/simulate.h"
 #include "commands.h"
-#include "integrators/integrator.h"
-#include "io/model_format.h"
-#include "io/write_results.h"
-#include "io/write_vtk.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/io/model_format.h"
+#include "liedyn/io/write_results.h"
+#include "liedyn/io/write_vtk.h"
 #include "progress.h"
 
 namespace liedyn::cli {

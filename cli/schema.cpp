@@ -1,4 +1,4 @@
-#include "io/schema.h"
+#include "liedyn/io/schema.h"
 
 #include <fmt/format.h>
 

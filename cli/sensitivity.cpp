@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "analyses/sensitivity.h"
-#include "base/suggest.h"
 #include "commands.h"
-#include "io/write_results.h"
-#include "io/write_sensitivity.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/io/write_results.h"
+#include "liedyn/io/write_sensitivity.h"
 #include "progress.h"
 
 namespace liedyn::cli {

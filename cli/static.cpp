@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "analyses/statics.h"
 #include "commands.h"
-#include "io/configuration_file.h"
-#include "io/write_statics.h"
-#include "io/write_vtk.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/io/configuration_file.h"
+#include "liedyn/io/write_statics.h"
+#include "liedyn/io/write_vtk.h"
 
 namespace liedyn::cli {
 namespace {

@@ -2,6 +2,12 @@
 #
 # Makes src/<name>/ a library `liedyn_<name>` and its *_test.cpp files a test `<name>`. DEPENDS names folders declared
 # before; PACKAGES may appear in headers of the folder, PRIVATE_PACKAGES only in its sources and tests.
+
+# Headers are "liedyn/model/model.h" for everybody, here as in an installation: src/ is called liedyn below this directory.
+set(liedyn_include_directory ${PROJECT_BINARY_DIR}/include)
+file(MAKE_DIRECTORY ${liedyn_include_directory})
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src ${liedyn_include_directory}/liedyn SYMBOLIC)
+
 function(liedyn_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PACKAGES;PRIVATE_PACKAGES")
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
@@ -29,7 +35,8 @@ function(liedyn_folder name)
     set(public INTERFACE)
   endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-  target_sources(${target} ${public} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
+  list(TRANSFORM headers REPLACE "^${PROJECT_SOURCE_DIR}/src/" "${liedyn_include_directory}/liedyn/" OUTPUT_VARIABLE public_headers)
+  target_sources(${target} ${public} FILE_SET HEADERS BASE_DIRS ${liedyn_include_directory} FILES ${public_headers})
   target_link_libraries(${target} ${public} liedyn_options ${arg_PACKAGES})
   foreach(folder IN LISTS arg_DEPENDS)
     if(NOT TARGET liedyn_${folder})
@@ -55,7 +62,7 @@ function(liedyn_compile_headers target)
     if(NOT EXISTS ${source})
       cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/src)
       set(stub ${PROJECT_BINARY_DIR}/headers/${header}.cpp)
-      file(CONFIGURE OUTPUT ${stub} CONTENT "#include \"${header}\"\n")
+      file(CONFIGURE OUTPUT ${stub} CONTENT "#include \"liedyn/${header}\"\n")
       list(APPEND stubs ${stub})
     endif()
   endforeach()

@@ -3,7 +3,7 @@
 
 # Only executables link this: a library must not replace malloc in somebody else's program.
 add_library(liedyn_allocation_counter OBJECT src/base/allocation_counter.cpp)
-target_include_directories(liedyn_allocation_counter PRIVATE src)
+target_include_directories(liedyn_allocation_counter PRIVATE ${liedyn_include_directory})
 target_link_libraries(liedyn_allocation_counter PRIVATE liedyn_options)
 liedyn_compile_options(liedyn_allocation_counter)
 
@@ -16,7 +16,7 @@ if(cli_sources)
   find_package(CLI11 REQUIRED)
   add_executable(liedyn_cli ${cli_sources})
   set_target_properties(liedyn_cli PROPERTIES OUTPUT_NAME liedyn RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
-    LIEDYN_HDF5_ARCHIVE ON)
+    LIEDYN_HDF5_ARCHIVE ON ENABLE_EXPORTS ON)  # plugins find the library in the program
   target_link_libraries(liedyn_cli PRIVATE liedyn liedyn_allocation_counter CLI11::CLI11)
   liedyn_compile_options(liedyn_cli)
   liedyn_optimize(liedyn_cli 1)
@@ -67,6 +67,12 @@ if(LIEDYN_TESTS AND test_sources)
   if(TARGET liedyn_cli)
     add_dependencies(end_to_end_test liedyn_cli)
   endif()
+endif()
+
+# What is registered stays in the lists of a program: a program of its own. It shares the kinds of the examples.
+if(LIEDYN_TESTS)
+  liedyn_test(registration SOURCES tests/registration/registration_test.cpp PACKAGES liedyn)
+  target_include_directories(registration_test PRIVATE examples/cpp)
 endif()
 
 file(GLOB accuracy_sources CONFIGURE_DEPENDS benchmarks/accuracy/*.cpp)

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const fs::path kSource = fs::path(LIEDYN_SOURCE) / "src";
+const std::string kPrefix = "liedyn/";  // of every header of src/, as in an installation
 
 std::vector<std::string> layers() {
   std::vector<std::string> names;
@@ -40,25 +41,29 @@ std::vector<Include> includes(std::istream& text) {
   return found;
 }
 
-// One line for each include that points to a later layer, or by a path that does not start at src/.
+// One line for each include that points to a later layer, or by a path that does not start with the prefix.
 std::vector<std::string> violations(const std::string& file, const std::string& layer, std::istream& text) {
   const auto order = layers();
   const auto own = std::ranges::find(order, layer);
   std::vector<std::string> found;
   for (const auto& [path, quoted] : includes(text)) {
-    const auto target = std::ranges::find(order, path.substr(0, path.find('/')));
-    const bool ours = target != order.end() && path.find('/') != std::string::npos;
+    const bool prefixed = path.starts_with(kPrefix);
+    const std::string from_src = prefixed ? path.substr(kPrefix.size()) : path;
+    const auto target = std::ranges::find(order, from_src.substr(0, from_src.find('/')));
+    const bool ours = target != order.end() && from_src.find('/') != std::string::npos;
     if (ours && target > own) found.push_back(file + ": '" + layer + "' may not include " + path);
-    if (!ours && quoted) found.push_back(file + ": write \"" + path + "\" as a path that starts in src/");
+    if (quoted ? !(ours && prefixed) : ours && !prefixed)
+      found.push_back(file + ": write " + path + " as \"" + kPrefix + "FOLDER/NAME.h\"");
   }
   return found;
 }
 
-// Paths of the sources, from src/ on.
+// Paths of the sources in folders, from src/ on. (liedyn.h in src/ itself is for users and includes what they need of all folders.)
 std::vector<fs::path> sources() {
   std::vector<fs::path> found;
   for (const auto& entry : fs::recursive_directory_iterator(kSource)) {
     const fs::path extension = entry.path().extension();
+    if (entry.path().parent_path() == kSource) continue;
     if (extension == ".h" || extension == ".cpp") found.push_back(entry.path().lexically_relative(kSource));
   }
   EXPECT_THAT(found, testing::Not(testing::IsEmpty()));
@@ -84,19 +89,21 @@ TEST(Layers, ASourceIncludesItsOwnHeaderFirst) {
     std::ifstream text(kSource / file);
     const auto found = includes(text);
     ASSERT_FALSE(found.empty()) << file;
-    EXPECT_EQ(found.front().path, header.string()) << "in " << file;
+    EXPECT_EQ(found.front().path, kPrefix + header.string()) << "in " << file;
   }
 }
 
 TEST(Layers, AnIncludeToTheRightIsFound) {
   std::istringstream text(
-      "#include \"lie/so3.h\"\n"
+      "#include \"liedyn/lie/so3.h\"\n"
       "#include <vector>\n"
-      "  #  include <system/state.h>  // wrong\n"
+      "  #  include <liedyn/system/state.h>  // wrong\n"
+      "#include \"lie/se3.h\"\n"
       "#include \"joint.h\"\n");
   EXPECT_THAT(violations("model/a.h", "model", text),
-              testing::ElementsAre("model/a.h: 'model' may not include system/state.h",
-                                   "model/a.h: write \"joint.h\" as a path that starts in src/"));
+              testing::ElementsAre("model/a.h: 'model' may not include liedyn/system/state.h",
+                                   "model/a.h: write lie/se3.h as \"liedyn/FOLDER/NAME.h\"",
+                                   "model/a.h: write joint.h as \"liedyn/FOLDER/NAME.h\""));
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "analyses/simulate.h"
-#include "integrators/integrator.h"
-#include "io/read_model.h"
-#include "model/testing.h"
-#include "system/initial.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/testing.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 namespace {

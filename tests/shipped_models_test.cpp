@@ -5,12 +5,12 @@
 
 #include <numbers>
 
-#include "analyses/advice.h"
-#include "analyses/simulate.h"
-#include "base/paths.h"
-#include "io/read_model.h"
-#include "model/testing.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/advice.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/testing.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

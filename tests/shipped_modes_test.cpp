@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyses/modes.h"
-#include "analyses/operating_point.h"
-#include "base/paths.h"
-#include "io/read_model.h"
-#include "model/testing.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/testing.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "chain_by_hand.h"
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn::speed {
 namespace {

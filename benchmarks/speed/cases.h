@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "integrators/integrator.h"
-#include "io/read_model.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/io/read_model.h"
 
 namespace liedyn::speed {
 

@@ -5,7 +5,7 @@
 
 #include <Eigen/LU>
 
-#include "lie/trig.h"
+#include "liedyn/lie/trig.h"
 
 namespace liedyn::speed {
 namespace {

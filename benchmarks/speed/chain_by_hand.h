@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "base/matrix.h"
+#include "liedyn/base/matrix.h"
 
 namespace liedyn::speed {
 

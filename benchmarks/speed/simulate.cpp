@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "base/peak_memory.h"
 #include "cases.h"
+#include "liedyn/base/peak_memory.h"
 
 namespace liedyn::speed {
 namespace {

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "base/peak_memory.h"
-#include "io/read_model.h"
-#include "system/initial.h"
+#include "liedyn/base/peak_memory.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn::speed {
 namespace {

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from liedyn import _liedyn
 from liedyn.arguments import RECORD, STRING, assignments, check, shown
 from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
-from liedyn.source import ModelSource, json_text
+from liedyn.places import Places
+from liedyn.source import Document, ModelSource, json_text
 from liedyn.tables import Shown, Table, numbers, shortened
 
 Configuration = Union[str, os.PathLike, Mapping[str, Any]]
 """How bodies stand and move: a .json file that `liedyn static|assemble --out` wrote, a dict of that form
 ({"bodies": {"crank": {"orientation": {"rotation_vector": [0, 0, 0.5]}}}}), or what `static` and `assemble` returned."""
+
+
+Analysis = TypeVar("Analysis", bound=Callable[..., Any])
 
 
 class Parameters(Shown, Mapping[str, float]):
@@ -58,6 +63,14 @@ class Compiled:
         self._set = assignments(set)  # when the model was read
         self._later: list[tuple[str, float]] = []  # and since
         self._files: tempfile.TemporaryDirectory | None = None  # of matrices that came in a dict; gone with this object
+        self._places: Places | None = None  # of what a program gave
+        if isinstance(model, Document):
+            self._places = model._places()
+            try:
+                self._compile(self._read(model), formulation or "")
+            except InputError as error:
+                raise self._places.located(error) from None
+            return
         if isinstance(model, Mapping):
             if has_matrices(model):
                 self._files = tempfile.TemporaryDirectory()
@@ -66,8 +79,17 @@ class Compiled:
         elif isinstance(model, (str, os.PathLike)):
             read = _liedyn.read_model(os.fspath(model), self._set)
         else:
-            raise InputError([Diagnostic("", 0, "model", f"expected a name, a file or a dict, got {shown(model)}")])
+            raise InputError([Diagnostic("", 0, "model", f"expected a name, a file, a dict or a Builder, got {shown(model)}")])
         self._compile(read, formulation or "")
+
+    def _read(self, model: Document) -> tuple[_liedyn.Description, list[tuple[str, float]], list[tuple[str, float]]]:
+        content = model._content()
+        if has_matrices(content):
+            self._files = tempfile.TemporaryDirectory()
+            content = in_files(content, self._files.name)
+        if self._places.file:  # names of other files are relative to it
+            return _liedyn.read_model_of_file(model._text(content), self._places.file, self._set)
+        return _liedyn.read_model_text(model._text(content), "model", self._set)
 
     def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]], list[tuple[str, float]]], formulation: str) -> None:
         description, self._rest, joints = read
@@ -163,7 +185,7 @@ def _restored(
     joints: dict[str, float],
 ) -> Compiled:
     out = object.__new__(kind)
-    out._set, out._later, out._files = set_, later, None
+    out._set, out._later, out._files, out._places = set_, later, None, None
     text = source["text"]
     if source["files"]:
         out._files = tempfile.TemporaryDirectory()
@@ -180,6 +202,28 @@ def _restored(
     out._params = _changed(out._params, later)
     out._joints = joints
     return out
+
+
+def located(model: Any, error: InputError) -> InputError:
+    """An error about a model that was built in Python, with the lines that built it; another error as it is."""
+    places = model._places() if isinstance(model, Document) else getattr(model, "_places", None)
+    return places.located(error) if isinstance(places, Places) else error
+
+
+def locating(analysis: Analysis) -> Analysis:
+    """A decorator of analyses of a model: their errors are located."""
+
+    @functools.wraps(analysis)
+    def call(model: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return analysis(model, *args, **options)
+        except InputError as error:
+            better = located(model, error)
+            if better is error:
+                raise
+            raise better from None
+
+    return call
 
 
 def compiled(model: ModelSource | Compiled, set: Mapping[str, float] | None = None, formulation: str | None = None) -> Compiled:

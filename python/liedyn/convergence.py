@@ -12,7 +12,7 @@ import numpy as np
 
 from liedyn import _liedyn
 from liedyn.arguments import FILE, POSITIVE_COUNT, SECONDS, check, is_finite, names, shown
-from liedyn.compiled import Compiled, compiled
+from liedyn.compiled import Compiled, compiled, locating
 from liedyn.errors import Diagnostic, InputError
 from liedyn.result import Result
 from liedyn.source import ModelSource
@@ -123,6 +123,7 @@ class Convergence(Shown):
         return np.array([_number(row[key][name]) for row in self._case(case)["rows"]])
 
 
+@locating
 def converge(
     model: ModelSource | Compiled,
     *,

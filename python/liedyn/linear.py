@@ -13,7 +13,7 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import COUNT, FILE, FLAG, INITIAL, INTEGRATOR, NUMBER, POSITIVE_COUNT, POSITIVE_SECONDS, SECONDS, STRING, VECTOR
 from liedyn.arguments import check, is_finite, names, shown
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
 from liedyn.source import ModelSource
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
@@ -213,6 +213,7 @@ class Equilibrium(Shown, Mapping[str, Any]):
         return f"<Equilibrium of {self.data['model']}: {', '.join(self.bodies)}>"
 
 
+@locating
 def modes(
     model: ModelSource | Compiled,
     *,
@@ -250,6 +251,7 @@ def modes(
     return found
 
 
+@locating
 def linearize(
     model: ModelSource | Compiled,
     *,
@@ -277,6 +279,7 @@ def linearize(
     return found
 
 
+@locating
 def static(
     model: ModelSource | Compiled,
     *,
@@ -310,6 +313,7 @@ def static(
     return Equilibrium(data, one.units)
 
 
+@locating
 def assemble(
     model: ModelSource | Compiled,
     *,

@@ -352,7 +352,12 @@ def stored(name: str, directory: Path) -> Verdict | None:
     """The verdict that an earlier run left, if there is one that can be read."""
     try:
         content = json.loads((directory / f"{name}.json").read_text(encoding="utf-8"))
-        claims = [Claim(**claim) for claim in content.pop("claims")]
+        # A reason comments on a result. It is today's, so that a reason can be added without running the figure again.
+        reasons = FIGURES[name].reasons if name in FIGURES else {}
+        claims = [
+            Claim(**claim | {"reason": "" if claim["met"] is not False else reasons.get(claim["key"], "")})
+            for claim in content.pop("claims")
+        ]
         return Verdict(claims=claims, origin=Origin(**content.pop("origin")), **content)
     except (OSError, ValueError, KeyError, TypeError):
         return None

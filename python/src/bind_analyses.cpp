@@ -1,9 +1,9 @@
-#include "analyses/converge.h"
-#include "analyses/kinematics.h"
-#include "analyses/simulate.h"
 #include "bind.h"
-#include "io/write_vtk.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/converge.h"
+#include "liedyn/analyses/kinematics.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/io/write_vtk.h"
+#include "liedyn/system/tree_state.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

@@ -1,9 +1,9 @@
 #include <exception>
 
-#include "base/error.h"
-#include "base/paths.h"
-#include "base/version.h"
 #include "bind.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/base/version.h"
 
 #include <pybind11/stl.h>
 

@@ -1,5 +1,5 @@
 #include "bind.h"
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 #include <pybind11/stl.h>
 

@@ -1,9 +1,9 @@
 #include "bind.h"
-#include "model/description.h"
-#include "model/field.h"
-#include "model/model.h"
-#include "model/record_all.h"
-#include "system/further_findings.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/field.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/record_all.h"
+#include "liedyn/system/further_findings.h"
 
 #include <pybind11/stl.h>
 
@@ -11,11 +11,38 @@ namespace liedyn::python {
 namespace {
 
 void bind_lists(py::module_& m) {
+  py::enum_<FieldType>(m, "FieldType", "The form of what may be typed for a key.")
+      .value("Number", FieldType::Number)
+      .value("Vector", FieldType::Vector)
+      .value("PlaneVector", FieldType::PlaneVector)
+      .value("Points", FieldType::Points)
+      .value("Inertia", FieldType::Inertia)
+      .value("Rotation", FieldType::Rotation)
+      .value("Choice", FieldType::Choice)
+      .value("Choices", FieldType::Choices)
+      .value("Text", FieldType::Text)
+      .value("Body", FieldType::Body)
+      .value("Bodies", FieldType::Bodies)
+      .value("Joint", FieldType::Joint)
+      .value("Joints", FieldType::Joints)
+      .value("State", FieldType::State)
+      .value("Beam", FieldType::Beam)
+      .value("Flexible", FieldType::Flexible)
+      .value("Force", FieldType::Force)
+      .value("Matrix6", FieldType::Matrix6)
+      .value("Integer", FieldType::Integer)
+      .value("Path", FieldType::Path);
   py::class_<Field>(m, "Field", "What may be typed for one key of an element.")
       .def_readonly("name", &Field::name)
       .def_readonly("unit", &Field::unit)
       .def_property_readonly("summary", &full_summary)
+      .def_readonly("type", &Field::type)
       .def_readonly("required", &Field::required)
+      .def_readonly("may_be_consistent", &Field::may_be_consistent)
+      .def_readonly("may_depend_on_time", &Field::may_depend_on_time)
+      .def_readonly("holds_expression", &Field::holds_expression)
+      .def_property_readonly("in_body_axes",
+                             [](const Field& field) { return field.body_axes != BodyAxes::None; })
       .def_readonly("choices", &Field::choices)
       .def_property_readonly("several", [](const Field& field) { return field.type == FieldType::Choices; })
       .def_readonly("defaults", &Field::defaults)

@@ -1,7 +1,7 @@
-#include "analyses/sensitivity.h"
 #include "bind.h"
-#include "io/study_file.h"
-#include "io/write_sensitivity.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/io/study_file.h"
+#include "liedyn/io/write_sensitivity.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

@@ -1,5 +1,5 @@
-#include "analyses/simulation.h"
 #include "bind.h"
+#include "liedyn/analyses/simulation.h"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

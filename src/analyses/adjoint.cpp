@@ -1,4 +1,4 @@
-#include "analyses/adjoint.h"
+#include "liedyn/analyses/adjoint.h"
 
 #include <algorithm>
 

@@ -11,8 +11,8 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "analyses/fixed_steps.h"
-#include "analyses/outputs.h"
+#include "liedyn/analyses/fixed_steps.h"
+#include "liedyn/analyses/outputs.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "analyses/advice.h"
+#include "liedyn/analyses/advice.h"
 
 #include <fmt/format.h>
 
@@ -9,12 +9,12 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/linearization.h"
-#include "integrators/integrator.h"
-#include "model/is_given.h"
-#include "model/number_paths.h"
-#include "system/subsystems.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/model/is_given.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {

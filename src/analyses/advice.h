@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "system/state.h"
-#include "system/system.h"
+#include "liedyn/system/state.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

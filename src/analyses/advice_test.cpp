@@ -1,4 +1,4 @@
-#include "analyses/advice.h"
+#include "liedyn/analyses/advice.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,9 +6,9 @@
 
 #include <numbers>
 
-#include "analyses/modes.h"
-#include "analyses/simulate.h"
-#include "system/testing.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

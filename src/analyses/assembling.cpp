@@ -1,13 +1,13 @@
-#include "analyses/assembling.h"
+#include "liedyn/analyses/assembling.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/largest.h"
-#include "base/suggest.h"
-#include "system/tree_state.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

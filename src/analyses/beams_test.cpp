@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/modes.h"
-#include "analyses/simulate.h"
-#include "analyses/statics.h"
-#include "system/testing.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "analyses/choose_formulation.h"
+#include "liedyn/analyses/choose_formulation.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "analyses/simulation.h"
+#include "liedyn/analyses/simulation.h"
 
 namespace liedyn {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "analyses/simulate.h"
+#include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "analyses/converge.h"
+#include "liedyn/analyses/converge.h"
 
 #include <fmt/format.h>
 #include <time.h>
@@ -12,10 +12,10 @@
 #include <numeric>
 #include <thread>
 
-#include "analyses/simulate.h"
-#include "base/suggest.h"
-#include "integrators/driver.h"
-#include "lie/so3.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/integrators/driver.h"
+#include "liedyn/lie/so3.h"
 
 namespace liedyn {
 namespace {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "analyses/result.h"
-#include "system/system.h"
+#include "liedyn/analyses/result.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "analyses/converge.h"
+#include "liedyn/analyses/converge.h"
 
 #include <cmath>
 #include <numeric>
@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "system/testing.h"
+#include "liedyn/base/error.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "analyses/statics.h"
-#include "system/testing.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

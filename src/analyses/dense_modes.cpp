@@ -7,8 +7,8 @@
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/mode_pairs.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/mode_pairs.h"
 
 namespace liedyn {
 namespace {

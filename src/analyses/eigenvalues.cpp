@@ -1,4 +1,4 @@
-#include "analyses/eigenvalues.h"
+#include "liedyn/analyses/eigenvalues.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "analyses/eigenvalues.h"
+#include "liedyn/analyses/eigenvalues.h"
 
 #include <algorithm>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-#include "model/testing.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "analyses/sensitivity.h"
-#include "analyses/simulate.h"
-#include "analyses/statics.h"
-#include "model/record_all.h"
-#include "system/testing.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/model/record_all.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "analyses/outputs.h"
-#include "analyses/simulation.h"
-#include "base/error.h"
+#include "liedyn/analyses/outputs.h"
+#include "liedyn/analyses/simulation.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 

@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/modes.h"
-#include "analyses/simulate.h"
-#include "analyses/statics.h"
-#include "model/flexible/body.h"
-#include "system/testing.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/free_parameters.h"
+#include "liedyn/analyses/free_parameters.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <optional>
 #include <random>
 
-#include "base/largest.h"
-#include "system/redundancy.h"
-#include "system/tree_state.h"
-#include "system/varied_system.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/tree_state.h"
+#include "liedyn/system/varied_system.h"
 
 namespace liedyn {
 

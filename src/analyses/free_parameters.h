@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/simulate.h"
+#include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
 

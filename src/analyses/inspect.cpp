@@ -1,29 +1,23 @@
-#include "analyses/inspect.h"
+#include "liedyn/analyses/inspect.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
 
-#include "analyses/advice.h"
-#include "base/largest.h"
-#include "model/flexible/body.h"
-#include "system/redundancy.h"
+#include "liedyn/analyses/advice.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {
 
-bool any_of_type(const std::vector<Entry>& entries, std::initializer_list<std::string_view> types) {
-  return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
-    return std::find(types.begin(), types.end(), entry.kind->type) != types.end();
-  });
-}
-
 // There are bodies, but its joints hold all of them, and nothing drives them.
 bool is_locked(const Model& model, const State& state) {
-  const Description& d = model.description();
-  return !d.entries(Section::Bodies).empty() && degrees_of_freedom(model, state) == 0 &&
-         !any_of_type(d.entries(Section::Joints), {"prescribed_motion", "prescribed_velocity"});
+  const auto& joints = model.description().entries(Section::Joints);
+  return !model.body_types.empty() && degrees_of_freedom(model, state) == 0 &&
+         std::none_of(joints.begin(), joints.end(), [](const Entry& joint) { return joint.kind->drives; });
 }
 
 }  // namespace
@@ -56,7 +50,8 @@ std::vector<std::string> model_warnings(const System& system, const State& state
     out.emplace_back(
         "the model has 0 degrees of freedom: its joints hold all bodies, and nothing drives them");
   const Vec3 g = Eigen::Map<const Vec3>(params + d.gravity());
-  if (g.z() != 0 && g.head<2>().norm() == 0 && any_of_type(d.entries(Section::Bodies), {"planar"}))
+  if (g.z() != 0 && g.head<2>().norm() == 0 &&
+      std::any_of(model.body_types.begin(), model.body_types.end(), is_planar))
     out.push_back(fmt::format(
         "gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it", g.z()));
   return out;

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
-#include "system/initial.h"
-#include "system/system.h"
+#include "liedyn/base/error.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

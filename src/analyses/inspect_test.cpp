@@ -1,4 +1,4 @@
-#include "analyses/inspect.h"
+#include "liedyn/analyses/inspect.h"
 
 #include <array>
 #include <cmath>
@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/matrix.h"
-#include "model/testing.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

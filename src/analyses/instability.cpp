@@ -1,11 +1,11 @@
-#include "analyses/instability.h"
+#include "liedyn/analyses/instability.h"
 
 #include <cmath>
 #include <random>
 
 #include <Eigen/Eigenvalues>
 
-#include "analyses/shifted_matrix.h"
+#include "liedyn/analyses/shifted_matrix.h"
 
 namespace liedyn {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "analyses/linearization.h"
+#include "liedyn/analyses/linearization.h"
 
 namespace liedyn {
 

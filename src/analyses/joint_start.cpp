@@ -1,4 +1,4 @@
-#include "analyses/joint_start.h"
+#include "liedyn/analyses/joint_start.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/suggest.h"
-#include "model/edit_description.h"
-#include "system/initial.h"
-#include "system/tree_state.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/edit_description.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

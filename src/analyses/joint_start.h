@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "system/configuration.h"
+#include "liedyn/system/configuration.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "analyses/kinematics.h"
+#include "liedyn/analyses/kinematics.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <chrono>
 #include <cmath>
 
-#include "analyses/linearization.h"
-#include "analyses/motions.h"
-#include "analyses/recorder.h"
-#include "integrators/driver.h"
-#include "integrators/range_watch.h"
-#include "integrators/work_sums.h"
-#include "model/nodes/stage.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/analyses/motions.h"
+#include "liedyn/analyses/recorder.h"
+#include "liedyn/integrators/driver.h"
+#include "liedyn/integrators/range_watch.h"
+#include "liedyn/integrators/work_sums.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

@@ -2,7 +2,7 @@
 // come from the constraints alone, time by time; the multipliers (drive forces and reactions) then from the equations of motion.
 #pragma once
 
-#include "analyses/simulate.h"
+#include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
 

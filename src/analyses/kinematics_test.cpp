@@ -1,11 +1,11 @@
-#include "analyses/kinematics.h"
+#include "liedyn/analyses/kinematics.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "system/testing.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/linear_analysis.h"
+#include "liedyn/analyses/linear_analysis.h"
 
 #include <cmath>
 #include <complex>

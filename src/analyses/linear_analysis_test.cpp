@@ -1,11 +1,11 @@
 // Linear analysis against closed forms and against what the methods are made for.
-#include "analyses/linear_analysis.h"
+#include "liedyn/analyses/linear_analysis.h"
 
 #include <gtest/gtest.h>
 
 #include <numbers>
 
-#include "model/testing.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/linearization.h"
+#include "liedyn/analyses/linearization.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +12,12 @@
 #include <Eigen/QR>
 #include <Eigen/SparseQR>
 
-#include "lie/so3.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
-#include "system/initial.h"
-#include "system/node_components.h"
-#include "system/tree_state.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -74,7 +74,7 @@ NodeMaps state_maps() {
 // Not so first-order states and modal coordinates, which no turn of the axes changes.
 bool moves_in_space(const Model& model, std::size_t node) {
   const auto& bodies = model.description().entries(Section::Bodies);
-  return node < bodies.size() && bodies[node].kind != &flexible_modes_kind();
+  return node < bodies.size() && !bodies[node].kind->is_modal;
 }
 
 // y = F z with F' = w~ F:   y' = z' + w x z,   y'' = z'' + 2 w x z' + w x (w x z)
@@ -323,12 +323,11 @@ double largest_force(const System& system, const State& state, const Linearizati
   variables.push_back(state.t);
   for (const Entry& force : description.entries(Section::Forces))
     for (std::size_t f = 0; f < force.fields.size(); ++f) {
-      const std::string_view unit = force.kind->fields[f].unit;
-      const double arm = unit == "N"                           ? 1
-                         : unit == "N m" || unit == "N m or N" ? 1 / l.size
-                         : unit == "N/m"                       ? l.size
-                                                               : 0;
-      if (arm == 0 || !force.kind->fields[f].may_depend_on_time || force.fields[f].first < 0) continue;
+      const LoadKind load = force.kind->fields[f].load;
+      if (load == LoadKind::None || force.fields[f].first < 0) continue;
+      const double arm = load == LoadKind::Torque || load == LoadKind::TorqueOrForce ? 1 / l.size
+                         : load == LoadKind::ForcePerLength                          ? l.size
+                                                                                     : 1;
       for (int i = 0; i < force.fields[f].count; ++i) {
         const int number = force.fields[f].first + i;
         double value = params.get(number);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "system/matrix_parts.h"
+#include "liedyn/system/matrix_parts.h"
 
 namespace liedyn {
 

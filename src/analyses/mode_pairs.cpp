@@ -1,8 +1,8 @@
-#include "analyses/mode_pairs.h"
+#include "liedyn/analyses/mode_pairs.h"
 
 #include <cmath>
 
-#include "analyses/stiffness_scale.h"
+#include "liedyn/analyses/stiffness_scale.h"
 
 namespace liedyn {
 

@@ -4,8 +4,8 @@
 #include <complex>
 #include <vector>
 
-#include "analyses/linearization.h"
-#include "analyses/shifted_matrix.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/analyses/shifted_matrix.h"
 
 namespace liedyn {
 

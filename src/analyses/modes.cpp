@@ -1,4 +1,4 @@
-#include "analyses/modes.h"
+#include "liedyn/analyses/modes.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <numbers>
 #include <optional>
 
-#include "analyses/mode_pairs.h"
-#include "analyses/stiffness_scale.h"
-#include "base/suggest.h"
-#include "model/flexible/body.h"
-#include "system/node_components.h"
+#include "liedyn/analyses/mode_pairs.h"
+#include "liedyn/analyses/stiffness_scale.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/system/node_components.h"
 
 namespace liedyn {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/linearization.h"
+#include "liedyn/analyses/linearization.h"
 
 namespace liedyn {
 

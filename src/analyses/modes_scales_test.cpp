@@ -10,12 +10,12 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/modes.h"
-#include "analyses/state_space.h"
-#include "analyses/statics.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/state_space.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/modes.h"
+#include "liedyn/analyses/modes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,11 +1,11 @@
-#include "analyses/motions.h"
+#include "liedyn/analyses/motions.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "system/node_components.h"
+#include "liedyn/system/node_components.h"
 
 namespace liedyn {
 namespace {

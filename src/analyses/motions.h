@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

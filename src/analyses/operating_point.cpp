@@ -1,13 +1,13 @@
-#include "analyses/operating_point.h"
+#include "liedyn/analyses/operating_point.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cmath>
 
-#include "analyses/simulation.h"
-#include "analyses/statics.h"
-#include "base/suggest.h"
+#include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 

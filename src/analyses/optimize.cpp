@@ -1,4 +1,4 @@
-#include "analyses/optimize.h"
+#include "liedyn/analyses/optimize.h"
 
 #include <fmt/format.h>
 #include <nlopt.h>
@@ -10,12 +10,12 @@
 
 #include <Eigen/LU>
 
-#include "analyses/adjoint.h"
-#include "analyses/choose_formulation.h"
-#include "analyses/sensitivity.h"
-#include "base/dual.h"
-#include "base/error.h"
-#include "base/suggest.h"
+#include "liedyn/analyses/adjoint.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 namespace {

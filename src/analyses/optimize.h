@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analyses/outputs.h"
-#include "analyses/simulate.h"
+#include "liedyn/analyses/outputs.h"
+#include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
 

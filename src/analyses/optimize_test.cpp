@@ -1,14 +1,14 @@
 // Searches whose answers are known.
 
-#include "analyses/optimize.h"
+#include "liedyn/analyses/optimize.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/error.h"
-#include "system/testing.h"
+#include "liedyn/base/error.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,10 +1,10 @@
 // Quaternions of sensors are continuous in time: at steps, at interpolated outputs and in integrals.
 #include <gtest/gtest.h>
 
-#include "analyses/outputs.h"
-#include "analyses/sensitivity.h"
-#include "analyses/simulate.h"
-#include "system/testing.h"
+#include "liedyn/analyses/outputs.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

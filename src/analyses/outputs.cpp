@@ -1,4 +1,4 @@
-#include "analyses/outputs.h"
+#include "liedyn/analyses/outputs.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
-#include "base/suggest.h"
-#include "model/sensors/work.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/sensors/work.h"
 
 namespace liedyn {
 

@@ -1,14 +1,14 @@
 // Functions of time that must stay positive end the run that they belong to, with a message, and soon.
-#include "integrators/range_watch.h"
+#include "liedyn/integrators/range_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "analyses/kinematics.h"
-#include "analyses/simulation.h"
-#include "system/testing.h"
+#include "liedyn/analyses/kinematics.h"
+#include "liedyn/analyses/simulation.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,11 +1,11 @@
-#include "analyses/recorder.h"
+#include "liedyn/analyses/recorder.h"
 
 #include <fmt/chrono.h>
 
 #include <cmath>
 #include <ctime>
 
-#include "base/largest.h"
+#include "liedyn/base/largest.h"
 
 namespace liedyn {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analyses/result.h"
-#include "analyses/simulate.h"
-#include "system/system.h"
+#include "liedyn/analyses/result.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

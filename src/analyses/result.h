@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "system/state.h"
+#include "liedyn/system/state.h"
 
 namespace liedyn {
 
@@ -27,6 +29,12 @@ struct Trajectory {
   double at(std::size_t row, int column) const {
     return data[row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)];
   }
+  double time(std::size_t row) const { return at(row, 0); }
+
+  // By the name of a sensor: its channel, what it shows in a row, and in the last row. They throw InputError if there is none.
+  const Channel& channel(std::string_view name) const;
+  std::span<const double> at(std::size_t row, std::string_view name) const;
+  std::span<const double> last(std::string_view name) const;
 };
 
 struct Summary {

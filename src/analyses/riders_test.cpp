@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "analyses/modes.h"
-#include "analyses/sensitivity.h"
-#include "analyses/simulate.h"
-#include "analyses/statics.h"
-#include "system/testing.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -5,8 +5,8 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "analyses/state_space.h"
-#include "system/testing.h"
+#include "liedyn/analyses/state_space.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/sensitivity.h"
+#include "liedyn/analyses/sensitivity.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,14 @@
 #include <limits>
 #include <optional>
 
-#include "analyses/adjoint.h"
-#include "analyses/choose_formulation.h"
-#include "analyses/fixed_steps.h"
-#include "analyses/free_parameters.h"
-#include "base/suggest.h"
-#include "model/edit_description.h"
-#include "model/number_paths.h"
-#include "model/sensors/work.h"
+#include "liedyn/analyses/adjoint.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/fixed_steps.h"
+#include "liedyn/analyses/free_parameters.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/edit_description.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/work.h"
 
 namespace liedyn {
 
@@ -320,6 +320,18 @@ SensitivityMethod sensitivity_method(const std::string& name) {
        {SensitivityMethod::Direct, SensitivityMethod::Adjoint, SensitivityMethod::Difference})
     if (name == name_of(method)) return method;
   throw InputError("method", fmt::format("expected direct, adjoint or difference, got '{}'", excerpt(name)));
+}
+
+double Sensitivity::derivative(std::string_view output, std::string_view parameter) const {
+  const auto position = [](std::string_view what, const std::vector<std::string>& names,
+                           std::string_view name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      throw InputError("sensitivity", fmt::format("there is no {} '{}'", what, excerpt(name)),
+                       did_you_mean(name, names));
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  return derivative(position("output", outputs, output), position("parameter", parameters, parameter));
 }
 
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/outputs.h"
-#include "analyses/simulate.h"
+#include "liedyn/analyses/outputs.h"
+#include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
 
@@ -60,6 +60,8 @@ struct Sensitivity {
   double derivative(std::size_t output, std::size_t parameter) const {
     return derivatives[output * parameters.size() + parameter];
   }
+  // By name; throws InputError if there is none.
+  double derivative(std::string_view output, std::string_view parameter) const;
 };
 
 // Throws InputError if the input is wrong, NumericalError if the run does not reach its end.

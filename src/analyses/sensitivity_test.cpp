@@ -1,7 +1,7 @@
 // Derivatives with respect to parameters: against closed forms, and against extrapolated differences of whole runs along the same steps, for
 // every integrator and formulation.
 
-#include "analyses/sensitivity.h"
+#include "liedyn/analyses/sensitivity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "analyses/adjoint.h"
-#include "integrators/integrator.h"
-#include "system/testing.h"
+#include "liedyn/analyses/adjoint.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

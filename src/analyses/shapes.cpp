@@ -1,13 +1,13 @@
-#include "analyses/shapes.h"
+#include "liedyn/analyses/shapes.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "analyses/linearization.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {
@@ -37,14 +37,14 @@ void Shapes::add_bodies() {
   BeamCurve<double> curve;   // of the beam at hand
   for (int i = 0; i < static_cast<int>(entries.size()); ++i) {
     const Entry& entry = entries[at_index(i)];
-    if (entry.flexible >= 0) continue;
+    if (entry.is_part_of(Section::Flexible)) continue;
     single_.emplace_back(points_, i);
-    if (entry.beam < 0) {
+    if (!entry.is_part()) {
       bodies_.push_back(entry.name);
       cells_.push_back({{points_}, static_cast<int>(bodies_.size()) - 1});
     } else {
-      const Entry& beam = d.entries(Section::Beams)[at_index(entry.beam)];
-      const auto [own, is_new] = beams.try_emplace(entry.beam, static_cast<int>(bodies_.size()));
+      const Entry& beam = d.entries(Section::Beams)[at_index(entry.owner)];
+      const auto [own, is_new] = beams.try_emplace(entry.owner, static_cast<int>(bodies_.size()));
       if (is_new) bodies_.push_back(beam.name);
       // The nodes of a beam follow each other. An element ends here.
       const BeamMesh mesh = beam_mesh(d, beam);

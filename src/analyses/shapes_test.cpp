@@ -1,10 +1,10 @@
 // Shapes of exact beams: elastic displacements are what remains of a motion without that of the beam as a rigid body.
-#include "analyses/shapes.h"
+#include "liedyn/analyses/shapes.h"
 
 #include <gtest/gtest.h>
 
-#include "model/nodes/stage.h"
-#include "system/testing.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/shifted_matrix.h"
+#include "liedyn/analyses/shifted_matrix.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "analyses/linearization.h"
-#include "system/layout.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/system/layout.h"
 
 namespace liedyn {
 

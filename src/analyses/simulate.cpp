@@ -1,4 +1,4 @@
-#include "analyses/simulate.h"
+#include "liedyn/analyses/simulate.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "analyses/inspect.h"
-#include "analyses/recorder.h"
-#include "analyses/simulation.h"
-#include "base/suggest.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/analyses/recorder.h"
+#include "liedyn/analyses/simulation.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 

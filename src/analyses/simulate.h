@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "analyses/result.h"
-#include "system/initial.h"
-#include "system/system.h"
+#include "liedyn/analyses/result.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 
@@ -42,6 +42,9 @@ struct SimulateOptions {
 
 // The settings in the model's description.
 SimulateOptions default_options(const Description& description);
+inline SimulateOptions default_options(const System& system) {
+  return default_options(system.model().description());
+}
 
 // "check" or "project". Throws InputError.
 InitialPolicy initial_policy(const std::string& name);
@@ -52,5 +55,7 @@ void check_times(const SimulateOptions& options);
 // Throws InputError if the input is wrong. A numerical failure is in the result: summary.completed is false, and the
 // trajectory is complete up to there.
 Result simulate(const System& system, const SimulateOptions& options);
+// As the model says.
+inline Result simulate(const System& system) { return simulate(system, default_options(system)); }
 
 }  // namespace liedyn

@@ -1,11 +1,11 @@
-#include "analyses/simulate.h"
+#include "liedyn/analyses/simulate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyses/choose_formulation.h"
-#include "base/allocation_counter.h"
-#include "system/testing.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/base/allocation_counter.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyses/simulation.h"
+#include "liedyn/analyses/simulation.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <map>
 #include <thread>
 
-#include "analyses/choose_formulation.h"
-#include "analyses/inspect.h"
-#include "base/suggest.h"
-#include "base/version.h"
-#include "model/number_paths.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {
@@ -56,6 +56,9 @@ std::uint64_t hash_of(const Model& model, const Params& params) {
     for (const Entry& entry : d.entries(section)) {
       hash.add(entry.name);
       hash.add(entry.kind->type);
+      for (std::size_t f = 0; f < entry.fields.size(); ++f)
+        if (entry.kind->fields[f].type == FieldType::Integer)
+          hash.add(std::to_string(entry.fields[f].integer()));
     }
   for (const NumberExpression& written : d.expressions) hash.add(written.text);
   const std::vector<double>& values = params.values();
@@ -81,12 +84,12 @@ void refuse_initial_value(const Model& model, const Params& params, int index) {
   const Description& d = params.description();
   bool only_initial = is_initial_value(locate_number(d, index));
   // A parameter that nothing but initial values depends on. Signals and sensors that are expressions may use any.
-  const bool has_expressions =
-      std::any_of(
-          model.batches.begin(), model.batches.end(),
-          [](const auto& batch) { return dynamic_cast<const SignalBatch*>(batch.get()) != nullptr; }) ||
-      std::any_of(model.sensors.begin(), model.sensors.end(),
-                  [](const Sensor& sensor) { return sensor.listed->kind.type == "expression"; });
+  const bool has_expressions = std::any_of(model.batches.begin(), model.batches.end(),
+                                           [](const auto& batch) {
+                                             return dynamic_cast<const SignalBatch*>(batch.get()) != nullptr;
+                                           }) ||
+                               std::any_of(model.sensors.begin(), model.sensors.end(),
+                                           [](const Sensor& sensor) { return !sensor.expressions.empty(); });
   if (index < params.parameter_count() && !has_expressions) {
     bool any = false, all = true;
     for (const std::vector<Params::Bound>* list : {&params.bound(), &params.timed()})
@@ -222,6 +225,7 @@ Simulation::Simulation(System system, SimulateOptions options, End end) {
   parts_->find_start();
   parts_->make_driver();
 }
+Simulation::Simulation(System system) : Simulation(system, default_options(system)) {}
 Simulation::Simulation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/simulate.h"
-#include "integrators/driver.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/integrators/driver.h"
 
 namespace liedyn {
 
@@ -29,6 +29,7 @@ class Simulation {
   };
   // Of the options start, end, step, integrator, initial, from, solver and threads. Throws InputError.
   Simulation(System system, SimulateOptions options, End end = End::Open);
+  explicit Simulation(System system);  // as the model says
   ~Simulation();
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;

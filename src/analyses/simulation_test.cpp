@@ -1,14 +1,14 @@
 // A simulation that is advanced in pieces, saved, copied and steered goes on as if nothing of this had happened.
-#include "analyses/simulation.h"
+#include "liedyn/analyses/simulation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "analyses/sensitivity.h"
-#include "base/allocation_counter.h"
-#include "system/testing.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/base/allocation_counter.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

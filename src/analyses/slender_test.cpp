@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/statics.h"
-#include "system/testing.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -12,9 +12,9 @@
 #include <Spectra/GenEigsRealShiftSolver.h>
 #include <Spectra/SymGEigsShiftSolver.h>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/mode_pairs.h"
-#include "analyses/stiffness_scale.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/mode_pairs.h"
+#include "liedyn/analyses/stiffness_scale.h"
 
 namespace liedyn {
 namespace {

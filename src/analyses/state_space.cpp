@@ -1,4 +1,4 @@
-#include "analyses/state_space.h"
+#include "liedyn/analyses/state_space.h"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,14 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/loads.h"
-#include "analyses/modes.h"
-#include "base/suggest.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
-#include "model/sensors/work.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/sensors/work.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {
@@ -37,7 +36,7 @@ struct Input {
 void add_loads(const System& system, const Entry& force, bool named, std::vector<std::string>& out) {
   for (std::size_t f = 0; f < force.fields.size(); ++f) {
     const Field& field = force.kind->fields[f];
-    if (!field.may_depend_on_time || (!named && !is_load(field))) continue;
+    if (!field.may_depend_on_time || (!named && field.load == LoadKind::None)) continue;
     for (int i = 0; i < force.fields[f].count && force.fields[f].first >= 0; ++i)
       out.push_back(system.params().path(force.fields[f].first + i));
   }
@@ -117,7 +116,7 @@ std::vector<Output> outputs_of(const Model& model, const std::vector<std::string
     }
     for (int i = 0; i < sensor.components; ++i)
       out.push_back({sensor.components == 1 ? name : fmt::format("{}[{}]", name, i), sensor.first + i,
-                     sensor.listed->unit == "rad"});
+                     sensor.listed->traits.is_angle});
   }
   if (!findings.empty()) throw InputError(findings);
   return out;

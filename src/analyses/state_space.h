@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/linearization.h"
+#include "liedyn/analyses/linearization.h"
 
 namespace liedyn {
 

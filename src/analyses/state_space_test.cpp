@@ -1,4 +1,4 @@
-#include "analyses/state_space.h"
+#include "liedyn/analyses/state_space.h"
 
 #include <cmath>
 #include <numbers>
@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <Eigen/Eigenvalues>
 
-#include "analyses/modes.h"
-#include "analyses/operating_point.h"
-#include "system/testing.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <Eigen/Eigenvalues>
 
-#include "analyses/eigenvalues.h"
-#include "analyses/modes.h"
-#include "analyses/operating_point.h"
-#include "analyses/state_space.h"
-#include "analyses/statics.h"
-#include "system/testing.h"
+#include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/analyses/state_space.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

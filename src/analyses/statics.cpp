@@ -1,4 +1,4 @@
-#include "analyses/statics.h"
+#include "liedyn/analyses/statics.h"
 
 #include <fmt/format.h>
 
@@ -11,23 +11,22 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 
-#include "analyses/inspect.h"
-#include "analyses/instability.h"
-#include "analyses/linearization.h"
-#include "analyses/loads.h"
-#include "analyses/modes.h"
-#include "analyses/motions.h"
-#include "analyses/shifted_matrix.h"
-#include "analyses/stiffness_scale.h"
-#include "base/largest.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/nodes/stage.h"
-#include "system/assembly.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
-#include "system/subsystems.h"
-#include "system/tree_state.h"
+#include "liedyn/analyses/inspect.h"
+#include "liedyn/analyses/instability.h"
+#include "liedyn/analyses/linearization.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/motions.h"
+#include "liedyn/analyses/shifted_matrix.h"
+#include "liedyn/analyses/stiffness_scale.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/assembly.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/subsystems.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -64,7 +63,7 @@ std::vector<Load> loads_of(const System& system, double time) {
   for (const Entry& entry : d.entries(Section::Forces))
     for (std::size_t f = 0; f < entry.fields.size(); ++f) {
       const Field& field = entry.kind->fields[f];
-      if (!is_load(field)) continue;
+      if (field.load == LoadKind::None) continue;
       for (int i = 0; i < entry.fields[f].count && entry.fields[f].first >= 0; ++i)
         out.push_back({entry.fields[f].first + i, params.get(entry.fields[f].first + i)});
     }
@@ -863,14 +862,13 @@ class Equilibrium {
     request.force = {1, 0, mu};
     request.row = {1, 0, 0};
     request.velocity_row = {0, 1, 0};  // what must not slip does not on the way to the equilibrium either
-    for (;;) {
+    const bool regular = work_->factorize(*system_, [&] {
       section_forces_.impose(state, *work_, [&] { system_->jacobian(state, *work_, {}, request); });
       foretold_ = work_->r;
       if (!state.redundant.empty()) work_->hold(state.redundant);
-      if (work_->solver->factorize()) break;
-      if (work_->solver->name() != "block") return false;
-      work_->use_solver(*system_, "klu");
-    }
+      return work_->solver->factorize();
+    });
+    if (!regular) return false;
     system_->residual(state, *work_, {});
     set_right(state);
     work_->solver->solve(work_->right.data());

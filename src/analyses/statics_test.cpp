@@ -1,12 +1,12 @@
-#include "analyses/statics.h"
+#include "liedyn/analyses/statics.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyses/operating_point.h"
-#include "system/testing.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

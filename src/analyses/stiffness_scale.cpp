@@ -1,4 +1,4 @@
-#include "analyses/stiffness_scale.h"
+#include "liedyn/analyses/stiffness_scale.h"
 
 #include <algorithm>
 #include <cmath>

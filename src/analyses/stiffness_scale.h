@@ -4,7 +4,7 @@
 // it does: y^T K y below kResistance times sum scale_i y_i^2 is round-off.
 #pragma once
 
-#include "analyses/linearization.h"
+#include "liedyn/analyses/linearization.h"
 
 namespace liedyn {
 

@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "analyses/simulate.h"
-#include "analyses/statics.h"
-#include "integrators/integrator.h"
-#include "system/redundancy.h"
-#include "system/subsystems.h"
-#include "system/testing.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/statics.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/subsystems.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

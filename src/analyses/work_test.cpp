@@ -5,13 +5,13 @@
 #include <cstring>
 #include <numbers>
 
-#include "analyses/kinematics.h"
-#include "analyses/operating_point.h"
-#include "analyses/sensitivity.h"
-#include "analyses/simulation.h"
-#include "analyses/state_space.h"
-#include "model/record_all.h"
-#include "system/testing.h"
+#include "liedyn/analyses/kinematics.h"
+#include "liedyn/analyses/operating_point.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/state_space.h"
+#include "liedyn/model/record_all.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/allocation_counter.h"
+#include "liedyn/base/allocation_counter.h"
 
 #include <cstdlib>
 

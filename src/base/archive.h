@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 

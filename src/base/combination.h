@@ -1,7 +1,7 @@
 // Linear combinations as few entries of the tape: what a method calculates from step to step, and what is differentiated by hand.
 #pragma once
 
-#include "base/varied.h"
+#include "liedyn/base/varied.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 #include <fmt/format.h>
 

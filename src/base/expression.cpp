@@ -1,4 +1,4 @@
-#include "base/expression.h"
+#include "liedyn/base/expression.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/suggest.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 namespace {

@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "base/expression.h"
+#include "liedyn/base/expression.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 namespace liedyn {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 namespace liedyn {
 

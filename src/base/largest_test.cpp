@@ -1,10 +1,10 @@
-#include "base/largest.h"
+#include "liedyn/base/largest.h"
 
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "base/varied.h"
+#include "liedyn/base/varied.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/matrix.h"
+#include "liedyn/base/matrix.h"
 
 #include <gtest/gtest.h>
 

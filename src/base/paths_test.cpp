@@ -1,4 +1,4 @@
-#include "base/paths.h"
+#include "liedyn/base/paths.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/peak_memory.h"
+#include "liedyn/base/peak_memory.h"
 
 #include <gtest/gtest.h>
 

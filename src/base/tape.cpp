@@ -1,4 +1,4 @@
-#include "base/tape.h"
+#include "liedyn/base/tape.h"
 
 #include <algorithm>
 #include <type_traits>

@@ -1,12 +1,12 @@
 // The record of a calculation, read forwards and backwards.
 
-#include "base/tape.h"
+#include "liedyn/base/tape.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "base/varied.h"
+#include "liedyn/base/varied.h"
 
 namespace liedyn {
 namespace {

@@ -1,7 +1,7 @@
 // A function of time with its first two derivatives, for constraints that depend on the time.
 #pragma once
 
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 namespace liedyn {
 

@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/dual.h"
-#include "base/tape.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/base/tape.h"
 
 namespace liedyn {
 

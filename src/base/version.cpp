@@ -1,4 +1,4 @@
-#include "base/version.h"
+#include "liedyn/base/version.h"
 
 namespace liedyn {
 

@@ -2,7 +2,7 @@
 // a tolerance.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

@@ -2,7 +2,7 @@
 // reactions at the end as good as inside, pulses that are not missed.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

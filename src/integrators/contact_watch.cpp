@@ -1,4 +1,4 @@
-#include "integrators/contact_watch.h"
+#include "liedyn/integrators/contact_watch.h"
 
 #include <fmt/format.h>
 

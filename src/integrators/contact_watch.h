@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "model/forces/watched_contact.h"
-#include "system/system.h"
+#include "liedyn/model/forces/watched_contact.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -1,7 +1,7 @@
 // Every listed method has the order it was designed for, in q and v, on a free body under forces that are functions of time.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "integrators/diagonally_implicit.h"
+#include "liedyn/integrators/diagonally_implicit.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <memory>
 
-#include "integrators/first_order.h"
-#include "integrators/linear_properties.h"
-#include "integrators/tolerances.h"
+#include "liedyn/integrators/first_order.h"
+#include "liedyn/integrators/linear_properties.h"
+#include "liedyn/integrators/tolerances.h"
 
 namespace liedyn {
 namespace {

@@ -2,7 +2,7 @@
 // Carpenter, Eqs. (5), (6) of Zhang, Zhang, Zanoni, Masarati, in local coordinates of the beginning of the step.
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

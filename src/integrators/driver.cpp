@@ -1,4 +1,4 @@
-#include "integrators/driver.h"
+#include "liedyn/integrators/driver.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <limits>
 #include <optional>
 
-#include "base/allocation_counter.h"
-#include "model/nodes/parameter_stage.h"
-#include "model/nodes/stage.h"
+#include "liedyn/base/allocation_counter.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "integrators/contact_watch.h"
-#include "integrators/integrator.h"
-#include "integrators/motion_guard.h"
-#include "integrators/range_watch.h"
-#include "integrators/step_limit.h"
-#include "integrators/work_sums.h"
-#include "system/redundancy.h"
+#include "liedyn/integrators/contact_watch.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/integrators/motion_guard.h"
+#include "liedyn/integrators/range_watch.h"
+#include "liedyn/integrators/step_limit.h"
+#include "liedyn/integrators/work_sums.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 
@@ -49,18 +49,15 @@ using Observer = std::function<bool(const State&, long step)>;
 // Equal steps from `start` to `end` that are at most `step` long (up to round-off).
 long step_count(double start, double end, double step);
 
-// One attempt at a step, with a second and careful one where the first does not converge. The block solver pivots inside blocks only: where it finds the
-// matrix singular, the second attempt has full pivoting. `count` sees both attempts.
+// One attempt at a step, with a second and careful one where the first does not converge. Where a solver without full pivoting finds the
+// matrix singular, the second attempt has it. `count` sees both attempts.
 template <class S, class Count>
 Attempt attempt_step(IntegratorOf<S>& integrator, const System& system, const StateOf<S>& from, double h,
                      StateOf<S>& to, WorkOf<S>& work, Work& plain, bool careful, const Count& count) {
   Attempt out = integrator.step(from, h, to, work);
   count(out);
   if (out.converged()) return out;
-  if (out.corrector.failure == CorrectorFailure::Singular && plain.solver->name() == "block") {
-    plain.use_solver(system, "klu");
-    careful = true;
-  }
+  if (out.corrector.failure == CorrectorFailure::Singular && plain.pivot_fully(system)) careful = true;
   if (careful) {
     out = integrator.step_carefully(from, h, to, work);
     count(out);

@@ -1,4 +1,4 @@
-#include "integrators/explicit_runge_kutta.h"
+#include "liedyn/integrators/explicit_runge_kutta.h"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <limits>
 #include <memory>
 
-#include "base/largest.h"
-#include "integrators/linear_properties.h"
-#include "integrators/newton_options.h"
-#include "integrators/tableaux.h"
-#include "integrators/tolerances.h"
-#include "model/nodes/explicit_stage.h"
-#include "model/nodes/parameter_stage.h"
-#include "system/accelerations.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/integrators/linear_properties.h"
+#include "liedyn/integrators/newton_options.h"
+#include "liedyn/integrators/tableaux.h"
+#include "liedyn/integrators/tolerances.h"
+#include "liedyn/model/nodes/explicit_stage.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/system/accelerations.h"
 
 namespace liedyn {
 namespace {

@@ -3,7 +3,7 @@
 // parameters are vector spaces, where it is the classical method (Algorithm 2).
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

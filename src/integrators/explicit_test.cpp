@@ -1,8 +1,8 @@
 // The explicit methods: work and precision on the heavy top, constraints and projections, steps for a tolerance, dense output, failures.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
-#include "system/accelerations.h"
+#include "liedyn/integrators/testing.h"
+#include "liedyn/system/accelerations.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "integrators/first_order.h"
+#include "liedyn/integrators/first_order.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "model/nodes/increments.h"
+#include "liedyn/model/nodes/increments.h"
 
 namespace liedyn {
 namespace {
@@ -26,10 +26,7 @@ CorrectorOptions corrector_of(const IntegratorOptions& options) {
   out.form = options.word("index") == "2" ? IndexForm::Index2 : IndexForm::Index3;
   // The stage relation itself is written for exp; other coordinates are parameters with velocities.
   out.chart = chart_from(options);
-  if (out.chart != Chart::Exponential) {
-    out.local = true;
-    out.local_form = LocalForm::Velocities;
-  }
+  if (out.chart != Chart::Exponential) out.local = LocalForm::Velocities;
   return out;
 }
 

@@ -10,7 +10,7 @@
 // is the increment of the parameters, theta' = u their rates, u' their second derivatives (with `cardan-body` u = v and theta' = G^-1 v).
 #pragma once
 
-#include "integrators/newton_options.h"
+#include "liedyn/integrators/newton_options.h"
 
 namespace liedyn {
 

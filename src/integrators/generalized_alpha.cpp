@@ -1,4 +1,4 @@
-#include "integrators/generalized_alpha.h"
+#include "liedyn/integrators/generalized_alpha.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <complex>
 #include <memory>
 
-#include "base/combination.h"
-#include "integrators/newton_options.h"
-#include "integrators/tolerances.h"
-#include "system/initial.h"
+#include "liedyn/base/combination.h"
+#include "liedyn/integrators/newton_options.h"
+#include "liedyn/integrators/tolerances.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 
@@ -91,7 +91,7 @@ CorrectorOptions corrector_from(const IntegratorOptions& options, double sigma) 
              : index == "2"        ? IndexForm::Index2
                                    : IndexForm::Index3;
   out.sigma = sigma;
-  out.local = form_from(options) != Form::Geometric;
+  if (form_from(options) != Form::Geometric) out.local = LocalForm::Rates;
   out.chart = chart_from(options);
   if (options.word("variant") == "paper" && !out.local)
     out.update = sigma == 1 ? StageUpdate::Incremental : StageUpdate::Expanded;
@@ -460,14 +460,10 @@ class GeneralizedAlpha final : public IntegratorOf<S> {
   }
 
   bool find_forbidden_velocity(const StateOf<S>& state) {
-    if constexpr (is_varied<S>) {
-      return forbidden_velocity(*system_, state, *plain_, forbidden_);
-    } else {
-      if (!forbidden_velocity(*system_, state, *plain_)) return false;
-      forbidden_.assign(plain_->right.begin(),
-                        plain_->right.begin() + static_cast<std::ptrdiff_t>(state.v.size()));
-      return true;
-    }
+    if (!forbidden_velocity(*system_, state, *plain_)) return false;
+    forbidden_.assign(plain_->right.begin(),
+                      plain_->right.begin() + static_cast<std::ptrdiff_t>(state.v.size()));
+    return true;
   }
 
   double coefficient_of_jerk() const {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

@@ -2,7 +2,7 @@
 // and against the errors that the papers' methods have on it.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "system/corrector.h"
-#include "system/state.h"
-#include "system/system.h"
-#include "system/varied_system.h"
+#include "liedyn/system/corrector.h"
+#include "liedyn/system/state.h"
+#include "liedyn/system/system.h"
+#include "liedyn/system/varied_system.h"
 
 namespace liedyn {
 

@@ -1,8 +1,8 @@
 // What every listed integrator promises.
 #include <gtest/gtest.h>
 
-#include "base/allocation_counter.h"
-#include "integrators/testing.h"
+#include "liedyn/base/allocation_counter.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

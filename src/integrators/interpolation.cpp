@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "integrators/integrator.h"
-#include "model/nodes/increments.h"
-#include "model/nodes/stage.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/model/nodes/increments.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {

@@ -7,8 +7,8 @@
 // disc does to the plane is the opposite of what the plane does to it.
 #include <gtest/gtest.h>
 
-#include "base/largest.h"
-#include "integrators/testing.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

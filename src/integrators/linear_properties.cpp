@@ -1,4 +1,4 @@
-#include "integrators/linear_properties.h"
+#include "liedyn/integrators/linear_properties.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // The linear properties of families of methods, for the list.
 #pragma once
 
-#include "integrators/integrator.h"
-#include "integrators/tableaux.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/integrators/tableaux.h"
 
 namespace liedyn {
 

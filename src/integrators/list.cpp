@@ -3,24 +3,70 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/suggest.h"
-#include "integrators/diagonally_implicit.h"
-#include "integrators/explicit_runge_kutta.h"
-#include "integrators/generalized_alpha.h"
-#include "integrators/multistep.h"
-#include "integrators/single_step.h"
+#include "liedyn/base/registry.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/integrators/diagonally_implicit.h"
+#include "liedyn/integrators/explicit_runge_kutta.h"
+#include "liedyn/integrators/generalized_alpha.h"
+#include "liedyn/integrators/multistep.h"
+#include "liedyn/integrators/registration.h"
+#include "liedyn/integrators/single_step.h"
 
 namespace liedyn {
 
-const std::vector<ListedIntegrator>& integrators() {
-  static const std::vector<ListedIntegrator> list = [] {
-    std::vector<ListedIntegrator> all = {generalized_alpha()};
-    for (const auto& family :
-         {multistep_methods(), single_step_methods(), diagonally_implicit_methods(), explicit_methods()})
-      all.insert(all.end(), family.begin(), family.end());
-    return all;
-  }();
-  return list;
+namespace {
+
+std::vector<ListedIntegrator> built_in() {
+  std::vector<ListedIntegrator> all = {generalized_alpha()};
+  for (const auto& family :
+       {multistep_methods(), single_step_methods(), diagonally_implicit_methods(), explicit_methods()})
+    all.insert(all.end(), family.begin(), family.end());
+  return all;
+}
+
+Registry<ListedIntegrator>& registry() {
+  static Registry<ListedIntegrator> registry(
+      "integrator", built_in(),
+      [](const ListedIntegrator& listed) -> const std::string& { return listed.name; });
+  return registry;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.find_first_of(",= \t\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+const std::vector<ListedIntegrator>& integrators() { return registry().all(); }
+
+void register_integrator(ListedIntegrator integrator) {
+  const std::string path = "integrator '" + excerpt(integrator.name) + "'";
+  if (!is_word(integrator.name)) throw InputError(path, "expected a name without commas, '=' and spaces");
+  if (integrator.make == nullptr) throw InputError(path, "has no function that makes it");
+  std::vector<std::string> names;
+  for (const IntegratorOption& o : integrator.options) {
+    const bool takes_numbers = o.most > o.least;
+    if (!is_word(o.name) || std::ranges::find(names, o.name) != names.end())
+      throw InputError(path,
+                       fmt::format("option '{}': expected a name of its own without commas, '=' and spaces",
+                                   excerpt(o.name)));
+    names.push_back(o.name);
+    // What the method gets if nothing is given must be allowed, too.
+    if (std::ranges::find(o.choices, o.fallback) != o.choices.end()) continue;
+    double number = 0;
+    const auto [end, error] =
+        std::from_chars(o.fallback.data(), o.fallback.data() + o.fallback.size(), number);
+    if (!takes_numbers || error != std::errc() || end != o.fallback.data() + o.fallback.size() ||
+        !(number >= o.least && number <= o.most))
+      throw InputError(path, fmt::format("option '{}': the default '{}' is not one of its values", o.name,
+                                         excerpt(o.fallback)));
+  }
+  for (const char* tolerance : {"rtol", "atol", "max_step"})
+    if (std::ranges::find(names, tolerance) != names.end() &&
+        std::ranges::find(names, "adaptive") == names.end())
+      throw InputError(path, fmt::format("option '{}' needs the option 'adaptive'", tolerance),
+                       "step_control_options() has all of them");
+  registry().add(std::move(integrator));
 }
 
 IntegratorOptions::IntegratorOptions(std::string method, const std::vector<IntegratorOption>& known)
@@ -135,11 +181,16 @@ std::unique_ptr<Integrator> make_integrator(const System& system, std::string_vi
 std::unique_ptr<VariedIntegrator> make_integrator(const VariedSystem& system,
                                                   std::string_view specification) {
   const Specification parsed = parse(specification);
+  if (parsed.method->make_varied == nullptr)
+    throw InputError("integrator " + parsed.method->name, "has no derivatives with respect to parameters",
+                     "take another integrator, or derivatives by differences");
   return parsed.method->make_varied(system, parsed.options);
 }
 
 LinearProperties linear_properties(std::string_view specification) {
   const Specification parsed = parse(specification);
+  if (parsed.method->properties == nullptr)
+    throw InputError("integrator " + parsed.method->name, "does not say what it does to linear equations");
   LinearProperties out = parsed.method->properties(parsed.options);
   out.integrator = parsed.options.text();
   return out;

@@ -2,8 +2,8 @@
 // Eq. (40)), with the coefficient kappa that each variant really has.
 #include <gtest/gtest.h>
 
-#include "integrators/generalized_alpha.h"
-#include "integrators/testing.h"
+#include "liedyn/integrators/generalized_alpha.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,7 +1,7 @@
 // Minimal coordinates integrated in time, against the same models in absolute coordinates.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

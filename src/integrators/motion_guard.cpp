@@ -1,14 +1,14 @@
-#include "integrators/motion_guard.h"
+#include "liedyn/integrators/motion_guard.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "model/nodes/stage.h"
-#include "model/states/signal_batch.h"
-#include "system/initial.h"
-#include "system/redundancy.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/states/signal_batch.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {

@@ -1,5 +1,5 @@
 // A run that explodes fails where it does, and a run that is merely coarse does not.
-#include "integrators/motion_guard.h"
+#include "liedyn/integrators/motion_guard.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

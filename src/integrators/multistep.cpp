@@ -1,4 +1,4 @@
-#include "integrators/multistep.h"
+#include "liedyn/integrators/multistep.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <memory>
 
-#include "integrators/first_order.h"
-#include "integrators/linear_properties.h"
-#include "integrators/tolerances.h"
-#include "model/nodes/increments.h"
-#include "model/nodes/parameter_stage.h"
+#include "liedyn/integrators/first_order.h"
+#include "liedyn/integrators/linear_properties.h"
+#include "liedyn/integrators/tolerances.h"
+#include "liedyn/model/nodes/increments.h"
+#include "liedyn/model/nodes/parameter_stage.h"
 
 namespace liedyn {
 namespace {

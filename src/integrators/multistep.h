@@ -2,7 +2,7 @@
 // configuration; the trapezoidal rule, Eq. (3), makes the first of them.
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

@@ -1,6 +1,12 @@
-#include "integrators/newton_options.h"
+#include "liedyn/integrators/newton_options.h"
 
 namespace liedyn {
+namespace {
+
+// A damped iteration may halve its residual only: 1e-15 of it is left after 50.
+constexpr int kCarefulIterations = 50;
+
+}  // namespace
 
 std::vector<IntegratorOption> newton_options() {
   return {{"newton",
@@ -29,19 +35,20 @@ CorrectorOptions corrector_with(const IntegratorOptions& options) {
   CorrectorOptions out;
   out.relative = options.number("newton_tol");
   out.from_first = options.word("newton_stop") == "initial";
-  out.modified = options.word("newton") == "modified";
-  out.by_cost = options.word("newton") == "auto";
+  const std::string& newton = options.word("newton");
+  out.renewal = newton == "full"       ? MatrixRenewal::EveryIteration
+                : newton == "modified" ? MatrixRenewal::WhenSlow
+                                       : MatrixRenewal::ByCost;
   out.simplified = options.word("jacobian") == "simplified";
   out.line_search = options.word("line_search") == "true";
   return out;
 }
 
 CorrectorOptions careful(CorrectorOptions options) {
-  options.modified = false;
-  options.by_cost = false;
+  options.renewal = MatrixRenewal::EveryIteration;
   options.simplified = false;
   options.line_search = options.update == StageUpdate::Exact;
-  options.max_iterations = 50;
+  options.max_iterations = kCarefulIterations;
   return options;
 }
 

@@ -1,7 +1,7 @@
 // What methods let their users say about Newton's method and local coordinates.
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

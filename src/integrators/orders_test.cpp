@@ -2,7 +2,7 @@
 // steps, with steps at random, and with steps chosen for a tolerance.
 #include <gtest/gtest.h>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

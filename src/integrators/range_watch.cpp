@@ -1,4 +1,4 @@
-#include "integrators/range_watch.h"
+#include "liedyn/integrators/range_watch.h"
 
 #include <fmt/format.h>
 

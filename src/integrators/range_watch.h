@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/number_paths.h"
-#include "system/system.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -6,8 +6,8 @@
 #include <Eigen/SVD>
 #include <cmath>
 
-#include "integrators/testing.h"
-#include "system/redundancy.h"
+#include "liedyn/integrators/testing.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {

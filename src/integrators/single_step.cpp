@@ -1,12 +1,12 @@
-#include "integrators/single_step.h"
+#include "liedyn/integrators/single_step.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <memory>
 
-#include "integrators/first_order.h"
-#include "integrators/linear_properties.h"
+#include "liedyn/integrators/first_order.h"
+#include "liedyn/integrators/linear_properties.h"
 
 namespace liedyn {
 namespace {

@@ -2,7 +2,7 @@
 // remembers auxiliary derivatives.
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

@@ -5,7 +5,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
-#include "integrators/testing.h"
+#include "liedyn/integrators/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "integrators/step_limit.h"
+#include "liedyn/integrators/step_limit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/functions_of_time.h"
-#include "system/system.h"
+#include "liedyn/model/functions_of_time.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "integrators/tableaux.h"
+#include "liedyn/integrators/tableaux.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <Eigen/LU>
 
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 namespace liedyn {
 namespace {

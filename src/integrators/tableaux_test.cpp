@@ -3,8 +3,8 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "integrators/tableaux.h"
-#include "model/testing.h"
+#include "liedyn/integrators/tableaux.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

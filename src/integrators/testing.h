@@ -1,9 +1,9 @@
 // For tests only: whole runs, and the order that their errors show.
 #pragma once
 
-#include "integrators/driver.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/integrators/driver.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 

@@ -1,11 +1,11 @@
-#include "integrators/tolerances.h"
+#include "liedyn/integrators/tolerances.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "model/frame.h"
+#include "liedyn/model/frame.h"
 
 namespace liedyn {
 namespace {
@@ -43,8 +43,7 @@ std::vector<double> lengths_of_mechanisms(const System& system, const State& sta
   // Coordinates that are no places: states, and those of the shapes of flexible bodies.
   std::vector<bool> is_place(count, true);
   const auto& bodies = model.description().entries(Section::Bodies);
-  for (std::size_t i = 0; i < count; ++i)
-    is_place[i] = i < bodies.size() && bodies[i].kind->type != "flexible_modes";
+  for (std::size_t i = 0; i < count; ++i) is_place[i] = i < bodies.size() && !bodies[i].kind->is_modal;
 
   Mechanisms mechanisms(count);
   struct Point {

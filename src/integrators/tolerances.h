@@ -8,7 +8,7 @@
 // tolerances depend neither on the units, nor on where the origin is or how fast it moves, nor on the length of the run.
 #pragma once
 
-#include "integrators/integrator.h"
+#include "liedyn/integrators/integrator.h"
 
 namespace liedyn {
 

@@ -1,6 +1,6 @@
-#include "integrators/work_sums.h"
+#include "liedyn/integrators/work_sums.h"
 
-#include "model/sensors/list.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 

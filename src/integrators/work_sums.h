@@ -12,7 +12,7 @@
 #include <functional>
 #include <vector>
 
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -3,11 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyses/sensitivity.h"
-#include "analyses/simulate.h"
-#include "io/read_model.h"
-#include "model/joints/held_rows.h"
-#include "system/testing.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/joints/held_rows.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -98,7 +98,7 @@ struct Case {
       return;
     }
     if (in_bodies)
-      b.in_bodies("at", {{"one", rho[0]}, {"two", rho[1]}}, count);
+      b.in_bodies("at", {{"one", rho[0]}, {"two", rho[1]}});
     else
       set("at", here);
     if (type == "screw") b.set("pitch", {0.3});
@@ -116,9 +116,9 @@ struct Case {
     if (!in_bodies)
       set("axis", one.R * axis[0]);
     else if (both)
-      b.in_bodies("axis", {{"one", axis[0]}, {"two", axis[1]}}, count);
+      b.in_bodies("axis", {{"one", axis[0]}, {"two", axis[1]}});
     else
-      b.in_bodies("axis", {{"one", axis[0]}}, count);
+      b.in_bodies("axis", {{"one", axis[0]}});
   }
 
   // `off`: how far the second body is from where the joint holds it, as a guess.

@@ -1,4 +1,4 @@
-#include "io/configuration_file.h"
+#include "liedyn/io/configuration_file.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/suggest.h"
-#include "base/version.h"
-#include "io/json.h"
-#include "io/text_output.h"
-#include "model/number_paths.h"
-#include "system/node_components.h"
-#include "system/tree_state.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/json.h"
+#include "liedyn/io/text_output.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analyses/joint_start.h"
-#include "io/read_model.h"
-#include "system/configuration.h"
+#include "liedyn/analyses/joint_start.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/system/configuration.h"
 
 namespace liedyn {
 

@@ -1,11 +1,11 @@
 // Configurations as files: what is written is read again, and modal coordinates only for the modes they belong to.
-#include "io/configuration_file.h"
+#include "liedyn/io/configuration_file.h"
 
 #include <gtest/gtest.h>
 
-#include "io/read_model.h"
-#include "model/model.h"
-#include "system/testing.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/model/model.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/hdf5_file.h"
+#include "liedyn/io/hdf5_file.h"
 
 #include <array>
 #include <utility>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 namespace {

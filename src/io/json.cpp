@@ -1,4 +1,4 @@
-#include "io/json.h"
+#include "liedyn/io/json.h"
 
 #include <cctype>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/suggest.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 

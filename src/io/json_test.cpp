@@ -1,4 +1,4 @@
-#include "io/json.h"
+#include "liedyn/io/json.h"
 
 #include <chrono>
 #include <cstdio>

@@ -1,7 +1,7 @@
-#include "io/model_format.h"
+#include "liedyn/io/model_format.h"
 
-#include "model/description.h"
-#include "model/model.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/field.h"
+#include "liedyn/model/field.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "io/npz_file.h"
+#include "liedyn/io/npz_file.h"
 
 #include <fmt/format.h>
 

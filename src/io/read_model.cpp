@@ -1,4 +1,4 @@
-#include "io/read_model.h"
+#include "liedyn/io/read_model.h"
 
 #include <algorithm>
 #include <array>
@@ -11,17 +11,17 @@
 
 #include <fmt/format.h>
 
-#include "base/expression.h"
-#include "base/paths.h"
-#include "base/suggest.h"
-#include "integrators/integrator.h"
-#include "io/generators/list.h"
-#include "io/json.h"
-#include "io/model_format.h"
-#include "io/read_urdf.h"
-#include "io/tables.h"
-#include "model/number_paths.h"
-#include "system/further_findings.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/integrators/integrator.h"
+#include "liedyn/io/generators/list.h"
+#include "liedyn/io/json.h"
+#include "liedyn/io/model_format.h"
+#include "liedyn/io/read_urdf.h"
+#include "liedyn/io/tables.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/further_findings.h"
 
 namespace liedyn {
 namespace {

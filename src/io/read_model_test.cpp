@@ -1,4 +1,4 @@
-#include "io/read_model.h"
+#include "liedyn/io/read_model.h"
 
 #include <chrono>
 #include <cmath>
@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/paths.h"
-#include "io/generators/chain.h"
-#include "io/json.h"
-#include "model/model.h"
-#include "model/params.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/io/generators/chain.h"
+#include "liedyn/io/json.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/params.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/read_results.h"
+#include "liedyn/io/read_results.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/suggest.h"
-#include "io/hdf5_file.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/io/hdf5_file.h"
 
 namespace liedyn {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/result.h"
+#include "liedyn/analyses/result.h"
 
 namespace liedyn {
 

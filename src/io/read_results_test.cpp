@@ -1,4 +1,4 @@
-#include "io/read_results.h"
+#include "liedyn/io/read_results.h"
 
 #include <array>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "io/hdf5_file.h"
-#include "io/write_results.h"
+#include "liedyn/base/error.h"
+#include "liedyn/io/hdf5_file.h"
+#include "liedyn/io/write_results.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/read_urdf.h"
+#include "liedyn/io/read_urdf.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include <map>
 #include <set>
 
-#include "base/suggest.h"
-#include "lie/so3.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/lie/so3.h"
 
 namespace liedyn {
 namespace {

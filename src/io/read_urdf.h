@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/read_model.h"
+#include "liedyn/io/read_model.h"
 
 namespace liedyn {
 

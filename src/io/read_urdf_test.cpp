@@ -1,10 +1,10 @@
 // Robots read from URDF against the same mechanisms written as models.
-#include "io/read_urdf.h"
+#include "liedyn/io/read_urdf.h"
 
 #include <gtest/gtest.h>
 
-#include "model/testing.h"
-#include "system/initial.h"
+#include "liedyn/model/testing.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 namespace {

@@ -1,11 +1,11 @@
-#include "io/schema.h"
+#include "liedyn/io/schema.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "io/generators/list.h"
-#include "io/model_format.h"
-#include "model/description.h"
+#include "liedyn/io/generators/list.h"
+#include "liedyn/io/model_format.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/study_file.h"
+#include "liedyn/io/study_file.h"
 
 #include <fmt/format.h>
 
@@ -9,16 +9,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/paths.h"
-#include "base/suggest.h"
-#include "base/version.h"
-#include "io/json.h"
-#include "io/read_model.h"
-#include "io/read_results.h"
-#include "io/text_output.h"
-#include "io/write_results.h"
-#include "model/number_paths.h"
-#include "system/further_findings.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/json.h"
+#include "liedyn/io/read_model.h"
+#include "liedyn/io/read_results.h"
+#include "liedyn/io/text_output.h"
+#include "liedyn/io/write_results.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/further_findings.h"
 
 namespace liedyn {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/optimize.h"
-#include "io/read_model.h"
+#include "liedyn/analyses/optimize.h"
+#include "liedyn/io/read_model.h"
 
 namespace liedyn {
 

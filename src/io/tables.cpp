@@ -1,4 +1,4 @@
-#include "io/tables.h"
+#include "liedyn/io/tables.h"
 
 #include <algorithm>
 #include <array>
@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/expression.h"
-#include "base/suggest.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/base/suggest.h"
 
 namespace liedyn {
 namespace {

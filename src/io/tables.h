@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "io/json.h"
+#include "liedyn/io/json.h"
 
 namespace liedyn {
 

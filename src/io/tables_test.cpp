@@ -1,4 +1,4 @@
-#include "io/tables.h"
+#include "liedyn/io/tables.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/expression.h"
+#include "liedyn/base/expression.h"
 
 namespace liedyn {
 namespace {

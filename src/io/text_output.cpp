@@ -1,4 +1,4 @@
-#include "io/text_output.h"
+#include "liedyn/io/text_output.h"
 
 #include <cerrno>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 namespace {

@@ -1,10 +1,10 @@
-#include "io/write_convergence.h"
+#include "liedyn/io/write_convergence.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/version.h"
-#include "io/text_output.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/text_output.h"
 
 namespace liedyn {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyses/converge.h"
+#include "liedyn/analyses/converge.h"
 
 namespace liedyn {
 

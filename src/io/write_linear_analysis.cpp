@@ -1,12 +1,12 @@
-#include "io/write_linear_analysis.h"
+#include "liedyn/io/write_linear_analysis.h"
 
 #include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/version.h"
-#include "io/text_output.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/text_output.h"
 
 namespace liedyn {
 

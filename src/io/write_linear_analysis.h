@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyses/linear_analysis.h"
+#include "liedyn/analyses/linear_analysis.h"
 
 namespace liedyn {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyses/modes.h"
+#include "liedyn/analyses/modes.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "io/write_results.h"
+#include "liedyn/io/write_results.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/suggest.h"
-#include "base/version.h"
-#include "io/hdf5_file.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/hdf5_file.h"
 
 namespace liedyn {
 namespace {

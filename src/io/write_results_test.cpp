@@ -1,4 +1,4 @@
-#include "io/write_results.h"
+#include "liedyn/io/write_results.h"
 
 #include <array>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <hdf5.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "io/write_sensitivity.h"
+#include "liedyn/io/write_sensitivity.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/version.h"
-#include "io/write_results.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/write_results.h"
 
 namespace liedyn {
 

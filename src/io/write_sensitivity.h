@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyses/sensitivity.h"
+#include "liedyn/analyses/sensitivity.h"
 
 namespace liedyn {
 

@@ -1,14 +1,14 @@
-#include "io/write_state_space.h"
+#include "liedyn/io/write_state_space.h"
 
 #include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/suggest.h"
-#include "base/version.h"
-#include "io/npz_file.h"
-#include "io/text_output.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/npz_file.h"
+#include "liedyn/io/text_output.h"
 
 namespace liedyn {
 namespace {

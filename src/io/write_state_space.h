@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analyses/state_space.h"
+#include "liedyn/analyses/state_space.h"
 
 namespace liedyn {
 

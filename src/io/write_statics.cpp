@@ -1,9 +1,9 @@
-#include "io/write_statics.h"
+#include "liedyn/io/write_statics.h"
 
 #include <nlohmann/json.hpp>
 
-#include "base/version.h"
-#include "io/configuration_file.h"
+#include "liedyn/base/version.h"
+#include "liedyn/io/configuration_file.h"
 
 namespace liedyn {
 

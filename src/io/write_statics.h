@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyses/statics.h"
+#include "liedyn/analyses/statics.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "io/write_vtk.h"
+#include "liedyn/io/write_vtk.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/error.h"
+#include "liedyn/base/error.h"
 
 namespace liedyn {
 namespace {

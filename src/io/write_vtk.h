@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyses/modes.h"
-#include "analyses/shapes.h"
+#include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/shapes.h"
 
 namespace liedyn {
 

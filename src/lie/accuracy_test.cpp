@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "lie/cayley.h"
-#include "lie/conformal.h"
-#include "lie/parametrizations.h"
+#include "liedyn/lie/cayley.h"
+#include "liedyn/lie/conformal.h"
+#include "liedyn/lie/parametrizations.h"
 
 namespace liedyn {
 namespace {

@@ -2,8 +2,8 @@
 // trigonometric function, and has polynomials for T^-1. Rotations by pi are out of reach: there x is infinite.
 #pragma once
 
-#include "lie/coordinates.h"
-#include "lie/rn.h"
+#include "liedyn/lie/coordinates.h"
+#include "liedyn/lie/rn.h"
 
 namespace liedyn {
 

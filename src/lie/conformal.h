@@ -4,7 +4,7 @@
 //   [Bruels and Eberhard, Eqs. (36)-(38) and (119), with c0 = 2 - |c|^2/8]
 #pragma once
 
-#include "lie/cayley.h"
+#include "liedyn/lie/cayley.h"
 
 namespace liedyn {
 

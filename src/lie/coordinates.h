@@ -6,12 +6,12 @@
 
 #include <concepts>
 
-#include "base/matrix.h"
-#include "lie/group.h"
-#include "lie/product.h"
-#include "lie/r3xso3.h"
-#include "lie/se2.h"
-#include "lie/se3.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/group.h"
+#include "liedyn/lie/product.h"
+#include "liedyn/lie/r3xso3.h"
+#include "liedyn/lie/se2.h"
+#include "liedyn/lie/se3.h"
 
 namespace liedyn {
 

@@ -1,5 +1,5 @@
 // What all local coordinates have in common, for every group they are defined on.
-#include "lie/coordinates.h"
+#include "liedyn/lie/coordinates.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <numbers>
 #include <random>
 
-#include "lie/cayley.h"
-#include "lie/conformal.h"
+#include "liedyn/lie/cayley.h"
+#include "liedyn/lie/conformal.h"
 
 namespace liedyn {
 namespace {

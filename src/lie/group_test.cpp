@@ -1,5 +1,5 @@
 // The laws that every group obeys, for all groups. To be listed is to be tested.
-#include "lie/group.h"
+#include "liedyn/lie/group.h"
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 #include <random>
 #include <vector>
 
-#include "base/dual.h"
-#include "lie/product.h"
-#include "lie/r3xso3.h"
-#include "lie/rn.h"
-#include "lie/se2.h"
-#include "lie/se3.h"
-#include "lie/so3.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/lie/product.h"
+#include "liedyn/lie/r3xso3.h"
+#include "liedyn/lie/rn.h"
+#include "liedyn/lie/se2.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/lie/so3.h"
 
 namespace liedyn {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <array>
 
-#include "base/matrix.h"
+#include "liedyn/base/matrix.h"
 
 namespace liedyn {
 

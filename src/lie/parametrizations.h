@@ -18,10 +18,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/matrix.h"
-#include "lie/cayley.h"
-#include "lie/conformal.h"
-#include "lie/so3.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/cayley.h"
+#include "liedyn/lie/conformal.h"
+#include "liedyn/lie/so3.h"
 
 namespace liedyn {
 

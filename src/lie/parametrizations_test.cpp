@@ -1,4 +1,4 @@
-#include "lie/parametrizations.h"
+#include "liedyn/lie/parametrizations.h"
 
 #include <gtest/gtest.h>
 

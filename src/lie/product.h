@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "base/matrix.h"
-#include "lie/group.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/group.h"
 
 namespace liedyn {
 

@@ -2,7 +2,7 @@
 // a twist is in inertial axes, the rotational part in body axes. The same as Product<Rn<3>, SO3>, written out for speed.
 #pragma once
 
-#include "lie/so3.h"
+#include "liedyn/lie/so3.h"
 
 namespace liedyn {
 

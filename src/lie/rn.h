@@ -1,8 +1,8 @@
 // The vector space R^N with addition: points, modal coordinates, translations.
 #pragma once
 
-#include "base/matrix.h"
-#include "lie/group.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/group.h"
 
 namespace liedyn {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/dual.h"
-#include "base/matrix.h"
-#include "lie/group.h"
-#include "lie/trig.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/group.h"
+#include "liedyn/lie/trig.h"
 
 namespace liedyn {
 

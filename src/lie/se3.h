@@ -2,7 +2,7 @@
 // Both parts of a twist (u, w) are in body axes.
 #pragma once
 
-#include "lie/so3.h"
+#include "liedyn/lie/so3.h"
 
 namespace liedyn {
 

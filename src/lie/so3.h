@@ -3,11 +3,11 @@
 
 #include <utility>
 
-#include "base/dual.h"
-#include "base/matrix.h"
-#include "lie/group.h"
-#include "lie/isotropic.h"
-#include "lie/trig.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/group.h"
+#include "liedyn/lie/isotropic.h"
+#include "liedyn/lie/trig.h"
 
 namespace liedyn {
 

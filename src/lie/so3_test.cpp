@@ -1,4 +1,4 @@
-#include "lie/so3.h"
+#include "liedyn/lie/so3.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numbers>
 #include <random>
 
-#include "lie/se3.h"
+#include "liedyn/lie/se3.h"
 
 namespace liedyn {
 namespace {

@@ -18,8 +18,8 @@
 #include <cstddef>
 #include <numbers>
 
-#include "base/dual.h"
-#include "base/varied.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/base/varied.h"
 
 namespace liedyn {
 namespace trig_detail {

@@ -1,4 +1,4 @@
-#include "lie/trig.h"
+#include "liedyn/lie/trig.h"
 
 #include <gtest/gtest.h>
 

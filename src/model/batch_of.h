@@ -44,8 +44,8 @@
 #include <array>
 #include <limits>
 
-#include "model/direct.h"
-#include "model/element.h"
+#include "liedyn/model/direct.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 
@@ -76,8 +76,67 @@ struct JointDerivatives {
   bool wants_stiffness = true;  // G
 };
 
+// Optional members come in pairs, so that a misspelt one does not compile.
+namespace element {
+
+template <class E, class S>
+using MotionsOf = std::array<Motion<S>, static_cast<std::size_t>(E::frames)>;
+template <class E, class S>
+concept Derives = requires(const Inputs<S>& in, S* p) {
+  E::derive(in, p);
+};
+template <class E>
+concept Checks = requires(const Inputs<double>& in, std::string& text) {
+  E::check(in, text, text);
+};
+template <class E>
+concept WindsUp = requires(const MotionsOf<E, double>& m, const double* p, double* out) {
+  requires E::angles >
+  0;
+  E::wound_angles(m, p, out);
+};
+template <class E>
+concept HoldsVelocities = requires(const MotionsOf<E, double>& m, const double* p) {
+  requires E::velocity_rows >
+  0;
+  E::rate(m, p);
+};
+template <class E>
+concept TakesMultipliers = requires(const World<double>& w, const MotionsOf<E, double>& m, const double* p,
+                                    std::array<Vec6, static_cast<std::size_t>(E::frames)>& W) {
+  requires E::multipliers >
+  0;
+  E::wrench(w, m, p, p, W);
+};
+template <class E>
+concept HasTurns = requires(const Mat3& R, const double* p) {
+  requires E::places >= 0;
+  E::turns(R, R, p, p, std::declval<TurnDerivatives<E::rows - E::places>&>());
+};
+
+template <class E>
+concept Common = Derives<E, double> && Derives<E, Varied> &&(Checks<E> || !requires { &E::check; }) &&
+                 (WindsUp<E> || (
+                                    !requires { E::angles; } && !requires { &E::wound_angles; }));
+template <class E>
+concept Joint = Common<E> && E::rows >
+0 && requires(bool across) { across = E::across; }
+&&(HoldsVelocities<E> || (
+                             !requires { E::velocity_rows; } && !requires { &E::template rate<double>; })) &&
+    (HasTurns<E> || !requires { &E::turns; });
+template <class E>
+concept Force = Common<E> && E::rows == 0 && requires(bool has) {
+  has = E::stiffness, has = E::damping, has = E::inertia;
+}
+&&(TakesMultipliers<E> || !requires { E::multipliers; });
+
+}  // namespace element
+
 template <class E>
 class BatchOf : public Batch {
+  static_assert(element::Joint<E> || element::Force<E>,
+                "an optional member of the element is misspelt, or one of a pair is missing");
+
  public:
   static constexpr int F = E::frames;
   static constexpr int R = E::rows;

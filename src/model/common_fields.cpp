@@ -1,4 +1,4 @@
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Fields that many elements between two bodies share, and the frames that they describe.
 #pragma once
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/expression.h"
-#include "model/field.h"
+#include "liedyn/base/error.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/model/field.h"
 
 namespace liedyn {
 
@@ -28,7 +28,7 @@ const Kind* find_kind(Section section, std::string_view type);
 // One field of one entry. Numbers live in Description::numbers, words in Description::words.
 struct FieldValue {
   std::int32_t first = -1;  // index of the first number; -1: none stored
-  std::int32_t word = -1;   // index of the (first) word; -1: none
+  std::int32_t word = -1;   // index of the (first) word, or the whole number itself (Integer); -1: none
   std::uint8_t count = 0;   // how many numbers, or how many words of Choices
   RotationForm form : 6 = RotationForm::RotationVector;
   bool in_bodies : 1 =
@@ -37,6 +37,10 @@ struct FieldValue {
   bool given = false;        // typed by the user (otherwise the default)
   bool consistent =
       false;  // marked "consistent": assembly finds the value; its numbers, if there are any, are a guess
+
+  bool has_integer() const { return word >= 0; }
+  int integer() const { return word; }
+  void set_integer(double value) { word = static_cast<std::int32_t>(value); }
 };
 
 struct Entry {
@@ -45,12 +49,16 @@ struct Entry {
   std::int32_t line = 0;           // where it stands in the file; 0 if unknown
   std::int32_t first_number = 0;   // its numbers follow from here
   std::vector<FieldValue> fields;  // parallel to kind->fields
-  std::int32_t beam = -1;          // of a body that is a node of a beam: the index of that beam, and
-  std::int32_t node = 0;           // which of its nodes it is
-  std::int32_t flexible = -1;  // of a body of a flexible one (model/flexible/body.h): the index of that entry
+  // Of a body that a beam or a flexible body consists of: the index of that entry and its section, and which of the nodes of a beam it is.
+  std::int32_t owner = -1;
+  Section owner_section = Section::Bodies;
+  std::int32_t node = 0;
   bool rides =
       false;  // of a body: on `host`, without degrees of freedom of its own; of a joint: it stands for that
   std::int32_t host = -1;  // the body that carries it, -1: ground; of a joint: the body that rides
+
+  bool is_part() const { return owner >= 0; }
+  bool is_part_of(Section section) const { return owner >= 0 && owner_section == section; }
 };
 
 // A number given as an expression of `parameters` (and of t where the field allows it).
@@ -179,7 +187,6 @@ class DescriptionBuilder {
   bool names_others(std::string_view text) const;
   std::string entry_path(Section section, std::string_view name) const;
   std::string field_path(std::string_view field) const;
-  int find_field(std::string_view name) const;
   FieldValue* open_field(std::string_view name, int line, const Field** field);
   void field_finding(std::string_view field, std::string message, std::string hint, int line);
   void check_given(const Given& given);

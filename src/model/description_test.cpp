@@ -1,4 +1,4 @@
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 #include <functional>
 #include <limits>
@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/number_paths.h"
-#include "model/params.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/params.h"
 
 namespace liedyn {
 namespace {

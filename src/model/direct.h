@@ -4,8 +4,8 @@
 // one elsewhere; tests hold the two against each other.
 #pragma once
 
-#include "base/matrix.h"
-#include "model/nodes/node.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/model/nodes/node.h"
 
 namespace liedyn {
 

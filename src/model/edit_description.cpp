@@ -1,4 +1,4 @@
-#include "model/edit_description.h"
+#include "liedyn/model/edit_description.h"
 
 #include <algorithm>
 #include <unordered_set>

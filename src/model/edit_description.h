@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/params.h"
+#include "liedyn/model/params.h"
 
 namespace liedyn {
 

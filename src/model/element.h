@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "base/matrix.h"
-#include "base/varied.h"
-#include "model/description.h"
-#include "model/frame.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/frame.h"
 
 namespace liedyn {
 
@@ -290,6 +290,8 @@ struct ListedKind {
   Kind kind;
   std::unique_ptr<Batch> (*make)(unsigned shape);
   unsigned (*shape)(const Description&, const Entry&) = nullptr;
+  // Of entries that stand for one element on each part of a beam: that beam.
+  const Entry& (*along)(const Description&, const Entry&) = nullptr;
 };
 
 // Bodies bring their node.

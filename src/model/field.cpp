@@ -1,4 +1,4 @@
-#include "model/field.h"
+#include "liedyn/model/field.h"
 
 #include <fmt/format.h>
 

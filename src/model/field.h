@@ -2,11 +2,14 @@
 // Python keywords, the documentation tables and the names of the parameters are all made from these descriptions.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace liedyn {
+
+struct TreeForm;
 
 enum class FieldType {
   Number,       // one real number
@@ -39,6 +42,17 @@ enum class BodyAxes : unsigned char { None, Each, First, Second };
 
 enum class Range { Any, Positive, NonNegative };
 
+// Numbers of forces that are loads: what is applied, as opposed to a stiffness, or to the force of a friction that depends on the motion. Statics raises
+// them step by step, and a linearised model has them as inputs.
+enum class LoadKind : unsigned char {
+  None,
+  Force,
+  Torque,
+  TorqueOrForce,  // of a joint's coordinate
+  ForcePerLength,
+  MomentPerLength,
+};
+
 // How a Rotation was written; its numbers are stored as typed so that each of them is a parameter.
 enum class RotationForm : unsigned char { RotationVector, Cardan, Quaternion, AxisAngle, Matrix };
 inline constexpr int kRotationNumbers[] = {3, 3, 4, 4, 9};
@@ -61,6 +75,15 @@ struct Field {
   BodyAxes body_axes = BodyAxes::None;
   bool holds_expression = false;          // for Text: a number may stand there as well
   std::vector<std::string> choices = {};  // for Choice, where the first is the default, and Choices
+  LoadKind load = LoadKind::None;
+  bool turns = false;  // given, it turns its bodies: a point mass will not do
+  int index = -1;      // the index by which an element reads it; -1: nobody does. A test compares all of them
+
+  Field as(int element_index) const {
+    Field out = *this;
+    out.index = element_index;
+    return out;
+  }
 };
 
 // Numbers a field stores when given (Rotation: by its form; Path: for each point).
@@ -76,7 +99,15 @@ struct AxisCoordinates {
   bool angle = false, displacement = false;
 };
 
-// One kind, as its family's list gives it.
+// Which multipliers of a joint load it as a bearing: the first ones are forces across its axis, the next ones torques across it. None: nothing is known about
+// friction in it.
+struct Bearing {
+  int forces = 0, torques = 0;
+  bool operator==(const Bearing&) const = default;
+  explicit operator bool() const { return forces > 0; }
+};
+
+// One kind, as its family's list gives it, with all that the rest of the program must know about it.
 struct Kind {
   std::string type;     // what users type
   std::string summary;  // one sentence
@@ -84,6 +115,15 @@ struct Kind {
   AxisCoordinates coordinates = {};
   bool keeps_orientation =
       false;  // the relative orientation of its bodies in the initial configuration belongs to it
+  // Whatever is typed, its residual is a smooth function of the motion: the corrector may foretell how it converges.
+  bool is_smooth = false;
+  bool drives = false;  // of joints: it moves another one by a function of time
+  // Of joints with axes (model/joints/held_rows.h): the turns that are held by products of axes, which an axis that points the other way satisfies too.
+  unsigned held_turns = 0;
+  Bearing bearing = {};
+  bool is_modal = false;  // of bodies: their coordinates are those of shapes, and no places
+  bool floats = false;    // of bodies: no joint of a tree moves them
+  std::shared_ptr<const TreeForm> tree = {};  // of joints that a tree can hold; the others keep their rows
 
   // Index of a field by name, -1 if there is none.
   int field(std::string_view name) const;

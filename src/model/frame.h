@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "lie/so3.h"
-#include "model/nodes/node.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/nodes/node.h"
 
 namespace liedyn {
 

@@ -1,11 +1,11 @@
-#include "model/functions_of_time.h"
+#include "liedyn/model/functions_of_time.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "model/states/signal_batch.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {

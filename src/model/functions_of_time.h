@@ -1,7 +1,7 @@
 // What a model does at given times: its numbers that are expressions of t, and the expressions of the dynamics that name t.
 #pragma once
 
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

@@ -1,8 +1,8 @@
 // Initial values as typed.
 #include <gtest/gtest.h>
 
-#include "model/model.h"
-#include "model/testing.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,7 +1,7 @@
 // Whether the user typed a field of an entry; -1 stands for a field that its kind has not.
 #pragma once
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/joint_coordinate.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 

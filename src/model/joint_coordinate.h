@@ -11,8 +11,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/dual.h"
-#include "model/joints/held_rows.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

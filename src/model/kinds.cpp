@@ -1,11 +1,11 @@
-#include "model/beams/list.h"
-#include "model/bodies/list.h"
-#include "model/description.h"
-#include "model/flexible/list.h"
-#include "model/forces/list.h"
-#include "model/joints/list.h"
-#include "model/sensors/list.h"
-#include "model/states/list.h"
+#include "liedyn/model/beams/list.h"
+#include "liedyn/model/bodies/list.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/flexible/list.h"
+#include "liedyn/model/forces/list.h"
+#include "liedyn/model/joints/list.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/states/list.h"
 
 namespace liedyn {
 namespace {

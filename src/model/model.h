@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/element.h"
-#include "model/params.h"
-#include "model/sensors/sensor.h"
-#include "model/tree.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/params.h"
+#include "liedyn/model/sensors/sensor.h"
+#include "liedyn/model/tree.h"
 
 namespace liedyn {
 
@@ -71,6 +71,7 @@ class Model {
   const std::string& unit_of(const Sensor& sensor) const;
 
  private:
+  friend class ModelCompiler;
   int node_of_velocity(int dof) const;
   // Batch and element that a row belongs to.
   std::pair<int, int> element_of_row(int row) const;

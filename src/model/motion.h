@@ -2,7 +2,7 @@
 // twists and accelerations are (translation, rotation), and so are wrenches.
 #pragma once
 
-#include "base/matrix.h"
+#include "liedyn/base/matrix.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/number_paths.h"
+#include "liedyn/model/number_paths.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <Eigen/Core>
 #include <Eigen/LU>
 
-#include "base/suggest.h"
-#include "model/flexible/kinds.h"
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/flexible/kinds.h"
 
 namespace liedyn {
 namespace {

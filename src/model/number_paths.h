@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -1,11 +1,11 @@
-#include "model/params.h"
+#include "liedyn/model/params.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "model/number_paths.h"
+#include "liedyn/model/number_paths.h"
 
 namespace liedyn {
 

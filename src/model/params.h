@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/expression.h"
-#include "model/description.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -1,8 +1,8 @@
-#include "model/record_all.h"
+#include "liedyn/model/record_all.h"
 
 #include <string>
 
-#include "model/edit_description.h"
+#include "liedyn/model/edit_description.h"
 
 namespace liedyn {
 
@@ -13,9 +13,10 @@ void record_all(Description& d) {
       add_entry(d, Section::Sensors, name + "." + std::string(type), type, "of", name);
   };
   for (const Entry& body : d.entries(Section::Bodies)) {
-    if (body.beam >= 0 || body.flexible >= 0) continue;
+    if (body.is_part()) continue;
     add(body, {"position", "velocity"});
-    if (body.kind->type != "point") add(body, {"orientation", "angular_velocity"});
+    if (body.kind->field("orientation") >= 0 || body.kind->field("angle") >= 0)
+      add(body, {"orientation", "angular_velocity"});
   }
   for (const Entry& joint : d.entries(Section::Joints)) {
     if (joint.rides) continue;

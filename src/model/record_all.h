@@ -1,7 +1,7 @@
 // Sensors for all that moves, for models that have none of their own.
 #pragma once
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

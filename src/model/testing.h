@@ -1,4 +1,4 @@
-// For tests only: models built in a few lines, models at random from the lists of kinds, and checks that print what they
+// For tests only: models at random from the lists of kinds, and checks that print what they
 // compared.
 #pragma once
 
@@ -6,13 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <random>
 
-#include "lie/so3.h"
-#include "model/description.h"
-#include "model/motion.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/builder.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 
@@ -75,100 +74,6 @@ class Random {
 
  private:
   std::mt19937 generator_;
-};
-
-// A description in chained calls: body("top", "rigid").set("mass", {15})... An entry ends where the next begins.
-class ModelBuilder {
- public:
-  explicit ModelBuilder(std::array<double, 3> gravity = {0, 0, -9.81}) : builder_("test", "", {}, gravity) {}
-
-  ModelBuilder& body(const std::string& name, std::string_view type) {
-    return begin(Section::Bodies, name, type);
-  }
-  ModelBuilder& beam(const std::string& name, std::string_view type) {
-    return begin(Section::Beams, name, type);
-  }
-  ModelBuilder& joint(const std::string& name, std::string_view type) {
-    return begin(Section::Joints, name, type);
-  }
-  ModelBuilder& force(const std::string& name, std::string_view type) {
-    return begin(Section::Forces, name, type);
-  }
-  ModelBuilder& state(const std::string& name, std::string_view type) {
-    return begin(Section::States, name, type);
-  }
-  ModelBuilder& sensor(const std::string& name, std::string_view type) {
-    return begin(Section::Sensors, name, type);
-  }
-  ModelBuilder& begin(Section section, const std::string& name, std::string_view type) {
-    close();
-    open_ = builder_.begin(section, name, type);
-    EXPECT_TRUE(open_) << name << " of type " << type;
-    return *this;
-  }
-  ModelBuilder& set(std::string_view field, std::span<const double> numbers) {
-    builder_.numbers(field, numbers);
-    return *this;
-  }
-  ModelBuilder& set(std::string_view field, std::initializer_list<double> numbers) {
-    return set(field, std::span(numbers.begin(), numbers.size()));
-  }
-  ModelBuilder& set(std::string_view field, const Vec3& v) { return set(field, {v.x(), v.y(), v.z()}); }
-  ModelBuilder& set(std::string_view field, const std::string& word) {
-    builder_.word(field, word);
-    return *this;
-  }
-  ModelBuilder& set(std::string_view field, const std::string& first, const std::string& second) {
-    builder_.words(field, first, second);
-    return *this;
-  }
-  ModelBuilder& choose(std::string_view field, const std::vector<std::string>& words) {
-    builder_.choices(field, words);
-    return *this;
-  }
-  // The i-th number of a field set before, as an expression of t.
-  ModelBuilder& expression(std::string_view field, int i, const std::string& text) {
-    builder_.expression(field, i, text);
-    return *this;
-  }
-  ModelBuilder& consistent(std::string_view field) {
-    builder_.consistent(field);
-    return *this;
-  }
-  // "consistent", from a guess.
-  ModelBuilder& guess(std::string_view field, const std::vector<double>& numbers) {
-    builder_.numbers(field, numbers);
-    builder_.mark_consistent(field);
-    return *this;
-  }
-  ModelBuilder& guess(std::string_view field, const Vec3& v) {
-    return guess(field, std::vector<double>{v.x(), v.y(), v.z()});
-  }
-  // Components in the axes of these bodies.
-  ModelBuilder& in_bodies(std::string_view field, const std::vector<std::pair<std::string, Vec3>>& vectors,
-                          int components = 3) {
-    std::vector<std::string> names;
-    std::vector<double> numbers;
-    for (const auto& [name, v] : vectors) {
-      names.push_back(name);
-      numbers.insert(numbers.end(), v.data(), v.data() + components);
-    }
-    builder_.numbers_in_bodies(field, names, numbers);
-    return *this;
-  }
-
-  std::shared_ptr<const Description> finish() {
-    close();
-    return std::make_shared<const Description>(builder_.finish());
-  }
-
- private:
-  void close() {
-    if (open_) builder_.end();
-    open_ = false;
-  }
-  DescriptionBuilder builder_;
-  bool open_ = false;
 };
 
 // Values for the fields of the entry just begun, at random but such as a user might type; some of the optional ones are

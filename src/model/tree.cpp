@@ -1,4 +1,4 @@
-#include "model/tree.h"
+#include "liedyn/model/tree.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,34 +8,13 @@
 #include <Eigen/Cholesky>
 #include <Eigen/QR>
 
-#include "lie/se3.h"
-#include "model/joints/axis_joint.h"
-#include "model/nodes/stage.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-using LinkKind = Link::Kind;
-using C3 = Eigen::Map<const Vec3>;
-
-struct TreeJointKind {
-  std::string_view type;
-  std::vector<LinkKind> motions;
-};
-const std::vector<TreeJointKind>& tree_joint_kinds() {
-  static const std::vector<TreeJointKind> list = {
-      {"revolute", {LinkKind::Turn}},
-      {"prismatic", {LinkKind::Slide}},
-      {"cylindrical", {LinkKind::Slide, LinkKind::Turn}},
-      {"universal", {LinkKind::Turn, LinkKind::Turn}},
-      {"planar", {LinkKind::Slide, LinkKind::Slide, LinkKind::Turn}},
-      {"spherical", {LinkKind::Rotation}},
-      {"fixed", {LinkKind::Weld}},
-  };
-  return list;
-}
 
 int freedom(std::span<const LinkKind> motions) {
   int out = 0;
@@ -98,12 +77,6 @@ std::vector<const Link*> chain_to(const Tree& tree, const Link& last) {
 }
 
 }  // namespace
-
-std::span<const LinkKind> tree_motions(std::string_view joint_type) {
-  for (const TreeJointKind& kind : tree_joint_kinds())
-    if (kind.type == joint_type) return kind.motions;
-  return {};
-}
 
 Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
                    const std::vector<TreeJoint>& candidates) {
@@ -170,57 +143,28 @@ Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
 }
 
 template <class S>
-JointFrames<S> joint_frames(std::string_view type, const Pose<S>* ends, const S* p) {
-  using M3 = Mat3T<S>;
-  using CV3 = Eigen::Map<const Vec3T<S>>;
+JointFrames<S> joint_frames(const TreeForm& joint, const Pose<S>* ends, const S* p, bool backwards) {
   JointFrames<S> out;
-  const auto set = [&](int step, const M3& axes) { out.motion[step] = {axes, ends[0].p}; };
-  if (type == "spherical") {
-    set(0, M3::Identity());
-  } else if (type == "universal") {
-    set(0, axes_along<S>(ends[0].R * CV3(p)));
-    set(1, axes_along<S>(ends[1].R * CV3(p + 3)));
-  } else {
-    const M3 A = ends[0].R * JointAxes<S>(p).first;
-    for (int step = 0; step < 3; ++step) set(step, A);
-    if (type == "planar") {
-      // The plane is that of x and y.
-      M3 turned;
-      turned << A.col(1), A.col(2), A.col(0);
-      set(0, turned);
-      turned << A.col(2), A.col(0), A.col(1);
-      set(1, turned);
-    }
-  }
+  joint.motion_frames(ends, p, out.motion);
+  if (backwards && joint.carried_by_bodies) std::reverse(out.motion, out.motion + joint.motions.size());
   return out;
 }
-template JointFrames<double> joint_frames(std::string_view, const Pose<double>*, const double*);
-template JointFrames<Varied> joint_frames(std::string_view, const Pose<Varied>*, const Varied*);
+template JointFrames<double> joint_frames(const TreeForm&, const Pose<double>*, const double*, bool);
+template JointFrames<Varied> joint_frames(const TreeForm&, const Pose<Varied>*, const Varied*, bool);
 
 template <class S>
-void close_joint(std::string_view type, const S* p, int outer, Pose<S>* ends, Pose<S>& body) {
-  using M3 = Mat3T<S>;
-  using CV3 = Eigen::Map<const Vec3T<S>>;
-  Pose<S> frame[2] = {{M3::Identity(), ends[0].p}, {M3::Identity(), ends[1].p}};
-  if (type == "universal") {
-    if (value(p[6]) == 0) {
-      const M3 second = axes_along<S>(ends[1].R * CV3(p + 3));
-      frame[0].R = axes_along<S>(ends[0].R * CV3(p));
-      frame[1].R << second.col(2), second.col(0), second.col(1);
-    }
-  } else if (type != "spherical") {
-    frame[0].R = ends[0].R * JointAxes<S>(p).first;
-    frame[1].R = ends[1].R * JointAxes<S>(p).second;
-  }
+void close_joint(const TreeForm& joint, const S* p, int outer, Pose<S>* ends, Pose<S>& body) {
+  Pose<S> frame[2];
+  joint.body_frames(ends, p, frame);
   // X = F_inner F_outer^-1
   const Pose<S>&from = frame[outer], &to = frame[1 - outer];
-  const M3 R = to.R * from.R.transpose();
+  const Mat3T<S> R = to.R * from.R.transpose();
   const auto moved = [&](const Pose<S>& pose) { return Pose<S>{R * pose.R, to.p + R * (pose.p - from.p)}; };
   body = moved(body);
   ends[outer] = moved(ends[outer]);
 }
-template void close_joint(std::string_view, const double*, int, Pose<double>*, Pose<double>&);
-template void close_joint(std::string_view, const Varied*, int, Pose<Varied>*, Pose<Varied>&);
+template void close_joint(const TreeForm&, const double*, int, Pose<double>*, Pose<double>&);
+template void close_joint(const TreeForm&, const Varied*, int, Pose<Varied>*, Pose<Varied>&);
 
 template <class Scalar>
 void derive_link(const Link& link, const Pose<Scalar>& parent, const Pose<Scalar>& own,

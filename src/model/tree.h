@@ -13,21 +13,15 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 
 struct Link {
-  enum class Kind : std::uint8_t {
-    Root,      // a node of its own
-    Turn,      // about the z axis of the joint
-    Slide,     // along the z axis of the joint
-    Rotation,  // about a point
-    Weld,
-  };
+  using Kind = LinkKind;
   Kind kind = Kind::Root;
   int parent = -1;   // -1: ground
   int node = -1;     // its coordinates; a weld has none
@@ -49,9 +43,6 @@ struct Tree {
   std::vector<Node> bodies;            // what the frames of each body see, a pose on SE3; q is that of a root
 };
 
-// The motions of a joint that can be in the tree, one after the other; empty: it keeps its rows.
-std::span<const Link::Kind> tree_motions(std::string_view joint_type);
-
 // A joint as the tree sees it: its index among the entries, its bodies (-1: ground), its motions.
 struct TreeJoint {
   int entry;
@@ -63,18 +54,18 @@ struct TreeJoint {
 Tree spanning_tree(int bodies, const std::vector<bool>& roots, int joints,
                    const std::vector<TreeJoint>& candidates);
 
-// Where each motion of a joint has its z axis: frames in the initial configuration, inertial axes. `ends` are the joint's own frames on
-// its two bodies there, `p` its numbers.
+// Frames of a joint's motions in the initial configuration, inertial axes. `ends` are the joint's own frames on its two bodies there, `p` its numbers;
+// `backwards`: the tree leads from the second body to the first.
 template <class S>
 struct JointFrames {
-  Pose<S> motion[3];
+  Pose<S> motion[kMostTreeMotions];
 };
 template <class S>
-JointFrames<S> joint_frames(std::string_view joint_type, const Pose<S>* ends, const S* p);
-// Moves the body behind a joint, which has its end `outer` of the two, to where the frames of the joint on both bodies coincide: x, y, z of
-// joints with axes, the points of a spherical joint. The second axis of a cross is then along the x that belongs to the first.
+JointFrames<S> joint_frames(const TreeForm& joint, const Pose<S>* ends, const S* p, bool backwards);
+// Moves the body behind a joint, which has its end `outer` of the two, to where the frames of the joint on both bodies coincide
+// (TreeForm::body_frames).
 template <class S>
-void close_joint(std::string_view joint_type, const S* p, int outer, Pose<S>* ends, Pose<S>& body);
+void close_joint(const TreeForm& joint, const S* p, int outer, Pose<S>* ends, Pose<S>& body);
 // The geometry of a link, from the initial poses of its body and of the body before it.
 template <class S>
 void derive_link(const Link& link, const Pose<S>& parent, const Pose<S>& own, const JointFrames<S>& joint,

@@ -1,8 +1,8 @@
 // The rotation that a user typed in one of the forms of RotationForm.
 #pragma once
 
-#include "lie/so3.h"
-#include "model/element.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

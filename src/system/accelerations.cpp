@@ -1,11 +1,11 @@
-#include "system/accelerations.h"
+#include "liedyn/system/accelerations.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <Eigen/Cholesky>
 
-#include "model/nodes/stage.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {

@@ -8,8 +8,8 @@
 // each time.
 #pragma once
 
-#include "system/corrector.h"
-#include "system/system.h"
+#include "liedyn/system/corrector.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

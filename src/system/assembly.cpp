@@ -1,14 +1,14 @@
-#include "system/assembly.h"
+#include "liedyn/system/assembly.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <Eigen/SparseCholesky>
 
-#include "model/nodes/stage.h"
-#include "system/matrix_parts.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/matrix_parts.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {

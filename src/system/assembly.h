@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

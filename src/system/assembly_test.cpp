@@ -1,12 +1,12 @@
-#include "system/assembly.h"
+#include "liedyn/system/assembly.h"
 
 #include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/block_graph.h"
+#include "liedyn/system/block_graph.h"
 
 #include <camd.h>
 

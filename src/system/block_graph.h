@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 namespace liedyn {
 

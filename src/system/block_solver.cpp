@@ -1,4 +1,4 @@
-#include "system/block_solver.h"
+#include "liedyn/system/block_solver.h"
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include <map>
 #include <type_traits>
 
-#include "base/matrix.h"
-#include "system/block_graph.h"
-#include "system/front_solver.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/system/block_graph.h"
+#include "liedyn/system/front_solver.h"
 
 namespace liedyn {
 namespace {
@@ -369,6 +369,7 @@ class BlockSolver final : public LinearSolver {
   }
 
   std::string_view name() const override { return "block"; }
+  bool pivots_fully() const override { return false; }
   BlockRef block(int row_block, int column_block) const override {
     return place(position_[at(row_block)], position_[at(column_block)]);
   }

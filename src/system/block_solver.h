@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 namespace liedyn {
 

@@ -1,10 +1,10 @@
-#include "system/block_solver.h"
+#include "liedyn/system/block_solver.h"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
 
-#include "system/testing.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

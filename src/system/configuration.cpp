@@ -1,8 +1,8 @@
-#include "system/configuration.h"
+#include "liedyn/system/configuration.h"
 
 #include <algorithm>
 
-#include "system/node_components.h"
+#include "liedyn/system/node_components.h"
 
 namespace liedyn {
 

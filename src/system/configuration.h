@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "lie/so3.h"
-#include "system/system.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -1,10 +1,10 @@
-#include "system/corrector.h"
+#include "liedyn/system/corrector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -89,7 +89,7 @@ TEST(Newton, IsQuadraticWithTheFullMatrix) {
 TEST(Newton, ConvergesLinearlyWithSimplifiedOrKeptMatrices) {
   CorrectorOptions simplified, modified;
   simplified.simplified = true;
-  modified.modified = true;
+  modified.renewal = MatrixRenewal::WhenSlow;
   for (const std::string& formulation : formulations())
     for (const auto& [options, name] :
          {std::pair{simplified, "simplified"}, std::pair{modified, "modified"}}) {
@@ -106,7 +106,7 @@ TEST(Newton, ConvergesLinearlyWithSimplifiedOrKeptMatrices) {
 
 TEST(ModifiedNewton, KeepsItsMatrixWhileItContractsAndMakesANewOneWhenNot) {
   CorrectorOptions options;
-  options.modified = true;
+  options.renewal = MatrixRenewal::WhenSlow;
   Step step(heavy_top());
   Corrector corrector(step.system, options);
   const double h = 1e-3;

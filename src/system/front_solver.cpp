@@ -1,4 +1,4 @@
-#include "system/front_solver.h"
+#include "liedyn/system/front_solver.h"
 
 #include <metis.h>
 
@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "system/block_graph.h"
+#include "liedyn/system/block_graph.h"
 
 namespace liedyn {
 namespace {
@@ -178,7 +178,8 @@ class FrontSolver final : public LinearSolver {
   // False: too many numbers.
   bool fits() const { return fits_; }
 
-  std::string_view name() const override { return "block"; }
+  std::string_view name() const override { return "front"; }
+  bool pivots_fully() const override { return false; }
   BlockRef block(int row_block, int column_block) const override {
     const Front& f = fronts_[at(std::min(front_of_[at(row_block)], front_of_[at(column_block)]))];
     const int row = index_in(f, first_[at(row_block)]), column = index_in(f, first_[at(column_block)]);

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 namespace liedyn {
 

@@ -1,10 +1,10 @@
-#include "system/front_solver.h"
+#include "liedyn/system/front_solver.h"
 
 #include <gtest/gtest.h>
 
-#include "system/block_graph.h"
-#include "system/block_solver.h"
-#include "system/testing.h"
+#include "liedyn/system/block_graph.h"
+#include "liedyn/system/block_solver.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "system/further_findings.h"
+#include "liedyn/system/further_findings.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 namespace {
@@ -184,6 +184,7 @@ class SoundPart {
       case FieldType::State: return among(Section::States, name);
       case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
+      case FieldType::Force: return among(Section::Forces, name);
       case FieldType::Beam: {
         const std::string_view beam = name.substr(0, name.find_first_of(".["));
         return among(Section::Beams, beam) || among(Section::Flexible, beam);
@@ -200,8 +201,7 @@ class SoundPart {
       for (std::size_t i = 0; i < entries.size(); ++i) {
         if (dropped(section)[i]) continue;
         const Entry& entry = entries[i];
-        bool depends = (entry.beam >= 0 && dropped(Section::Beams)[at(entry.beam)]) ||
-                       (entry.flexible >= 0 && dropped(Section::Flexible)[at(entry.flexible)]);
+        bool depends = entry.is_part() && dropped(entry.owner_section)[at(entry.owner)];
         for (std::size_t f = 0; f < entry.fields.size() && !depends; ++f) {
           const Field& field = entry.kind->fields[f];
           const std::int32_t word = entry.fields[f].word;
@@ -232,10 +232,9 @@ class SoundPart {
     const auto move = [&](std::int32_t& index, Section section) {
       if (index >= 0) index = moved[static_cast<std::size_t>(section)][at(index)];
     };
-    for (const Section section : {Section::Bodies, Section::Joints})
+    for (const Section section : kSections)
       for (Entry& entry : d_.entries(section)) {
-        move(entry.beam, Section::Beams);
-        move(entry.flexible, Section::Flexible);
+        move(entry.owner, entry.owner_section);
         move(entry.host, Section::Bodies);
       }
     // Expressions without a value were refused, or they name parameters that were.

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "model/model.h"
+#include "liedyn/base/error.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 #include <fmt/format.h>
 
@@ -6,31 +6,28 @@
 #include <cmath>
 #include <limits>
 
-#include "base/largest.h"
-#include "model/joints/axis_joint.h"
-#include "model/nodes/stage.h"
-#include "system/assembly.h"
-#include "system/node_components.h"
-#include "system/redundancy.h"
-#include "system/subsystems.h"
-#include "system/tree_state.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/model/joints/axis_joint.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/assembly.h"
+#include "liedyn/system/node_components.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/subsystems.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Assembles and factorises without the rows `left_out` and with the unknowns `held` at rest. The block solver pivots inside blocks only: where that
-// fails, full pivoting has the last word.
+// Assembles and factorises without the rows `left_out` and with the unknowns `held` at rest.
 bool factorize(const System& system, const State& state, const RowRequest& rows, const MatrixRequest& request,
                const std::vector<int>& left_out, const std::vector<bool>* held, Work& work) {
-  for (;;) {
+  return work.factorize(system, [&] {
     system.jacobian(state, work, rows, request);
     work.hold(left_out, held);
-    if (work.solver->factorize()) return true;
-    if (work.solver->name() != "block") return false;
-    work.use_solver(system, "klu");
-  }
+    return work.solver->factorize();
+  });
 }
 
 // Velocities that are not free.
@@ -250,7 +247,7 @@ void require_directions(const System& system, const Work& work) {
     const Batch& batch = *model.batches[b];
     for (int e = 0; e < batch.size(); ++e) {
       const Entry& joint = model.entry_of(static_cast<int>(b), e);
-      const Held turns = turns_held(joint.kind->type);
+      const Held turns = joint.kind->held_turns;
       if (turns == 0) break;  // as of all others of the batch
       const JointAxes<double> axes(work.numbers->data.data() + batch.first_number +
                                    e * batch.numbers_per_element());

@@ -5,8 +5,8 @@
 //   | B   0  | | lambda | = - | Z(v, v) + 2 Phi_tq v + Phi_tt    |
 #pragma once
 
-#include "system/configuration.h"
-#include "system/system.h"
+#include "liedyn/system/configuration.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

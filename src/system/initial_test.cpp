@@ -1,10 +1,10 @@
-#include "system/initial.h"
+#include "liedyn/system/initial.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/largest.h"
-#include "system/testing.h"
+#include "liedyn/base/largest.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

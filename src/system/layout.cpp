@@ -1,4 +1,4 @@
-#include "system/layout.h"
+#include "liedyn/system/layout.h"
 
 #include <algorithm>
 #include <vector>

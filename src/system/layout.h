@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/model.h"
-#include "system/linear.h"
+#include "liedyn/model/model.h"
+#include "liedyn/system/linear.h"
 
 namespace liedyn {
 

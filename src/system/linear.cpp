@@ -1,4 +1,4 @@
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 #include <klu.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "system/block_solver.h"
-#include "system/transposed_solver.h"
+#include "liedyn/system/block_solver.h"
+#include "liedyn/system/transposed_solver.h"
 
 namespace liedyn {
 
@@ -38,6 +38,7 @@ class DenseSolver final : public LinearSolver {
       : start_(pattern.start), n_(pattern.unknowns()), values_(at(n_) * at(n_), 0), pivots_(at(n_), 0) {}
 
   std::string_view name() const override { return "dense"; }
+  bool pivots_fully() const override { return true; }
   BlockRef block(int row_block, int column_block) const override {
     return {start_[at(row_block)] + n_ * start_[at(column_block)], n_};
   }
@@ -163,7 +164,8 @@ class KluSolver final : public LinearSolver {
   KluSolver(const KluSolver&) = delete;
   KluSolver& operator=(const KluSolver&) = delete;
 
-  std::string_view name() const override { return "klu"; }
+  std::string_view name() const override { return kFullPivoting; }
+  bool pivots_fully() const override { return true; }
   BlockRef block(int row_block, int column_block) const override {
     const auto begin = pairs_.begin() + first_pair_[at(column_block)];
     const auto end = pairs_.begin() + first_pair_[at(column_block) + 1];
@@ -330,7 +332,7 @@ double factorize_with_condition(const BlockPattern& pattern, LinearSolver& solve
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern, std::string_view choice) {
   const bool dense = choice == "dense" || (choice == "auto" && pattern.unknowns() <= kLargestDense);
   if (dense) return std::make_unique<DenseSolver>(pattern);
-  if (choice != "klu")
+  if (choice != kFullPivoting)
     if (auto block = make_block_solver(pattern)) return block;
   return std::make_unique<KluSolver>(pattern);
 }

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/archive.h"
-#include "base/thread_pool.h"
-#include "model/element.h"
+#include "liedyn/base/archive.h"
+#include "liedyn/base/thread_pool.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 
@@ -31,6 +31,8 @@ class LinearSolver {
   virtual ~LinearSolver() = default;
 
   virtual std::string_view name() const = 0;
+  // Whether pivots are sought in whole columns. The others seek them inside blocks or fronts: they may find a regular matrix singular.
+  virtual bool pivots_fully() const = 0;
   virtual BlockRef block(int row_block, int column_block) const = 0;
   virtual double* values() = 0;
   virtual void set_zero() = 0;
@@ -55,7 +57,8 @@ class LinearSolver {
   virtual void archive(Archive& archive) = 0;
 };
 
-// `choice`: "auto" by size and structure, "dense", "block" (KLU if that does not fit) or "klu".
+inline constexpr std::string_view kFullPivoting = "klu";
+// `choice`: "auto" by size and structure, "dense", "klu", or any other: "block" for trees, "front" for nets, KLU if neither fits.
 std::unique_ptr<LinearSolver> make_linear_solver(const BlockPattern& pattern,
                                                  std::string_view choice = "auto");
 

@@ -1,13 +1,14 @@
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
 
-#include "system/block_graph.h"
-#include "system/front_solver.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/block_graph.h"
+#include "liedyn/system/block_solver.h"
+#include "liedyn/system/front_solver.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -147,12 +148,21 @@ TEST(LinearSolvers, AreChosenBySizeAndFill) {
   EXPECT_EQ(make_linear_solver(single)->name(), "dense");
   EXPECT_EQ(make_linear_solver(random_pattern(2, 3, random))->name(), "block");
   EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random))->name(), "block");
-  EXPECT_EQ(make_linear_solver(random_pattern(200, 900, random))->name(), "block");
+  EXPECT_EQ(make_linear_solver(random_pattern(200, 900, random))->name(), "front");
   BlockPattern large;
   large.start = {0, 100};
   large.add(0, 0);
   EXPECT_EQ(make_linear_solver(large)->name(), "klu");
   EXPECT_EQ(make_linear_solver(random_pattern(200, 20, random), "klu")->name(), "klu");
+}
+
+TEST(LinearSolvers, SayWhetherTheyPivotFully) {
+  Random random(4);
+  const BlockPattern pattern = random_pattern(20, 30, random);
+  for (const char* choice : {"dense", "klu"})
+    EXPECT_TRUE(make_linear_solver(pattern, choice)->pivots_fully()) << choice;
+  EXPECT_FALSE(make_block_solver(pattern)->pivots_fully());
+  EXPECT_FALSE(make_front_solver(pattern, neighbours_of(pattern))->pivots_fully());
 }
 
 TEST(LinearSolvers, FindASingularMatrixAndRecover) {

@@ -1,4 +1,4 @@
-#include "system/matrix_parts.h"
+#include "liedyn/system/matrix_parts.h"
 
 namespace liedyn {
 namespace {

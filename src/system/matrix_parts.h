@@ -4,7 +4,7 @@
 
 #include <Eigen/SparseCore>
 
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

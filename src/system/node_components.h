@@ -1,7 +1,7 @@
 // What the velocities of a node are in words that analyses share: components of a displacement (0, 1, 2) and of a rotation (3, 4, 5).
 #pragma once
 
-#include "model/nodes/node.h"
+#include "liedyn/model/nodes/node.h"
 
 namespace liedyn {
 

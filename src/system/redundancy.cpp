@@ -1,4 +1,4 @@
-#include "system/redundancy.h"
+#include "liedyn/system/redundancy.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/nodes/stage.h"
-#include "system/subsystems.h"
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {
@@ -165,26 +165,24 @@ std::vector<int> dependent_rows(const System& system, const State& state, double
 }
 
 bool factorize_accelerations(const System& system, const State& given, Work& work) {
-  // Friction depends on multipliers, and its derivative would stand beside B^T: at rest there is none.
+  // Friction and teeth depend on multipliers, and their derivatives would stand beside B^T: at rest and without loads there are none.
   State still;
   if (system.model().forces_use_multipliers) {
     still = given;
     std::fill(still.v.begin(), still.v.end(), 0.0);
+    std::fill(still.lambda.begin(), still.lambda.end(), 0.0);
   }
   const State& state = system.model().forces_use_multipliers ? still : given;
   MatrixRequest request;
   request.force = {0, 0, 1};
   request.row = {0, 0, 1};
   request.level = RowLevel::Acceleration;
-  for (;;) {
+  return work.factorize(system, [&] {
     system.jacobian(state, work, {false, false, true}, request);
     work.clear_residuals(state.redundant);
     work.hold(state.redundant);
-    if (work.solver->factorize()) return true;
-    // The block solver pivots inside blocks only.
-    if (work.solver->name() != "block") return false;
-    work.use_solver(system, "klu");
-  }
+    return work.solver->factorize();
+  });
 }
 
 Dependences::Dependences(const System& system) : system_(&system), blocks_(block_numbers(system.model())) {}

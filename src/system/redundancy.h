@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

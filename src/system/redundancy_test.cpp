@@ -1,4 +1,4 @@
-#include "system/redundancy.h"
+#include "liedyn/system/redundancy.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <numbers>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

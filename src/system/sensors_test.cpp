@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "model/sensors/list.h"
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

@@ -2,9 +2,9 @@
 // force that may do so, in every formulation, and what they exert against the same force with the numbers typed.
 #include <gtest/gtest.h>
 
-#include "model/forces/list.h"
-#include "model/number_paths.h"
-#include "system/testing.h"
+#include "liedyn/model/forces/list.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

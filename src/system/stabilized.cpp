@@ -1,4 +1,4 @@
-#include "system/stabilized.h"
+#include "liedyn/system/stabilized.h"
 
 #include <algorithm>
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "model/nodes/parameter_stage.h"
-#include "system/system.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "base/varied.h"
-#include "model/element.h"  // first: its enumerators have names like those here
+#include "liedyn/base/varied.h"
+#include "liedyn/model/element.h"  // first: its enumerators have names like those here
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "system/subsystems.h"
+#include "liedyn/system/subsystems.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "system/node_components.h"
+#include "liedyn/system/node_components.h"
 
 namespace liedyn {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/archive.h"
-#include "system/system.h"
+#include "liedyn/base/archive.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

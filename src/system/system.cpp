@@ -1,9 +1,9 @@
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "model/sensors/list.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
@@ -24,20 +24,19 @@ System::System(std::shared_ptr<const Model> model, Params params)
   derive_numbers(m, params_.values().data(), numbers_);
 
   for (const auto& batch : m.batches) parts_.push_back(divide(*batch));
-  list_timed_elements();
+  timed_ = timed_elements(m, params_);
 }
 
 // An element is timed if one of its entry's numbers is.
-void System::list_timed_elements() {
-  const Model& m = *model_;
-  timed_.clear();
-  for (const Params::Bound& timed : params_.timed()) {
-    for (std::size_t b = 0; b < m.batches.size(); ++b)
-      for (int e = 0; e < m.batches[b]->size(); ++e)
-        for (const FieldValue& field : m.entry_of(static_cast<int>(b), e).fields)
+std::vector<TimedElement> timed_elements(const Model& model, const Params& params) {
+  std::vector<TimedElement> out;
+  for (const Params::Bound& timed : params.timed())
+    for (std::size_t b = 0; b < model.batches.size(); ++b)
+      for (int e = 0; e < model.batches[b]->size(); ++e)
+        for (const FieldValue& field : model.entry_of(static_cast<int>(b), e).fields)
           if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
-            timed_.push_back({static_cast<int>(b), e});
-  }
+            out.push_back({static_cast<int>(b), e});
+  return out;
 }
 
 void System::set_params(Params params) {
@@ -45,13 +44,13 @@ void System::set_params(Params params) {
   derive_numbers(*model_, params.values().data(), numbers);
   numbers_ = std::move(numbers);
   params_ = std::move(params);
-  list_timed_elements();
+  timed_ = timed_elements(*model_, params_);
   ++revision_;
 }
 
 void System::follow_params(Work& work) const {
   work.revision = revision_;
-  work.numbers_time = std::numeric_limits<double>::quiet_NaN();
+  work.forget_time();
   const std::vector<double>& values = params_.values();
   if (!work.params.empty()) work.params = values;
   std::copy(values.begin(), values.begin() + params_.parameter_count(), work.time_variables.begin());
@@ -123,25 +122,41 @@ void System::for_each_part(std::size_t batch, const Evaluation& e, const Work& w
   }
 }
 
+template <class S>
+EvaluationWork<S>::EvaluationWork(const Model& model, std::vector<S> timed)
+    : params(std::move(timed)),
+      param_rates(params.size(), S(0)),
+      param_second_rates(params.size(), S(0)),
+      numbers_time(std::numeric_limits<double>::quiet_NaN()),
+      motions(model.bodies().size()),
+      wrench(model.bodies().size()),
+      r(at(model.nv)),
+      phi(at(model.rows)),
+      rate(at(model.rows)),
+      acceleration(at(model.rows)) {}
+
+template <class S>
+void EvaluationWork<S>::clear_residuals(const std::vector<int>& rows) {
+  if (rows.empty()) return;
+  for (std::vector<S>* values : {&phi, &rate, &acceleration})
+    if (!values->empty())
+      for (const int row : rows) (*values)[at(row)] = S(0);
+}
+
+template struct EvaluationWork<double>;
+template struct EvaluationWork<Varied>;
+
 Work::Work(const System& system, std::string_view solver_choice, IndexForm index_form)
-    : form(index_form),
+    : EvaluationWork<double>(
+          system.model(), system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
+      form(index_form),
       numbers(&system.numbers_),
-      params(system.params_.timed().empty() ? std::vector<double>() : system.params_.values()),
-      param_rates(params.size()),
-      param_second_rates(params.size()),
       time_variables(system.params_.values().begin(),
                      system.params_.values().begin() + system.params_.parameter_count()),
-      numbers_time(std::numeric_limits<double>::quiet_NaN()),
       revision(system.revision_),
-      motions(system.model().bodies().size()),
-      wrench(system.model().bodies().size()),
-      r(at(system.model().nv)),
-      phi(at(system.model().rows)),
-      rate(at(system.model().rows)),
-      acceleration(at(system.model().rows)),
-      tangent(at(system.model().tangents)),
-      right(at(unknown_count(system.model(), index_form))),
-      held(right.size()) {
+      tangent(at(system.model().tangents)) {
+  right.resize(at(unknown_count(system.model(), index_form)));
+  held.resize(right.size());
   time_variables.emplace_back(0);
   if (!system.timed_.empty()) {
     own_numbers = std::make_unique<Numbers>(system.numbers_);
@@ -174,6 +189,12 @@ void Work::use_solver(const System& system, std::string_view choice) {
   for (int i = 0; i < nodes; ++i) diagonal.push_back(solver->block(i, i));
 }
 
+bool Work::pivot_fully(const System& system) {
+  if (solver->pivots_fully()) return false;
+  use_solver(system, kFullPivoting);
+  return true;
+}
+
 void Work::use_threads(std::shared_ptr<ThreadPool> pool) {
   threads = std::move(pool);
   solver->use_threads(threads.get());
@@ -193,13 +214,6 @@ void Work::hold(const std::vector<int>& rows, const std::vector<bool>* at_rest) 
   for (const int row : rows)
     for (std::size_t first = r.size(); first < held.size(); first += phi.size()) held[first + at(row)] = true;
   solver->hold(held);
-}
-
-void Work::clear_residuals(const std::vector<int>& rows) {
-  if (rows.empty()) return;
-  for (std::vector<double>* values : {&phi, &rate, &acceleration})
-    if (!values->empty())
-      for (const int row : rows) (*values)[at(row)] = 0;
 }
 
 State System::empty_state() const {

@@ -3,16 +3,17 @@
 //   r = M(q) vdot + g(q, v, lambda, t) + B(q)^T lambda,    Phi(q, t),    B v + Phi_t,    B vdot + Z(v, v) + ...
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/time_jet.h"
-#include "model/model.h"
-#include "system/layout.h"
-#include "system/linear.h"
-#include "system/state.h"
-#include "system/tree_assembly.h"
+#include "liedyn/base/time_jet.h"
+#include "liedyn/model/model.h"
+#include "liedyn/system/layout.h"
+#include "liedyn/system/linear.h"
+#include "liedyn/system/state.h"
+#include "liedyn/system/tree_assembly.h"
 
 namespace liedyn {
 
@@ -21,21 +22,47 @@ class System;
 // What the solves of a step have found, one after the other: whoever does the step again, to differentiate it, need not look for it.
 using SolutionLog = std::vector<double>;  // theta, lambda, eta of each
 
+// What evaluations of the equations write, for double and for numbers with derivatives.
+template <class S>
+struct EvaluationWork {
+  // `timed`: all parameters where some are functions of time, otherwise none.
+  EvaluationWork(const Model& model, std::vector<S> timed);
+
+  // Residuals of rows that are not imposed do not count.
+  void clear_residuals(const std::vector<int>& rows);
+  // Parameters that are functions of time are evaluated anew.
+  void forget_time() { numbers_time = std::numeric_limits<double>::quiet_NaN(); }
+
+  std::vector<S> params;                           // with those that depend on t; empty if there are none
+  std::vector<S> param_rates, param_second_rates;  // their time derivatives
+  double numbers_time;                             // for which these hold
+  std::vector<Motion<S>> motions;                  // per body
+  std::vector<Vec6T<S>> wrench;                    // per body
+  std::vector<S> r;                                // nv
+  std::vector<S> phi, rate, acceleration;          // rows
+  std::vector<S> right;                            // right-hand side and solution
+};
+
 // Scratch of one simulation: everything that is written while it runs, except the states.
-struct Work {
+struct Work : EvaluationWork<double> {
   explicit Work(const System& system, std::string_view solver_choice = "auto",
                 IndexForm form = IndexForm::Index3);
 
   // Another solver from now on; the matrix in the old one is lost.
   void use_solver(const System& system, std::string_view choice);
+  // A solver that pivots fully from now on. False: the one before does already.
+  bool pivot_fully(const System& system);
+  // `attempt` assembles a matrix and factorises it; where it fails, once more with full pivoting. False: singular.
+  template <class Attempt>
+  bool factorize(const System& system, const Attempt& attempt) {
+    return attempt() || (pivot_fully(system) && attempt());
+  }
 
   // Threads for what follows; null: the caller's alone. Results do not depend on their number.
   void use_threads(std::shared_ptr<ThreadPool> threads);
 
   // Decouples the multipliers of rows that are not imposed, and unknowns that stay at rest (may be null), in the matrix just assembled.
   void hold(const std::vector<int>& rows, const std::vector<bool>* at_rest = nullptr);
-  // Their residuals do not count either.
-  void clear_residuals(const std::vector<int>& rows);
   // The linear solver and its factors: all that later evaluations at other states depend on.
   void archive(const System& system, Archive& archive);
 
@@ -43,17 +70,10 @@ struct Work {
   const Numbers*
       numbers;  // of the elements, at the time last evaluated: those of the system if none depends on t
   std::unique_ptr<Numbers> own_numbers;
-  std::vector<double> params;  // with the numbers that depend on t; empty if there are none
-  std::vector<double> param_rates, param_second_rates;  // their time derivatives
-  std::vector<TimeJet> time_variables;                  // of expressions: parameters, t
-  double numbers_time;
-  int revision;                                 // of the parameters that these numbers follow
-  std::vector<Motion<double>> motions;          // per body
-  std::vector<Vec6> wrench;                     // per body
-  std::vector<double> r;                        // nv
-  std::vector<double> phi, rate, acceleration;  // rows
-  std::vector<double> tangent;                  // the nodes' maps E
-  std::vector<double> rate_tangent;             // and E', where these are different
+  std::vector<TimeJet> time_variables;  // of expressions: parameters, t
+  int revision;                         // of the parameters that these numbers follow
+  std::vector<double> tangent;          // the nodes' maps E
+  std::vector<double> rate_tangent;     // and E', where these are different
   double force_scale =
       0;  // largest component of the wrenches of the bodies (inertia and weight) at the last evaluation
 
@@ -61,11 +81,16 @@ struct Work {
   std::vector<std::vector<BlockRef>> blocks;  // per list, see for_each_listed_block
   std::unique_ptr<TreeAssembly> tree;         // in minimal coordinates
   std::vector<BlockRef> diagonal;             // per node
-  std::vector<double> right;                  // right-hand side and solution
   std::vector<bool> held;                     // unknowns decoupled by hold()
   std::shared_ptr<ThreadPool> threads;
   SolutionLog* log = nullptr;  // solutions are added to it, if there is one
 };
+
+// Elements with parameters that are functions of time.
+struct TimedElement {
+  int batch, element;
+};
+std::vector<TimedElement> timed_elements(const Model& model, const Params& params);
 
 // Which constraint residuals are wanted.
 struct RowRequest {
@@ -135,7 +160,6 @@ class System {
  private:
   friend struct Work;
   void follow_params(Work& work) const;
-  void list_timed_elements();
   void set_time(double t, Work& work) const;
   Evaluation prepare(const State& at, Work& work, const RowRequest& rows) const;
   void follow_sensors(const Evaluation& e, std::vector<double>& angles) const;
@@ -164,10 +188,7 @@ class System {
   void for_each_part(std::size_t batch, const Evaluation& e, const Work& work,
                      const Evaluate& evaluate) const;
 
-  struct TimedElement {
-    int batch, element;
-  };
-  std::vector<TimedElement> timed_;  // elements with numbers that are functions of time
+  std::vector<TimedElement> timed_;
 };
 
 }  // namespace liedyn

@@ -1,12 +1,12 @@
 // For tests only: systems from descriptions, states at random, matrices as dense ones, differences along the groups.
 #pragma once
 
-#include "model/nodes/parameter_stage.h"
-#include "model/testing.h"
-#include "system/corrector.h"
-#include "system/initial.h"
-#include "system/system.h"
-#include "system/tree_state.h"
+#include "liedyn/model/nodes/parameter_stage.h"
+#include "liedyn/model/testing.h"
+#include "liedyn/system/corrector.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 
@@ -63,7 +63,7 @@ inline std::shared_ptr<const Description> tree_of_everything(Random& random) {
   // Each joint on the body before it, or on the one before that: a chain with branches.
   std::vector<std::pair<const Kind*, std::string>> joints;
   for (const Kind& kind : kinds(Section::Joints)) {
-    if (tree_motions(kind.type).empty()) continue;
+    if (kind.tree == nullptr) continue;
     add_body("behind_" + kind.type, "model");
     joints.emplace_back(
         &kind,

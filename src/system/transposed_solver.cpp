@@ -1,4 +1,4 @@
-#include "system/transposed_solver.h"
+#include "liedyn/system/transposed_solver.h"
 
 namespace liedyn {
 namespace {
@@ -71,8 +71,8 @@ bool TransposedSolver::solve(const Matrix& matrix, double* x) {
   if (last_ != matrix) {
     last_ = matrix;
     regular_ = factorize(*matrix);
-    if (!regular_ && solver_->name() != "klu") {
-      solver_ = solver_of_transposed(pattern_, "klu");
+    if (!regular_ && !solver_->pivots_fully()) {
+      solver_ = solver_of_transposed(pattern_, kFullPivoting);
       to_ = places(pattern_, *solver_, true);
       regular_ = factorize(*matrix);
     }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "system/linear.h"
+#include "liedyn/system/linear.h"
 
 namespace liedyn {
 

@@ -1,8 +1,8 @@
-#include "system/tree_assembly.h"
+#include "liedyn/system/tree_assembly.h"
 
 #include <algorithm>
 
-#include "system/layout.h"
+#include "liedyn/system/layout.h"
 
 namespace liedyn {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

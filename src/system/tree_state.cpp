@@ -1,4 +1,4 @@
-#include "system/tree_state.h"
+#include "liedyn/system/tree_state.h"
 
 #include <fmt/format.h>
 

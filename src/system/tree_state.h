@@ -2,7 +2,7 @@
 // in all formulations, so it is settled in absolute coordinates; the coordinates of the joints follow from the bodies' motion.
 #pragma once
 
-#include "system/system.h"
+#include "liedyn/system/system.h"
 
 namespace liedyn {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "system/initial.h"
-#include "system/testing.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {

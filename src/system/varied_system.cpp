@@ -1,15 +1,15 @@
-#include "system/varied_system.h"
+#include "liedyn/system/varied_system.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
 
-#include "model/nodes/increments.h"
-#include "model/nodes/varied_stage.h"
-#include "system/layout.h"
-#include "system/redundancy.h"
-#include "system/tree_state.h"
+#include "liedyn/model/nodes/increments.h"
+#include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/system/layout.h"
+#include "liedyn/system/redundancy.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -65,12 +65,7 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
   }
   derive_numbers(model(), params_.data(), numbers_);
 
-  for (const Params::Bound& timed : params.timed())
-    for (std::size_t b = 0; b < model().batches.size(); ++b)
-      for (int e = 0; e < model().batches[b]->size(); ++e)
-        for (const FieldValue& field : model().entry_of(static_cast<int>(b), e).fields)
-          if (field.first >= 0 && timed.number >= field.first && timed.number < field.first + field.count)
-            timed_.push_back({static_cast<int>(b), e});
+  timed_ = timed_elements(model(), params);
   find_moving();
 }
 
@@ -134,27 +129,14 @@ void VariedSystem::find_moving() {
 }
 
 VariedWork::VariedWork(const VariedSystem& system, std::string_view solver_choice, IndexForm form)
-    : plain(system.plain(), solver_choice, form),
+    : EvaluationWork<Varied>(system.model(), system.timed_.empty() ? std::vector<Varied>() : system.params_),
+      plain(system.plain(), solver_choice, form),
       numbers(system.numbers_),
-      params(system.timed_.empty() ? std::vector<Varied>() : system.params_),
-      param_rates(params.size(), Varied(0)),
-      param_second_rates(params.size(), Varied(0)),
-      numbers_time(std::numeric_limits<double>::quiet_NaN()),
-      motions(system.model().bodies().size()),
-      wrench(motions.size()),
-      r(at(system.model().nv)),
-      phi(at(system.model().rows)),
-      rate(phi),
-      acceleration(phi),
       values(system.plain().empty_state()) {
   if (system.model().tree)
     tree = std::make_unique<TreeMotionOf<Varied>>(*system.model().tree, system.model().nv);
   if (Tape::current().sweep() == Tape::Sweep::Backwards)
     transposed = std::make_shared<TransposedSolver>(block_pattern(system.model(), form));
-}
-
-void VariedWork::clear_residuals(const std::vector<int>& rows) {
-  for (const int row : rows) phi[at(row)] = rate[at(row)] = acceleration[at(row)] = Varied(0);
 }
 
 bool VariedWork::take_matrix() {
@@ -164,8 +146,6 @@ bool VariedWork::take_matrix() {
   }
   return plain.solver->factorize();
 }
-
-void VariedWork::forget_time() { numbers_time = std::numeric_limits<double>::quiet_NaN(); }
 
 namespace {
 
@@ -368,13 +348,11 @@ bool factorize(const VariedSystem& system, const State& state, RowLevel level,
   request.force = {0, 0, 1};
   request.row = level == RowLevel::Acceleration ? Seeding{0, 0, 1} : Seeding{0, 1, 0};
   request.level = level;
-  for (;;) {
+  return work.factorize(system.plain(), [&] {
     system.plain().jacobian(state, work, {false, true, true}, request);
     work.hold(left_out, at_rest);
-    if (varied.take_matrix()) return true;
-    if (work.solver->name() != "block") return false;
-    work.use_solver(system.plain(), "klu");
-  }
+    return varied.take_matrix();
+  });
 }
 bool factorize(const VariedSystem& system, const State& state, RowLevel level, VariedWork& work) {
   return factorize(system, state, level, state.redundant, nullptr, work);
@@ -540,11 +518,10 @@ std::vector<Varied> constrained_part(const VariedSystem& system, const VariedSta
   return out;
 }
 
-bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work,
-                        std::vector<Varied>& out) {
+bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work) {
   system.residual(state, work, {false, true, false});
   const std::vector<Varied> rate = work.rate;
-  return constrained_velocity(system, state, rate, work, out);
+  return constrained_velocity(system, state, rate, work, work.right);
 }
 
 VariedState consistent_state(const VariedSystem& system, double t, const InitialOptions& options,
@@ -642,15 +619,13 @@ void VariedAccelerations::constraint_increment(const std::vector<Varied>& residu
 // ---- corrector
 
 VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOptions& options)
-    : Theta(at(system.model().stage_numbers), Varied(0)),
-      V(Theta),
-      theta(Theta),
+    : StageArraysOf<Varied>(system.model(), options),
       system_(&system),
       plain_(system.plain(), options),
       increments_(at(system.model().nv), Varied(0)),
       to_(system.plain().empty_state()) {
   holds_all_ = std::none_of(system.model().nodes.begin(), system.model().nodes.end(),
-                            [&](const Node& node) { return in_parameter_space(node); });
+                            [&](const Node& node) { return options.in_parameter_space(node); });
   if (options.update != StageUpdate::Exact)
     throw InputError(
         "integrator generalized-alpha",
@@ -658,39 +633,14 @@ VariedCorrector::VariedCorrector(const VariedSystem& system, const CorrectorOpti
         "take variant=exact");
 }
 
-ParameterStageOf<Varied> VariedCorrector::parameter_stage(const Stage& stage, const VariedState& reference,
-                                                          VariedState& to) const {
-  ParameterStageOf<Varied> p;
-  const CorrectorOptions& options = plain_.options();
-  p.stage = stage;
-  p.chart = options.chart;
-  p.local_form = options.local_form;
-  p.unit_length = options.form == IndexForm::Index3   ? UnitLength::Position
-                  : options.form == IndexForm::Index2 ? UnitLength::Velocity
-                                                      : UnitLength::Both;
-  p.q_ref = reference.q.data();
-  p.y_ref = reference.y.data();
-  p.Theta = Theta.data();
-  p.V = V.data();
-  p.theta = theta.data();
-  p.drift = drift_.empty() ? nullptr : drift_.data();
-  p.q = to.q.data();
-  p.v = to.v.data();
-  p.vdot = to.vdot.data();
-  p.y = to.y.data();
-  p.ydot = to.ydot.data();
-  p.yddot = to.yddot.data();
-  return p;
-}
-
 void VariedCorrector::set_drift(double h, const VariedState& reference, const VariedState& to,
                                 VariedWork& work) {
-  if (plain_.options().form != IndexForm::Stabilized) return;
+  if (options_.form != IndexForm::Stabilized) return;
   system_->constraint_forces(reference, to.eta, work, drift_);
   for (Varied& x : drift_) x *= h;
 }
 
-VariedNodeStage VariedCorrector::node_stage(const Node& node, const VariedState& reference, VariedState& to) {
+VariedNodeStage VariedCorrector::held_stage(const Node& node, const VariedState& reference, VariedState& to) {
   return {
       {reference_.q.data() + node.q, plain_.Theta.data() + node.v, plain_.V.data() + node.v, nullptr,
        plain_.theta.data() + node.v, to_.q.data() + node.q, to_.v.data() + node.v, to_.vdot.data() + node.v},
@@ -712,38 +662,34 @@ bool can_hold_positions(const Stage& stage, const CorrectorOptions& options) {
   return 8 * std::numeric_limits<double>::epsilon() * stage.rate() <= options.relative;
 }
 
-NodeStageOf<Varied> recorded(const VariedNodeStage& n, Varied* theta) {
-  return {n.q_ref, n.Theta, n.V, n.drift, theta, n.q, n.v, n.vdot};
-}
-
 }  // namespace
 
 // The stage without increments: Lie nodes stay where they are, parameters of others keep theirs.
 void VariedCorrector::hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to) {
-  const bool holds = can_hold_positions(stage, plain_.options());
+  const bool holds = can_hold_positions(stage, options_);
   for (const Node& node : system_->model().nodes)
-    if (in_parameter_space(node))
+    if (options_.in_parameter_space(node))
       evaluate_parameters(node, parameter_stage(stage, reference, to));
     else if (holds)
-      hold_position(node.type, stage, node_stage(node, reference, to));
+      hold_position(node.type, stage, held_stage(node, reference, to));
     else
-      evaluate_stage(node.type, stage, recorded(node_stage(node, reference, to), theta.data() + node.v));
+      evaluate_stage(node.type, stage, node_stage(node, reference, to));
 }
 
 void VariedCorrector::move_nodes(const Stage& stage, const VariedState& reference, VariedState& to,
                                  const VariedWork& work) {
-  const bool holds = can_hold_positions(stage, plain_.options());
+  const bool holds = can_hold_positions(stage, options_);
   for (const Node& node : system_->model().nodes) {
     const Varied* d = increments_.data() + node.v;
-    if (in_parameter_space(node)) {
-      increment_parameters(node, plain_.options().chart, d, reference.y.data(), theta.data());
+    if (options_.in_parameter_space(node)) {
+      increment_parameters(node, options_.chart, d, reference.y.data(), theta.data());
       evaluate_parameters(node, parameter_stage(stage, reference, to));
     } else if (holds) {
       move_position(node.type, stage, work.plain.tangent.data() + node.tangent, d,
-                    node_stage(node, reference, to));
+                    held_stage(node, reference, to));
     } else {
       increment_theta(node.type, d, theta.data() + node.v);
-      evaluate_stage(node.type, stage, recorded(node_stage(node, reference, to), theta.data() + node.v));
+      evaluate_stage(node.type, stage, node_stage(node, reference, to));
     }
   }
 }
@@ -760,8 +706,8 @@ void VariedCorrector::set_scales(const Stage& stage, double h) {
     made->columns.insert(made->columns.end(), at(model.rows), column);
   };
   const double of_rates = 1 / (stage.rate() * stage.c_v);
-  if (plain_.holds_positions()) add(1, stage.rate());
-  if (plain_.holds_velocities()) add(of_rates, plain_.holds_positions() ? 1 / h : stage.rate());
+  if (holds_positions()) add(1, stage.rate());
+  if (holds_velocities()) add(of_rates, holds_positions() ? 1 / h : stage.rate());
   zeros_.assign(made->rows.size(), 0.0);
   scales_ = std::move(made);
 }
@@ -769,7 +715,7 @@ void VariedCorrector::set_scales(const Stage& stage, double h) {
 CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const VariedState& reference,
                                         VariedState& to, VariedWork& work) {
   const Model& model = system_->model();
-  const bool stabilized = plain_.options().form == IndexForm::Stabilized;
+  const bool stabilized = options_.form == IndexForm::Stabilized;
   set_values(reference, reference_);
   set_values(to, to_);
   set_values(Theta, plain_.Theta);
@@ -799,19 +745,16 @@ CorrectorOutcome VariedCorrector::solve(const Stage& stage, double h, const Vari
   set_constants(to_.eta, to.eta);
   set_drift(h, reference, to, work);
   hold_nodes(stage, reference, to);
-  if (holds_all_ && to.redundant.empty() && can_hold_positions(stage, plain_.options()))
-    system_->residual_of_moving(to, work, plain_.rows(stage));
+  if (holds_all_ && to.redundant.empty() && can_hold_positions(stage, options_))
+    system_->residual_of_moving(to, work, rows(stage));
   else
-    system_->residual(to, work, plain_.rows(stage));
-  if (!covector.empty())
-    for (const Node& node : model.nodes)
-      if (!is_conventional(node.type))
-        add_covector(node, plain_.options().chart, theta.data(), covector.data(), work.r.data());
+    system_->residual(to, work, rows(stage));
+  add_covectors(model, work.r);
 
   const std::size_t nv = at(model.nv), rows = at(model.rows);
   right_ = work.r;
-  if (plain_.holds_positions()) right_.insert(right_.end(), work.phi.begin(), work.phi.end());
-  if (plain_.holds_velocities()) right_.insert(right_.end(), work.rate.begin(), work.rate.end());
+  if (holds_positions()) right_.insert(right_.end(), work.phi.begin(), work.phi.end());
+  if (holds_velocities()) right_.insert(right_.end(), work.rate.begin(), work.rate.end());
   for (const int row : to.redundant)
     for (std::size_t first = nv; first < right_.size(); first += rows) right_[first + at(row)] = Varied(0);
   if (stabilized && model.velocity_rows > 0)

@@ -13,33 +13,23 @@
 #include <string>
 #include <vector>
 
-#include "model/nodes/varied_stage.h"
-#include "system/accelerations.h"
-#include "system/corrector.h"
-#include "system/initial.h"
-#include "system/system.h"
-#include "system/transposed_solver.h"
+#include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/system/accelerations.h"
+#include "liedyn/system/corrector.h"
+#include "liedyn/system/initial.h"
+#include "liedyn/system/system.h"
+#include "liedyn/system/transposed_solver.h"
 
 namespace liedyn {
 
 class VariedSystem;
 
-struct VariedWork {
+struct VariedWork : EvaluationWork<Varied> {
   explicit VariedWork(const VariedSystem& system, std::string_view solver_choice = "auto",
                       IndexForm form = IndexForm::Index3);
-  // As Work::clear_residuals.
-  void clear_residuals(const std::vector<int>& rows);
-  // Numbers that depend on t are no longer on the tape.
-  void forget_time();
 
   Work plain;  // matrices and their factors, and what the values need
   NumbersOf<Varied> numbers;
-  std::vector<Varied> params, param_rates, param_second_rates;  // where numbers depend on t
-  double numbers_time;
-  std::vector<Motion<Varied>> motions;
-  std::vector<Vec6T<Varied>> wrench;
-  std::vector<Varied> r, phi, rate, acceleration;
-  std::vector<Varied> right;  // a solution, one number per velocity
   std::unique_ptr<TreeMotionOf<Varied>> tree;
   State values;                         // scratch
   std::shared_ptr<ThreadPool> threads;  // none: a tape belongs to one thread
@@ -103,9 +93,6 @@ class VariedSystem {
   std::vector<Varied> seeds_;
   std::vector<Varied> params_;
   NumbersOf<Varied> numbers_;
-  struct TimedElement {
-    int batch, element;
-  };
   std::vector<TimedElement> timed_;
   // What residual_of_moving() evaluates, and which nodes' twists it needs.
   struct MovingElements {
@@ -130,43 +117,31 @@ bool shifted_state(const VariedSystem& system, const VariedState& state, double 
                    std::vector<Varied>& theta, VariedWork& work);
 std::vector<Varied> constrained_part(const VariedSystem& system, const VariedState& state,
                                      const std::vector<Varied>& y, VariedWork& work);
-// M^-1 B^T (B M^-1 B^T)^-1 (B v + Phi_t) into `out`.
-bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work,
-                        std::vector<Varied>& out);
+bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work);
 
 // The corrector with derivatives: Newton's method for the values, then the theorem above.
-class VariedCorrector {
+class VariedCorrector : public StageArraysOf<Varied> {
  public:
   VariedCorrector(const VariedSystem& system, const CorrectorOptions& options);
 
-  std::vector<Varied> Theta, V, theta, covector;  // as those of Corrector
-
   void prepare(const VariedState&, VariedWork& work) { plain_.prepare(work.plain); }
-  bool uses_parameters() const { return plain_.uses_parameters(); }
-  ParameterStageOf<Varied> parameter_stage(const Stage& stage, const VariedState& reference,
-                                           VariedState& to) const;
   CorrectorOutcome solve(const Stage& stage, double h, const VariedState& reference, VariedState& to,
                          VariedWork& work);
   void forget_matrix() { plain_.forget_matrix(); }
   void expect_similar_solves() { plain_.expect_similar_solves(); }
-  const CorrectorOptions& options() const { return plain_.options(); }
   // theta of Lie nodes is not read after a solve: it gets no derivatives.
   void leave_theta() { leaves_theta_ = true; }
 
  private:
   void set_drift(double h, const VariedState& reference, const VariedState& to, VariedWork& work);
-  VariedNodeStage node_stage(const Node& node, const VariedState& reference, VariedState& to);
+  VariedNodeStage held_stage(const Node& node, const VariedState& reference, VariedState& to);
   void hold_nodes(const Stage& stage, const VariedState& reference, VariedState& to);
   void move_nodes(const Stage& stage, const VariedState& reference, VariedState& to, const VariedWork& work);
-  bool in_parameter_space(const Node& node) const {
-    return plain_.options().local || is_conventional(node.type);
-  }
 
   const VariedSystem* system_;
   Corrector plain_;
   bool leaves_theta_ = false;
   bool holds_all_ = false;  // no node advances in parameters: q is constant while the stage is held
-  std::vector<Varied> drift_;
   std::vector<Varied> increments_;
   std::vector<Varied> right_;
   // Rows and multipliers as Newton's method scales them, for the stage that they were made for.

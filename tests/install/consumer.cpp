@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "analyses/simulate.h"
-#include "base/allocation_counter.h"
-#include "io/read_model.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/base/allocation_counter.h"
+#include "liedyn/io/read_model.h"
 
 // Simulates the model named on the command line (the heavy top, whose centre of mass is 1 m from its pivot).
 int main(int argc, char** argv) {

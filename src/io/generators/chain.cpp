@@ -1,11 +1,11 @@
-#include "io/generators/chain.h"
+#include "liedyn/io/generators/chain.h"
 
 #include <array>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "io/generators/link.h"
+#include "liedyn/io/generators/link.h"
 
 namespace liedyn {
 namespace {

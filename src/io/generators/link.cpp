@@ -1,4 +1,4 @@
-#include "io/generators/link.h"
+#include "liedyn/io/generators/link.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

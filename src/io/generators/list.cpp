@@ -1,8 +1,8 @@
-#include "io/generators/list.h"
+#include "liedyn/io/generators/list.h"
 
-#include "io/generators/chain.h"
-#include "io/generators/net.h"
-#include "io/generators/ring.h"
+#include "liedyn/io/generators/chain.h"
+#include "liedyn/io/generators/net.h"
+#include "liedyn/io/generators/ring.h"
 
 namespace liedyn {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/description.h"
+#include "liedyn/model/description.h"
 
 namespace liedyn {
 

@@ -1,8 +1,8 @@
-#include "io/generators/net.h"
+#include "liedyn/io/generators/net.h"
 
 #include <fmt/format.h>
 
-#include "io/generators/link.h"
+#include "liedyn/io/generators/link.h"
 
 namespace liedyn {
 namespace {

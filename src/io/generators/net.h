@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/generators/list.h"
+#include "liedyn/io/generators/list.h"
 
 namespace liedyn {
 

@@ -1,11 +1,11 @@
-#include "io/generators/ring.h"
+#include "liedyn/io/generators/ring.h"
 
 #include <cmath>
 #include <numbers>
 
 #include <fmt/format.h>
 
-#include "io/generators/link.h"
+#include "liedyn/io/generators/link.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/beams/beam.h"
+#include "liedyn/model/beams/beam.h"
 
 #include <charconv>
 #include <cmath>
@@ -8,8 +8,8 @@
 namespace liedyn {
 
 BeamMesh beam_mesh(const Description& d, const Entry& beam) {
-  const std::int32_t word = beam.fields[kBeamElements].word;
-  return {word < 0 ? 0 : std::stoi(d.words[static_cast<std::size_t>(word)]),
+  const FieldValue& elements = beam.fields[kBeamElements];
+  return {elements.has_integer() ? elements.integer() : 0,
           1 + Inputs<double>(d, beam, nullptr, nullptr).choice(kBeamElement)};
 }
 

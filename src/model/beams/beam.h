@@ -2,8 +2,8 @@
 // of their own, named NAME.start, NAME.node1, ..., NAME.end; the elements between them bring stiffness and inertia.
 #pragma once
 
-#include "model/beams/curve.h"
-#include "model/element.h"
+#include "liedyn/model/beams/curve.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,13 +1,13 @@
 // What beam elements must do whatever they are used for: rigid motions, constant strains, symmetry, energy; and the sections.
 #include <gtest/gtest.h>
 
-#include "model/beams/beam.h"
-#include "model/beams/list.h"
-#include "model/beams/section.h"
-#include "model/beams/three_node.h"
-#include "model/beams/two_node.h"
-#include "model/model.h"
-#include "model/testing.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/list.h"
+#include "liedyn/model/beams/section.h"
+#include "liedyn/model/beams/three_node.h"
+#include "liedyn/model/beams/two_node.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/beams/curve.h"
+#include "liedyn/model/beams/curve.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "model/beams/beam.h"
+#include "liedyn/model/beams/beam.h"
 
 namespace liedyn {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "lie/se3.h"
-#include "model/element.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,5 +1,5 @@
 // Curves through points: against the arcs and helices that the points are of, and derivatives against differences.
-#include "model/beams/curve.h"
+#include "liedyn/model/beams/curve.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <functional>
 #include <numbers>
 
-#include "base/varied.h"
-#include "model/beams/beam.h"
-#include "model/model.h"
-#include "model/testing.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,9 +1,9 @@
-#include "model/beams/list.h"
+#include "liedyn/model/beams/list.h"
 
-#include "model/beams/beam.h"
-#include "model/beams/section.h"
-#include "model/beams/three_node.h"
-#include "model/beams/two_node.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/section.h"
+#include "liedyn/model/beams/three_node.h"
+#include "liedyn/model/beams/two_node.h"
 
 namespace liedyn {
 namespace {
@@ -45,14 +45,21 @@ std::vector<Field> common_fields() {
        .type = FieldType::Vector,
        .unit = "m",
        .summary = "Where the beam starts, inertial axes.",
-       .required = true},
-      {.name = "to", .type = FieldType::Vector, .unit = "m", .summary = "Where it ends.", .required = true},
+       .required = true,
+       .index = kBeamFrom},
+      {.name = "to",
+       .type = FieldType::Vector,
+       .unit = "m",
+       .summary = "Where it ends.",
+       .required = true,
+       .index = kBeamTo},
       {.name = "through",
        .type = FieldType::Path,
        .unit = "m",
        .summary =
            "A point between, on the circular arc that the relaxed beam is; or a list of two points or more, "
-           "which it goes through as a cubic spline. Straight if not given."},
+           "which it goes through as a cubic spline. Straight if not given.",
+       .index = kBeamThrough},
       {.name = "y_axis",
        .type = FieldType::Vector,
        .unit = "",
@@ -60,47 +67,55 @@ std::vector<Field> common_fields() {
            "Direction of the section's y axis at the start, as near as it can be across the beam, inertial "
            "axes. If not given, the section's z axis is as near to the inertial z axis as it can be; for a "
            "beam "
-           "along z, its y axis is the inertial one."},
+           "along z, its y axis is the inertial one.",
+       .index = kBeamYAxis},
       {.name = "twist",
        .type = FieldType::Number,
        .unit = "rad",
        .summary =
            "By how much the section of the relaxed beam turns about its axis from the start to the end.",
-       .defaults = {0}},
+       .defaults = {0},
+       .index = kBeamTwist},
       {.name = "elements",
        .type = FieldType::Integer,
        .unit = "",
        .summary = "Number of elements.",
        .required = true,
-       .range = Range::Positive},
+       .range = Range::Positive,
+       .index = kBeamElements},
       {.name = "element",
        .type = FieldType::Choice,
        .unit = "",
        .summary = "Kind of the elements: error of second or of fourth order in their length.",
-       .choices = {"two_node", "three_node"}},
+       .choices = {"two_node", "three_node"},
+       .index = kBeamElement},
       {.name = "damping",
        .type = FieldType::Number,
        .unit = "s",
        .summary = "Internal damping: forces are those of the strains plus this time times their rates.",
        .defaults = {0},
-       .range = Range::NonNegative},
+       .range = Range::NonNegative,
+       .index = kBeamDamping},
       {.name = "velocity",
        .type = FieldType::Vector,
        .unit = "m/s",
        .summary = "Initial velocity of the start, inertial axes; the beam begins as a rigid body.",
        .defaults = {0, 0, 0},
-       .may_be_consistent = true},
+       .may_be_consistent = true,
+       .index = kBeamVelocity},
       {.name = "angular_velocity_inertial",
        .type = FieldType::Vector,
        .unit = "rad/s",
        .summary = "Initial angular velocity of the beam, inertial axes.",
        .defaults = {0, 0, 0},
-       .may_be_consistent = true},
+       .may_be_consistent = true,
+       .index = kBeamAngularVelocity},
       {.name = "formulation",
        .type = FieldType::Choice,
        .unit = "",
        .summary = "Coordinates of the nodes; the model's formulation if not given.",
-       .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"}}};
+       .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"},
+       .index = kBeamFormulation}};
 }
 
 std::unique_ptr<Batch> make(unsigned order) {
@@ -190,11 +205,13 @@ const std::vector<ListedKind>& beam_kinds() {
     for (const SectionKind& section : section_kinds()) {
       std::vector<Field> fields = common_fields();
       fields.insert(fields.end(), section.fields.begin(), section.fields.end());
-      out.push_back({{section.type, section.summary, std::move(fields)},
-                     &make,
-                     [](const Description& d, const Entry& beam) {
-                       return static_cast<unsigned>(beam_mesh(d, beam).order);
-                     }});
+      out.push_back(
+          {{.type = section.type, .summary = section.summary, .fields = std::move(fields), .is_smooth = true},
+           &make,
+           [](const Description& d, const Entry& beam) {
+             return static_cast<unsigned>(beam_mesh(d, beam).order);
+           },
+           [](const Description&, const Entry& beam) -> const Entry& { return beam; }});
     }
     return out;
   }();

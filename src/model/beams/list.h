@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -4,9 +4,9 @@
 // dot and cross products are read with dual numbers (principle of transference). A dual matrix is [W, U; 0, W].
 #pragma once
 
-#include "base/matrix.h"
-#include "lie/se3.h"
-#include "model/element.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,11 +1,11 @@
-#include "model/beams/section.h"
+#include "liedyn/model/beams/section.h"
 
 #include <numbers>
 
 #include <fmt/format.h>
 #include <Eigen/Eigenvalues>
 
-#include "model/bodies/rigid.h"
+#include "liedyn/model/bodies/rigid.h"
 
 namespace liedyn {
 namespace {

@@ -6,7 +6,7 @@
 // Saint-Venant (rectangle: exact series) and of Bredt (thin-walled box).
 #pragma once
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

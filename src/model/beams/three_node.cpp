@@ -1,6 +1,6 @@
-#include "model/beams/three_node.h"
+#include "liedyn/model/beams/three_node.h"
 
-#include "base/dual.h"
+#include "liedyn/base/dual.h"
 
 namespace liedyn {
 namespace {

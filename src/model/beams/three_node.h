@@ -8,9 +8,9 @@
 // rigid motions of a straight element, a block diagonal mass matrix, and with quadratic shape functions no loss of order.
 #pragma once
 
-#include "lie/se3.h"
-#include "model/batch_of.h"
-#include "model/beams/screw.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/model/batch_of.h"
+#include "liedyn/model/beams/screw.h"
 
 namespace liedyn {
 

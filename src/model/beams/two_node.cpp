@@ -1,4 +1,4 @@
-#include "model/beams/two_node.h"
+#include "liedyn/model/beams/two_node.h"
 
 namespace liedyn {
 namespace {

@@ -19,9 +19,9 @@
 // the inertial force of a falling frame here too.
 #pragma once
 
-#include "lie/se3.h"
-#include "model/batch_of.h"
-#include "model/beams/screw.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/model/batch_of.h"
+#include "liedyn/model/beams/screw.h"
 
 namespace liedyn {
 

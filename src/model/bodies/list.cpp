@@ -1,7 +1,7 @@
-#include "model/bodies/list.h"
+#include "liedyn/model/bodies/list.h"
 
-#include "model/bodies/planar.h"
-#include "model/bodies/rigid.h"
+#include "liedyn/model/bodies/planar.h"
+#include "liedyn/model/bodies/rigid.h"
 
 namespace liedyn {
 

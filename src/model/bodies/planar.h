@@ -1,7 +1,7 @@
 // A rigid body in the plane: its inertia is that of a rigid body in space that does not leave the inertial x-y plane.
 #pragma once
 
-#include "model/bodies/rigid.h"
+#include "liedyn/model/bodies/rigid.h"
 
 namespace liedyn {
 

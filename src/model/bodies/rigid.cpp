@@ -1,4 +1,4 @@
-#include "model/bodies/rigid.h"
+#include "liedyn/model/bodies/rigid.h"
 
 #include <fmt/format.h>
 
@@ -163,44 +163,49 @@ void PointInertia::partials(const World<double>& world, const std::array<Motion<
 }
 
 BodyKind rigid() {
-  return {
-      {"rigid",
-       "Rigid body, free to move in space.",
-       {mass_field(),
-        inertia_field(),
-        reference_field(),
-        position_field("the reference point"),
-        orientation_field(),
-        velocity_field("the reference point"),
-        angular_velocity_field(),
-        inertial_angular_velocity_field(),
-        {.name = "formulation",
-         .type = FieldType::Choice,
-         .unit = "",
-         .summary = "Coordinates of this body; the model's formulation if not given.",
-         .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan", "cardan-body"}},
-        {.name = "on",
-         .type = FieldType::Body,
-         .unit = "",
-         .summary =
-             "Body or node of a beam that carries this one: it adds its inertia there and has no degrees of "
-             "freedom and no constraints of its own. Position and velocity are that body's if not given."}}},
-      &make_batch<RigidInertia>,
-      [](std::string_view formulation) {
-        if (formulation == "se3") return NodeType::SE3;
-        if (formulation == "euler-parameters") return NodeType::R3xEuler;
-        if (formulation == "cardan") return NodeType::R3xCardan;
-        if (formulation == "cardan-body") return NodeType::R3xCardanBody;
-        return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
-      }};
+  return {{.type = "rigid",
+           .summary = "Rigid body, free to move in space.",
+           .fields = {mass_field().as(kMass),
+                      inertia_field().as(kInertia),
+                      reference_field().as(kReference),
+                      position_field("the reference point"),
+                      orientation_field(),
+                      velocity_field("the reference point"),
+                      angular_velocity_field(),
+                      inertial_angular_velocity_field(),
+                      {.name = "formulation",
+                       .type = FieldType::Choice,
+                       .unit = "",
+                       .summary = "Coordinates of this body; the model's formulation if not given.",
+                       .choices = {"model", "r3so3", "r3so3-spatial", "se3", "euler-parameters", "cardan",
+                                   "cardan-body"}},
+                      {.name = "on",
+                       .type = FieldType::Body,
+                       .unit = "",
+                       .summary = "Body or node of a beam that carries this one: it adds its inertia there "
+                                  "and has no degrees of "
+                                  "freedom and no constraints of its own. Position and velocity are that "
+                                  "body's if not given."}},
+           .is_smooth = true},
+          &make_batch<RigidInertia>,
+          [](std::string_view formulation) {
+            if (formulation == "se3") return NodeType::SE3;
+            if (formulation == "euler-parameters") return NodeType::R3xEuler;
+            if (formulation == "cardan") return NodeType::R3xCardan;
+            if (formulation == "cardan-body") return NodeType::R3xCardanBody;
+            return formulation == "r3so3-spatial" ? NodeType::R3xSO3Spatial : NodeType::R3xSO3;
+          }};
 }
 
 BodyKind rotating() {
-  return {{"rotating",
-           "Rigid body that turns about its reference point, which stays where it is: three degrees of "
-           "freedom, no constraints.",
-           {mass_field(), inertia_field(), reference_field(), position_field("the fixed point"),
-            orientation_field(), angular_velocity_field(), inertial_angular_velocity_field()}},
+  return {{.type = "rotating",
+           .summary =
+               "Rigid body that turns about its reference point, which stays where it is: three degrees of "
+               "freedom, no constraints.",
+           .fields = {mass_field().as(kMass), inertia_field().as(kInertia), reference_field().as(kReference),
+                      position_field("the fixed point"), orientation_field(), angular_velocity_field(),
+                      inertial_angular_velocity_field()},
+           .is_smooth = true},
           &make_batch<RigidInertia>,
           [](std::string_view formulation) {
             if (formulation == "euler-parameters") return NodeType::Euler;
@@ -211,9 +216,10 @@ BodyKind rotating() {
 }
 
 BodyKind point() {
-  return {{"point",
-           "Point mass: three degrees of freedom.",
-           {mass_field(), position_field("the point"), velocity_field("the point")}},
+  return {{.type = "point",
+           .summary = "Point mass: three degrees of freedom.",
+           .fields = {mass_field().as(kPointMass), position_field("the point"), velocity_field("the point")},
+           .is_smooth = true},
           &make_batch<PointInertia>,
           [](std::string_view) { return NodeType::R3; }};
 }

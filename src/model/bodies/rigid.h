@@ -7,7 +7,7 @@
 // force of a falling frame.
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

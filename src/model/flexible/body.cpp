@@ -1,4 +1,4 @@
-#include "model/flexible/body.h"
+#include "liedyn/model/flexible/body.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include <set>
 #include <stdexcept>
 
-#include "base/error.h"
-#include "model/beams/beam.h"
-#include "model/beams/section.h"
-#include "model/flexible/interface.h"
-#include "model/flexible/linear_beam.h"
-#include "model/model.h"
-#include "model/typed_rotation.h"
+#include "liedyn/base/error.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/section.h"
+#include "liedyn/model/flexible/interface.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -68,21 +68,27 @@ double distance_of_displacement(const Meshed& mesh, const Vec3& place) {
       neighbour = std::min(neighbour, (elements.places.col(i) - elements.places.col(nearest)).norm());
   return distance > std::max(neighbour, 0.1 * elements.extent()) ? distance : 0;
 }
-int modes_of(const Description& d, const Entry& body) {
-  const int field = body.kind->field("modes");
-  // Without a word what was given is wrong, and was found to be.
-  return body.fields[static_cast<std::size_t>(field)].word >= 0 ? std::stoi(word(d, body, field))
-                                                                : kDefaultModes;
+int modes_of(const Entry& body) {
+  const FieldValue& modes = body.fields[static_cast<std::size_t>(body.kind->field("modes"))];
+  // Without a number what was given is wrong, and was found to be.
+  return modes.has_integer() ? modes.integer() : kDefaultModes;
 }
 
 }  // namespace
 
 const Kind& flexible_frame_kind() {
-  static const Kind kind{"flexible_frame", "Floating frame of a flexible body.", {}};
+  static const Kind kind{.type = "flexible_frame",
+                         .summary = "Floating frame of a flexible body.",
+                         .fields = {},
+                         .floats = true};
   return kind;
 }
 const Kind& flexible_modes_kind() {
-  static const Kind kind{"flexible_modes", "Three modal coordinates of a flexible body.", {}};
+  static const Kind kind{.type = "flexible_modes",
+                         .summary = "Three modal coordinates of a flexible body.",
+                         .fields = {},
+                         .is_modal = true,
+                         .floats = true};
   return kind;
 }
 const Kind& flexible_interface_kind() {
@@ -96,7 +102,7 @@ const std::string& interface_owner(const Description& d, const Entry& interface)
 }
 
 int modal_points(const Description& d, const Entry& body, int interfaces) {
-  return reduced_modes(method_of(d, body), modes_of(d, body), interfaces) / 3;
+  return reduced_modes(method_of(d, body), modes_of(body), interfaces) / 3;
 }
 
 template <class S>
@@ -202,7 +208,7 @@ std::shared_ptr<const FlexibleSource::Made> FlexibleSource::make(const Descripti
             "has no geometric stiffness: matrices say nothing of it, expected a beam, a frame, a brick or a "
             "mesh");
     }
-    out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(d, body), second);
+    out->reduced = reduce(elements, interfaces, method_of(d, body), modes_of(body), second);
   } catch (const std::invalid_argument& mistake) {
     out->mistake = mistake.what();
     return out;

@@ -11,11 +11,11 @@
 #include <memory>
 #include <mutex>
 
-#include "model/beams/beam.h"
-#include "model/element.h"
-#include "model/flexible/floating_frame.h"
-#include "model/flexible/kinds.h"
-#include "model/flexible/reduction.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/flexible/floating_frame.h"
+#include "liedyn/model/flexible/kinds.h"
+#include "liedyn/model/flexible/reduction.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/flexible/files.h"
+#include "liedyn/model/flexible/files.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "model/flexible/finite_elements.h"
+#include "liedyn/model/flexible/finite_elements.h"
 
 #include <fmt/format.h>
 

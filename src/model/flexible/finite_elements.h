@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/matrix.h"
+#include "liedyn/base/matrix.h"
 
 namespace liedyn {
 

@@ -7,15 +7,15 @@
 #include <fstream>
 #include <numbers>
 
-#include "base/dual.h"
-#include "model/flexible/body.h"
-#include "model/flexible/files.h"
-#include "model/flexible/interface.h"
-#include "model/flexible/kinds.h"
-#include "model/flexible/linear_beam.h"
-#include "model/flexible/list.h"
-#include "model/model.h"
-#include "model/testing.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/files.h"
+#include "liedyn/model/flexible/interface.h"
+#include "liedyn/model/flexible/kinds.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/flexible/list.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

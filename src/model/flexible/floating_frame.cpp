@@ -1,4 +1,4 @@
-#include "model/flexible/floating_frame.h"
+#include "liedyn/model/flexible/floating_frame.h"
 
 namespace liedyn {
 

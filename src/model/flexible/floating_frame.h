@@ -17,8 +17,8 @@
 
 #include <type_traits>
 
-#include "base/matrix.h"
-#include "model/element.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -7,11 +7,11 @@
 #include <functional>
 #include <numbers>
 
-#include "model/flexible/body.h"
-#include "model/flexible/linear_beam.h"
-#include "model/model.h"
-#include "model/params.h"
-#include "model/testing.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/params.h"
+#include "liedyn/model/testing.h"
 
 namespace liedyn {
 namespace {

@@ -1,6 +1,6 @@
-#include "model/flexible/interface.h"
+#include "liedyn/model/flexible/interface.h"
 
-#include "base/varied.h"
+#include "liedyn/base/varied.h"
 
 namespace liedyn {
 

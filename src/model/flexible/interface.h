@@ -5,8 +5,8 @@
 //   Phi_r = log(R^T R_I) - theta            [body axes]
 #pragma once
 
-#include "lie/so3.h"
-#include "model/motion.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/flexible/kinds.h"
+#include "liedyn/model/flexible/kinds.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "model/beams/list.h"
-#include "model/flexible/body.h"
-#include "model/flexible/files.h"
-#include "model/flexible/linear_beam.h"
-#include "model/flexible/list.h"
-#include "model/flexible/numpy_files.h"
+#include "liedyn/model/beams/list.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/files.h"
+#include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/flexible/list.h"
+#include "liedyn/model/flexible/numpy_files.h"
 
 namespace liedyn {
 namespace {
@@ -86,13 +86,18 @@ ListedKind body_kind(std::string type, std::string summary, const std::vector<Fi
   };
   std::vector<Field> fields = {
       start("position", FieldType::Vector, "m",
-            "Initial place of the origin of the body's axes, inertial axes."),
-      start("orientation", FieldType::Rotation, "rad", "Initial orientation, body to inertial axes."),
+            "Initial place of the origin of the body's axes, inertial axes.")
+          .as(kSolidPosition),
+      start("orientation", FieldType::Rotation, "rad", "Initial orientation, body to inertial axes.")
+          .as(kSolidOrientation),
       start("velocity", FieldType::Vector, "m/s",
-            "Initial velocity of the origin, inertial axes; the body begins as a rigid one."),
+            "Initial velocity of the origin, inertial axes; the body begins as a rigid one.")
+          .as(kSolidVelocity),
       start("angular_velocity_inertial", FieldType::Vector, "rad/s",
-            "Initial angular velocity, inertial axes."),
-      formulation_field("Coordinates of the floating frame; the model's formulation if not given."),
+            "Initial angular velocity, inertial axes.")
+          .as(kSolidAngularVelocity),
+      formulation_field("Coordinates of the floating frame; the model's formulation if not given.")
+          .as(kSolidFormulation),
       damping_time()};
   fields.insert(fields.end(), own.begin(), own.end());
   for (Field& field : reduction_fields()) fields.push_back(std::move(field));
@@ -190,26 +195,31 @@ ListedKind interface() {
              .type = FieldType::Flexible,
              .unit = "",
              .summary = "The flexible body.",
-             .required = true},
+             .required = true,
+             .index = kInterfaceOf},
             {.name = "at",
              .type = FieldType::Vector,
              .unit = "m",
              .summary = "Its place in the initial configuration, inertial axes.",
-             .required = true},
+             .required = true,
+             .index = kInterfaceAt},
             {.name = "radius",
              .type = FieldType::Number,
              .unit = "m",
              .summary = "All nodes of the body within this distance move with the interface, as one rigid "
                         "piece; the node "
                         "at the place alone if neither this nor a group is given.",
-             .range = Range::Positive},
+             .range = Range::Positive,
+             .index = kInterfaceRadius},
             {.name = "group",
              .type = FieldType::Text,
              .unit = "",
              .summary = "All nodes of this group move with the interface, as one rigid piece: a face of a "
                         "brick, start or end "
-                        "of a beam."},
-            formulation_field("Coordinates of the interface; the model's formulation if not given.")}},
+                        "of a beam.",
+             .index = kInterfaceGroup},
+            formulation_field("Coordinates of the interface; the model's formulation if not given.")
+                .as(kInterfaceFormulation)}},
           &make_flexible_interface,
           nullptr};
 }
@@ -400,6 +410,7 @@ const std::vector<ListedKind>& flexible_kinds() {
     std::vector<ListedKind> out;
     for (const ListedKind& beam : beam_kinds()) {
       Kind kind = beam.kind;
+      kind.is_smooth = false;  // the prediction has not been measured with modes
       kind.summary = "Linear " + std::string(1, static_cast<char>(std::tolower(kind.summary[0]))) +
                      kind.summary.substr(1) + " Groups of nodes: start and end.";
       for (Field& field : reduction_fields()) kind.fields.push_back(std::move(field));

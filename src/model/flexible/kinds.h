@@ -1,9 +1,9 @@
 // What users type for flexible bodies, and the finite elements that it stands for.
 #pragma once
 
-#include "model/element.h"
-#include "model/flexible/finite_elements.h"
-#include "model/flexible/reduction.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/flexible/finite_elements.h"
+#include "liedyn/model/flexible/reduction.h"
 
 namespace liedyn {
 

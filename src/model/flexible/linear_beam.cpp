@@ -1,4 +1,4 @@
-#include "model/flexible/linear_beam.h"
+#include "liedyn/model/flexible/linear_beam.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "base/dual.h"
-#include "model/beams/beam.h"
-#include "model/beams/three_node.h"
-#include "model/beams/two_node.h"
-#include "model/flexible/kinds.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/beams/three_node.h"
+#include "liedyn/model/beams/two_node.h"
+#include "liedyn/model/flexible/kinds.h"
 
 namespace liedyn {
 namespace {

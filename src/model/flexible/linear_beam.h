@@ -5,8 +5,8 @@
 // other members at its place; nodes between the ends of two members, which may just pass each other, are not joined.
 #pragma once
 
-#include "model/element.h"
-#include "model/flexible/finite_elements.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/flexible/finite_elements.h"
 
 namespace liedyn {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/flexible/numpy_files.h"
+#include "liedyn/model/flexible/numpy_files.h"
 
 #include <fmt/format.h>
 #include <zlib.h>

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/flexible/finite_elements.h"
+#include "liedyn/model/flexible/finite_elements.h"
 
 namespace liedyn {
 

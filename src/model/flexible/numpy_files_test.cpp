@@ -1,5 +1,5 @@
 // Files of NumPy and SciPy, put together byte by byte; files that Python writes are read in python/tests/test_flexible.py.
-#include "model/flexible/numpy_files.h"
+#include "liedyn/model/flexible/numpy_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

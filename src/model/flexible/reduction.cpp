@@ -1,4 +1,4 @@
-#include "model/flexible/reduction.h"
+#include "liedyn/model/flexible/reduction.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 #include <Eigen/QR>
 #include <Eigen/SparseCholesky>
 
-#include "model/flexible/floating_frame.h"
+#include "liedyn/model/flexible/floating_frame.h"
 
 namespace liedyn {
 namespace {

@@ -18,8 +18,8 @@
 #include <functional>
 #include <vector>
 
-#include "model/flexible/finite_elements.h"
-#include "model/motion.h"
+#include "liedyn/model/flexible/finite_elements.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 

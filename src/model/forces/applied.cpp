@@ -1,30 +1,35 @@
-#include "model/forces/applied.h"
+#include "liedyn/model/forces/applied.h"
 
-#include "model/forces/signal_force.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
 
 enum Fields { kOn, kLoad, kAxes, kAt };
 
-std::vector<Field> fields(const std::string& name, const std::string& unit) {
+std::vector<Field> fields(const std::string& name, const std::string& unit, LoadKind load) {
   return {{.name = "on",
            .type = FieldType::Body,
            .unit = "",
            .summary = "The body it acts on.",
-           .required = true},
+           .required = true,
+           .index = kOn},
           {.name = name,
            .type = FieldType::Vector,
            .unit = unit,
            .summary = "Its components.",
            .required = true,
            .may_depend_on_time = true,
-           .may_depend_on_signals = true},
+           .may_depend_on_signals = true,
+           .load = load,
+           .turns = load == LoadKind::Torque,
+           .index = kLoad},
           {.name = "axes",
            .type = FieldType::Choice,
            .unit = "",
            .summary = "Axes of the components: they stand still, or turn with the body.",
-           .choices = {"inertial", "body"}}};
+           .choices = {"inertial", "body"},
+           .index = kAxes}};
 }
 
 }  // namespace
@@ -59,18 +64,21 @@ template void Applied<0>::derive<double>(const Inputs<double>&, double*);
 template void Applied<3>::derive<double>(const Inputs<double>&, double*);
 
 ListedKind force() {
-  std::vector<Field> list = fields("force", "N");
+  std::vector<Field> list = fields("force", "N", LoadKind::Force);
   list.push_back({.name = "at",
                   .type = FieldType::Vector,
                   .unit = "m",
                   .summary = "Point of the body in the initial configuration, inertial axes; the centre of "
                              "mass if not given.",
-                  .body_axes = BodyAxes::Each});
+                  .body_axes = BodyAxes::Each,
+                  .index = kAt});
   return {{"force", "Force at a point of a body.", list}, &make_force<Applied<0>>, &signal_shape};
 }
 
 ListedKind torque() {
-  return {{"torque", "Torque on a body.", fields("torque", "N m")}, &make_force<Applied<3>>, &signal_shape};
+  return {{"torque", "Torque on a body.", fields("torque", "N m", LoadKind::Torque)},
+          &make_force<Applied<3>>,
+          &signal_shape};
 }
 
 }  // namespace liedyn

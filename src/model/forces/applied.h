@@ -1,7 +1,7 @@
 // A force or a torque given by the user, constant or a function of time, with axes that stand still or turn with the body.
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

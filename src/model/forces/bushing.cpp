@@ -1,9 +1,9 @@
-#include "model/forces/bushing.h"
+#include "liedyn/model/forces/bushing.h"
 
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
-#include "model/number_paths.h"
-#include "model/typed_rotation.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -90,29 +90,32 @@ void Bushing::partials(const World<double>&, const std::array<Motion<double>, 2>
 }
 
 ListedKind bushing() {
-  const auto vector = [](std::string name, std::string unit, std::string summary) {
+  const auto vector = [](int index, std::string name, std::string unit, std::string summary) {
     return Field{.name = std::move(name),
                  .type = FieldType::Vector,
                  .unit = std::move(unit),
                  .summary = std::move(summary),
                  .defaults = {0, 0, 0},
-                 .may_depend_on_signals = true};
+                 .may_depend_on_signals = true,
+                 .turns = index == kRotationalStiffness || index == kRotationalDamping,
+                 .index = index};
   };
   return {{"bushing",
            "Springs and dampers along and about three axes that are fixed to the first body; relaxed in the "
            "initial configuration.",
-           {between_bodies("The two bodies; the first carries the axes."),
-            common_place("Place in the initial configuration, inertial axes."),
+           {between_bodies("The two bodies; the first carries the axes.").as(kBetween),
+            common_place("Place in the initial configuration, inertial axes.").as(kAt),
             {.name = "orientation",
              .type = FieldType::Rotation,
              .unit = "rad",
              .summary = "Axes of the bushing in the initial configuration, bushing to inertial axes.",
-             .defaults = {0, 0, 0}},
-            vector("stiffness", "N/m", "Spring constants along the axes."),
-            vector("damping", "N s/m", "Damping constants along the axes."),
-            vector("rotational_stiffness", "N m/rad",
+             .defaults = {0, 0, 0},
+             .index = kOrientation},
+            vector(kStiffness, "stiffness", "N/m", "Spring constants along the axes."),
+            vector(kDamping, "damping", "N s/m", "Damping constants along the axes."),
+            vector(kRotationalStiffness, "rotational_stiffness", "N m/rad",
                    "Spring constants about the axes, for the rotation vector of the relative rotation."),
-            vector("rotational_damping", "N m s/rad",
+            vector(kRotationalDamping, "rotational_damping", "N m s/rad",
                    "Damping constants about the axes, for the relative angular velocity.")},
            {},
            true},

@@ -10,8 +10,8 @@
 //   (-f, -r x f - m) on the first body and (Q^T f, Q^T m) on the second.
 #pragma once
 
-#include "lie/so3.h"
-#include "model/batch_of.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

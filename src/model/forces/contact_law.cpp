@@ -1,4 +1,4 @@
-#include "model/forces/contact_law.h"
+#include "liedyn/model/forces/contact_law.h"
 
 #include <fmt/format.h>
 

@@ -15,7 +15,7 @@
 
 #include <cmath>
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

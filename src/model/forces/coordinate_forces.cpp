@@ -1,10 +1,10 @@
-#include "model/forces/coordinate_forces.h"
+#include "liedyn/model/forces/coordinate_forces.h"
 
 #include <fmt/format.h>
 
-#include "base/dual.h"
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -27,6 +27,10 @@ Field number(std::string name, std::string unit, std::string summary, std::vecto
 }
 Field with_signals(Field field) {
   field.may_depend_on_signals = true;
+  return field;
+}
+Field load(Field field) {
+  field.load = LoadKind::TorqueOrForce;
   return field;
 }
 
@@ -75,16 +79,19 @@ ListedKind joint_spring() {
   return {
       {"joint_spring",
        "Spring and damper on the angle or the displacement of a joint; an angle may wind up over many turns.",
-       {named_joint("The joint it acts in."), joint_coordinate_choice(),
-        with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})),
+       {named_joint("The joint it acts in.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
+        with_signals(number("stiffness", "N m/rad or N/m", "Spring constant k.", {0})).as(kStiffness),
         with_signals(number("cubic_stiffness", "N m/rad^3 or N/m^3",
-                            "Spring constant k3 of the cube of the deflection.", {0})),
-        with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})),
+                            "Spring constant k3 of the cube of the deflection.", {0}))
+            .as(kCubic),
+        with_signals(number("damping", "N m s/rad or N s/m", "Damping constant.", {0})).as(kDamping),
         with_signals(number("free", "rad or m", "The coordinate at which the spring is relaxed.", {0},
-                            Range::Any, true)),
+                            Range::Any, true))
+            .as(kFree),
         number("backlash", "rad or m",
                "Width of a dead band about `free` in which the spring does not act; the damping does.", {0},
-               Range::NonNegative)}},
+               Range::NonNegative)
+            .as(kBacklash)}},
       &make_force<JointSpring>,
       &signal_shape};
 }
@@ -133,13 +140,15 @@ void JointStop::wound_angles(const std::array<Motion<double>, 2>& f, const doubl
 
 ListedKind joint_stop() {
   std::vector<Field> fields = {
-      named_joint("The joint whose motion it limits."), joint_coordinate_choice(),
+      named_joint("The joint whose motion it limits.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
       number("lower", "rad or m",
              "Least angle or displacement, which is 0 in the initial configuration; no limit if not given.",
-             {}),
-      number("upper", "rad or m", "Largest angle or displacement; no limit if not given.", {})};
-  for (Field& field : normal_fields(1, {"N m/rad^n or N/m^n", "s/rad or s/m", "rad/s or m/s"}))
-    fields.push_back(std::move(field));
+             {})
+          .as(kLower),
+      number("upper", "rad or m", "Largest angle or displacement; no limit if not given.", {}).as(kUpper)};
+  int index = kNormal;
+  for (const Field& field : normal_fields(1, {"N m/rad^n or N/m^n", "s/rad or s/m", "rad/s or m/s"}))
+    fields.push_back(field.as(index++));
   return {{"joint_stop",
            "Elastic stops that limit the angle or the displacement of a joint, with losses as a restitution "
            "or a damping says.",
@@ -184,18 +193,24 @@ ListedKind joint_actuator() {
   return {
       {"joint_actuator",
        "Motor in a joint: proportional-derivative control towards a target, and feed-forward.",
-       {named_joint("The joint it acts in."), joint_coordinate_choice(),
-        with_signals(number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0})),
+       {named_joint("The joint it acts in.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
+        with_signals(number("proportional", "N m/rad or N/m", "Gain on the deviation from the target.", {0}))
+            .as(kProportional),
         with_signals(
-            number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0})),
+            number("derivative", "N m s/rad or N s/m", "Gain on the deviation from the target's rate.", {0}))
+            .as(kDerivative),
         with_signals(
             number("target", "rad or m",
                    "Where the coordinate should be. The derivative gain sees the rate of a function of "
                    "time; the rate of states and sensors is taken as 0.",
-                   {0}, Range::Any, true)),
-        with_signals(number("feed_forward", "N m or N", "Torque or force besides.", {0}, Range::Any, true)),
+                   {0}, Range::Any, true))
+            .as(kTarget),
+        load(with_signals(
+                 number("feed_forward", "N m or N", "Torque or force besides.", {0}, Range::Any, true)))
+            .as(kFeedForward),
         number("limit", "N m or N", "Largest torque or force, in either direction; 0: no limit.", {0},
-               Range::NonNegative)}},
+               Range::NonNegative)
+            .as(kLimit)}},
       &make_force<JointActuator>,
       &signal_shape};
 }
@@ -251,15 +266,15 @@ template struct JointFriction<2, 2>;
 
 namespace {
 
-// Shapes: the joints that friction is known for, in the order of this list.
-constexpr const char* kRubbingJoints[] = {"revolute", "prismatic", "cylindrical"};
+// Shapes: the bearings that friction is known for, in the order of this list.
+constexpr Bearing kBearings[] = {{3, 2}, {2, 3}, {2, 2}};
 
 unsigned friction_shape(const Description& d, const Entry& entry) {
   const std::string& name = d.words[static_cast<std::size_t>(entry.fields[kJoint].word)];
   for (const Entry& joint : d.entries(Section::Joints)) {
     if (joint.name != name) continue;
-    for (unsigned i = 0; i < 3; ++i)
-      if (joint.kind->type == kRubbingJoints[i]) return i;
+    for (unsigned i = 0; i < std::size(kBearings); ++i)
+      if (joint.kind->bearing == kBearings[i]) return i;
   }
   return 0;
 }
@@ -279,24 +294,31 @@ ListedKind joint_friction() {
       {"joint_friction",
        "Dry friction in a revolute, prismatic or cylindrical joint, in proportion to the load that the joint "
        "carries.",
-       {named_joint("The joint that rubs: revolute, prismatic or cylindrical."), joint_coordinate_choice(),
+       {named_joint("The joint that rubs: revolute, prismatic or cylindrical.").as(kJoint),
+        joint_coordinate_choice().as(kCoordinate),
         number("coefficient", "", "Coefficient of friction while it slides.", {}, Range::NonNegative, false,
-               true),
+               true)
+            .as(kDynamic),
         number("static_coefficient", "", "Coefficient near rest; the same if not given.", {},
-               Range::NonNegative),
+               Range::NonNegative)
+            .as(kStatic),
         number("radius", "m", "Radius of the bearing, at which the friction of an angle acts.", {1},
-               Range::Positive),
+               Range::Positive)
+            .as(kRadius),
         number("length", "m",
                "Length of the bearing: torques across the axis load it with torque/length. Without, they do "
                "not count.",
-               {}, Range::Positive),
+               {}, Range::Positive)
+            .as(kLength),
         number("smoothing", "rad/s or m/s", "Speed below which the friction falls smoothly to 0.", {},
-               Range::Positive, false, true),
+               Range::Positive, false, true)
+            .as(kSmoothing),
         number("stribeck", "rad/s or m/s",
                "Speed at which the coefficient falls from static_coefficient to coefficient; ten times "
                "`smoothing` if not "
                "given.",
-               {}, Range::Positive)}},
+               {}, Range::Positive)
+            .as(kStribeck)}},
       &make_friction,
       &friction_shape};
 }

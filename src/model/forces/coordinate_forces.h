@@ -9,9 +9,9 @@
 // where N is the load that the joint's own multipliers carry, and mu falls from mu_s to mu_d as the speed grows (Stribeck).
 #pragma once
 
-#include "model/forces/contact_law.h"
-#include "model/forces/watched_contact.h"
-#include "model/joint_coordinate.h"
+#include "liedyn/model/forces/contact_law.h"
+#include "liedyn/model/forces/watched_contact.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 

@@ -1,13 +1,13 @@
-#include "model/forces/joint_effort.h"
+#include "liedyn/model/forces/joint_effort.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "model/common_fields.h"
-#include "model/joint_coordinate.h"
-#include "model/model.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/joint_coordinate.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {
@@ -121,8 +121,8 @@ class JointEffort : public SignalBatch {
 ListedKind joint_effort() {
   return {{"joint_effort",
            "Torque or force in a joint by an expression of states and sensors: controllers and motors.",
-           {named_joint("The joint it acts in."),
-            joint_coordinate_choice(),
+           {named_joint("The joint it acts in.").as(kJoint),
+            joint_coordinate_choice().as(kCoordinate),
             {.name = "effort",
              .type = FieldType::Text,
              .unit = "N m or N",
@@ -130,7 +130,8 @@ ListedKind joint_effort() {
                         "expression of the time "
                         "t, parameters, states and those sensors that are coordinates or velocities.",
              .required = true,
-             .holds_expression = true}}},
+             .holds_expression = true,
+             .index = kEffort}}},
           [](unsigned) -> std::unique_ptr<Batch> { return std::make_unique<JointEffort>(); },
           // Each is a batch of its own.
           [](const Description& d, const Entry& entry) {

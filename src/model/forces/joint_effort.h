@@ -4,7 +4,7 @@
 //   W_i = -B_i^T u,     dW_i = -(G_ij u + B_i^T u_Xj) dX_j - B_i^T u_Vj dV_j
 #pragma once
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,7 +1,7 @@
-#include "model/forces/line_load.h"
+#include "liedyn/model/forces/line_load.h"
 
-#include "model/beams/beam.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -90,32 +90,40 @@ template void LineLoad<2>::derive<Varied>(const Inputs<Varied>&, Varied*);
 template void LineLoad<3>::derive<Varied>(const Inputs<Varied>&, Varied*);
 
 ListedKind line_load() {
-  const auto per_length = [](std::string name, std::string unit, std::string summary) {
+  const auto per_length = [](std::string name, std::string unit, std::string summary, LoadKind load) {
     return Field{.name = std::move(name),
                  .type = FieldType::Vector,
                  .unit = std::move(unit),
                  .summary = std::move(summary),
                  .defaults = {0, 0, 0},
                  .may_depend_on_time = true,
-                 .may_depend_on_signals = true};
+                 .may_depend_on_signals = true,
+                 .load = load};
   };
   return {{"line_load",
            "Force and moment per length on a beam, constant along it.",
-           {{.name = "on", .type = FieldType::Beam, .unit = "", .summary = "The beam.", .required = true},
-            per_length("force", "N/m", "Force per length."),
-            per_length("moment", "N", "Moment per length."),
+           {{.name = "on",
+             .type = FieldType::Beam,
+             .unit = "",
+             .summary = "The beam.",
+             .required = true,
+             .index = kOn},
+            per_length("force", "N/m", "Force per length.", LoadKind::ForcePerLength).as(kForce),
+            per_length("moment", "N", "Moment per length.", LoadKind::MomentPerLength).as(kMoment),
             {.name = "axes",
              .type = FieldType::Choice,
              .unit = "",
              .summary = "Axes of the components: they stand still, or turn with the sections of the beam.",
-             .choices = {"inertial", "body"}}}},
+             .choices = {"inertial", "body"},
+             .index = kAxes}}},
           // The order of the beam's elements in the last bit, then what signals ask for.
           [](unsigned shape) -> std::unique_ptr<Batch> {
             return shape % 2 == 1 ? make_force<LineLoad<3>>(shape / 2) : make_force<LineLoad<2>>(shape / 2);
           },
           [](const Description& d, const Entry& load) {
             return 2 * signal_shape(d, load) + (beam_mesh(d, beam_of(d, load)).order == 2 ? 1U : 0U);
-          }};
+          },
+          &beam_of};
 }
 
 }  // namespace liedyn

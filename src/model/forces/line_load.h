@@ -4,8 +4,8 @@
 // model/beams/two_node.h, and by Lobatto's rule with three.
 #pragma once
 
-#include "model/batch_of.h"
-#include "model/beams/screw.h"
+#include "liedyn/model/batch_of.h"
+#include "liedyn/model/beams/screw.h"
 
 namespace liedyn {
 

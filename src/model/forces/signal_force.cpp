@@ -1,4 +1,4 @@
-#include "model/forces/signal_force.h"
+#include "liedyn/model/forces/signal_force.h"
 
 #include <algorithm>
 

@@ -9,11 +9,11 @@
 // The slopes dW_i/dn n_k are those of dual numbers through E::wrench().
 #pragma once
 
-#include "base/dual.h"
-#include "model/batch_of.h"
-#include "model/model.h"
-#include "model/number_paths.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/batch_of.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 

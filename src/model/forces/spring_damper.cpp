@@ -1,7 +1,7 @@
-#include "model/forces/spring_damper.h"
+#include "liedyn/model/forces/spring_damper.h"
 
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -64,33 +64,37 @@ ListedKind spring_damper() {
       {"spring_damper",
        "Linear spring and damper along the line between two points, on one side only if wanted: a rope, a "
        "bump stop.",
-       {between_bodies(),
-        two_points(),
+       {between_bodies().as(kBetween),
+        two_points().as(kPoints),
         {.name = "stiffness",
          .type = FieldType::Number,
          .unit = "N/m",
          .summary = "Spring constant.",
          .defaults = {0},
-         .may_depend_on_signals = true},
+         .may_depend_on_signals = true,
+         .index = kStiffness},
         {.name = "damping",
          .type = FieldType::Number,
          .unit = "N s/m",
          .summary = "Damping constant.",
          .defaults = {0},
-         .may_depend_on_signals = true},
+         .may_depend_on_signals = true,
+         .index = kDamping},
         {.name = "free_length",
          .type = FieldType::Number,
          .unit = "m",
          .summary = "Length of the relaxed spring; the initial length if not given.",
          .range = Range::NonNegative,
          .may_depend_on_time = true,
-         .may_depend_on_signals = true},
+         .may_depend_on_signals = true,
+         .index = kFreeLength},
         {.name = "side",
          .type = FieldType::Choice,
          .unit = "",
          .summary = "Where it acts: always, only while longer than `free_length` (it never pushes), or "
                     "only while shorter (it never pulls).",
-         .choices = {"both", "tension", "compression"}}}},
+         .choices = {"both", "tension", "compression"},
+         .index = kSide}}},
       &make_force<SpringDamper>,
       &signal_shape};
 }

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

@@ -1,7 +1,7 @@
-#include "model/forces/two_point_force.h"
+#include "liedyn/model/forces/two_point_force.h"
 
-#include "model/common_fields.h"
-#include "model/forces/signal_force.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/signal_force.h"
 
 namespace liedyn {
 namespace {
@@ -42,15 +42,17 @@ void TwoPointForce::partials(const World<double>&, const std::array<Motion<doubl
 ListedKind two_point_force() {
   return {{"two_point_force",
            "Given force along the line between two points: actuators, muscles, magnets, gravitation.",
-           {between_bodies(),
-            two_points(),
+           {between_bodies().as(kBetween),
+            two_points().as(kPoints),
             {.name = "force",
              .type = FieldType::Number,
              .unit = "N",
              .summary = "The force, positive if it pulls the points together.",
              .required = true,
              .may_depend_on_time = true,
-             .may_depend_on_signals = true}}},
+             .may_depend_on_signals = true,
+             .load = LoadKind::Force,
+             .index = kForce}}},
           &make_force<TwoPointForce>,
           &signal_shape};
 }

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

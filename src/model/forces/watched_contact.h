@@ -1,7 +1,7 @@
 // Contacts and stops as a run watches them (integrators/contact_watch.h): how deep they are, and how fast they close.
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

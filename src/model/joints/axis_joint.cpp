@@ -1,8 +1,9 @@
-#include "model/joints/axis_joint.h"
+#include "liedyn/model/joints/axis_joint.h"
 
 #include <cmath>
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 namespace {
@@ -11,20 +12,65 @@ enum Fields { kBetween, kAt, kAxis };
 
 constexpr bool needs_axis(Held held) { return held != (kPlaces | kTurns); }
 
+// The joint's axes on both bodies, which coincide where its coordinates are zero.
+constexpr auto axes_on_bodies = []<class S>(const Pose<S>* ends, const S* p, Pose<S>* out) {
+  out[0] = {ends[0].R * JointAxes<S>(p).first, ends[0].p};
+  out[1] = {ends[1].R * JointAxes<S>(p).second, ends[1].p};
+};
+
+// Motions along and about z.
+std::shared_ptr<const TreeForm> along_axis(std::vector<LinkKind> motions) {
+  const auto frames = []<class S>(const Pose<S>* ends, const S* p, Pose<S>* out) {
+    const Mat3T<S> A = ends[0].R * JointAxes<S>(p).first;
+    for (int step = 0; step < kMostTreeMotions; ++step) out[step] = {A, ends[0].p};
+  };
+  return std::make_shared<const TreeForm>(TreeForm{std::move(motions), frames, axes_on_bodies});
+}
+
+// Along x, along y, about z.
+std::shared_ptr<const TreeForm> in_plane() {
+  const auto frames = []<class S>(const Pose<S>* ends, const S* p, Pose<S>* out) {
+    const Mat3T<S> A = ends[0].R * JointAxes<S>(p).first;
+    Mat3T<S> turned;
+    turned << A.col(1), A.col(2), A.col(0);
+    out[0] = {turned, ends[0].p};
+    turned << A.col(2), A.col(0), A.col(1);
+    out[1] = {turned, ends[0].p};
+    out[2] = {A, ends[0].p};
+  };
+  return std::make_shared<const TreeForm>(
+      TreeForm{{LinkKind::Slide, LinkKind::Slide, LinkKind::Turn}, frames, axes_on_bodies});
+}
+
 template <class E>
 ListedKind listed(std::string type, std::string summary, std::string axis_summary = {}) {
-  Kind kind{std::move(type),
-            std::move(summary),
-            {between_bodies(), common_place()},
-            axis_coordinates(E::held_directions),
-            !needs_axis(E::held_directions)};
+  constexpr Held held = E::held_directions, turns = held & kTurns;
+  Kind kind{.type = std::move(type),
+            .summary = std::move(summary),
+            .fields = {between_bodies().as(kBetween), common_place().as(kAt)},
+            .coordinates = axis_coordinates(held),
+            .keeps_orientation = !needs_axis(held),
+            .is_smooth = true,
+            .held_turns = turns};
   // Rows with turns compare the axes of both bodies; the others see those of the first alone.
-  constexpr bool turns = (E::held_directions & kTurns) != 0;
   if (!axis_summary.empty())
     kind.fields.push_back(
-        direction("axis", std::move(axis_summary), turns ? BodyAxes::Each : BodyAxes::First));
+        direction("axis", std::move(axis_summary), turns != 0 ? BodyAxes::Each : BodyAxes::First).as(kAxis));
   for (Field& field : zero_fields(kind.coordinates)) kind.fields.push_back(std::move(field));
   return {std::move(kind), &make_batch<E>};
+}
+
+// Its rows are places across the axis, then turns across it: lambda is what a bearing carries.
+template <class E>
+ListedKind bearing(ListedKind joint) {
+  joint.kind.bearing = {std::popcount(E::held_directions & kPlaces),
+                        std::popcount(E::held_directions & kTurns)};
+  return joint;
+}
+
+ListedKind in_tree(ListedKind joint, std::shared_ptr<const TreeForm> form) {
+  joint.kind.tree = std::move(form);
+  return joint;
 }
 
 }  // namespace
@@ -71,31 +117,31 @@ template struct AxisJoint<kAcross>;
 template struct AxisJoint<place_along(2)>;
 template struct AxisJoint<kPlaces | kTurns>;
 
-Held turns_held(std::string_view type) {
-  if (type == "prismatic" || type == "fixed") return kTurns;
-  for (const std::string_view tilting : {"revolute", "cylindrical", "planar", "screw"})
-    if (type == tilting) return kTilt;
-  return 0;
-}
-
 ListedKind revolute() {
-  return listed<Revolute>("revolute", "Hinge: the second body turns about an axis of the first.",
-                          "Axis of the hinge in the initial configuration, inertial axes.");
+  return in_tree(bearing<Revolute>(
+                     listed<Revolute>("revolute", "Hinge: the second body turns about an axis of the first.",
+                                      "Axis of the hinge in the initial configuration, inertial axes.")),
+                 along_axis({LinkKind::Turn}));
 }
 ListedKind prismatic() {
-  return listed<Prismatic>("prismatic",
-                           "Slider: the second body moves along an axis of the first, without turning.",
-                           "Direction of the sliding in the initial configuration, inertial axes.");
+  return in_tree(
+      bearing<Prismatic>(listed<Prismatic>(
+          "prismatic", "Slider: the second body moves along an axis of the first, without turning.",
+          "Direction of the sliding in the initial configuration, inertial axes.")),
+      along_axis({LinkKind::Slide}));
 }
 ListedKind cylindrical() {
-  return listed<Cylindrical>("cylindrical",
-                             "The second body moves along an axis of the first and turns about it.",
-                             "The axis in the initial configuration, inertial axes.");
+  return in_tree(bearing<Cylindrical>(listed<Cylindrical>(
+                     "cylindrical", "The second body moves along an axis of the first and turns about it.",
+                     "The axis in the initial configuration, inertial axes.")),
+                 along_axis({LinkKind::Slide, LinkKind::Turn}));
 }
 ListedKind planar() {
-  return listed<Planar>(
-      "planar", "A plane of the second body moves in a plane of the first: two displacements and a turn.",
-      "Normal of the plane in the initial configuration, inertial axes.");
+  return in_tree(
+      listed<Planar>(
+          "planar", "A plane of the second body moves in a plane of the first: two displacements and a turn.",
+          "Normal of the plane in the initial configuration, inertial axes."),
+      in_plane());
 }
 ListedKind point_on_line() {
   return listed<PointOnLine>("point_on_line", "A point of the second body stays on a line of the first.",
@@ -105,6 +151,8 @@ ListedKind point_on_plane() {
   return listed<PointOnPlane>("point_on_plane", "A point of the second body stays in a plane of the first.",
                               "Normal of the plane in the initial configuration, inertial axes.");
 }
-ListedKind fixed() { return listed<Fixed>("fixed", "Weld: the two bodies move as one."); }
+ListedKind fixed() {
+  return in_tree(listed<Fixed>("fixed", "Weld: the two bodies move as one."), along_axis({LinkKind::Weld}));
+}
 
 }  // namespace liedyn

@@ -10,7 +10,7 @@
 //   fixed             x y z          x y z        (it needs no axis: x, y, z are the inertial axes)
 #pragma once
 
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 
@@ -62,9 +62,6 @@ using Planar = AxisJoint<place_along(2) | kTilt>;
 using PointOnLine = AxisJoint<kAcross>;
 using PointOnPlane = AxisJoint<place_along(2)>;
 using Fixed = AxisJoint<kPlaces | kTurns>;
-
-// The turns that a joint with axes holds, two or three of them; 0 of other types.
-Held turns_held(std::string_view joint_type);
 
 ListedKind revolute();
 ListedKind prismatic();

@@ -1,6 +1,7 @@
-#include "model/joints/coordinate_joints.h"
+#include "liedyn/model/joints/coordinate_joints.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/joints/coordinate_rows.h"
 
 namespace liedyn {
 namespace {
@@ -8,32 +9,6 @@ namespace {
 enum DriverFields { kJoint, kCoordinate, kMotion };
 enum GearFields { kJoints, kRatio };
 enum ScrewFields { kBetween, kAt, kAxis, kPitch };
-
-// Adds factor times a coordinate of the frames that begin at `first` to a row. What is not asked for was not set before either.
-template <int F, int R, class S>
-void add_coordinate(const CoordinateDerivativesOf<S>& x, const S& factor, const S& lambda, int row, int first,
-                    JointDerivatives<F, R, S>& d) {
-  for (int i = 0; i < 2; ++i) {
-    d.B[first + i].row(row) += factor * x.B[i];
-    if (d.wants_rates) d.Z[first + i].row(row) += factor * x.Z[i];
-    if constexpr (std::is_same_v<S, double>)
-      if (d.wants_stiffness)
-        for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
-  }
-  d.phi[row] += factor * x.value;
-  if (d.wants_rates) d.bias[row] += factor * x.bias;
-}
-
-template <int F, int R, class S>
-void set_zero(JointDerivatives<F, R, S>& d) {
-  d.phi.setZero();
-  d.bias.setZero();
-  for (int i = 0; i < F; ++i) {
-    d.B[i].setZero();
-    d.Z[i].setZero();
-    for (int j = 0; j < F; ++j) d.G[i][j].setZero();
-  }
-}
 
 // The coordinate is zero in the initial configuration: so is the turn that it begins in.
 template <class E, class S>
@@ -81,12 +56,17 @@ template void PrescribedMotion::derivatives<double>(const std::array<Motion<doub
 
 ListedKind prescribed_motion() {
   return {
-      {"prescribed_motion",
-       "Drives a joint: its angle or displacement is a given function of time.",
-       {named_joint("The joint that is driven."), joint_coordinate_choice(),
-        motion("motion", "rad or m",
-               "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
-               "t.")}},
+      {.type = "prescribed_motion",
+       .summary = "Drives a joint: its angle or displacement is a given function of time.",
+       .fields =
+           {named_joint("The joint that is driven.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
+            motion(
+                "motion", "rad or m",
+                "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
+                "t.")
+                .as(kMotion)},
+       .is_smooth = true,
+       .drives = true},
       &make_batch<PrescribedMotion>};
 }
 
@@ -115,11 +95,15 @@ template void PrescribedVelocity::derivatives<double>(const std::array<Motion<do
                                                       const double*, JointDerivatives<2, 1>&);
 
 ListedKind prescribed_velocity() {
-  return {{"prescribed_velocity",
-           "Drives a joint: the rate of its angle or displacement is a given function of time.",
-           {named_joint("The joint that is driven."), joint_coordinate_choice(),
-            motion("velocity", "rad/s or m/s",
-                   "The rate of the coordinate: a number or a function of the time t.")}},
+  return {{.type = "prescribed_velocity",
+           .summary = "Drives a joint: the rate of its angle or displacement is a given function of time.",
+           .fields = {named_joint("The joint that is driven.").as(kJoint),
+                      joint_coordinate_choice().as(kCoordinate),
+                      motion("velocity", "rad/s or m/s",
+                             "The rate of the coordinate: a number or a function of the time t.")
+                          .as(kMotion)},
+           .is_smooth = true,
+           .drives = true},
           &make_batch<PrescribedVelocity>};
 }
 
@@ -156,21 +140,26 @@ void Gear::wound_angles(const std::array<Motion<double>, 4>& f, const double* p,
 }
 
 ListedKind gear() {
-  return {{"gear",
-           "Couples the coordinates of two joints: gear wheels, rack and pinion, pulleys.",
-           {{.name = "joints",
-             .type = FieldType::Joints,
-             .unit = "",
-             .summary = "The two joints, each with one coordinate (of a cylindrical joint, the angle).",
-             .required = true},
-            {.name = "ratio",
-             .type = FieldType::Number,
-             .unit = "",
-             .summary = "First coordinate over second: -z2/z1 for external gear wheels, the radius in m for "
-                        "a rack (first) and its "
-                        "pinion.",
-             .required = true}}},
-          &make_batch<Gear>};
+  return {
+      {.type = "gear",
+       .summary = "Couples the coordinates of two joints: gear wheels, rack and pinion, pulleys.",
+       .fields = {{.name = "joints",
+                   .type = FieldType::Joints,
+                   .unit = "",
+                   .summary = "The two joints, each with one coordinate (of a cylindrical joint, the angle).",
+                   .required = true,
+                   .index = kJoints},
+                  {.name = "ratio",
+                   .type = FieldType::Number,
+                   .unit = "",
+                   .summary =
+                       "First coordinate over second: -z2/z1 for external gear wheels, the radius in m for "
+                       "a rack (first) and its "
+                       "pinion.",
+                   .required = true,
+                   .index = kRatio}},
+       .is_smooth = true},
+      &make_batch<Gear>};
 }
 
 // ---- screw
@@ -213,19 +202,23 @@ void Screw::wound_angles(const std::array<Motion<double>, 2>& f, const double* p
 }
 
 ListedKind screw() {
-  return {
-      {"screw",
-       "The second body turns about an axis of the first and moves along it in proportion.",
-       {between_bodies(),
-        common_place(),
-        direction("axis", "Axis of the screw in the initial configuration, inertial axes.", BodyAxes::Each),
-        {.name = "pitch",
-         .type = FieldType::Number,
-         .unit = "m",
-         .summary = "Displacement along the axis per full turn.",
-         .required = true}},
-       {.angle = true, .displacement = true}},
-      &make_batch<Screw>};
+  return {{.type = "screw",
+           .summary = "The second body turns about an axis of the first and moves along it in proportion.",
+           .fields = {between_bodies().as(kBetween),
+                      common_place().as(kAt),
+                      direction("axis", "Axis of the screw in the initial configuration, inertial axes.",
+                                BodyAxes::Each)
+                          .as(kAxis),
+                      {.name = "pitch",
+                       .type = FieldType::Number,
+                       .unit = "m",
+                       .summary = "Displacement along the axis per full turn.",
+                       .required = true,
+                       .index = kPitch}},
+           .coordinates = {.angle = true, .displacement = true},
+           .is_smooth = true,
+           .held_turns = Screw::held & kTurns},
+          &make_batch<Screw>};
 }
 
 }  // namespace liedyn

@@ -1,6 +1,6 @@
-#include "model/joints/distance.h"
+#include "liedyn/model/joints/distance.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {
@@ -68,17 +68,21 @@ template void Distance::derivatives<double>(const std::array<Motion<double>, 2>&
                                             const double*, JointDerivatives<2, 1>&);
 
 ListedKind distance() {
-  return {{"distance",
-           "Massless rod or winch: two points keep a distance.",
-           {between_bodies(),
-            two_points(),
-            {.name = "length",
-             .type = FieldType::Number,
-             .unit = "m",
-             .summary = "Distance to keep, of a winch a function of time; the initial distance if not given.",
-             .range = Range::Positive,
-             .may_depend_on_time = true}}},
-          &make_batch<Distance>};
+  return {
+      {.type = "distance",
+       .summary = "Massless rod or winch: two points keep a distance.",
+       .fields = {between_bodies().as(kBetween),
+                  two_points().as(kPoints),
+                  {.name = "length",
+                   .type = FieldType::Number,
+                   .unit = "m",
+                   .summary =
+                       "Distance to keep, of a winch a function of time; the initial distance if not given.",
+                   .range = Range::Positive,
+                   .may_depend_on_time = true,
+                   .index = kLength}},
+       .is_smooth = true},
+      &make_batch<Distance>};
 }
 
 }  // namespace liedyn

@@ -5,7 +5,7 @@
 //   Phi_t = -(s/L^2 + 1) L'/2,   Phi_tq V = -(L'/L) B V,   Phi_tt = s L'^2/L^3 - (s/L^2 + 1) L''/2
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

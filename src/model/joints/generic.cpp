@@ -1,8 +1,8 @@
-#include "model/joints/generic.h"
+#include "liedyn/model/joints/generic.h"
 
-#include "model/common_fields.h"
-#include "model/number_paths.h"
-#include "model/typed_rotation.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/number_paths.h"
+#include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -58,26 +58,30 @@ template struct Generic<5>;
 template struct Generic<6>;
 
 ListedKind generic() {
-  return {{"generic",
+  return {
+      {.type = "generic",
+       .summary =
            "Any of six directions held: places along three axes that the first body carries, and turns about "
            "them.",
-           {between_bodies("The two bodies; the first carries the axes."),
-            common_place(),
-            {.name = "fixed",
-             .type = FieldType::Choices,
-             .unit = "",
-             .summary = "The directions that are held; the others are free.",
-             .required = true,
-             .choices = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z"}},
-            {.name = "orientation",
-             .type = FieldType::Rotation,
-             .unit = "rad",
-             .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
-             .defaults = {0, 0, 0}}},
-           {},
-           true},
-          &make,
-          &directions};
+       .fields = {between_bodies("The two bodies; the first carries the axes.").as(kBetween),
+                  common_place().as(kAt),
+                  {.name = "fixed",
+                   .type = FieldType::Choices,
+                   .unit = "",
+                   .summary = "The directions that are held; the others are free.",
+                   .required = true,
+                   .choices = {"x", "y", "z", "rotation_x", "rotation_y", "rotation_z"},
+                   .index = kFixed},
+                  {.name = "orientation",
+                   .type = FieldType::Rotation,
+                   .unit = "rad",
+                   .summary = "Axes of the joint in the initial configuration, joint to inertial axes.",
+                   .defaults = {0, 0, 0},
+                   .index = kOrientation}},
+       .keeps_orientation = true,
+       .is_smooth = true},
+      &make,
+      &directions};
 }
 
 }  // namespace liedyn

@@ -2,7 +2,7 @@
 // them. The directions held are the shape of an element.
 #pragma once
 
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

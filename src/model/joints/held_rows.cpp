@@ -1,11 +1,11 @@
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 

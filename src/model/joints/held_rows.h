@@ -13,7 +13,7 @@
 #include <string>
 #include <type_traits>
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

@@ -1,6 +1,6 @@
-#include "model/joints/planar_joint.h"
+#include "liedyn/model/joints/planar_joint.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {
@@ -9,17 +9,19 @@ enum Fields { kBetween, kAt, kAxis };
 
 template <class E>
 ListedKind listed(std::string type, std::string summary, std::string axis_summary = {}) {
-  Kind kind{std::move(type),
-            std::move(summary),
-            {between_bodies(),
-             {.name = "at",
-              .type = FieldType::PlaneVector,
-              .unit = "m",
-              .summary = "Place of the joint in the initial configuration, inertial axes.",
-              .required = true,
-              .body_axes = BodyAxes::Each}},
-            E::coordinates,
-            !E::coordinates.angle && !E::coordinates.displacement};
+  Kind kind{.type = std::move(type),
+            .summary = std::move(summary),
+            .fields = {between_bodies().as(kBetween),
+                       {.name = "at",
+                        .type = FieldType::PlaneVector,
+                        .unit = "m",
+                        .summary = "Place of the joint in the initial configuration, inertial axes.",
+                        .required = true,
+                        .body_axes = BodyAxes::Each,
+                        .index = kAt}},
+            .coordinates = E::coordinates,
+            .keeps_orientation = !E::coordinates.angle && !E::coordinates.displacement,
+            .is_smooth = true};
   if (!axis_summary.empty())
     kind.fields.push_back(
         {.name = "axis",
@@ -29,7 +31,8 @@ ListedKind listed(std::string type, std::string summary, std::string axis_summar
          .required = true,
          .body_axes = E::row_list[static_cast<std::size_t>(E::rows - 1)].kind == HeldRow::Kind::Turn
                           ? BodyAxes::Each
-                          : BodyAxes::First});
+                          : BodyAxes::First,
+         .index = kAxis});
   for (Field& field : zero_fields(kind.coordinates)) kind.fields.push_back(std::move(field));
   return {std::move(kind), &make_batch<E>};
 }

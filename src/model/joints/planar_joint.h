@@ -12,7 +12,7 @@
 // two bodies in a plane needs; those of the joints in space that hold the plane itself would be redundant there.
 #pragma once
 
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

@@ -1,7 +1,7 @@
-#include "model/joints/rolling_disc.h"
+#include "liedyn/model/joints/rolling_disc.h"
 
-#include "base/dual.h"
-#include "model/common_fields.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/common_fields.h"
 
 namespace liedyn {
 namespace {
@@ -104,27 +104,34 @@ template void RollingDisc::derivatives<double>(const std::array<Motion<double>, 
 
 ListedKind rolling_disc() {
   return {
-      {"rolling_disc",
-       "A thin disc of the second body rolls on a plane of the first without slipping.",
-       {between_bodies("The body with the plane, and the body with the disc."),
-        {.name = "center",
-         .type = FieldType::Vector,
-         .unit = "m",
-         .summary =
-             "Centre of the disc in the initial configuration, inertial axes; in body axes, a point of "
-             "the plane and the centre of the disc.",
-         .required = true,
-         .body_axes = BodyAxes::Each},
-        direction("axis", "Axis of the disc in the initial configuration, inertial axes.", BodyAxes::Second),
-        direction("normal",
-                  "Normal of the plane in the initial configuration, inertial axes, towards the disc.",
-                  BodyAxes::First),
-        {.name = "radius",
-         .type = FieldType::Number,
-         .unit = "m",
-         .summary = "Radius of the disc; the plane is where it touches it in the initial configuration.",
-         .required = true,
-         .range = Range::Positive}}},
+      {.type = "rolling_disc",
+       .summary = "A thin disc of the second body rolls on a plane of the first without slipping.",
+       .fields =
+           {between_bodies("The body with the plane, and the body with the disc.").as(kBetween),
+            {.name = "center",
+             .type = FieldType::Vector,
+             .unit = "m",
+             .summary =
+                 "Centre of the disc in the initial configuration, inertial axes; in body axes, a point of "
+                 "the plane and the centre of the disc.",
+             .required = true,
+             .body_axes = BodyAxes::Each,
+             .index = kCenter},
+            direction("axis", "Axis of the disc in the initial configuration, inertial axes.",
+                      BodyAxes::Second)
+                .as(kAxis),
+            direction("normal",
+                      "Normal of the plane in the initial configuration, inertial axes, towards the disc.",
+                      BodyAxes::First)
+                .as(kNormal),
+            {.name = "radius",
+             .type = FieldType::Number,
+             .unit = "m",
+             .summary = "Radius of the disc; the plane is where it touches it in the initial configuration.",
+             .required = true,
+             .range = Range::Positive,
+             .index = kRadius}},
+       .is_smooth = true},
       &make_batch<RollingDisc>};
 }
 

@@ -9,7 +9,7 @@
 // row is the velocity of the material point too, n.(...), and all three rows have one formula.
 #pragma once
 
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

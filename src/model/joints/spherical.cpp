@@ -1,11 +1,25 @@
-#include "model/joints/spherical.h"
+#include "liedyn/model/joints/spherical.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 namespace {
+
 enum Fields { kBetween, kAt };
+
+// A rotation with inertial axes; the orientations of the initial configuration are its zero.
+std::shared_ptr<const TreeForm> tree_form() {
+  const auto motions = []<class S>(const Pose<S>* ends, const S*, Pose<S>* out) {
+    out[0] = {Mat3T<S>::Identity(), ends[0].p};
+  };
+  const auto bodies = []<class S>(const Pose<S>* ends, const S*, Pose<S>* out) {
+    for (int i = 0; i < 2; ++i) out[i] = {Mat3T<S>::Identity(), ends[i].p};
+  };
+  return std::make_shared<const TreeForm>(TreeForm{{LinkKind::Rotation}, motions, bodies});
 }
+
+}  // namespace
 
 std::vector<Attachment> Spherical::attachments() { return frames_at_common_place(kBetween, kAt); }
 
@@ -38,9 +52,11 @@ template void Spherical::derivatives<double>(const std::array<Motion<double>, 2>
                                              const double*, JointDerivatives<2, 3>&);
 
 ListedKind spherical() {
-  return {{"spherical",
-           "Ball joint: a point of the first body and a point of the second coincide.",
-           {between_bodies(), common_place()}},
+  return {{.type = "spherical",
+           .summary = "Ball joint: a point of the first body and a point of the second coincide.",
+           .fields = {between_bodies().as(kBetween), common_place().as(kAt)},
+           .is_smooth = true,
+           .tree = tree_form()},
           &make_batch<Spherical>};
 }
 

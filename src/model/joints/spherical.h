@@ -2,7 +2,7 @@
 //   Phi = p_1 - p_2   (inertial axes, so that lambda is the force on the second body and the bodies do not couple)
 #pragma once
 
-#include "model/batch_of.h"
+#include "liedyn/model/batch_of.h"
 
 namespace liedyn {
 

@@ -1,6 +1,7 @@
-#include "model/joints/universal.h"
+#include "liedyn/model/joints/universal.h"
 
-#include "model/common_fields.h"
+#include "liedyn/model/common_fields.h"
+#include "liedyn/model/tree_form.h"
 
 namespace liedyn {
 namespace {
@@ -14,6 +15,23 @@ constexpr double kParallel = 1e-6;
 template <class S>
 bool is_cross(const Inputs<S>& in) {
   return in.in_bodies(kFirstAxis) && in.in_bodies(kSecondAxis);
+}
+
+// A turn about the axis of each body. They coincide where the second axis of a cross is along the x that belongs to the first; axes at other angles keep the
+// orientations of the initial configuration.
+std::shared_ptr<const TreeForm> tree_form() {
+  const auto motions = []<class S>(const Pose<S>* ends, const S* p, Pose<S>* out) {
+    out[0] = {axes_along<S>(ends[0].R * Eigen::Map<const Vec3T<S>>(p)), ends[0].p};
+    out[1] = {axes_along<S>(ends[1].R * Eigen::Map<const Vec3T<S>>(p + 3)), ends[0].p};
+  };
+  const auto bodies = []<class S>(const Pose<S>* ends, const S* p, Pose<S>* out) {
+    for (int i = 0; i < 2; ++i) out[i] = {Mat3T<S>::Identity(), ends[i].p};
+    if (value(p[6]) != 0) return;
+    const Mat3T<S> second = axes_along<S>(ends[1].R * Eigen::Map<const Vec3T<S>>(p + 3));
+    out[0].R = axes_along<S>(ends[0].R * Eigen::Map<const Vec3T<S>>(p));
+    out[1].R << second.col(2), second.col(0), second.col(1);
+  };
+  return std::make_shared<const TreeForm>(TreeForm{{LinkKind::Turn, LinkKind::Turn}, motions, bodies, true});
 }
 
 }  // namespace
@@ -54,18 +72,24 @@ void Universal::turns(const Mat3& R_1, const Mat3& R_2, const double* p, const d
 }
 
 ListedKind universal() {
-  return {{"universal",
+  return {
+      {.type = "universal",
+       .summary =
            "Cardan joint: two points coincide, and an axis of the first body keeps its angle to an axis of "
            "the second.",
-           {between_bodies(), common_place(),
-            direction("first_axis",
-                      "Axis carried by the first body, in the initial configuration, inertial axes. Two axes "
-                      "given in body axes are perpendicular to each other.",
-                      BodyAxes::First),
-            direction("second_axis",
-                      "Axis carried by the second body, in the initial configuration, inertial axes.",
-                      BodyAxes::Second)}},
-          &make_batch<Universal>};
+       .fields = {between_bodies().as(kBetween), common_place().as(kAt),
+                  direction("first_axis",
+                            "Axis carried by the first body, in the initial configuration, inertial axes. "
+                            "Two axes given in body axes are perpendicular to each other.",
+                            BodyAxes::First)
+                      .as(kFirstAxis),
+                  direction("second_axis",
+                            "Axis carried by the second body, in the initial configuration, inertial axes.",
+                            BodyAxes::Second)
+                      .as(kSecondAxis)},
+       .is_smooth = true,
+       .tree = tree_form()},
+      &make_batch<Universal>};
 }
 
 }  // namespace liedyn

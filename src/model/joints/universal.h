@@ -3,7 +3,7 @@
 //   Phi = (p_1 - p_2,  (R_1 a).(R_2 b) - c)
 #pragma once
 
-#include "model/joints/held_rows.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

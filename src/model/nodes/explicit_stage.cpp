@@ -1,10 +1,10 @@
-#include "model/nodes/explicit_stage.h"
+#include "liedyn/model/nodes/explicit_stage.h"
 
 #include <algorithm>
 
-#include "base/varied.h"
-#include "lie/parametrizations.h"
-#include "model/nodes/parameter_stage.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/lie/parametrizations.h"
+#include "liedyn/model/nodes/parameter_stage.h"
 
 namespace liedyn {
 namespace {

@@ -11,7 +11,7 @@
 // is smooth there, keeps p.p = 1, p.p' = 0 where they hold, and does not change when p and p' are scaled alike.
 #pragma once
 
-#include "model/nodes/increments.h"
+#include "liedyn/model/nodes/increments.h"
 
 namespace liedyn {
 

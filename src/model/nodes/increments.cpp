@@ -1,11 +1,11 @@
-#include "model/nodes/increments.h"
+#include "liedyn/model/nodes/increments.h"
 
 #include <algorithm>
 
-#include "base/varied.h"
-#include "lie/cayley.h"
-#include "lie/conformal.h"
-#include "model/nodes/stage.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/lie/cayley.h"
+#include "liedyn/lie/conformal.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {

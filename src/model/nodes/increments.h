@@ -2,7 +2,7 @@
 // stages needs them: their rates, and the same points seen from another reference.
 #pragma once
 
-#include "model/nodes/node.h"
+#include "liedyn/model/nodes/node.h"
 
 namespace liedyn {
 

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/matrix.h"
-#include "lie/r3xso3.h"
-#include "lie/rn.h"
-#include "lie/se2.h"
-#include "lie/se3.h"
-#include "lie/so3.h"
-#include "model/motion.h"
+#include "liedyn/base/matrix.h"
+#include "liedyn/lie/r3xso3.h"
+#include "liedyn/lie/rn.h"
+#include "liedyn/lie/se2.h"
+#include "liedyn/lie/se3.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/motion.h"
 
 namespace liedyn {
 

@@ -1,12 +1,12 @@
-#include "model/nodes/parameter_stage.h"
+#include "liedyn/model/nodes/parameter_stage.h"
 
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
-#include "base/varied.h"
-#include "lie/conformal.h"
-#include "lie/parametrizations.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/lie/conformal.h"
+#include "liedyn/lie/parametrizations.h"
 
 namespace liedyn {
 namespace {

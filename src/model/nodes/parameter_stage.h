@@ -21,8 +21,8 @@
 
 #include <cstdint>
 
-#include "model/nodes/increments.h"
-#include "model/nodes/stage.h"
+#include "liedyn/model/nodes/increments.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/nodes/stage.h"
+#include "liedyn/model/nodes/stage.h"
 
 #include <algorithm>
 

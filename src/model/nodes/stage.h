@@ -15,8 +15,8 @@
 
 #include <type_traits>
 
-#include "base/varied.h"
-#include "model/nodes/node.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/model/nodes/node.h"
 
 namespace liedyn {
 

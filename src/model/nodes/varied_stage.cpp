@@ -1,8 +1,8 @@
-#include "model/nodes/varied_stage.h"
+#include "liedyn/model/nodes/varied_stage.h"
 
 #include <algorithm>
 
-#include "base/combination.h"
+#include "liedyn/base/combination.h"
 
 namespace liedyn {
 namespace {

@@ -7,8 +7,8 @@
 // sensitivity paper:  theta' += T^-1(theta) d,  vdot' += E d.  Geometry is constant while q is, so that little has to be differentiated.
 #pragma once
 
-#include "base/varied.h"
-#include "model/nodes/stage.h"
+#include "liedyn/base/varied.h"
+#include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 

@@ -1,14 +1,18 @@
-#include "model/sensors/list.h"
+#include "liedyn/model/sensors/list.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <type_traits>
 
-#include "lie/so3.h"
-#include "model/beams/beam.h"
-#include "model/flexible/body.h"
-#include "model/tree.h"
+#include <fmt/format.h>
+
+#include "liedyn/base/registry.h"
+#include "liedyn/lie/so3.h"
+#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/flexible/body.h"
+#include "liedyn/model/registration.h"
+#include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 namespace {
@@ -359,80 +363,24 @@ void coordinate_of_joint(const SensorContext& c, int, SensorGradient& out) {
   }
 }
 
-// The sensors that expressions of the dynamics may name.
-std::vector<ListedSensor> with_gradients(std::vector<ListedSensor> list) {
-  using Context = SensorContext;
-  using Gradient = SensorGradient;
-  const std::pair<std::string_view, void (*)(const Context&, int, Gradient&)> gradients[] = {
-      {"position",
-       [](const Context& c, int k, Gradient& out) {
-         const Motion<double> m = c.motion();
-         out.value = m.p[k];
-         out.X[0].head<3>() = m.R.row(k);
-       }},
-      {"velocity", [](const Context& c, int k, Gradient& out) { vector_gradient(c.motion(), 0, k, out); }},
-      {"angle",
-       [](const Context& c, int, Gradient& out) {
-         c.sensor.listed->evaluate(c, &out.value);
-         out.X[0][5] = 1;
-       }},
-      {"angular_velocity",
-       [](const Context& c, int k, Gradient& out) {
-         const Motion<double> m = c.motion();
-         if (c.sensor.choice == 1) return vector_gradient(m, 3, k, out);
-         out.value = m.V[3 + k];
-         out.V[0][3 + k] = 1;
-       }},
-      {"joint_angle", &coordinate_of_joint<true, Of::Value>},
-      {"joint_angle_rate", &coordinate_of_joint<true, Of::Rate>},
-      {"joint_displacement", &coordinate_of_joint<false, Of::Value>},
-      {"joint_displacement_rate", &coordinate_of_joint<false, Of::Rate>},
-      {"relative_position",
-       [](const Context& c, int k, Gradient& out) {
-         const Relative<double> x(c);
-         const bool inertial = c.sensor.choice == 1;
-         component(x.place(inertial)[k], slopes_of_place(x, inertial), k, out);
-       }},
-      {"relative_velocity",
-       [](const Context& c, int k, Gradient& out) {
-         const Relative<double> x(c);
-         const bool inertial = c.sensor.choice == 1;
-         component(x.velocity(inertial)[k], slopes_of_velocity(x, inertial), k, out);
-       }},
-      {"relative_angular_velocity",
-       [](const Context& c, int k, Gradient& out) {
-         const Relative<double> x(c);
-         const bool inertial = c.sensor.choice == 1;
-         component(x.spin(inertial)[k], slopes_of_spin(x, inertial), k, out);
-       }},
-      {"distance",
-       [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), false, out); }},
-      {"distance_rate",
-       [](const Context& c, int, Gradient& out) { distance_gradient(Relative<double>(c), true, out); }},
-      {"state",
-       [](const Context& c, int, Gradient& out) {
-         c.sensor.listed->evaluate(c, &out.value);
-         out.V[0][0] = 1;
-       }},
-  };
-  for (ListedSensor& listed : list)
-    for (const auto& [type, gradient] : gradients)
-      if (listed.kind.type == type) listed.gradient = gradient;
-  return list;
-}
-
-}  // namespace
-
-const std::vector<ListedSensor>& sensor_kinds() {
-  static const std::vector<ListedSensor> list = with_gradients({
+std::vector<ListedSensor> built_in() {
+  return {
       {{"position", "Place of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m",
        3,
-       [](const auto& c, auto* out) { put(c.motion().p, out); }},
+       [](const auto& c, auto* out) { put(c.motion().p, out); },
+       {.gradient =
+            [](const SensorContext& c, int k, SensorGradient& out) {
+              const Motion<double> m = c.motion();
+              out.value = m.p[k];
+              out.X[0].head<3>() = m.R.row(k);
+            }}},
       {{"velocity", "Velocity of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m/s",
        3,
-       [](const auto& c, auto* out) { put(c.motion().velocity(), out); }},
+       [](const auto& c, auto* out) { put(c.motion().velocity(), out); },
+       {.gradient = [](const SensorContext& c, int k,
+                       SensorGradient& out) { vector_gradient(c.motion(), 0, k, out); }}},
       {{"acceleration", "Acceleration of a point of a body, inertial axes.", {of_body(), at_point()}},
        "m/s^2",
        3,
@@ -454,8 +402,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
          if (along < 0 || (along == 0 && value(q[0]) < 0)) q = -q;
          Eigen::Map<Eigen::Matrix<S, 4, 1>>{out} = q;
        },
-       {},
-       true},
+       {.remembers = true}},
       {{"rotation_vector",
         "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
         "no step turns "
@@ -464,8 +411,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "rad",
        3,
        [](const auto& c, auto* out) { put(wound_rotation_vector(c, c.motion().R), out); },
-       {},
-       true},
+       {.remembers = true, .is_angle = true}},
       {{"cardan_angles",
         "Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous "
         "in time.",
@@ -473,8 +419,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "rad",
        3,
        [](const auto& c, auto* out) { put(wound_cardan_angles(c, c.motion().R), out); },
-       {},
-       true},
+       {.remembers = true, .is_angle = true}},
       {{"relative_position",
         "Position of a point of one body relative to a point of another.",
         {between(), two_points(), relative_axes()}},
@@ -482,7 +427,13 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(Relative<S>(c).place(c.sensor.choice == 1), out);
-       }},
+       },
+       {.gradient =
+            [](const SensorContext& c, int k, SensorGradient& out) {
+              const Relative<double> x(c);
+              const bool inertial = c.sensor.choice == 1;
+              component(x.place(inertial)[k], slopes_of_place(x, inertial), k, out);
+            }}},
       {{"relative_velocity",
         "Rate of the relative position, as seen in the axes of its components.",
         {between(), two_points(), relative_axes()}},
@@ -490,7 +441,13 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(Relative<S>(c).velocity(c.sensor.choice == 1), out);
-       }},
+       },
+       {.gradient =
+            [](const SensorContext& c, int k, SensorGradient& out) {
+              const Relative<double> x(c);
+              const bool inertial = c.sensor.choice == 1;
+              component(x.velocity(inertial)[k], slopes_of_velocity(x, inertial), k, out);
+            }}},
       {{"relative_rotation",
         "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, "
         "if no step "
@@ -501,8 +458,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(wound_rotation_vector(c, Relative<S>(c).Q), out);
        },
-       {},
-       true},
+       {.remembers = true, .is_angle = true}},
       {{"relative_angular_velocity",
         "Angular velocity of the second body relative to the first.",
         {between(), relative_axes()}},
@@ -510,24 +466,38 @@ const std::vector<ListedSensor>& sensor_kinds() {
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
          put(Relative<S>(c).spin(c.sensor.choice == 1), out);
-       }},
+       },
+       {.gradient =
+            [](const SensorContext& c, int k, SensorGradient& out) {
+              const Relative<double> x(c);
+              const bool inertial = c.sensor.choice == 1;
+              component(x.spin(inertial)[k], slopes_of_spin(x, inertial), k, out);
+            }}},
       {{"distance", "Distance of two points.", {between(), two_points()}},
        "m",
        1,
-       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance(Relative<S>(c)); }},
+       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance(Relative<S>(c)); },
+       {.gradient = [](const SensorContext& c, int,
+                       SensorGradient& out) { distance_gradient(Relative<double>(c), false, out); }}},
       {{"distance_rate", "Rate of the distance of two points.", {between(), two_points()}},
        "m/s",
        1,
-       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance_rate(Relative<S>(c)); }},
+       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = distance_rate(Relative<S>(c)); },
+       {.gradient = [](const SensorContext& c, int,
+                       SensorGradient& out) { distance_gradient(Relative<double>(c), true, out); }}},
       {{"angle",
         "Angle of a body in the plane, from the inertial to its body axes; it counts turns.",
         {of_body()}},
        "rad",
        1,
        [](const auto& c, auto* out) { out[0] = c.at.q[c.at.nodes[c.at.frames[c.sensor.frame].node].q + 2]; },
-       {},
-       false,
-       true},
+       {.in_plane = true,
+        .is_angle = true,
+        .gradient =
+            [](const SensorContext& c, int, SensorGradient& out) {
+              c.sensor.listed->evaluate(c, &out.value);
+              out.X[0][5] = 1;
+            }}},
       {{"angular_velocity", "Angular velocity of a body.", {of_body(), axes("body", "inertial")}},
        "rad/s",
        3,
@@ -538,7 +508,14 @@ const std::vector<ListedSensor>& sensor_kinds() {
            put(w, out);
          else
            put(m.R * w, out);
-       }},
+       },
+       {.gradient =
+            [](const SensorContext& c, int k, SensorGradient& out) {
+              const Motion<double> m = c.motion();
+              if (c.sensor.choice == 1) return vector_gradient(m, 3, k, out);
+              out.value = m.V[3 + k];
+              out.V[0][3 + k] = 1;
+            }}},
       {{"angular_acceleration", "Angular acceleration of a body.", {of_body(), axes("body", "inertial")}},
        "rad/s^2",
        3,
@@ -555,13 +532,15 @@ const std::vector<ListedSensor>& sensor_kinds() {
         {of_joint(), axes("inertial", "body")}},
        "N",
        3,
-       [](const auto& c, auto* out) { put(reaction(c, 0), out); }},
+       [](const auto& c, auto* out) { put(reaction(c, 0), out); },
+       {.shows_reactions = true}},
       {{"reaction_torque",
         "Torque that a joint exerts on its second body, about the joint's place on that body.",
         {of_joint(), axes("inertial", "body")}},
        "N m",
        3,
-       [](const auto& c, auto* out) { put(reaction(c, 3), out); }},
+       [](const auto& c, auto* out) { put(reaction(c, 3), out); },
+       {.shows_reactions = true}},
       {{"applied_force",
         "Force that a force element exerts on its body, of two the second, at its point on that body.",
         {of_force(), axes("inertial", "body")}},
@@ -582,25 +561,22 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "N m or N",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = effort(c); },
-       {},
-       false,
-       false,
-       true},
+       {.of_effort = true}},
       {{"power",
         "Power of a force element or of a joint: what it adds to the energy of the bodies per time. Joints "
         "that do not depend on time have none.",
         {of_force_or_joint()}},
        "W",
        1,
-       [](const auto& c, auto* out) { out[0] = power(c); }},
+       [](const auto& c, auto* out) { out[0] = power(c); },
+       {.sums_elements = true}},
       {{"work",
         "Work of a force element or of a joint: its power, integrated over time since the start of the run.",
         {of_force_or_joint()}},
        "J",
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = S(c.at.angles[c.sensor.angle]); },
-       {},
-       true},
+       {.remembers = true, .sums_elements = true}},
       {{"section_force",
         "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and "
         "along z, section axes.",
@@ -641,7 +617,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          const Vec3T<S> u = flexible(c).displacement(c.at, c.sensor.element);
          put(c.sensor.choice == 0 ? u : Vec3T<S>(flexible(c).frame(c.at).R * u), out);
-       }},
+       },
+       {.connect = &connect_to_displacement}},
       {{"material_position",
         "Place of a node of a flexible body, inertial axes.",
         {of_flexible(), at_material("The node nearest to this place.")}},
@@ -653,7 +630,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
          put(frame.p +
                  frame.R * (body.place(c.at, c.sensor.element) + body.displacement(c.at, c.sensor.element)),
              out);
-       }},
+       },
+       {.connect = &connect_to_displacement}},
       {{"stress",
         "Stress in a flexible body of solid elements: xx, yy, zz, yz, xz, xy, body axes.",
         {of_flexible(), at_material("The point.")}},
@@ -661,7 +639,8 @@ const std::vector<ListedSensor>& sensor_kinds() {
        6,
        []<class S>(const SensorContextOf<S>& c, S* out) {
          Eigen::Map<Vec6T<S>>{out} = flexible(c).stress(c.at, c.sensor.element);
-       }},
+       },
+       {.connect = &connect_to_stress}},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
         "configuration; it goes on past half a turn, if no step turns by more.",
@@ -669,22 +648,24 @@ const std::vector<ListedSensor>& sensor_kinds() {
        "rad",
        1,
        [](const auto& c, auto* out) { out[0] = c.sensor.wound_angle(c.at, *c.joint); },
-       {.angle = true},
-       true},
+       {.needs = {.angle = true},
+        .remembers = true,
+        .is_angle = true,
+        .gradient = &coordinate_of_joint<true, Of::Value>}},
       {{"joint_angle_rate",
         "Angular velocity of the second body of a joint relative to the first, about the joint's axis.",
         {of_joint()}},
        "rad/s",
        1,
        [](const auto& c, auto* out) { out[0] = c.joint->axis_motion(c.at, c.sensor.element).angle_rate; },
-       {.angle = true}},
+       {.needs = {.angle = true}, .is_rate = true, .gradient = &coordinate_of_joint<true, Of::Rate>}},
       {{"joint_displacement",
         "Displacement of the second body of a joint along its axis since the initial configuration.",
         {of_joint()}},
        "m",
        1,
        [](const auto& c, auto* out) { out[0] = c.joint->axis_motion(c.at, c.sensor.element).displacement; },
-       {.displacement = true}},
+       {.needs = {.displacement = true}, .gradient = &coordinate_of_joint<false, Of::Value>}},
       {{"joint_displacement_rate",
         "Velocity of the second body of a joint relative to the first, along the joint's axis.",
         {of_joint()}},
@@ -693,7 +674,7 @@ const std::vector<ListedSensor>& sensor_kinds() {
        [](const auto& c, auto* out) {
          out[0] = c.joint->axis_motion(c.at, c.sensor.element).displacement_rate;
        },
-       {.displacement = true}},
+       {.needs = {.displacement = true}, .is_rate = true, .gradient = &coordinate_of_joint<false, Of::Rate>}},
       {{"multiplier", "Lagrange multipliers of a joint, as they stand in the equations.", {of_joint()}},
        "",
        0,
@@ -701,13 +682,19 @@ const std::vector<ListedSensor>& sensor_kinds() {
          const int rows = c.joint->coupling().rows;
          for (int i = 0; i < rows; ++i)
            out[i] = c.at.lambda[c.joint->first_row + c.sensor.element * rows + i];
-       }},
+       },
+       {.shows_reactions = true, .shows_multipliers = true}},
       {{"state",
         "Value of a first-order state.",
         {{.name = "of", .type = FieldType::State, .unit = "", .summary = "The state.", .required = true}}},
        "",
        1,
-       [](const auto& c, auto* out) { out[0] = c.motion().V[0]; }},
+       [](const auto& c, auto* out) { out[0] = c.motion().V[0]; },
+       {.gradient =
+            [](const SensorContext& c, int, SensorGradient& out) {
+              c.sensor.listed->evaluate(c, &out.value);
+              out.V[0][0] = 1;
+            }}},
       {{"energy",
         "Mechanical energy of the whole model.",
         {{.name = "part",
@@ -740,9 +727,59 @@ const std::vector<ListedSensor>& sensor_kinds() {
        [](const auto& c, auto* out) {
          for (const Expression& expression : c.sensor.expressions)
            *out++ = expression.template evaluate<std::remove_pointer_t<decltype(out)>>(c.variables);
-       }},
-  });
-  return list;
+       },
+       {.shows_reactions = true}},
+  };
+}
+
+Registry<ListedSensor>& registry() {
+  static Registry<ListedSensor> registry(
+      "sensor", built_in(),
+      [](const ListedSensor& listed) -> const std::string& { return listed.kind.type; });
+  return registry;
+}
+
+}  // namespace
+
+const std::vector<ListedSensor>& sensor_kinds() { return registry().all(); }
+
+void register_sensor(ListedSensor sensor) {
+  check_kind("sensor", sensor.kind);
+  const std::string path = "sensor '" + sensor.kind.type + "'";
+  bool joint = false;
+  for (const Field& field : sensor.kind.fields) {
+    switch (field.type) {
+      case FieldType::Body:
+        check_attachments("sensor", sensor.kind, {sensor_attachment(sensor.kind, 0)});
+        break;
+      case FieldType::Bodies:
+        check_attachments("sensor", sensor.kind,
+                          {sensor_attachment(sensor.kind, 0), sensor_attachment(sensor.kind, 1)});
+        break;
+      case FieldType::Joint: joint = true; break;
+      case FieldType::Force:
+      case FieldType::State:
+      case FieldType::Choice: break;
+      case FieldType::Vector:
+      case FieldType::Points:
+        if (field.name == "at" || field.name == "points") break;
+        [[fallthrough]];
+      default:
+        throw InputError(path + ": field '" + field.name + "'",
+                         "a sensor does not see the value of such a field",
+                         "'of', 'at', 'between', 'points', joints, forces, states and choices it does");
+    }
+  }
+  constexpr int kMostComponents = 64;
+  const int least = joint ? 0 : 1;  // 0: one per row of the joint
+  if (sensor.components < least || sensor.components > kMostComponents)
+    throw InputError(
+        path, fmt::format("expected {} to {} components, got {}", least, kMostComponents, sensor.components));
+  // Of a joint a sensor shows coordinates, or else what the constraints transmit; one number per row are its multipliers.
+  SensorTraits& traits = sensor.traits;
+  if (joint && !traits.needs.angle && !traits.needs.displacement) traits.shows_reactions = true;
+  if (sensor.components == 0) traits.shows_multipliers = true;
+  registry().add(std::move(sensor));
 }
 
 Attachment sensor_attachment(const Kind& kind, int i) {
@@ -751,17 +788,22 @@ Attachment sensor_attachment(const Kind& kind, int i) {
           point >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, point, i};
 }
 
-bool may_look_at_joint(const Kind& kind) { return kind.type == "power" || kind.type == "work"; }
+bool may_look_at_joint(const Kind& kind) {
+  return std::any_of(sensor_kinds().begin(), sensor_kinds().end(), [&](const ListedSensor& listed) {
+    return listed.kind.type == kind.type && listed.traits.sums_elements;
+  });
+}
 
-bool is_work(const Sensor& sensor) { return sensor.listed->kind.type == "work"; }
+bool is_work(const Sensor& sensor) {
+  return sensor.listed->traits.remembers && sensor.listed->traits.sums_elements;
+}
 
 double power_of(const SensorContext& context) { return power(context); }
 
 Varied coordinate_in_dynamics(const SensorContextOf<Varied>& context) {
-  const std::string_view type = context.sensor.listed->kind.type;
-  const CoordinateDerivativesOf<Varied> d =
-      derivatives_of_coordinate(context, type.starts_with("joint_angle"));
-  return type.ends_with("_rate") ? d.rate : d.value;
+  const SensorTraits& traits = context.sensor.listed->traits;
+  const CoordinateDerivativesOf<Varied> d = derivatives_of_coordinate(context, traits.needs.angle);
+  return traits.is_rate ? d.rate : d.value;
 }
 
 }  // namespace liedyn

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/sensors/sensor.h"
+#include "liedyn/model/sensors/sensor.h"
 
 namespace liedyn {
 
@@ -21,7 +21,7 @@ bool is_work(const Sensor& sensor);
 // What the force or joint of a sensor of power or work adds to the energy of the bodies per time.
 double power_of(const SensorContext& context);
 
-// Of a sensor of a joint's coordinate: what ListedSensor::gradient gives as its value, with derivatives. Where the joint does not hold exactly, this is not quite
+// Of a sensor of a joint's coordinate: what SensorTraits::gradient gives as its value, with derivatives. Where the joint does not hold exactly, this is not quite
 // what the sensor shows.
 Varied coordinate_in_dynamics(const SensorContextOf<Varied>& context);
 

@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "base/expression.h"
-#include "model/element.h"
-#include "model/joint_coordinate.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/model/element.h"
+#include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
 
@@ -35,18 +35,33 @@ struct SensorGradient {
   Row V[2] = {Row::Zero(), Row::Zero()};  // and their twists
 };
 
+struct Sensor;
+class SensorConnection;  // model/sensors/connect.h
+
+// What the rest of the program must know about a kind of sensor.
+struct SensorTraits {
+  AxisCoordinates needs = {};  // what the joint it looks at must have
+  bool remembers =
+      false;  // its values go on from those of the last step: turns of an angle, the sign of a quaternion
+  bool in_plane = false;           // the body it looks at must be one of the plane
+  bool of_effort = false;          // the force it looks at must act in a joint or between two points
+  bool sums_elements = false;      // the force it looks at may be spread over a beam
+  bool is_angle = false;           // jumps by a whole turn somewhere, unless something remembers
+  bool is_rate = false;            // of a joint's coordinate
+  bool shows_reactions = false;    // what constraints transmit; an expression may
+  bool shows_multipliers = false;  // as they stand: in minimal coordinates its joint keeps its rows
+  // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
+  void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;
+  // Finds what the sensor looks at when a model is compiled. Null: the type of its first field says it.
+  void (*connect)(SensorConnection&, Sensor&) = nullptr;
+};
+
 struct ListedSensor {
   Kind kind;
   std::string unit;
   int components;  // 0: one per row of the joint
   SensorFunction evaluate;
-  AxisCoordinates needs = {};  // what the joint it looks at must have
-  bool remembers =
-      false;  // its values go on from those of the last step: turns of an angle, the sign of a quaternion
-  bool in_plane = false;   // the body it looks at must be one of the plane
-  bool of_effort = false;  // the force it looks at must act in a joint or between two points
-  // Of sensors that are functions of coordinates and velocities: expressions of the dynamics may name these. Null otherwise.
-  void (*gradient)(const SensorContext&, int component, SensorGradient& out) = nullptr;
+  SensorTraits traits = {};
 };
 
 struct Sensor {

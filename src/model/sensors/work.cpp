@@ -1,6 +1,6 @@
-#include "model/sensors/work.h"
+#include "liedyn/model/sensors/work.h"
 
-#include "model/sensors/list.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/model.h"
+#include "liedyn/model/model.h"
 
 namespace liedyn {
 

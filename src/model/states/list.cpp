@@ -1,6 +1,6 @@
-#include "model/states/list.h"
+#include "liedyn/model/states/list.h"
 
-#include "model/states/state.h"
+#include "liedyn/model/states/state.h"
 
 namespace liedyn {
 

@@ -1,4 +1,4 @@
-#include "model/states/signal_batch.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 

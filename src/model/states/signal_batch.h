@@ -1,7 +1,7 @@
 // Elements made of an expression of the dynamics: their frames are those of what it names, so that each is a batch of its own.
 #pragma once
 
-#include "model/states/signal_expression.h"
+#include "liedyn/model/states/signal_expression.h"
 
 namespace liedyn {
 

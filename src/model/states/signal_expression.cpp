@@ -1,13 +1,13 @@
-#include "model/states/signal_expression.h"
+#include "liedyn/model/states/signal_expression.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/dual.h"
-#include "model/model.h"
-#include "model/sensors/list.h"
+#include "liedyn/base/dual.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
@@ -25,7 +25,7 @@ int place_of(std::int32_t frame, std::vector<std::int32_t>& frames) {
 std::string usable_sensors() {
   std::vector<std::string_view> types;
   for (const ListedSensor& listed : sensor_kinds())
-    if (listed.gradient != nullptr) types.push_back(listed.kind.type);
+    if (listed.traits.gradient != nullptr) types.push_back(listed.kind.type);
   return fmt::format("sensors of these types may: {}", fmt::join(types, ", "));
 }
 
@@ -110,7 +110,7 @@ void SignalExpression::connect(const Model& model, const std::vector<SignalName>
         break;
       case SignalName::Kind::Sensor: {
         input.sensor = &model.sensors[at_index(names[i].index)];
-        if (input.sensor->listed->gradient == nullptr) {
+        if (input.sensor->listed->traits.gradient == nullptr) {
           findings.push_back(
               {file, line, path,
                fmt::format("the sensor '{}' of type {} cannot stand in an expression of the dynamics",
@@ -153,7 +153,7 @@ SensorGradient SignalExpression::gradient(const Evaluation& at, const Input& inp
   const Energy none;
   switch (input.kind) {
     case SignalName::Kind::Sensor:
-      input.sensor->listed->gradient({*input.sensor, at, input.joint, none, {}}, input.component, out);
+      input.sensor->listed->traits.gradient({*input.sensor, at, input.joint, none, {}}, input.component, out);
       break;
     case SignalName::Kind::FirstOrderState:
       out.value = at.motions[input.node].V[0];

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/expression.h"
-#include "model/sensors/sensor.h"
+#include "liedyn/base/expression.h"
+#include "liedyn/model/sensors/sensor.h"
 
 namespace liedyn {
 

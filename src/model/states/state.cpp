@@ -1,7 +1,7 @@
-#include "model/states/state.h"
+#include "liedyn/model/states/state.h"
 
-#include "model/model.h"
-#include "model/states/signal_batch.h"
+#include "liedyn/model/model.h"
+#include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
 namespace {
@@ -83,7 +83,8 @@ Field initial() {
           .type = FieldType::Number,
           .unit = "",
           .summary = "Value at the start.",
-          .defaults = {0}};
+          .defaults = {0},
+          .index = kInitial};
 }
 Field expression(std::string name, std::string summary) {
   return {.name = std::move(name),
@@ -93,7 +94,8 @@ Field expression(std::string name, std::string summary) {
                      ": an expression of the time t, parameters, states and those sensors that are "
                      "coordinates or velocities.",
           .required = true,
-          .holds_expression = true};
+          .holds_expression = true,
+          .index = kExpression};
 }
 
 }  // namespace
@@ -124,7 +126,8 @@ ListedKind state_filter() {
              .unit = "s",
              .summary = "After a step of the input, x has come within 1/e of it after this time.",
              .required = true,
-             .range = Range::Positive}}},
+             .range = Range::Positive,
+             .index = kTimeConstant}}},
           &make_lag,
           &shape};
 }

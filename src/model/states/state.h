@@ -7,7 +7,7 @@
 //   filter       f = (input - x)/T
 #pragma once
 
-#include "model/element.h"
+#include "liedyn/model/element.h"
 
 namespace liedyn {
 

@@ -1,0 +1,105 @@
+// What the lists say about their kinds, compared with what the elements are.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "liedyn/model/description.h"
+#include "liedyn/model/forces/list.h"
+#include "liedyn/model/joints/list.h"
+#include "liedyn/model/sensors/list.h"
+#include "liedyn/model/tree_form.h"
+
+namespace liedyn {
+namespace {
+
+constexpr Section kWithElements[] = {Section::Bodies, Section::Beams,  Section::Flexible,
+                                     Section::Joints, Section::Forces, Section::States};
+
+TEST(Kinds, ElementsReadTheFieldsTheyMean) {
+  for (const Section section : kWithElements)
+    for (const Kind& kind : kinds(section))
+      for (std::size_t i = 0; i < kind.fields.size(); ++i)
+        if (kind.fields[i].index >= 0)
+          EXPECT_EQ(kind.fields[i].index, static_cast<int>(i))
+              << section_name(section) << " " << kind.type << "." << kind.fields[i].name;
+}
+
+// Without that a field that nobody has declared could be read under the index of another.
+TEST(Kinds, DeclareTheIndicesOfTheirFields) {
+  const std::set<std::string> by_name = {"zero", "zero_displacement"};
+  for (const Section section : {Section::Joints, Section::Forces, Section::States})
+    for (const Kind& kind : kinds(section))
+      for (const Field& field : kind.fields)
+        if (!by_name.contains(field.name))
+          EXPECT_GE(field.index, 0) << section_name(section) << " " << kind.type << "." << field.name;
+  for (const Section section : kWithElements)
+    for (const Kind& kind : kinds(section))
+      EXPECT_TRUE(std::any_of(kind.fields.begin(), kind.fields.end(),
+                              [](const Field& field) { return field.index >= 0; }))
+          << section_name(section) << " " << kind.type;
+}
+
+TEST(Kinds, LoadsAreForcesAndTorquesThatMayDependOnTime) {
+  const std::set<std::string> units = {"N", "N m", "N/m", "N m or N"};
+  for (const Kind& kind : kinds(Section::Forces))
+    for (const Field& field : kind.fields)
+      EXPECT_EQ(field.load != LoadKind::None, field.may_depend_on_time && units.contains(field.unit))
+          << kind.type << "." << field.name;
+}
+
+TEST(Kinds, JointsAreWhatTheySay) {
+  int trees = 0, bearings = 0;
+  for (const ListedKind& listed : joint_kinds()) {
+    if (listed.shape != nullptr) continue;
+    EXPECT_EQ(joint_mistake(listed), "") << listed.kind.type;
+    trees += listed.kind.tree != nullptr ? 1 : 0;
+    bearings += listed.kind.bearing ? 1 : 0;
+  }
+  EXPECT_GE(trees, 7);
+  EXPECT_GE(bearings, 3);
+}
+
+ListedKind joint_of_type(std::string_view type) {
+  return *std::find_if(joint_kinds().begin(), joint_kinds().end(),
+                       [&](const ListedKind& listed) { return listed.kind.type == type; });
+}
+
+TEST(Kinds, JointsThatAreNotWhatTheySayAreRefused) {
+  const auto mistake = [](std::string_view type, const auto& change) {
+    ListedKind joint = joint_of_type(type);
+    change(joint.kind);
+    return joint_mistake(joint);
+  };
+  EXPECT_EQ(mistake("spherical", [](Kind& kind) { kind.coordinates.angle = true; }),
+            "has coordinates or held turns: expected at least 20 numbers, those of its axes, got 0");
+  EXPECT_EQ(mistake("revolute",
+                    [](Kind& kind) {
+                      kind.bearing = {3, 3};
+                    }),
+            "its bearing has 3 forces and 3 torques, expected as many as constraint rows, 5");
+  EXPECT_EQ(mistake("prismatic", [](Kind& kind) { kind.tree = joint_of_type("cylindrical").kind.tree; }),
+            "its motions in a tree have 2 directions, its 5 constraint rows leave 1");
+  EXPECT_EQ(mistake("cylindrical",
+                    [](Kind& kind) {
+                      TreeForm form = *kind.tree;
+                      form.carried_by_bodies = true;
+                      kind.tree = std::make_shared<const TreeForm>(form);
+                    }),
+            "motions that change places in a tree must be of the same kind");
+  EXPECT_EQ(mistake("fixed",
+                    [](Kind& kind) {
+                      TreeForm form = *kind.tree;
+                      form.motions.clear();
+                      kind.tree = std::make_shared<const TreeForm>(form);
+                    }),
+            "expected 1 to 3 motions in a tree, none of them a root");
+}
+
+TEST(Kinds, SensorsOfAnglesAreInRadians) {
+  for (const ListedSensor& listed : sensor_kinds())
+    EXPECT_EQ(listed.traits.is_angle, listed.unit == "rad") << listed.kind.type;
+}
+
+}  // namespace
+}  // namespace liedyn
