@@ -52,7 +52,8 @@ TEST(Automatic, AccelerationsAreNotShown) {
   Random random(1);
   const std::array<Motion<double>, 1> motions = {random.motion()};
   std::array<Vec6, 1> W;
-  Automatic<ReadsAccelerations>::wrench(World<double>(), motions, nullptr, W);
+  const double* const numbers = nullptr;
+  Automatic<ReadsAccelerations>::wrench(World<double>(), motions, numbers, W);
   EXPECT_TRUE(W[0].array().isNaN().all());
 }
 
