@@ -60,13 +60,14 @@ struct ElementList {
 // A kind whose element is missing here fails the tests below.
 using Elements =
     ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
-                Bearing, Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, GearMesh,
-                Pulley, Belt, JointSpring, JointStop, JointActuator, JointFriction<3, 2>, JointFriction<2, 3>,
-                JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>,
-                PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine, TwoNodeBeam, ThreeNodeBeam,
-                LineLoad<2>, LineLoad<3>, TwoPointForce, PlaneSphere, PlaneCapsule, PlaneBox, SphereSphere,
-                SphereCapsule, SphereBox, CapsuleBox, BoxBox, CapsuleCapsule, Wheel, Clearance, Tyre>;
+                LinearBearing, Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar,
+                Fixed, PointOnLine, PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity,
+                Gear, GearMesh, Pulley, Belt, JointSpring, JointStop, JointActuator, JointFriction<3, 2>,
+                JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>,
+                Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine,
+                TwoNodeBeam, ThreeNodeBeam, LineLoad<2>, LineLoad<3>, TwoPointForce, PlaneSphere,
+                PlaneCapsule, PlaneBox, SphereSphere, SphereCapsule, SphereBox, CapsuleBox, BoxBox,
+                CapsuleCapsule, Wheel, Clearance, Tyre>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 

@@ -14,14 +14,14 @@ enum Fields { kBetween, kAt, kOrientation, kStiffness, kDamping };
 
 }  // namespace
 
-std::vector<Attachment> Bearing::attachments() {
+std::vector<Attachment> LinearBearing::attachments() {
   std::vector<Attachment> both = frames_at_common_place(kBetween, kAt);
   both[0].oriented = both[1].oriented = true;
   return both;
 }
 
 template <class S>
-void Bearing::derive(const Inputs<S>& in, S* p) {
+void LinearBearing::derive(const Inputs<S>& in, S* p) {
   const Mat3T<S> A = typed_rotation(in, kOrientation).R();
   for (int i = 0; i < 2; ++i) Eigen::Map<Mat3T<S>>{p + 9 * i} = in.frame(i).R.transpose() * A;
   using Matrix = Eigen::Matrix<S, 6, 6>;
@@ -36,9 +36,9 @@ void Bearing::derive(const Inputs<S>& in, S* p) {
     out.col(5).setZero();
   }
 }
-template void Bearing::derive<double>(const Inputs<double>&, double*);
+template void LinearBearing::derive<double>(const Inputs<double>&, double*);
 
-void Bearing::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+void LinearBearing::check(const Inputs<double>& in, std::string& message, std::string& hint) {
   const std::string mistake = rotation_mistake(in.form(kOrientation), in.numbers(kOrientation));
   if (!mistake.empty()) {
     message = "orientation: " + mistake;
@@ -58,8 +58,8 @@ void Bearing::check(const Inputs<double>& in, std::string& message, std::string&
 }
 
 // The six components of s as rows of a joint: d(B_i^T s) = G_ij dX_j + B_i^T ds, ds = K B dX + C (Z dX + B dV).
-void Bearing::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
-                       ForcePartials<2>& d) {
+void LinearBearing::partials(const World<double>&, const std::array<Motion<double>, 2>& f, const double* p,
+                             ForcePartials<2>& d) {
   const Parts<double> parts(p);
   const Vec6 s = load<double>(parts, f);
   const Vec3 x = parts.first.col(0), y = parts.first.col(1), z = parts.first.col(2),
@@ -96,29 +96,33 @@ ListedKind bearing() {
                   .summary =
                       "Stiffness matrix of x, y, z, tilt about x, tilt about y, turn about z; zero for the "
                       "last.",
-                  .required = true};
+                  .required = true,
+                  .turns = true,
+                  .index = kStiffness};
   Field damping = stiffness;
   damping.name = "damping";
   damping.unit = "N s/m, N s/rad, N m s/rad";
   damping.summary = "Damping matrix of the same six; the last one is the viscous drag of the turn.";
   damping.required = false;
+  damping.index = kDamping;
   return {
       {"bearing",
        "Linear bearing: stiffness and damping against displacements and tilts of a shaft that turns freely "
        "about z.",
-       {between_bodies("The two bodies: the housing, which carries the axes, and the shaft."),
-        common_place("Centre of the bearing in the initial configuration, inertial axes."),
+       {between_bodies("The two bodies: the housing, which carries the axes, and the shaft.").as(kBetween),
+        common_place("Centre of the bearing in the initial configuration, inertial axes.").as(kAt),
         {.name = "orientation",
          .type = FieldType::Rotation,
          .unit = "rad",
          .summary = "Axes of the bearing in the initial configuration, bearing to inertial axes; the shaft "
                     "turns about z.",
-         .defaults = {0, 0, 0}},
+         .defaults = {0, 0, 0},
+         .index = kOrientation},
         std::move(stiffness),
         std::move(damping)},
        {},
        true},
-      &make_batch<Bearing>};
+      &make_batch<LinearBearing>};
 }
 
 }  // namespace liedyn

@@ -15,7 +15,7 @@
 
 namespace liedyn {
 
-struct Bearing {
+struct LinearBearing {
   static constexpr int frames = 2, rows = 0, numbers = 90;  // axes on both bodies, K, C
   static constexpr bool stiffness = true, damping = true, inertia = false;
 

@@ -16,7 +16,8 @@ struct ClutchFields {
   }
 };
 
-std::vector<Field> law_fields() {
+// `first`: the index of the first of them.
+std::vector<Field> law_fields(int first) {
   return {
       {.name = "law",
        .type = FieldType::Choice,
@@ -25,22 +26,28 @@ std::vector<Field> law_fields() {
            "smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. "
            "stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the "
            "state NAME.bristle.",
-       .choices = {"smooth", "stick"}},
-      machine_signal("capacity", "N m or N",
-                     "Largest torque or force that it transmits; a negative value counts as 0.", {}),
+       .choices = {"smooth", "stick"},
+       .index = first},
+      machine_signal("capacity", "N or N m",
+                     "Largest torque or force that it transmits; a negative value counts as 0.", {})
+          .as(first + 1),
       machine_number("smoothing", "rad/s or m/s",
                      "Slip at which the law smooth reaches 0.71 of the capacity; it must be given for this "
                      "law.",
-                     {}, Range::Positive),
+                     {}, Range::Positive)
+          .as(first + 2),
       machine_number("deflection", "rad or m",
                      "While it sticks, its stiffness is capacity/deflection, law stick.", {1e-3},
-                     Range::Positive),
+                     Range::Positive)
+          .as(first + 3),
       machine_number("damping_time", "s",
                      "The bristle is damped by capacity*damping_time times the rate of its share, law stick.",
-                     {0}, Range::NonNegative),
+                     {0}, Range::NonNegative)
+          .as(first + 4),
       machine_number("initial_bristle", "",
                      "Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.",
-                     {0})};
+                     {0})
+          .as(first + 5)};
 }
 
 template <class Coordinate>
@@ -88,16 +95,18 @@ ListedKind clutch() {
        .unit = "",
        .summary = "The joints of the two shafts: [first, second]. The slip is the rate of the "
                   "second coordinate less that of the first.",
-       .required = true}};
-  for (Field& field : law_fields()) fields.push_back(std::move(field));
+       .required = true,
+       .index = 0}};
+  for (Field& field : law_fields(1)) fields.push_back(std::move(field));
   return {{"clutch", "Clutch between two shafts that turn in joints of their own.", std::move(fields)},
           &make_clutch<DifferenceOfJoints>,
           &clutch_shape};
 }
 
 ListedKind joint_clutch() {
-  std::vector<Field> fields = {named_joint("The joint whose bodies it couples."), joint_coordinate_choice()};
-  for (Field& field : law_fields()) fields.push_back(std::move(field));
+  std::vector<Field> fields = {named_joint("The joint whose bodies it couples.").as(0),
+                               joint_coordinate_choice().as(1)};
+  for (Field& field : law_fields(2)) fields.push_back(std::move(field));
   return {{"joint_clutch", "Clutch or brake between the two bodies of a joint.", std::move(fields)},
           &make_clutch<CoordinateOfJoint>,
           &clutch_shape};

@@ -44,7 +44,7 @@ struct Clutch {
   }
 
   static std::vector<Quantity> quantities() {
-    return {{"slip", "rad/s or m/s"}, {"capacity", "N m or N"}, {"loss", "W"}};
+    return {{"slip", "rad/s or m/s"}, {"capacity", "N or N m"}, {"loss", "W"}};
   }
   template <class S>
   static S quantity(int which, const S& x, const S& v, const S* s, const S* n) {

@@ -59,26 +59,33 @@ ListedKind dc_motor() {
   return {{"dc_motor",
            "Direct-current motor in a joint: resistance, inductance, back-EMF, gear, rotor inertia and "
            "friction. With an inductance its current is a state, NAME.current.",
-           {named_joint("The joint that it drives."), joint_coordinate_choice(),
-            machine_signal("voltage", "V", "Voltage at the terminals.", {0}),
-            required_machine_number("resistance", "ohm", "Resistance of the winding.", Range::Positive),
+           {named_joint("The joint that it drives.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
+            machine_signal("voltage", "V", "Voltage at the terminals.", {0}).as(kVoltage),
+            required_machine_number("resistance", "ohm", "Resistance of the winding.", Range::Positive)
+                .as(kResistance),
             machine_number("inductance", "H",
                            "Inductance of the winding; with 0 the current follows the voltage at once.", {0},
-                           Range::NonNegative),
+                           Range::NonNegative)
+                .as(kInductance),
             required_machine_number(
                 "torque_constant", "N m/A",
                 "Torque of the rotor per current; in V s/rad it is the constant of the back-EMF too.",
-                Range::Positive),
+                Range::Positive)
+                .as(kTorqueConstant),
             machine_number("gear_ratio", "1 or rad/m",
                            "Angle of the rotor per angle or displacement of the joint; negative if they turn "
                            "against each other.",
-                           {1}),
+                           {1})
+                .as(kGearRatio),
             machine_number("rotor_inertia", "kg m^2",
                            "Moment of inertia of the rotor; the joint feels it times the square of the gear "
                            "ratio, in its relative motion.",
-                           {0}, Range::NonNegative),
-            machine_number("damping", "N m s/rad", "Viscous friction of the rotor.", {0}, Range::NonNegative),
-            machine_number("initial_current", "A", "Current at the start, if there is an inductance.", {0})}},
+                           {0}, Range::NonNegative)
+                .as(kRotorInertia),
+            machine_number("damping", "N m s/rad", "Viscous friction of the rotor.", {0}, Range::NonNegative)
+                .as(kDamping),
+            machine_number("initial_current", "A", "Current at the start, if there is an inductance.", {0})
+                .as(kInitialCurrent)}},
           [](unsigned shape) -> std::unique_ptr<Batch> {
             if (machine_variant(shape) == 1) return std::make_unique<Machine<DcMotor<true>>>();
             return std::make_unique<Machine<DcMotor<false>>>();
