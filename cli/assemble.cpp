@@ -15,7 +15,7 @@ struct AssembleArguments {
   ModelArguments model;
   AssembleOptions options;
   std::optional<double> time;
-  std::string from, out;
+  std::string out;
   bool json = false;
 };
 
@@ -48,7 +48,7 @@ int assemble_command(AssembleArguments& arguments) {
   if (!arguments.out.empty()) check_configuration_output(arguments.out);
   const System system = arguments.model.load_absolute();
   arguments.options.time = arguments.time.value_or(system.model().description().simulation.start);
-  arguments.options.from = configuration_from(arguments.from, system);
+  arguments.options.from = arguments.model.configuration(system, arguments.options.time);
   const Assembly found = assemble(system, arguments.options);
   if (!arguments.out.empty()) write_configuration(system, found.state, arguments.out);
   if (arguments.json) {
@@ -77,7 +77,7 @@ void add_assemble(CLI::App& program, int& exit_code) {
       ->type_name("BODY...")
       ->delimiter(',')
       ->excludes(hold);
-  add_from(command, a->from);
+  a->model.add_from_to(command);
   command.add_option("--time", a->time, "Time of joints that depend on it [s]; the start if not given")
       ->type_name("T");
   command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")

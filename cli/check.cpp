@@ -11,6 +11,7 @@
 #include "liedyn/analyses/linearization.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/integrators/integrator.h"
+#include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/system/tree_state.h"
 
 namespace liedyn::cli {
@@ -50,6 +51,36 @@ std::string describe(const StepAdvice& a) {
   return out;
 }
 
+// Of teeth in mesh: the coordinate of the first joint over that of the second.
+struct GearRatio {
+  std::string mesh, first, second, unit;
+  double ratio;
+};
+std::vector<GearRatio> gear_ratios(const System& system) {
+  const Model& model = system.model();
+  Numbers numbers;
+  derive_numbers(model, system.params().values().data(), numbers);
+  std::vector<GearRatio> out;
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    const auto* batch = dynamic_cast<const BatchOf<GearMesh>*>(model.batches[b].get());
+    for (int e = 0; batch != nullptr && e < batch->size(); ++e) {
+      const Entry* joints[2];
+      for (int i = 0; i < 2; ++i) {
+        const auto [joint_batch, joint_element] = model.named_joint(static_cast<int>(b), e, i);
+        joints[i] = &model.entry_of(joint_batch, joint_element);
+      }
+      const bool turn[2] = {joints[0]->kind->coordinates.angle, joints[1]->kind->coordinates.angle};
+      out.push_back({model.entry_of(static_cast<int>(b), e).name, joints[0]->name, joints[1]->name,
+                     turn[0] == turn[1] ? ""
+                     : turn[0]          ? " rad/m"
+                                        : " m/rad",
+                     gear_ratio(*joints[0]->kind, *joints[1]->kind,
+                                numbers.data.data() + batch->first_number + e * GearMesh::numbers)});
+    }
+  }
+  return out;
+}
+
 void print_text(const System& system, const Inspection& i, const std::optional<StepAdvice>& step) {
   const Model& model = system.model();
   const Description& description = model.description();
@@ -66,6 +97,9 @@ void print_text(const System& system, const Inspection& i, const std::optional<S
              i.redundant.empty() ? "none" : fmt::format("{}", fmt::join(i.redundant, ", ")));
   fmt::print("  {:<22} positions {:.3g}, velocities {:.3g}\n", "initial residuals", i.residual_position,
              i.residual_velocity);
+  for (const GearRatio& g : gear_ratios(system))
+    fmt::print("  {:<22} {}: {:.6g}{}, '{}' over '{}'\n", "gear ratio", g.mesh, g.ratio, g.unit, g.first,
+               g.second);
   if (step) fmt::print("  {:<22} {}\n", "fastest motion", describe(*step));
   if (i.findings.empty())
     fmt::print("The model can be simulated{}.\n", i.is_locked ? ", but nothing in it can move" : "");
@@ -84,6 +118,7 @@ void print_json(const System& system, const Inspection& i, const std::optional<S
       {"initial_residual", {{"position", i.residual_position}, {"velocity", i.residual_velocity}}},
       {"warnings", i.warnings},
       {"valid", i.findings.empty()}};
+  for (const GearRatio& g : gear_ratios(system)) json["gear_ratios"][g.mesh] = g.ratio;
   if (step) {
     json["fastest_motion"] = {{"s", {step->fastest.s.real(), step->fastest.s.imag()}},
                               {"mostly_of", step->fastest.mostly},

@@ -8,6 +8,7 @@
 
 #include <CLI/App.hpp>
 
+#include "liedyn/analyses/joint_start.h"
 #include "liedyn/system/configuration.h"
 #include "liedyn/system/system.h"
 
@@ -41,7 +42,8 @@ struct ModelArguments {
   std::string model;
   std::vector<std::string> set;
   std::string formulation;
-  std::string record;  // "all": sensors for all that moves (model/record_all.h)
+  std::string record;          // "all": sensors for all that moves (model/record_all.h)
+  bool takes_initial = false;  // the command starts where initial.JOINT of --set says; others refuse it
 
   void add_to(CLI::App& command);
   void add_record_to(CLI::App& command);
@@ -53,18 +55,23 @@ struct ModelArguments {
   System load_absolute() const;
   // The same model in each of these formulations; its own if there are none.
   std::vector<System> load_in(const std::vector<std::string>& formulations) const;
-};
 
-// --from FILE, and what stands in it; null if there is none.
-void add_from(CLI::App& command, std::string& from);
-std::shared_ptr<const Configuration> configuration_from(const std::string& file, const System& system);
+  // --from FILE or JOINT=VALUE.
+  void add_from_to(CLI::App& command);
+  // What --from and initial.JOINT say about the start at this time, of the system that was loaded last; null if nothing.
+  std::shared_ptr<const Configuration> configuration(const System& system, double time) const;
+
+ private:
+  std::string from_;
+  mutable std::vector<JointStart> initial_;
+};
 
 // A model and the state of it that a linear analysis looks at.
 struct OperatingPointArguments {
   ModelArguments model;
-  std::string at = "initial", from;
+  std::string at = "initial";
   std::optional<std::string> initial, integrator;
-  std::optional<double> step;
+  std::optional<double> step, time;
 
   void add_to(CLI::App& command);
   State state(const System& system) const;

@@ -16,7 +16,7 @@ struct KinematicsArguments {
   ModelArguments model;
   std::optional<double> start, end, step;
   std::optional<long> output_every;
-  std::string from, out;
+  std::string out;
   bool json = false;
 };
 
@@ -28,7 +28,7 @@ int kinematics_command(const KinematicsArguments& arguments) {
   options.end = arguments.end.value_or(options.end);
   options.step = arguments.step.value_or(options.step);
   options.output_every = arguments.output_every.value_or(options.output_every);
-  options.from = configuration_from(arguments.from, system);
+  options.from = arguments.model.configuration(system, options.start);
   Result result;
   {
     Progress progress;
@@ -72,7 +72,7 @@ void add_kinematics(CLI::App& program, int& exit_code) {
   command
       .add_option("--output-every", a->output_every, "Record every n-th time; 0: only the first and the last")
       ->type_name("N");
-  add_from(command, a->from);
+  a->model.add_from_to(command);
   command.add_option("--out", a->out, "Write what the sensors recorded to this file; .csv or .h5")
       ->type_name("FILE");
   command.add_flag("--json", a->json,

@@ -12,6 +12,7 @@
 #include "liedyn/io/json.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn::cli {
 namespace {
@@ -77,6 +78,14 @@ std::string presence(const Field& field) {
   return "default " + default_text(field);
 }
 
+// "[m] " of a sensor; of "effort" that depends on what it looks at.
+std::string unit_of_kind(Section section, const Kind& kind) {
+  if (section != Section::Sensors) return {};
+  for (const ListedSensor& listed : sensor_kinds())
+    if (listed.kind.type == kind.type && !listed.unit.empty()) return fmt::format("[{}] ", listed.unit);
+  return {};
+}
+
 // Those of the types given; all if there are none.
 void list_elements(const std::vector<std::string>& types) {
   std::vector<std::string> known;
@@ -91,13 +100,31 @@ void list_elements(const std::vector<std::string>& types) {
     for (const Kind& kind : kinds(section)) {
       if (!types.empty() && std::find(types.begin(), types.end(), kind.type) == types.end()) continue;
       if (std::exchange(first, false)) fmt::print("{}\n", section_name(section));
-      fmt::print("  {:<22} {}\n", kind.type, kind.summary);
+      fmt::print("  {:<22} {}{}\n", kind.type, unit_of_kind(section, kind), kind.summary);
       for (const Field& field : kind.fields) {
         const std::string unit = field.unit.empty() ? "" : fmt::format(" [{}]", field.unit);
         fmt::print("    {:<20} {}{}, {}. {}\n", field.name, type_name(field), unit, presence(field),
                    full_summary(field));
       }
     }
+  }
+}
+
+// "angle = joint_angle of hinge [rad]"
+void list_sensors(const ModelArguments& arguments) {
+  const System system = arguments.load();
+  const Model& model = system.model();
+  const Description& d = model.description();
+  for (std::size_t i = 0; i < model.sensors.size(); ++i) {
+    const Sensor& sensor = model.sensors[i];
+    const Entry& entry = d.entries(Section::Sensors)[i];
+    const int of = entry.kind->field("of");
+    const std::int32_t word = of >= 0 ? entry.fields[static_cast<std::size_t>(of)].word : -1;
+    const std::string& unit = model.unit_of(sensor);
+    fmt::print("{}{} = {}{}{}\n", sensor.name,
+               sensor.components > 1 ? fmt::format("[0..{}]", sensor.components - 1) : "", entry.kind->type,
+               word >= 0 ? " of " + d.words[static_cast<std::size_t>(word)] : "",
+               unit.empty() ? "" : fmt::format(" [{}]", unit));
   }
 }
 
@@ -138,6 +165,15 @@ void add_list(CLI::App& program, int& exit_code) {
   elements.add_option("TYPE", *types, "Only these types");
   elements.callback([types, &exit_code] {
     list_elements(*types);
+    exit_code = kDone;
+  });
+
+  CLI::App& sensors = *command.add_subcommand("sensors", "Every sensor of a model, with its unit");
+  const auto sensor_arguments = std::make_shared<ModelArguments>();
+  sensor_arguments->add_to(sensors);
+  sensor_arguments->add_record_to(sensors);
+  sensors.callback([sensor_arguments, &exit_code] {
+    list_sensors(*sensor_arguments);
     exit_code = kDone;
   });
 

@@ -1,9 +1,13 @@
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "liedyn/io/configuration_file.h"
 #include "liedyn/io/load.h"
+#include "liedyn/io/read_model.h"
 #include "liedyn/model/record_all.h"
 #include "liedyn/system/tree_state.h"
 
@@ -48,9 +52,43 @@ std::vector<System> ModelArguments::load_in(const std::vector<std::string>& name
   std::vector<Assignment> assignments;
   for (const std::string& text : set) assignments.push_back(parse_assignment(text));
   Description read = read_model(model, assignments);
+  initial_ = take_initial(assignments, read);
+  if (!initial_.empty() && !takes_initial)
+    throw InputError(
+        initial_.front().path, "this command looks at the configuration of the model file, and at no other",
+        "run, static, assemble, modes, linearize, kinematics and sensitivity take initial.JOINT");
   if (record == "all") record_all(read);
   return make_systems(std::make_shared<const Description>(std::move(read)), assignments,
                       names.empty() ? std::vector<std::string>{""} : names);
+}
+
+void ModelArguments::add_from_to(CLI::App& command) {
+  takes_initial = true;
+  command
+      .add_option("--from", from_,
+                  "Start from this configuration instead of the model's own: a .json file that static or "
+                  "assemble wrote, or coordinates of joints")
+      ->type_name("FILE|JOINT=VALUE,...");
+}
+
+std::shared_ptr<const Configuration> ModelArguments::configuration(const System& system, double time) const {
+  const StartOptions options{initial_, time};
+  if (from_.empty() && initial_.empty()) return nullptr;
+  std::error_code ignored;
+  if (from_.empty())
+    return std::make_shared<const Configuration>(read_configuration_text(kNoChanges, "", system, options));
+  if (from_.find('=') == std::string::npos || std::filesystem::exists(from_, ignored))
+    return std::make_shared<const Configuration>(read_configuration(from_, system, options));
+  // hinge=0.5,slider=0.1 is short for {"joints": {"hinge": 0.5, "slider": 0.1}}
+  std::string text;
+  for (std::size_t start = 0; start <= from_.size();) {
+    const std::size_t end = std::min(from_.find(',', start), from_.size());
+    const Assignment a = parse_assignment(from_.substr(start, end - start), "--from");
+    text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", a.path, a.value);
+    start = end + 1;
+  }
+  return std::make_shared<const Configuration>(
+      read_configuration_text(fmt::format("{{\"joints\": {{{}}}}}", text), "--from", system, options));
 }
 
 }  // namespace liedyn::cli

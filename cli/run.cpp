@@ -46,7 +46,7 @@ struct RunArguments {
   std::optional<long> output_every;
   std::string solver = "auto";
   int threads = 0;
-  std::string from, out, vtk, resume, save_state;
+  std::string out, vtk, resume, save_state;
   bool json = false;
 };
 
@@ -93,7 +93,7 @@ int run(const RunArguments& arguments) {
   options.output_every = arguments.output_every.value_or(options.output_every);
   options.solver = arguments.solver;
   options.threads = arguments.threads;
-  options.from = configuration_from(arguments.from, system);
+  options.from = arguments.model.configuration(system, options.start);
   if (!arguments.resume.empty())
     options.resume = std::make_shared<const std::string>(read_bytes(arguments.resume));
   if (!arguments.save_state.empty()) {
@@ -169,7 +169,7 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--end", arguments->end, help_of("end"))->type_name("T");
   command.add_option("--step", arguments->step, help_of("step"))->type_name("H");
   command.add_option("--initial", arguments->initial, help_of("initial"))->type_name("check|project");
-  add_from(command, arguments->from);
+  arguments->model.add_from_to(command);
   command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
   command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));

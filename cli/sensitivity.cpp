@@ -103,6 +103,7 @@ int sensitivity_command(SensitivityArguments& arguments) {
   run.start = arguments.start.value_or(run.start);
   run.end = arguments.end.value_or(run.end);
   run.step = arguments.step.value_or(run.step);
+  run.from = arguments.model.configuration(system, run.start);
   if (arguments.out.empty()) run.output_every = 0;
   Sensitivity result;
   {
@@ -136,6 +137,7 @@ void add_sensitivity(CLI::App& program, int& exit_code) {
       "sensitivity", "Derivatives of what sensors show with respect to parameters of the model");
   const auto arguments = std::make_shared<SensitivityArguments>();
   arguments->model.add_to(command);
+  arguments->model.add_from_to(command);
   SensitivityOptions& options = arguments->options;
   command
       .add_option(

@@ -17,7 +17,7 @@ struct StaticArguments {
   StaticOptions options;
   std::optional<std::string> initial;
   std::optional<double> time;
-  std::string from, out, vtk;
+  std::string out, vtk;
   bool json = false;
 };
 
@@ -46,7 +46,7 @@ int static_command(StaticArguments& arguments) {
   StaticOptions& options = arguments.options;
   options.initial = arguments.initial.value_or(settings.initial);
   options.time = arguments.time.value_or(settings.start);
-  options.from = configuration_from(arguments.from, system);
+  options.from = arguments.model.configuration(system, options.time);
   const StaticResult found = find_equilibrium(system, options);
   if (!arguments.out.empty() && found.converged) write_configuration(system, found.state, arguments.out);
   std::string shapes;
@@ -100,7 +100,7 @@ void add_static(CLI::App& program, int& exit_code) {
   command
       .add_option("--initial", a->initial, "How the positions to start from are made consistent, as for run")
       ->type_name("check|project");
-  add_from(command, a->from);
+  a->model.add_from_to(command);
   command
       .add_option("--vtk", a->vtk, "Write the deformed shape, with stresses, for ParaView into this folder")
       ->type_name("FOLDER");

@@ -59,7 +59,7 @@ if(LIEDYN_TESTS)
     --build-and-test ${PROJECT_SOURCE_DIR}/tests/install ${trial}/build --build-generator ${CMAKE_GENERATOR}
     --build-options -DCMAKE_PREFIX_PATH=${trial}/prefix -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_FLAGS=${CMAKE_CXX_FLAGS}
     --test-command consumer ${PROJECT_SOURCE_DIR}/models/heavy_top/model.json)
-  set_tests_properties(install_consumer PROPERTIES FIXTURES_REQUIRED installation TIMEOUT 120)
+  set_tests_properties(install_consumer PROPERTIES FIXTURES_REQUIRED installation FIXTURES_SETUP consumer TIMEOUT 300)
   # Programs in C++, each of which compares itself with a closed form, and a plugin.
   add_test(NAME install_examples COMMAND ${CMAKE_CTEST_COMMAND}
     --build-and-test ${PROJECT_SOURCE_DIR}/examples/cpp ${trial}/examples --build-generator ${CMAKE_GENERATOR}
@@ -72,6 +72,12 @@ if(LIEDYN_TESTS)
       --plugin ${trial}/examples/libdrag.so --json)
     set_tests_properties(install_plugin PROPERTIES FIXTURES_REQUIRED "installation;examples" TIMEOUT 60
       PASS_REGULAR_EXPRESSION "-30\\.2289680219")
+    add_test(NAME install_plugin_of_another_version COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libother_version.so)
+    add_test(NAME install_no_plugin COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libno_plugin.so)
+    set_tests_properties(install_plugin_of_another_version PROPERTIES PASS_REGULAR_EXPRESSION
+      "libother_version.so: was compiled for version 0.0.1, but this is ${PROJECT_VERSION}")
+    set_tests_properties(install_no_plugin PROPERTIES PASS_REGULAR_EXPRESSION "libno_plugin.so: is no plugin of Liedyn")
+    set_tests_properties(install_plugin_of_another_version install_no_plugin PROPERTIES FIXTURES_REQUIRED "installation;consumer" TIMEOUT 60)
     add_test(NAME install_models COMMAND ${trial}/prefix/bin/liedyn list models)
     set_tests_properties(install_models PROPERTIES FIXTURES_REQUIRED installation PASS_REGULAR_EXPRESSION heavy_top TIMEOUT 60)
   endif()

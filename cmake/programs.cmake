@@ -69,6 +69,12 @@ if(LIEDYN_TESTS AND test_sources)
   endif()
 endif()
 
+# What is registered stays in the lists of a program: a program of its own. It shares the kinds of the examples.
+if(LIEDYN_TESTS)
+  liedyn_test(registration SOURCES tests/registration/registration_test.cpp PACKAGES liedyn)
+  target_include_directories(registration_test PRIVATE examples/cpp)
+endif()
+
 file(GLOB accuracy_sources CONFIGURE_DEPENDS benchmarks/accuracy/*.cpp)
 if(LIEDYN_TESTS AND accuracy_sources)
   liedyn_test(accuracy SOURCES ${accuracy_sources} PACKAGES liedyn)

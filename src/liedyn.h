@@ -1,15 +1,15 @@
-// Liedyn for C++ programs: models, simulations, derivatives, and kinds of one's own. docs/howto/use_from_cpp.md has complete programs.
+// Liedyn for C++ programs: models, simulations, derivatives, extensions. docs/howto/use_from_cpp.md has complete programs.
 //
-// A run of a shipped model, a model file or a text:
+// A run of a shipped model or of a model file:
 //
 //   const liedyn::System top = liedyn::load("heavy_top", {{"spin", 100}});
 //   liedyn::SimulateOptions options = liedyn::default_options(top);
 //   options.end = 0.5;
 //   const liedyn::Result result = liedyn::simulate(top, options);
 //   if (!result.summary.completed) std::cerr << result.summary.failure << '\n';
-//   const std::span<const double> place = result.trajectory.last("position");          // of a sensor, at the end
+//   const std::span<const double> position = result.trajectory.last("position");          // of a sensor, at the end
 //
-// A model in code, with the names of model files:
+// A model in code, in the vocabulary of model files:
 //
 //   liedyn::ModelBuilder b({0, 0, -9.81});
 //   b.body("rod", "rigid").set("mass", 2).set("inertia", {0.001, 0.04, 0.04}).set("position", {0.25, 0, 0});
@@ -18,7 +18,7 @@
 //   b.sensor("angle", "joint_angle").set("of", "pivot");
 //   const liedyn::System rod = liedyn::make_system(b);
 //
-// Steps in a loop of one's own, with inputs:
+// A time loop in your program, with inputs:
 //
 //   liedyn::Simulation simulation(rod);
 //   while (simulation.time() < 2) {
@@ -32,8 +32,9 @@
 //                                                           .parameters = {"bodies.rod.mass"}, .outputs = {"angle"}});
 //   const double slope = s.derivative("angle", "bodies.rod.mass");
 //
-// Mistakes of the caller are InputError, which names all of them; numerics that fail are NumericalError, or in a Result its summary.failure.
-// Kinds of one's own: register_joint, register_force, register_sensor, register_integrator, before the first model; LIEDYN_PLUGIN makes a plugin.
+// Errors of the caller throw InputError, which lists all of them. A failure of the numerics throws NumericalError; simulate() reports it in
+// Result::summary. Extensions: register_joint, register_force, register_sensor and register_integrator, before the first model is read;
+// LIEDYN_PLUGIN puts them into a shared object.
 #pragma once
 
 #include "liedyn/analyses/sensitivity.h"

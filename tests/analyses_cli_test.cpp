@@ -1,7 +1,9 @@
 // static, modes, linearize, assemble and kinematics as a user meets them.
 
+#include <cmath>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,6 +49,77 @@ TEST(Static, NamesWhatNothingHolds) {
   EXPECT_THAT(outcome.err, HasSubstr("stone moves along (0, 0, 1)"));
   const Outcome json = run_program({"static", model, "--json"});
   EXPECT_FALSE(nlohmann::json::parse(json.out)["converged"]);
+}
+
+// initial.JOINT and --from are the same start, of every command that starts somewhere; results say so.
+TEST(StartValues, OfJointsAreSetLikeParameters) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("pendulum.json", kPendulum);
+  for (const std::vector<std::string> command :
+       {std::vector<std::string>{"run"}, {"run", "--formulation", "minimal"}, {"assemble"}}) {
+    std::vector<std::string> set = command, from = command;
+    for (std::vector<std::string>* one : {&set, &from}) one->insert(one->end(), {model, "--json"});
+    set.insert(set.end(), {"--set", "initial.hinge=-30*deg"});
+    from.insert(from.end(), {"--from", "hinge=-30*deg"});
+    const Outcome a = run_program(set), b = run_program(from);
+    ASSERT_EQ(a.exit_code, 0) << a.err;
+    ASSERT_EQ(b.exit_code, 0) << b.err;
+    const nlohmann::json x = nlohmann::json::parse(a.out), y = nlohmann::json::parse(b.out);
+    EXPECT_EQ(x["sensors"], y["sensors"]);
+    if (command.front() == "run")
+      EXPECT_NEAR(x["set"]["initial.hinge"].get<double>(), -0.5235987755982988, 1e-15);
+  }
+  // Set from outside goes before what a file says.
+  const std::string file = directory.write("start.json", R"({"joints": {"hinge": "10*deg"}})");
+  const Outcome both =
+      run_program({"assemble", model, "--from", file, "--set", "initial.hinge=-30*deg", "--json"});
+  const Outcome one = run_program({"assemble", model, "--set", "initial.hinge=-30*deg", "--json"});
+  EXPECT_EQ(both.out, one.out);
+  EXPECT_NE(run_program({"assemble", model, "--from", file, "--json"}).out, one.out);
+}
+
+// A stiffness that grows with time: k = 5 + 3 t.
+TEST(ModesCommand, HasATime) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("spring.json", R"json({ "liedyn": 1, "gravity": [0, 0, 0],
+    "bodies": { "mass": { "type": "rigid", "mass": 2, "inertia": [1, 1, 1] } },
+    "joints": { "rail": { "type": "prismatic", "between": ["ground", "mass"], "at": [0, 0, 0], "axis": [1, 0, 0] } },
+    "forces": { "spring": { "type": "joint_spring", "joint": "rail", "stiffness": "5 + 3*t" } } })json");
+  for (const double time : {0.0, 1.0, 4.0})
+    for (const char* at : {"initial", "static"}) {
+      const Outcome outcome =
+          run_program({"modes", model, "--time", std::to_string(time), "--at", at, "--json"});
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+      const nlohmann::json found = nlohmann::json::parse(outcome.out);
+      EXPECT_EQ(found["time"].get<double>(), time);
+      EXPECT_NEAR(found["modes"][0]["frequency"].get<double>(),
+                  std::sqrt((5 + 3 * time) / 2) / 6.283185307179586, 1e-9);
+    }
+}
+
+// What acts along a coordinate has the unit of that coordinate.
+TEST(ListCommand, ShowsSensorsWithTheirUnits) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("two.json", R"json({ "liedyn": 1,
+    "bodies": { "a": { "type": "rigid", "mass": 2, "inertia": [1, 1, 1] }, "b": { "type": "rigid", "mass": 2, "inertia": [1, 1, 1] } },
+    "joints": { "rail": { "type": "prismatic", "between": ["ground", "a"], "at": [0, 0, 0], "axis": [1, 0, 0] },
+                "pin": { "type": "cylindrical", "between": ["a", "b"], "at": [0, 0, 0], "axis": [1, 0, 0] } },
+    "forces": { "push": { "type": "joint_spring", "joint": "rail", "stiffness": 5 },
+                "turn": { "type": "joint_spring", "joint": "pin", "stiffness": 5 },
+                "slide": { "type": "joint_spring", "joint": "pin", "coordinate": "displacement", "stiffness": 5 },
+                "rope": { "type": "spring_damper", "between": ["a", "b"], "points": [[0, 0, 0], [0, 0, 1]], "stiffness": 1 } },
+    "sensors": { "f": { "type": "effort", "of": "push" }, "g": { "type": "effort", "of": "turn" },
+                 "h": { "type": "effort", "of": "slide" }, "k": { "type": "effort", "of": "rope" },
+                 "p": { "type": "position", "of": "a" }, "w": { "type": "work", "of": "push" } } })json");
+  const Outcome outcome = run_program({"list", "sensors", model});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(
+      outcome.out,
+      "f = effort of push [N]\ng = effort of turn [N m]\nh = effort of slide [N]\nk = effort of rope [N]\n"
+      "p[0..2] = position of a [m]\nw = work of push [J]\n");
+  const Outcome run = run_program({"run", model, "--end", "0.01", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(run.out)["units"]["g"], "N m");
 }
 
 TEST(ModesCommand, TabulatesAndWrites) {

@@ -614,6 +614,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.mass=-1"}, "expected a number >= 0, got -1"},
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.inertia[0]=9"}, "principal moments"},
         BadCommand{{"run", "chain", "--set", "links=0"}, "expected a positive number, got 0"},
+        BadCommand{{"run", "slider_crank", "--set", "initial.cranc=1"},
+                   "initial.cranc: the model has no such joint"},
+        BadCommand{{"converge", "slider_crank", "--set", "initial.crank=1"},
+                   "this command looks at the configuration of the model file"},
+        BadCommand{{"modes", "chain", "--time", "nan"}, "--time: expected a finite time, got nan"},
         BadCommand{{"run", "heavy_top", "--out", "result.txt"}, "ends with .csv or .h5"},
         BadCommand{{"run", "heavy_top", "--out", "no/such/directory/r.csv"},
                    "there is no folder 'no/such/directory'"}));

@@ -38,6 +38,20 @@ TEST(Run, NumbersAndArgumentsAreSet) {
   EXPECT_EQ(nlohmann::json::parse(chain.out)["unknowns"], 3 * 9);
 }
 
+TEST(Plugin, AFileThatIsNoneIsRefused) {
+  const TemporaryDirectory directory;
+  const Outcome missing = run_program({"list", "elements", "--plugin", directory.file("none.so")});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("none.so: there is no such file"));
+  const std::string text = directory.write("text.so", "no shared object");
+  const Outcome other = run_program({"run", "heavy_top", "--plugin=" + text});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_EQ(other.out, "");
+  EXPECT_THAT(other.err, HasSubstr("text.so: cannot be loaded"));
+  EXPECT_EQ(run_program({"run", "heavy_top", "--plugin"}).exit_code, 2) << "no file";
+  EXPECT_THAT(run_program({"run", "--help"}).out, HasSubstr("--plugin FILE"));
+}
+
 TEST(Run, WritesEveryFormat) {
   const TemporaryDirectory directory;
   for (const char* name : {"r.csv", "r.h5"}) {

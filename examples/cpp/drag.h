@@ -27,15 +27,18 @@ struct Drag {
 };
 
 inline void register_drag() {
-  liedyn::register_force(
-      {{"drag",
-        "Drag that grows with the square of the speed.",
-        {{.name = "on", .type = liedyn::FieldType::Body, .summary = "The body.", .required = true},
-         {.name = "coefficient",
-          .type = liedyn::FieldType::Number,
-          .unit = "kg/m",
-          .summary = "c in F = -c |v| v.",
-          .required = true,
-          .range = liedyn::Range::NonNegative}}},
-       &liedyn::make_batch<liedyn::Automatic<Drag>>});
+  liedyn::register_force({{"drag",
+                           "Drag that grows with the square of the speed.",
+                           {{.name = "on",
+                             .type = liedyn::FieldType::Body,
+                             .unit = "",
+                             .summary = "The body.",
+                             .required = true},
+                            {.name = "coefficient",
+                             .type = liedyn::FieldType::Number,
+                             .unit = "kg/m",
+                             .summary = "c in F = -c |v| v.",
+                             .required = true,
+                             .range = liedyn::Range::NonNegative}}},
+                          &liedyn::make_batch<liedyn::Automatic<Drag>>});
 }

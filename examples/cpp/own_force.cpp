@@ -1,10 +1,9 @@
 // A registered force in a model file, with exact derivatives. A sphere falls from rest against the drag c |v| v:
 //   z = -(m/c) ln cosh a,  a = t sqrt(g c/m),   dz/dc = (m/c^2) ln cosh a - (m t/(2 c)) sqrt(g/(m c)) tanh a.
-#include "drag.h"
-
 #include <exception>
 
 #include "check.h"
+#include "drag.h"
 
 int main() try {
   register_drag();

@@ -7,8 +7,14 @@
 >>> result.plot("position")
 >>> result.save("top.h5")           # ld.load_result("top.h5") reads it
 
-A model is the name of a shipped model, the path of a JSON file, or a dict with the content of such a file. To analyse it
-many times with other parameters, compile it once:
+A model is the name of a shipped model, the path of a JSON file, a dict with the content of such a file, or a `Builder`:
+
+>>> m = ld.Builder(gravity=[0, 0, -9.81])
+>>> arm = m.rigid("arm", mass=2, inertia=[0.01, 0.2, 0.2], position=[0.5, 0, 0])
+>>> hinge = m.revolute("hinge", m.ground, arm, at=[0, 0, 0], axis=[0, 1, 0])
+>>> m.joint_effort("spring", hinge, effort=-5 * m.joint_angle("angle", hinge))
+
+To analyse it many times with other parameters, compile it once:
 
 >>> top = ld.Model("heavy_top")
 >>> top.run(set={"spin": 100})
@@ -52,10 +58,12 @@ or raise `NumericalError` if `strict=True`.
 """
 
 from liedyn._liedyn import elements, formulations, integrators, version as __version__
+from liedyn.builder import Builder, load
 from liedyn.compiled import parameters
 from liedyn.convergence import Convergence, converge
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
+from liedyn.expressions import Expression
 from liedyn.gradients import Gradient, gradient
 from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
@@ -63,14 +71,24 @@ from liedyn.model import Model
 from liedyn.optimum import Optimum, optimize
 from liedyn.result import Result, load_result
 from liedyn.simulation import kinematics, run, sensitivity
-from liedyn.source import load, models
+from liedyn.source import models
 from liedyn.stepping import Simulation
 from liedyn.sweeps import Sweep, sweep
 
+# With `as`, type checkers know that these are given on. They are not in __all__, since abs, min and max hide names of Python.
+from liedyn.expressions import (  # isort: skip
+    abs as abs, acos as acos, asin as asin, atan as atan, atan2 as atan2, cos as cos, cosh as cosh, deg as deg,
+    exp as exp, floor as floor, harmonic as harmonic, log as log, max as max, min as min, mod as mod, poly as poly,
+    sign as sign, sin as sin, sinh as sinh, sqrt as sqrt, step as step, t as t, tan as tan, tanh as tanh,
+    where as where,
+)
+
 __all__ = [
+    "Builder",
     "Convergence",
     "Diagnostic",
     "Equilibrium",
+    "Expression",
     "Gradient",
     "InputError",
     "LinearAnalysis",

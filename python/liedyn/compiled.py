@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 from liedyn import _liedyn
 from liedyn.arguments import RECORD, STRING, assignments, check, shown
 from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
-from liedyn.source import ModelSource, json_text
+from liedyn.places import Places
+from liedyn.source import Document, ModelSource, json_text
 from liedyn.tables import Shown, Table, numbers, shortened
 
 Configuration = Union[str, os.PathLike, Mapping[str, Any]]
 """How bodies stand and move: a .json file that `liedyn static|assemble --out` wrote, a dict of that form
 ({"bodies": {"crank": {"orientation": {"rotation_vector": [0, 0, 0.5]}}}}), or what `static` and `assemble` returned."""
+
+
+Analysis = TypeVar("Analysis", bound=Callable[..., Any])
 
 
 class Parameters(Shown, Mapping[str, float]):
@@ -58,6 +63,14 @@ class Compiled:
         self._set = assignments(set)  # when the model was read
         self._later: list[tuple[str, float]] = []  # and since
         self._files: tempfile.TemporaryDirectory | None = None  # of matrices that came in a dict; gone with this object
+        self._places: Places | None = None  # of what a program gave
+        if isinstance(model, Document):
+            self._places = model._places()
+            try:
+                self._compile(self._read(model), formulation or "")
+            except InputError as error:
+                raise self._places.located(error) from None
+            return
         if isinstance(model, Mapping):
             if has_matrices(model):
                 self._files = tempfile.TemporaryDirectory()
@@ -66,11 +79,21 @@ class Compiled:
         elif isinstance(model, (str, os.PathLike)):
             read = _liedyn.read_model(os.fspath(model), self._set)
         else:
-            raise InputError([Diagnostic("", 0, "model", f"expected a name, a file or a dict, got {shown(model)}")])
+            raise InputError([Diagnostic("", 0, "model", f"expected a name, a file, a dict or a Builder, got {shown(model)}")])
         self._compile(read, formulation or "")
 
-    def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]]], formulation: str) -> None:
-        description, self._rest = read
+    def _read(self, model: Document) -> tuple[_liedyn.Description, list[tuple[str, float]], list[tuple[str, float]]]:
+        content = model._content()
+        if has_matrices(content):
+            self._files = tempfile.TemporaryDirectory()
+            content = in_files(content, self._files.name)
+        if self._places.file:  # names of other files are relative to it
+            return _liedyn.read_model_of_file(model._text(content), self._places.file, self._set)
+        return _liedyn.read_model_text(model._text(content), "model", self._set)
+
+    def _compile(self, read: tuple[_liedyn.Description, list[tuple[str, float]], list[tuple[str, float]]], formulation: str) -> None:
+        description, self._rest, joints = read
+        self._joints = dict(joints)  # coordinates that joints start with, instead of the model's own
         self._compiled = _liedyn.Model(description, formulation)
         self._params = _changed(self._compiled.params(), self._rest)
 
@@ -104,8 +127,8 @@ class Compiled:
 
     def changed(self, set: Mapping[str, float]) -> Compiled:
         """The same model with other values of parameters; nothing is compiled anew."""
-        given = assignments(set)
-        return self._with(_params=_changed(self._params, given), _later=[*self._later, *given])
+        given, joints = _without_initial(assignments(set))
+        return self._with(_params=_changed(self._params, given), _later=[*self._later, *given], _joints=self._joints | joints)
 
     def in_formulation(self, formulation: str) -> Compiled:
         """The same model and values compiled for another formulation."""
@@ -130,8 +153,9 @@ class Compiled:
         for name, value in given.items():
             if value is not None:
                 setattr(options, name, value)
-        if from_ is not None:
-            _liedyn.start_from(options, self._compiled, self._params, *_configuration_text(from_))
+        if from_ is not None or self._joints:
+            text, file = ('{"joints": {}}', "") if from_ is None else _configuration_text(from_)
+            _liedyn.start_from(options, self._compiled, self._params, text, file, list(self._joints.items()))
         return options
 
     # A pickle holds the text of the model and the values that were set, so that the file need not be there when it is read; of a robot
@@ -142,17 +166,22 @@ class Compiled:
             folder = self._files.name
             files = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
         source = {"file": name, "text": text, "folder": folder, "files": files}
-        return _restored, (type(self), source, self._set, self._later, self.formulation)
+        return _restored, (type(self), source, self._set, self._later, self.formulation, self._joints)
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.formulation}, {len(self._params)} parameters>"
 
 
 def _restored(
-    kind: type[Compiled], source: dict[str, Any], set_: list[tuple[str, float]], later: list[tuple[str, float]], formulation: str
+    kind: type[Compiled],
+    source: dict[str, Any],
+    set_: list[tuple[str, float]],
+    later: list[tuple[str, float]],
+    formulation: str,
+    joints: dict[str, float],
 ) -> Compiled:
     out = object.__new__(kind)
-    out._set, out._later, out._files = set_, later, None
+    out._set, out._later, out._files, out._places = set_, later, None, None
     text = source["text"]
     if source["files"]:
         out._files = tempfile.TemporaryDirectory()
@@ -167,7 +196,30 @@ def _restored(
         read = _liedyn.read_model_text(text, "model", set_)
     out._compile(read, formulation)
     out._params = _changed(out._params, later)
+    out._joints = joints
     return out
+
+
+def located(model: Any, error: InputError) -> InputError:
+    """An error about a model that was built in Python, with the lines that built it; another error as it is."""
+    places = model._places() if isinstance(model, Document) else getattr(model, "_places", None)
+    return places.located(error) if isinstance(places, Places) else error
+
+
+def locating(analysis: Analysis) -> Analysis:
+    """A decorator of analyses of a model: their errors are located."""
+
+    @functools.wraps(analysis)
+    def call(model: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return analysis(model, *args, **options)
+        except InputError as error:
+            better = located(model, error)
+            if better is error:
+                raise
+            raise better from None
+
+    return call
 
 
 def compiled(model: ModelSource | Compiled, set: Mapping[str, float] | None = None, formulation: str | None = None) -> Compiled:
@@ -184,6 +236,13 @@ def compiled(model: ModelSource | Compiled, set: Mapping[str, float] | None = No
 def parameters(model: ModelSource | Compiled, *, set: Mapping[str, float] | None = None) -> dict[str, float]:
     """Paths and values of all parameters of a model."""
     return dict(compiled(model, set).parameters)
+
+
+def _without_initial(given: list[tuple[str, float]]) -> tuple[list[tuple[str, float]], dict[str, float]]:
+    """Values of parameters, and those of "initial.JOINT": the coordinates that joints start with."""
+    prefix = "initial."
+    joints = {path[len(prefix) :]: value for path, value in given if path.startswith(prefix)}
+    return [(path, value) for path, value in given if not path.startswith(prefix)], joints
 
 
 def _changed(params: _liedyn.Params, given: list[tuple[str, float]]) -> _liedyn.Params:

@@ -12,7 +12,7 @@ import numpy as np
 
 from liedyn import _liedyn
 from liedyn.arguments import FILE, POSITIVE_COUNT, SECONDS, check, is_finite, names, shown
-from liedyn.compiled import Compiled, compiled
+from liedyn.compiled import Compiled, compiled, locating
 from liedyn.errors import Diagnostic, InputError
 from liedyn.result import Result
 from liedyn.source import ModelSource
@@ -123,6 +123,7 @@ class Convergence(Shown):
         return np.array([_number(row[key][name]) for row in self._case(case)["rows"]])
 
 
+@locating
 def converge(
     model: ModelSource | Compiled,
     *,
@@ -158,6 +159,9 @@ def converge(
     if norm not in ("max", "end"):
         raise InputError([Diagnostic("", 0, "norm", f"expected max or end, got {norm!r}")])
     models = [compiled(model, set, name) for name in names(formulations, "formulations") or [None]]
+    for joint in models[0]._joints:
+        message = "convergence is measured from the configuration of the model, and from no other"
+        raise InputError([Diagnostic("", 0, f"initial.{joint}", message)])
     options = _liedyn.ConvergeOptions(models[0]._compiled)
     options.sensors = names(of, "of", of="sensors")
     options.jobs = jobs

@@ -23,10 +23,15 @@ class Diagnostic:
     """What was expected and what was found."""
     hint: str = ""
     """What to try; may be empty."""
+    call: str = ""
+    """The call of the user's program that gave it, "revolute('A', ...)"; empty if the model was not built by calls."""
+    argument: str = ""
+    """The argument of that call; empty if it is none in particular."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.file and self.line > 0 else self.file
-        parts = [part for part in (place, self.path, self.message) if part]
+        path = [self.call, self.argument] if self.call else [self.path]
+        parts = [part for part in (place, *path, self.message) if part]
         return ": ".join(parts) + (f" (hint: {self.hint})" if self.hint else "")
 
 
@@ -52,6 +57,14 @@ class NumericalError(ArithmeticError):
 
 class NumericalWarning(RuntimeWarning):
     """The numerics failed before the end, or the settings of an integrator are doubtful."""
+
+
+def caller() -> tuple[str, int]:
+    """File and line of the user's code that called the package."""
+    frame = sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("liedyn."):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def warn(message: str) -> None:

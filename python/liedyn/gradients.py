@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from liedyn.arguments import STRING, check, names
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.derivatives import Sensitivity
 from liedyn.simulation import sensitivity
 from liedyn.source import ModelSource
@@ -46,6 +46,7 @@ class Gradient:
         return f"<Gradient of {self._output} of {self._model.name} with respect to {', '.join(self.parameters)}>"
 
 
+@locating
 def gradient(
     model: ModelSource | Compiled,
     output: str,

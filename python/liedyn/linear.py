@@ -13,7 +13,7 @@ import numpy as np
 from liedyn import _liedyn
 from liedyn.arguments import COUNT, FILE, FLAG, INITIAL, INTEGRATOR, NUMBER, POSITIVE_COUNT, POSITIVE_SECONDS, SECONDS, STRING, VECTOR
 from liedyn.arguments import check, is_finite, names, shown
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
 from liedyn.source import ModelSource
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
@@ -213,6 +213,7 @@ class Equilibrium(Shown, Mapping[str, Any]):
         return f"<Equilibrium of {self.data['model']}: {', '.join(self.bodies)}>"
 
 
+@locating
 def modes(
     model: ModelSource | Compiled,
     *,
@@ -227,6 +228,7 @@ def modes(
     initial: str | None = None,
     integrator: str | None = None,
     step: float | None = None,
+    time: float | None = None,
 ) -> Modes:
     """Eigenvalues and mode shapes of the linearised, constrained equations.
 
@@ -237,10 +239,11 @@ def modes(
     axes:     angular velocity of the axes the motion is seen from; None: axes in which it is steady.
     solver:   "dense" (all modes), "sparse" (some), or "auto": by size.
     initial, integrator, step: of the simulation up to `at`, as for `run`.
+    time:     of loads and joints that depend on it, and the start of that simulation; the model's start if not given.
     """
     check(undamped=(undamped, FLAG), count=(count, COUNT), axes=(axes, VECTOR), solver=(solver, STRING))
     one = compiled(model, set, formulation)
-    options = _options(one, from_, initial=initial, integrator=integrator, step=step)
+    options = _options(one, from_, initial=initial, integrator=integrator, step=step, start=time)
     rate = None if axes is None else [float(x) for x in axes]
     found = Modes(_liedyn.modes(one._compiled, one._params, _point(at), options, bool(undamped), count, solver, rate))
     for warning in found.data["warnings"]:
@@ -248,6 +251,7 @@ def modes(
     return found
 
 
+@locating
 def linearize(
     model: ModelSource | Compiled,
     *,
@@ -260,6 +264,7 @@ def linearize(
     initial: str | None = None,
     integrator: str | None = None,
     step: float | None = None,
+    time: float | None = None,
 ) -> StateSpace:
     """State space from parameters of the model ("forces.motor.torque[2]", or "forces.motor") to sensors; all if not given.
 
@@ -267,13 +272,14 @@ def linearize(
     """
     inputs, outputs = names(inputs, "inputs", of="paths"), names(outputs, "outputs", of="sensors")
     one = compiled(model, set, formulation)
-    options = _options(one, from_, initial=initial, integrator=integrator, step=step)
+    options = _options(one, from_, initial=initial, integrator=integrator, step=step, start=time)
     found = StateSpace(_liedyn.state_space(one._compiled, one._params, _point(at), options, inputs, outputs))
     for warning in found.data["warnings"]:
         warn(warning)
     return found
 
 
+@locating
 def static(
     model: ModelSource | Compiled,
     *,
@@ -295,8 +301,8 @@ def static(
     """
     check(load_steps=(load_steps, POSITIVE_COUNT), time=(time, SECONDS), tolerance=(tolerance, NUMBER))
     one = compiled(model, set, formulation)
-    options = _options(one, from_, initial=initial)
-    when = options.start if time is None else time
+    options = _options(one, from_, initial=initial, start=time)
+    when = options.start
     data = json.loads(_liedyn.static(one._compiled, one._params, options, when, load_steps, tolerance))
     if not data["converged"]:
         raise NumericalError(f"{one.name}: {data['failure']}")
@@ -307,6 +313,7 @@ def static(
     return Equilibrium(data, one.units)
 
 
+@locating
 def assemble(
     model: ModelSource | Compiled,
     *,
@@ -321,14 +328,14 @@ def assemble(
     check(time=(time, SECONDS))
     hold, free = names(hold, "hold", of="bodies"), names(free, "free", of="bodies")
     one = compiled(model, set, formulation)
-    options = _options(one, from_)
-    when = options.start if time is None else time
+    options = _options(one, from_, start=time)
+    when = options.start
     return Equilibrium(json.loads(_liedyn.assemble(one._compiled, one._params, options, when, hold, free)), one.units)
 
 
 def _options(model: Compiled, from_: Configuration | None, **given: Any) -> _liedyn.SimulateOptions:
-    kinds = {"initial": INITIAL, "integrator": INTEGRATOR, "step": POSITIVE_SECONDS}
-    check(**{name: (value, kinds[name]) for name, value in given.items()})
+    kinds = {"initial": INITIAL, "integrator": INTEGRATOR, "step": POSITIVE_SECONDS, "start": SECONDS}
+    check(**{"time" if name == "start" else name: (value, kinds[name]) for name, value in given.items()})
     return model._options(given, from_)
 
 

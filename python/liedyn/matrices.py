@@ -15,19 +15,21 @@ KEYS = ("mass_matrix", "stiffness_matrix", "nodes")
 
 def has_matrices(model: Mapping[str, Any]) -> bool:
     """Whether a matrix stands where a file has the name of one."""
-    return any(_is_matrix(body[key]) for _, body in _bodies(model) for key in KEYS if key in body)
+    return any(is_matrix(body[key]) for _, body in _bodies(model) for key in KEYS if key in body)
 
 
-def in_files(model: Mapping[str, Any], directory: str | Path) -> dict[str, Any]:
-    """The model with its matrices in files of this directory, which must remain as long as the model is used."""
+def in_files(model: Mapping[str, Any], directory: str | Path, *, prefix: str = "", relative: bool = False) -> dict[str, Any]:
+    """The model with its matrices in files of this directory, which must remain as long as the model is used. `relative`: their names are
+    without the directory."""
     flexible = dict(model["flexible"])
     for number, (name, body) in enumerate(_bodies(model)):
         flexible[name] = dict(body)
         for key in KEYS:
-            if key in body and _is_matrix(body[key]):
-                file = Path(directory).absolute() / f"body{number}_{key}.npz"
+            if key in body and is_matrix(body[key]):
+                file = Path(directory).absolute() / f"{prefix}body{number}_{key}.npz"
                 np.savez(file, **_arrays(body[key], f"flexible.{name}.{key}"))
-                flexible[name][key] = str(file) if hasattr(body[key], "tocoo") else f"{file}:matrix"
+                written = file.name if relative else str(file)
+                flexible[name][key] = written if hasattr(body[key], "tocoo") else f"{written}:matrix"
     return {**model, "flexible": flexible}
 
 
@@ -38,7 +40,8 @@ def _bodies(model: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return [(name, body) for name, body in flexible.items() if isinstance(body, Mapping) and body.get("type") == "matrices"]
 
 
-def _is_matrix(value: Any) -> bool:
+def is_matrix(value: Any) -> bool:
+    """Whether it is a matrix and not the name of a file."""
     return isinstance(value, (list, tuple, np.ndarray)) or hasattr(value, "tocoo")
 
 

@@ -15,7 +15,7 @@ from liedyn import _liedyn
 from liedyn.arguments import FILE, FOLDER, check, shown
 from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
-from liedyn.source import json_text
+from liedyn.source import Document, json_text
 from liedyn.tables import Shown, Table, facts, numbers
 
 
@@ -90,7 +90,7 @@ def optimize(
     progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Optimum:
     """Minimise or fit: a study as a file, or as a dictionary whose paths are relative to `directory`; the model of a dictionary may be a
-    dictionary too.
+    dictionary or a `Builder` too.
 
     out:      a directory that gets result.json (also while the search goes on: it is what remains after Ctrl-C), history.csv and report.md.
     restart:  result.json of an earlier search, to begin where it has been.
@@ -105,8 +105,12 @@ def optimize(
     with tempfile.TemporaryDirectory() as scratch:
         if isinstance(study, Mapping):
             study = dict(study)
-            if isinstance(study.get("model"), Mapping):
-                model, content = Path(scratch) / "model.json", study["model"]
+            model = Path(scratch) / "model.json"
+            if isinstance(study.get("model"), Document):
+                study["model"].save(model)
+                study["model"] = str(model)
+            elif isinstance(study.get("model"), Mapping):
+                content = study["model"]
                 if has_matrices(content):
                     content = in_files(content, scratch)
                 model.write_text(json_text(content), encoding="utf-8")

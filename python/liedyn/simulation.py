@@ -8,13 +8,14 @@ from typing import Any
 
 from liedyn import _liedyn, arguments
 from liedyn.arguments import COUNT, FLAG, FOLDER, INITIAL, INTEGRATOR, POSITIVE_SECONDS, SECONDS, STRING, names
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
 from liedyn.result import Result
 from liedyn.source import ModelSource
 
 
+@locating
 def run(
     model: ModelSource | Compiled,
     *,
@@ -81,6 +82,7 @@ def run(
     return result
 
 
+@locating
 def kinematics(
     model: ModelSource | Compiled,
     *,
@@ -106,6 +108,7 @@ def kinematics(
     return result
 
 
+@locating
 def sensitivity(
     model: ModelSource | Compiled,
     parameters: Sequence[str],

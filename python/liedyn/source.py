@@ -12,11 +12,33 @@ from typing import Any, Union
 import numpy as np
 
 from liedyn import _liedyn
-from liedyn.arguments import FILE, check, is_number
+from liedyn.arguments import is_number
 from liedyn.errors import Diagnostic, InputError
+from liedyn.places import Places
 
-ModelSource = Union[str, os.PathLike, Mapping[str, Any]]
-"""The name of a shipped model, the path of a JSON file, or a dict with the content of such a file.
+
+class Document:
+    """Base of `Builder`: a model that is built in Python, as those who read it see it."""
+
+    def _content(self) -> dict[str, Any]:
+        """What its file would hold."""
+        raise NotImplementedError
+
+    def _text(self, content: Mapping[str, Any]) -> str:
+        """Of its file."""
+        raise NotImplementedError
+
+    def save(self, file: str | os.PathLike) -> None:
+        """Writes its file."""
+        raise NotImplementedError
+
+    def _places(self) -> Places:
+        """Where its parts were given, and the file that the rest is from."""
+        raise NotImplementedError
+
+
+ModelSource = Union[str, os.PathLike, Mapping[str, Any], Document]
+"""The name of a shipped model, the path of a JSON file, a dict with the content of such a file, or a `Builder`.
 
 In a dict numpy numbers and arrays may stand for numbers and lists, and matrices (numpy arrays, scipy.sparse matrices, lists of rows)
 for the files of a flexible body of type `matrices`. Names of files are relative to the current directory."""
@@ -27,9 +49,8 @@ def models() -> list[str]:
     return _liedyn.model_names()
 
 
-def load(model: str | os.PathLike) -> dict[str, Any]:
-    """The content of a model file as a dict, to be changed and run. Robots (.urdf) have none: give their file to `run` or `Model`."""
-    check(model=(model, FILE))
+def model_file_content(model: str | os.PathLike) -> dict[str, Any]:
+    """Of the JSON file with this name."""
     name = _liedyn.find_model_file(os.fspath(model))
     try:
         with open(name, encoding="utf-8") as file:
@@ -37,8 +58,9 @@ def load(model: str | os.PathLike) -> dict[str, Any]:
     except OSError as error:
         raise InputError([Diagnostic(name, 0, "", f"cannot be read: {error.strerror}")]) from None
     except json.JSONDecodeError as error:
-        hint = "robots (.urdf) cannot be changed as a dict: give the file to `run` or `Model`" if name.endswith(".urdf") else ""
-        raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None
+        raise InputError([Diagnostic(name, error.lineno, "", f"expected JSON: {error.msg}")]) from None
+    except UnicodeDecodeError:
+        raise InputError([Diagnostic(name, 0, "", "cannot be read: it is not a text")]) from None
 
 
 def json_text(content: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from liedyn import _liedyn
 from liedyn.arguments import is_finite, shown
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.errors import Diagnostic, InputError, warn
 from liedyn.simulation import check_run
 from liedyn.source import ModelSource
@@ -131,6 +131,7 @@ class Simulation:
         return f"<Simulation of {self._name} at t = {self.time:.6g} s, {self.statistics['steps']} steps>"
 
 
+@locating
 def start(
     model: ModelSource | Compiled,
     *,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liedyn.arguments import COUNT, RECORD, assignments, check, shown
-from liedyn.compiled import Compiled, Configuration, compiled
+from liedyn.compiled import Compiled, Configuration, compiled, located, locating
 from liedyn.errors import Diagnostic, InputError, warn
 from liedyn.result import Result, pandas_module
 from liedyn.simulation import check_run, one_of, simulated
@@ -117,6 +117,7 @@ class Sweep(Shown, Sequence[Result]):
         return f"<Sweep: {plural(len(self), 'run')}, {plural(len(self.failures), 'failure')}>"
 
 
+@locating
 def sweep(
     model: ModelSource | Compiled,
     set: Sequence[Mapping[str, float]],
@@ -164,7 +165,7 @@ def sweep(
         try:
             return simulated(compiled(model, one, formulation).recording(record), given, from_, stopped=stop.is_set)
         except InputError as error:
-            return error
+            return located(model, error)
 
     workers = threads or len(os.sched_getaffinity(0))
     with ThreadPoolExecutor(max_workers=max(1, min(workers, len(runs)))) as pool:

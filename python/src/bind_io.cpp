@@ -1,8 +1,12 @@
 #include "bind.h"
+#include "liedyn/io/configuration_file.h"
+#include "liedyn/io/generators/list.h"
+#include "liedyn/io/model_format.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
 #include "liedyn/io/write_convergence.h"
 #include "liedyn/io/write_linear_analysis.h"
+#include "liedyn/io/write_model.h"
 #include "liedyn/io/write_results.h"
 
 #include <fmt/format.h>
@@ -20,11 +24,14 @@ std::vector<Assignment> assignments_of(const PathValues& numbers) {
   return out;
 }
 
-// A description, and the numbers that remain to be set in its Params.
-std::pair<Description, PathValues> with_rest(Description description, const std::vector<Assignment>& rest) {
-  PathValues numbers;
+// A description, the numbers that remain to be set in its Params, and the coordinates that joints start with.
+std::tuple<Description, PathValues, PathValues> with_rest(Description description,
+                                                          std::vector<Assignment> rest) {
+  PathValues numbers, joints;
+  for (const JointStart& start : take_initial(rest, description))
+    joints.emplace_back(start.joint, start.value);
   for (const Assignment& a : rest) numbers.emplace_back(a.path, a.value);
-  return {std::move(description), std::move(numbers)};
+  return {std::move(description), std::move(numbers), std::move(joints)};
 }
 
 // A model built in Python has neither a file nor lines.
@@ -71,8 +78,23 @@ std::shared_ptr<Result> make_result(
 }  // namespace
 
 void bind_io(py::module_& m) {
-  py::class_<Description>(m, "Description");
+  py::class_<Description>(m, "Description").def("json", &model_text, "The text of a model file.");
   m.def("find_model_file", &find_model_file);
+  const auto fields = [](const std::vector<Field>& list) {
+    return by_name(list, [](const Field& field) { return field.name; });
+  };
+  m.def("simulation_fields", [fields] { return fields(simulation_fields()); });
+  m.def("generators", [fields] {  // of models: a summary and the arguments, by name
+    py::dict out;
+    for (const Generator& generator : generators())
+      out[py::cast(generator.name)] = py::make_tuple(generator.summary, fields(generator.arguments));
+    return out;
+  });
+  m.def("model_keys", [] {
+    py::dict out;
+    for (const FormatKey& key : kModelKeys) out[py::cast(key.name)] = key.summary;
+    return out;
+  });
   m.def("read_model", [](const std::string& model, const PathValues& numbers) {
     std::vector<Assignment> assignments = assignments_of(numbers);
     Description description = read_model(model, assignments);

@@ -6,6 +6,7 @@
 #include "liedyn/analyses/operating_point.h"
 #include "liedyn/analyses/state_space.h"
 #include "liedyn/analyses/statics.h"
+#include "liedyn/base/suggest.h"
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/write_modes.h"
 #include "liedyn/io/write_state_space.h"
@@ -118,11 +119,15 @@ void bind_linear(py::module_& m) {
         return configuration_json(system, assemble(system, {time, held, free, options.from}).state);
       },
       Release());
-  m.def("start_from", [](SimulateOptions& options, const ModelPointer& model, const Params& params,
-                         const std::string& text, const std::string& file) {
-    options.from =
-        std::make_shared<const Configuration>(read_configuration_text(text, file, System(model, params)));
-  });
+  m.def("start_from",
+        [](SimulateOptions& options, const ModelPointer& model, const Params& params, const std::string& text,
+           const std::string& file, const std::vector<std::pair<std::string, double>>& joints) {
+          StartOptions start{{}, options.start};
+          for (const auto& [joint, value] : joints)
+            start.joints.push_back({.joint = joint, .value = value, .path = "initial." + excerpt(joint)});
+          options.from = std::make_shared<const Configuration>(
+              read_configuration_text(text, file, System(model, params), start));
+        });
 }
 
 }  // namespace liedyn::python

@@ -118,7 +118,7 @@ def test_all_arguments_of_the_wrong_kind_are_reported_at_once():
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: ld.Model(3), "model: expected a name, a file or a dict, got 3 (int)"),
+        (lambda: ld.Model(3), "model: expected a name, a file, a dict or a Builder, got 3 (int)"),
         (lambda: ld.load(3), "model: expected the name of a file"),
         (lambda: ld.modes("pendulum", count="3"), "count: expected a whole number from 0 to 2147483647, got '3' (str)"),
         (lambda: ld.modes("pendulum", axes=[0, 1]), "axes: expected three finite numbers, got [0, 1] (list)"),

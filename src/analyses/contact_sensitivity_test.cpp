@@ -89,5 +89,89 @@ TEST(Sensitivity, AgreesWithDifferencesThroughStopsAndShapes) {
                    {"forces.stop.stiffness", "forces.stop.upper", "forces.hit.first_radius"}, outputs, 1e-2);
 }
 
+// A ball that falls from the height H with the speed v, without gravity, is at e v (t - H/v - T_c) afterwards: the derivative with respect to H is
+// -e. The steps have errors of the order h^(n+1) that depend on where in a step the touch falls, which moves with H: their derivative is
+// -e + O(h^n).
+struct Drop {
+  static constexpr double v = 1, e = 0.7, end = 0.08;
+  double exponent = 1.5;
+  System system(double height) const {
+    ModelBuilder b({0, 0, 0});
+    b.body("ball", "rigid").set("mass", {1}).set("inertia", {0.004, 0.004, 0.004});
+    b.set("position", {0, 0, 0.1 + height}).set("velocity", {0, 0, -v});
+    b.force("floor", "contact_plane_sphere").set("between", "ground", "ball");
+    b.in_bodies("points", {{"ground", {0, 0, 0}}, {"ball", {0, 0, 0}}}).set("normal", {0, 0, 1});
+    b.set("radius", {0.1}).set("exponent", {exponent}).set("restitution", {e}).set("impact_speed", {v});
+    b.set("stiffness", {(exponent + 1) / 2 / std::pow(0.01, exponent + 1)});  // 10 mm deep without losses
+    b.sensor("z", "position").set("of", std::string("ball"));
+    return make_system(b.finish());
+  }
+  SimulateOptions options(const std::string& integrator, double step) const {
+    SimulateOptions out;
+    out.integrator = integrator;
+    out.step = step;
+    out.end = end;
+    return out;
+  }
+  double derivative(double height, const std::string& integrator, double step) const {
+    SensitivityOptions options;
+    options.simulation = this->options(integrator, step);
+    options.parameters = {"bodies.ball.position[2]"};
+    options.outputs = {"z"};
+    return sensitivity(system(height), options).derivatives[2];
+  }
+  double difference(double height, const std::string& integrator, double step, double by) const {
+    const auto z = [&](double at) {
+      SensitivityOptions options;
+      options.simulation = this->options(integrator, step);
+      options.parameters = {"bodies.ball.mass"};
+      options.outputs = {"z"};
+      return sensitivity(system(at), options).values[2];
+    };
+    return (z(height + by) - z(height - by)) / (2 * by);
+  }
+};
+
+// Where a touch moves, small differences converge to the derivative, which is that of the steps taken; large ones, over which the touch moves through
+// many steps, to the closed form.
+TEST(Sensitivity, IsThatOfTheStepsWhereATouchMoves) {
+  const Drop drop;
+  constexpr double H = 0.0123, h = 2e-4;
+  for (const std::string integrator :
+       {"generalized-alpha,newton_tol=1e-13", "esdirk4-6,newton_tol=1e-13", "dopri5", "rk44"}) {
+    const double exact = drop.derivative(H, integrator, h);
+    std::string errors;
+    double best = 1e300;
+    for (const double by : {1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8}) {
+      const double error = std::abs(drop.difference(H, integrator, h, by) - exact);
+      best = std::min(best, error);
+      errors += fmt::format(" {:.1e}", error);
+    }
+    fmt::print("  {:<36} differences by 1e-3 ... 1e-8 m - derivative:{}; derivative + e: {:.1e}\n",
+               integrator, errors, exact + Drop::e);
+    expect_at_most(best, 1e-6, integrator + ": best difference - derivative");
+    expect_at_most(std::abs(exact + Drop::e), 0.02, integrator + ": derivative - closed form");
+  }
+}
+
+TEST(Sensitivity, ConvergesToTheClosedFormWhereATouchMoves) {
+  for (const double exponent : {1.0, 1.5, 2.0, 3.0}) {
+    Drop drop;
+    drop.exponent = exponent;
+    std::vector<double> errors;
+    for (const double h : {8e-4, 4e-4, 2e-4, 1e-4}) {
+      double sum = 0;
+      constexpr int kHeights = 12;  // the touch falls anywhere in a step
+      for (int i = 0; i < kHeights; ++i)
+        sum += std::pow(drop.derivative(0.01 + 0.00037 * i, "dopri5", h) + Drop::e, 2);
+      errors.push_back(std::sqrt(sum / kHeights));
+    }
+    const double order = std::log2(errors.front() / errors.back()) / 3;
+    fmt::print("  n = {}: errors {:.1e} {:.1e} {:.1e} {:.1e}, order {:.2f}\n", exponent, errors[0], errors[1],
+               errors[2], errors[3], order);
+    EXPECT_GT(order, exponent - 0.35) << exponent;
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

@@ -24,13 +24,13 @@ std::vector<double> step_ends(const System& system, const SimulateOptions& o) {
 }
 
 void refuse_shared_reactions(const Model& model, int redundant_row) {
-  for (const auto& batch : model.batches)
-    if (batch->coupling().multipliers > 0)
-      throw InputError(model.description().file,
-                       fmt::format("friction here depends on reactions that are shared, since '{}' follows "
-                                   "from other constraints: they have no derivatives",
-                                   model.row_name(redundant_row)),
-                       "take the formulation 'minimal', or joints that hold fewer directions");
+  if (!model.forces_use_multipliers) return;
+  throw InputError(model.description().file,
+                   fmt::format("a force here (friction, teeth with both flanks) depends on reactions that "
+                               "are shared, since '{}' follows "
+                               "from other constraints: they have no derivatives",
+                               model.row_name(redundant_row)),
+                   "take the formulation 'minimal', or joints that hold fewer directions");
 }
 
 namespace {
@@ -45,7 +45,10 @@ std::string redundant_row(const System& system, const SimulateOptions& options) 
 bool shows_reactions(const Model& model, const Output& output) {
   return std::any_of(model.sensors.begin(), model.sensors.end(), [&](const Sensor& sensor) {
     return output.column >= sensor.first && output.column < sensor.first + sensor.components &&
-           sensor.listed->traits.shows_reactions;
+           (sensor.listed->traits.shows_reactions ||
+            // The power of a joint is that of its multipliers.
+            (sensor.listed->traits.sums_elements &&
+             model.batches[static_cast<std::size_t>(sensor.batch)]->coupling().rows > 0));
   });
 }
 

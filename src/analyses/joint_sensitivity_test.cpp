@@ -50,7 +50,10 @@ std::shared_ptr<const Description> two_bodies_with(const Kind& kind, std::vector
           parameters.push_back(path + "[1]");
           break;
         case FieldType::Points:
-          builder.set(field.name, {1, 0.2, 0, -0.5, 0.3, 0.4});
+          if (field.name == "pulleys")
+            builder.set(field.name, {0.3, 1, 0.2, 0.1, 1.2, -0.4});
+          else
+            builder.set(field.name, {1, 0.2, 0, -0.5, 0.3, 0.4});
           parameters.push_back(path + "[1][2]");
           break;
         case FieldType::Choices: builder.choose(field.name, {"x", "rotation_y"}); break;
@@ -76,7 +79,9 @@ std::shared_ptr<const Description> two_bodies_with(const Kind& kind, std::vector
         .set("inertia", {1, 1, 1})
         .set("position", random.vector<3>());
     builder.consistent("velocity").consistent("angular_velocity");
-    builder.joint("rail", "prismatic").set("between", "two", "three").set("at", random.vector<3>());
+    // Teeth need joints on the same body.
+    const std::string carrier = kind.type == "gear_mesh" ? "one" : "two";
+    builder.joint("rail", "prismatic").set("between", carrier, "three").set("at", random.vector<3>());
     builder.set("axis", random.vector<3>());
   }
   builder.joint("joint", kind.type);

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "liedyn/base/suggest.h"
+#include "liedyn/model/edit_description.h"
 #include "liedyn/system/initial.h"
 #include "liedyn/system/tree_state.h"
 
@@ -15,61 +16,93 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+InputError mistake(const JointStart& start, const std::string& file, std::string message, std::string hint) {
+  const bool set = !start.path.empty();  // from outside: it stands in no file
+  return InputError({{set ? "" : file, start.line, set ? start.path : "joints." + excerpt(start.joint),
+                      std::move(message), std::move(hint)}});
+}
+
 const Entry& joint_named(const Description& d, const JointStart& start, const std::string& file) {
   std::vector<std::string> names;
   for (const Entry& joint : d.entries(Section::Joints)) {
     if (joint.name == start.joint) return joint;
     if (joint.kind->coordinates.angle || joint.kind->coordinates.displacement) names.push_back(joint.name);
   }
-  throw InputError({{file, start.line, "joints." + excerpt(start.joint), "the model has no such joint",
-                     did_you_mean(start.joint, names)}});
+  throw mistake(start, file, "the model has no such joint", did_you_mean(start.joint, names));
 }
 
-// An entry whose word stands in the field `name`.
-Entry entry_for(Description& d, std::string name, const Kind& kind, std::string_view field,
-                const std::string& word) {
-  Entry entry{std::move(name), &kind, 0, static_cast<std::int32_t>(d.numbers.size()),
-              std::vector<FieldValue>(kind.fields.size())};
-  FieldValue& value = entry.fields[at(kind.field(field))];
-  value.word = static_cast<std::int32_t>(d.words.size());
-  value.given = true;
-  d.words.push_back(word);
-  return entry;
+// The drive of a type that prescribes the coordinate of the joint, its angle if it has one: null if there is none; and its number.
+struct Drive {
+  const Entry* entry = nullptr;
+  int number = -1;
+};
+Drive drive_of(const Description& d, const Entry& joint, std::string_view type, std::string_view field) {
+  for (const Entry& drive : d.entries(Section::Joints)) {
+    if (drive.kind->type != type) continue;
+    const int of = drive.kind->field("joint"), coordinate = drive.kind->field("coordinate");
+    if (d.words[at(drive.fields[at(of)].word)] != joint.name) continue;
+    const int choice = Inputs<double>(d, drive, nullptr, nullptr).choice(coordinate);
+    const bool angle = choice == 0 ? joint.kind->coordinates.angle : choice == 1;
+    if (angle == joint.kind->coordinates.angle)
+      return {&drive, drive.fields[at(drive.kind->field(field))].first};
+  }
+  return {};
+}
+
+// Throws InputError if the joint cannot have the value. The rate of one that is driven is that of its drive.
+void check_start(const Params& params, double time, const std::string& file, JointStart& start) {
+  const Description& d = params.description();
+  const Entry& joint = joint_named(d, start, file);
+  const AxisCoordinates has = joint.kind->coordinates;
+  if (!has.angle && !has.displacement)
+    throw mistake(start, file, fmt::format("a joint of type {} has no coordinate", joint.kind->type),
+                  "give the positions of its bodies instead");
+  if (has.angle && std::abs(start.value) > std::numbers::pi)
+    throw mistake(start, file, fmt::format("expected an angle from -pi to pi, got {}", start.value),
+                  "turns are counted from the start of a run");
+  if (const Drive drive = drive_of(d, joint, "prescribed_motion", "motion"); drive.entry != nullptr)
+    throw mistake(
+        start, file,
+        fmt::format("the drive '{}' prescribes this coordinate: it has no other start", drive.entry->name),
+        fmt::format("change joints.{}.motion, or the time of the start", drive.entry->name));
+  const Drive drive = drive_of(d, joint, "prescribed_velocity", "velocity");
+  if (drive.entry == nullptr) return;
+  if (start.rate != 0)
+    throw mistake(start, file,
+                  fmt::format("the drive '{}' prescribes the rate of this coordinate, got {} for it",
+                              drive.entry->name, start.rate),
+                  "give the value only");
+  start.rate = params.get(drive.number);
+  std::vector<double> variables(params.values().begin(), params.values().begin() + params.parameter_count());
+  variables.push_back(time);
+  for (const Params::Bound& timed : params.timed())
+    if (timed.number == drive.number) start.rate = timed.expression.evaluate<double>(variables);
 }
 
 // The model with a sensor for the coordinate of each joint, called "JOINT.start", behind its own.
-Description with_sensors(Description d, const std::vector<JointStart>& joints, const std::string& file) {
+Description with_sensors(Description d, const std::vector<JointStart>& joints) {
   for (const JointStart& start : joints) {
-    const AxisCoordinates has = joint_named(d, start, file).kind->coordinates;
-    if (!has.angle && !has.displacement)
-      throw InputError(
-          {{file, start.line, "joints." + excerpt(start.joint),
-            fmt::format("a joint of type {} has no coordinate", joint_named(d, start, file).kind->type),
-            "give the positions of its bodies instead"}});
-    if (has.angle && std::abs(start.value) > std::numbers::pi)
-      throw InputError({{file, start.line, "joints." + excerpt(start.joint),
-                         fmt::format("expected an angle from -pi to pi, got {}", start.value),
-                         "turns are counted from the start of a run"}});
-    const Kind& kind = *find_kind(Section::Sensors, has.angle ? "joint_angle" : "joint_displacement");
-    Entry sensor = entry_for(d, start.joint + ".start", kind, "of", start.joint);
-    d.entries(Section::Sensors).push_back(std::move(sensor));
+    const auto& entries = d.entries(Section::Joints);
+    const auto joint =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == start.joint; });
+    add_entry(d, Section::Sensors, start.joint + ".start",
+              joint->kind->coordinates.angle ? "joint_angle" : "joint_displacement", "of", start.joint);
   }
   return d;
 }
 
 // The model with drives that hold the coordinates: value + rate (t - time).
 Description with_drives(Description d, const std::vector<JointStart>& joints, double time) {
-  const Kind& kind = *find_kind(Section::Joints, "prescribed_motion");
   for (const JointStart& start : joints) {
-    Entry drive = entry_for(d, start.joint + ".start", kind, "joint", start.joint);
-    FieldValue& motion = drive.fields[at(kind.field("motion"))];
+    Entry& drive =
+        add_entry(d, Section::Joints, start.joint + ".start", "prescribed_motion", "joint", start.joint);
+    FieldValue& motion = drive.fields[at(drive.kind->field("motion"))];
     motion.first = static_cast<std::int32_t>(d.numbers.size());
     motion.count = 1;
     motion.given = true;
     d.expressions.push_back(
         {motion.first, 0, fmt::format("({}) + ({})*(t - ({}))", start.value, start.rate, time)});
     d.numbers.push_back(start.value);
-    d.entries(Section::Joints).push_back(std::move(drive));
   }
   return d;
 }
@@ -125,18 +158,33 @@ Configuration moved_along_tree(const Description& d, const std::vector<JointStar
 
 }  // namespace
 
-Configuration with_joint_coordinates(const System& system, const std::vector<JointStart>& joints,
+Configuration with_joint_coordinates(const System& system, const std::vector<JointStart>& given,
                                      const Configuration& from, double time, const std::string& file) {
-  Description d = system.model().description();
-  d.numbers = system.params().values();
-  const Configuration near = moved_along_tree(with_sensors(d, joints, file), joints, from, time);
+  std::vector<JointStart> joints = given;
+  for (JointStart& start : joints) check_start(system.params(), time, file, start);
+  Description d = description_as_set(system.params());
+  const Configuration near = moved_along_tree(with_sensors(d, joints), joints, from, time);
 
   // Closes the loops and finds the velocities.
   const System driven = in_absolute_coordinates(
       system_of(with_drives(std::move(d), joints, time), system.model().formulation()));
   Work work(driven);
-  const State state =
-      consistent_state(driven, time, {.policy = InitialPolicy::Project, .given = &near, .movable = {}}, work);
+  State state;
+  try {
+    state = consistent_state(driven, time, {.policy = InitialPolicy::Project, .given = &near, .movable = {}},
+                             work);
+  } catch (const InputError& error) {
+    // What was asked for stands in no file: drives that hold the coordinates are named as they were typed.
+    std::vector<Diagnostic> findings = error.diagnostics();
+    for (Diagnostic& finding : findings)
+      for (const JointStart& start : joints)
+        if (finding.path.starts_with("joints." + start.joint + ".start"))
+          finding = mistake(start, file, "other constraints do not allow this: " + finding.message,
+                            "leave out joints that follow from others")
+                        .diagnostics()
+                        .front();
+    throw InputError(findings);
+  }
   Configuration out = configuration_of(driven, state);
   out.states = from.states;
   for (BodyConfiguration& body : out.bodies) body.gives = {true, true, true, true};

@@ -10,6 +10,8 @@
 #include "liedyn/analyses/motions.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/integrators/driver.h"
+#include "liedyn/integrators/range_watch.h"
+#include "liedyn/integrators/work_sums.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/tree_state.h"
 
@@ -46,6 +48,26 @@ void require_no_freedom(const System& system, const State& state) {
   throw InputError(findings);
 }
 
+// The configuration at the time t near that of another state, with velocities, accelerations and multipliers.
+struct Placed {
+  State state;
+  bool has_positions, complete;
+};
+Placed placed_at(const System& system, const State& from, double t, Work& work) {
+  // Predicted along the motion, then on the constraints of the new time.
+  State next = from;
+  next.t = t;
+  const double dt = t - from.t;
+  std::vector<double> theta(from.v.size());
+  for (std::size_t k = 0; k < theta.size(); ++k) theta[k] = dt * from.v[k] + 0.5 * dt * dt * from.vdot[k];
+  for (const Node& node : system.model().nodes)
+    increment_position(node.type, theta.data() + node.v, next.q.data() + node.q);
+  const bool has_positions = project_positions(system, next, nullptr, work);
+  const bool complete = has_positions && project_velocities(system, next, nullptr, work) &&
+                        solve_accelerations(system, next, work);
+  return {std::move(next), has_positions, complete};
+}
+
 }  // namespace
 
 Result kinematics(const System& system, const SimulateOptions& options) {
@@ -74,28 +96,41 @@ Result kinematics(const System& system, const SimulateOptions& options) {
   Recorder recorder(system, work, result, every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2),
                     options);
   recorder.record(state);
+  const WorkSums work_sums(system);
+  const RangeWatch ranges(system);
   const auto begin = std::chrono::steady_clock::now();
   for (long i = 1; i <= steps; ++i) {
-    // Predicted along the motion, then on the constraints of the new time.
-    State next = state;
-    next.t = i == steps ? options.end : options.start + static_cast<double>(i) * h;
-    const double dt = next.t - state.t;
-    std::vector<double> theta(state.v.size());
-    for (std::size_t k = 0; k < theta.size(); ++k) theta[k] = dt * state.v[k] + 0.5 * dt * dt * state.vdot[k];
-    for (const Node& node : model.nodes)
-      increment_position(node.type, theta.data() + node.v, next.q.data() + node.q);
-    const bool placed = project_positions(system, next, nullptr, work);
-    if (!placed || !project_velocities(system, next, nullptr, work) ||
-        !solve_accelerations(system, next, work)) {
+    const double t = i == steps ? options.end : options.start + static_cast<double>(i) * h;
+    if (const auto violation = ranges.at(t)) {
+      s.completed = false;
+      s.failure = fmt::format("at t = {:.6g} s the model ends: {}", violation->t, violation->what);
+      break;
+    }
+    Placed placed = placed_at(system, state, t, work);
+    State& next = placed.state;
+    if (placed.complete && !work_sums.empty()) {
+      State point;
+      work_sums.set(
+          state.angles, state.t, next.t,
+          [&](double time) -> const State& {
+            Placed between = placed_at(system, state, time, work);
+            placed.complete = placed.complete && between.complete;
+            point = std::move(between.state);
+            shorten_multipliers(system, point, work);
+            return point;
+          },
+          work, next.angles);
+    }
+    if (!placed.complete) {
       system.residual(next, work, {true, true, false});
-      const std::vector<double>& left = placed ? work.rate : work.phi;
+      const std::vector<double>& left = placed.has_positions ? work.rate : work.phi;
       const auto worst = std::max_element(left.begin(), left.end(),
                                           [](double a, double b) { return std::abs(a) < std::abs(b); });
       s.completed = false;
       s.failure =
           fmt::format("at t = {:.6g} s there is no {}; worst constraint '{}', {:.3g} is left of it", next.t,
-                      placed ? "velocity that meets the constraints (a singular configuration?)"
-                             : "configuration near the last one that meets the constraints",
+                      placed.has_positions ? "velocity that meets the constraints (a singular configuration?)"
+                                           : "configuration near the last one that meets the constraints",
                       model.row_name(static_cast<int>(worst - left.begin())), *worst);
       break;
     }

@@ -9,6 +9,7 @@
 
 #include "liedyn/base/error.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/model/sensors/work.h"
 
 namespace liedyn {
 
@@ -17,7 +18,8 @@ std::vector<Output> parse_outputs(const System& system, const SimulateOptions& o
   const Model& model = system.model();
   std::vector<std::string> wanted = names;
   if (wanted.empty())
-    for (const Sensor& sensor : model.sensors) wanted.push_back(sensor.name);
+    for (const Sensor& sensor : model.sensors)
+      if (!shows_work(model, sensor)) wanted.push_back(sensor.name);
   std::vector<Output> out;
   for (const std::string& text : wanted) {
     const std::size_t sign = text.find('@'), bracket = std::min(text.find('['), sign);
@@ -33,6 +35,9 @@ std::vector<Output> parse_outputs(const System& system, const SimulateOptions& o
       refuse(fmt::format("there is no sensor '{}'", excerpt(name)),
              fmt::format("sensors of this model: {}", fmt::join(known, ", ")));
     }
+    if (shows_work(model, *sensor))
+      refuse("work is a sum over the steps of a run, which has no derivatives",
+             "add a sensor of the type power and take its integral, \"NAME@integral\"");
     Output output;
     output.time = options.end;
     if (sign != std::string::npos) {

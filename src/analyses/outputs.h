@@ -18,7 +18,7 @@ struct Output {
   At at = At::Time;
   double time = 0;  // of At::Time
 };
-// A sensor without [i] stands for all its components; without @ at the end. Throws InputError.
+// A sensor without [i] stands for all its components; without @ at the end. No names: all sensors that have derivatives. Throws InputError.
 std::vector<Output> parse_outputs(const System& system, const SimulateOptions& options,
                                   const std::vector<std::string>& names);
 

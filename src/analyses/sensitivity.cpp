@@ -13,7 +13,9 @@
 #include "liedyn/analyses/fixed_steps.h"
 #include "liedyn/analyses/free_parameters.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/model/edit_description.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/work.h"
 
 namespace liedyn {
 
@@ -332,6 +334,24 @@ double Sensitivity::derivative(std::string_view output, std::string_view paramet
   return derivative(position("output", outputs, output), position("parameter", parameters, parameter));
 }
 
+namespace {
+
+// The model without these sensors, which show work. Throws InputError if it has no others.
+System without(const std::vector<std::string>& names, const System& system) {
+  const Model& model = system.model();
+  if (names.size() == model.sensors.size())
+    throw InputError("outputs", "all sensors of the model show work, which has no derivatives",
+                     "add sensors of the type power and take their integrals, \"NAME@integral\"");
+  Description d = description_as_set(system.params());
+  std::erase_if(d.entries(Section::Sensors), [&](const Entry& entry) {
+    return std::find(names.begin(), names.end(), entry.name) != names.end();
+  });
+  const auto shared = std::make_shared<const Description>(std::move(d));
+  return {Model::compile(shared, model.formulation()), Params(shared)};
+}
+
+}  // namespace
+
 Sensitivity sensitivity(const System& system, const SensitivityOptions& options) {
   const SimulateOptions& simulation = options.simulation;
   check_times(simulation);
@@ -345,6 +365,15 @@ Sensitivity sensitivity(const System& system, const SensitivityOptions& options)
     throw InputError("parameters", "expected at least one parameter to differentiate with respect to");
   if (model.sensors.empty())
     throw InputError(model.description().file, "the model has no sensors, so that nothing has derivatives");
+  if (const std::vector<std::string> work = sensors_of_work(model); !work.empty()) {
+    if (!options.outputs.empty()) parse_outputs(system, simulation, options.outputs);
+    Sensitivity out = sensitivity(without(work, system), options);
+    if (options.outputs.empty())
+      out.notes.push_back(
+          fmt::format("left out {}: work is a sum over the steps of a run, which has no derivatives",
+                      fmt::join(work, ", ")));
+    return out;
+  }
   if (options.check && options.method == SensitivityMethod::Difference)
     throw InputError("check", "differences have nothing but themselves to be compared with",
                      "take the method direct or adjoint");

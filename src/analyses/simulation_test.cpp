@@ -22,6 +22,7 @@ std::shared_ptr<const Description> pushed_top() {
       .set("force", {0, 0, 0})
       .expression("force", 1, "cos(3*t)");
   builder.sensor("position", "position").set("of", std::string("top"));
+  builder.sensor("work", "work").set("of", std::string("push"));
   return builder.finish();
 }
 

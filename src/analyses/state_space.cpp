@@ -14,6 +14,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/sensors/work.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/redundancy.h"
 
@@ -103,6 +104,16 @@ std::vector<Output> outputs_of(const Model& model, const std::vector<std::string
       continue;
     }
     const Sensor& sensor = model.sensors[static_cast<std::size_t>(found - names.begin())];
+    if (shows_work(model, sensor)) {
+      if (!asked.empty())
+        findings.push_back(
+            {"", 0, "outputs",
+             fmt::format("'{}' shows work, the integral of a power over a run: it is no output "
+                         "of a linear system at a state",
+                         name),
+             "take a sensor of the type power"});
+      continue;
+    }
     for (int i = 0; i < sensor.components; ++i)
       out.push_back({sensor.components == 1 ? name : fmt::format("{}[{}]", name, i), sensor.first + i,
                      sensor.listed->traits.is_angle});
@@ -202,6 +213,12 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.formulation = model.formulation();
   out.time = state.t;
   out.warnings = flexible_remarks(model, system.params().values().data());
+  if (const std::vector<std::string> left_out = sensors_of_work(model);
+      options.outputs.empty() && !left_out.empty())
+    out.warnings.push_back(
+        fmt::format("left out {}: work is the integral of a power over a run, and no output of a linear "
+                    "system at a state",
+                    fmt::join(left_out, ", ")));
   out.axes = steady_axes(system, state, work);
   const bool steady = as_if_steady(out.axes);
   if (!steady)

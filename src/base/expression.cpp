@@ -343,8 +343,18 @@ class ExpressionParser {
     for (const Function& f : kFunctions) suggestion.consider(f.name);
     for (const char* constant : {"pi", "deg"}) suggestion.consider(constant);
     const bool time = word == "time" && variables_.find("t") >= 0;
-    throw UnknownName(begin, fmt::format("unknown name '{}'", excerpt(word)),
-                      did_you_mean(time ? "t" : suggestion.name()));
+    std::string hint = component_hint(std::string(word.substr(0, word.find('['))));
+    if (hint.empty()) hint = did_you_mean(time ? "t" : suggestion.name());
+    throw UnknownName(begin, fmt::format("unknown name '{}'", excerpt(word)), hint);
+  }
+
+  // A vector has a name for each component, "p[0]", and none for all.
+  std::string component_hint(const std::string& name) const {
+    if (variables_.find(name) >= 0) return fmt::format("'{0}' is one number: write {0}", name);
+    int count = 0;
+    while (variables_.find(fmt::format("{}[{}]", name, count)) >= 0) ++count;
+    if (count == 0) return {};
+    return fmt::format("'{0}' has {1} components: write one of {0}[0] to {0}[{2}]", name, count, count - 1);
   }
 
   void push(const Instruction& instruction) {

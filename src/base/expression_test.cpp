@@ -189,6 +189,16 @@ TEST(Expression, KnowsWhatItUses) {
   EXPECT_TRUE(expression.uses(4));
 }
 
+TEST(Expression, NamesTheComponentsOfAVector) {
+  const std::vector<std::string> names = {"p[0]", "p[1]", "p[2]"};
+  for (const char* text : {"2*p", "2*p[3]"}) try {
+      Expression::parse(text, names);
+      FAIL() << text;
+    } catch (const ExpressionError& error) {
+      EXPECT_EQ(error.hint(), "'p' has 3 components: write one of p[0] to p[2]");
+    }
+}
+
 struct Mistake {
   std::string text;
   std::size_t position;
@@ -236,6 +246,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"bilinear(x, y, 2, 0, 1)", 0, "bilinear takes two variables"},
         Mistake{"bilinear(x, y, 2, 0, 1, 2, 0, 1, 1, 2, 3)", 0, "bilinear takes two variables"},
         Mistake{"position[1]", 0, "unknown name", "did you mean 'position[2]'?"},
+        Mistake{"x[0]", 0, "unknown name 'x[0]'", "'x' is one number: write x"},
         Mistake{"position[", 9, "expected a whole number"},
         Mistake{"position[-1]", 9, "expected a whole number"},
         Mistake{"sin()", 0, "sin takes 1 argument, got 0"},

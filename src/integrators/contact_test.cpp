@@ -290,6 +290,34 @@ TEST(Wheel, RollsAndSlidesDownAnInclineAsTheClosedFormSays) {
     }
 }
 
+// A box lies on a larger one, on its four lower corners and the points of four edges: m g = 16 k d^n. A capsule lies on two ends and three points of its
+// axis: m g = 5 k d^n. Both lie level from a tilted start, and across an edge they do not fall through.
+TEST(Contact, BoxesAndCapsulesLieOnBoxes) {
+  constexpr double m = 3, k = 1e7;
+  for (const std::string shape : {"box", "capsule"}) {
+    ModelBuilder b;
+    const double height = 0.05, top = 0.2, z = top + height + 2e-3;
+    b.body("table", "rigid").set("mass", {100}).set("inertia", {1, 1, 1});
+    b.joint("held", "fixed").set("between", "ground", "table").set("at", {0, 0, 0});
+    b.body("load", "rigid").set("mass", {m}).set("inertia", {0.01, 0.02, 0.02}).set("position", {0, 0, z});
+    b.set("orientation", {0, 0.005, 0.3});
+    const bool box = shape == "box";
+    b.force("hold", box ? "contact_box_box" : "contact_capsule_box").set("between", "load", "table");
+    b.set("points", {0, 0, z, 0, 0, 0}).set(box ? "second_size" : "size", {1, 0.8, 2 * top});
+    if (box)
+      b.set("first_size", {0.3, 0.2, 2 * height});
+    else
+      b.in_bodies("axis", {{"load", Vec3(1, 0, 0)}}).set("length", {0.3}).set("radius", {height});
+    b.set("stiffness", {k}).set("damping", {3}).set("friction", {0.3}).set("smoothing", {1e-3});
+    b.sensor("position", "position").set("of", std::string("load"));
+    b.sensor("end", "position").set("of", std::string("load")).in_bodies("at", {{"load", Vec3(0.15, 0, 0)}});
+    const WholeRun run(make_system(b.finish()), "generalized-alpha,rho=0.4", 2, 2e-4);
+    const double d = std::pow(m * kG / ((box ? 16 : 5) * k), 1 / 1.5);
+    expect_at_most(std::abs(run.sensors[2] - (top + height - d)), 1e-7, shape + ": height");
+    expect_at_most(std::abs(run.sensors[5] - (top + height - d)), 1e-6, shape + ": height of an end");
+  }
+}
+
 // Through an impact: the force d^n is continuous with all derivatives below n, so that what happens in the step in which it begins costs
 // an error of h^(n+1) in velocities.
 TEST(Contact, ConvergesThroughImpactsInThreeFamilies) {

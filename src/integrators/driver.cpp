@@ -69,6 +69,8 @@ Driver::Driver(Integrator& integrator, const System& system, DriveOptions option
 
 void Driver::prepare() {
   next_ = state_;
+  work_sums_.emplace(system_);
+  if (!work_sums_->empty()) work_point_ = state_;
   if (options_.output) between_ = state_;
   watch_.emplace(system_, state_, work_);
   guard_.emplace(system_, state_, work_);
@@ -96,6 +98,14 @@ void Driver::fail(double h, const Attempt& attempt) {
   }
   report_.failure =
       fmt::format("t = {:.9g}, step {:.3g}: {}{}", state_.t, h, integrator_.failure(attempt, system_), cause);
+}
+
+void Driver::fail(const RangeWatch::Violation& violation) {
+  report_.completed = false;
+  report_.failure = fmt::format(
+      "t = {:.9g}: the model ends at t = {:.9g}, where {}; end the run before, or change the function of "
+      "time",
+      state_.t, violation.t, violation.what);
 }
 
 // Adds the time and the allocations of its life to the report.
@@ -181,6 +191,11 @@ bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& 
     report_.completed = false;
     return false;
   }
+  if (!work_sums_->empty()) {
+    const Meter meter(report_);
+    begin_angles_ = next_.angles;
+    add_work(state_.t, state_.angles);
+  }
   const bool go_on = !observer || observer(state_, report_.steps);
   if (options_.output) give_output();
   if (go_on) return true;
@@ -188,6 +203,25 @@ bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& 
   report_.interrupted = true;
   report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
   return false;
+}
+
+void Driver::interpolate(double t, State& out) {
+  out.angles = state_.angles;
+  out.redundant = state_.redundant;
+  integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), out, work_);
+  out.t = t;
+  watch_->shorten(out);
+}
+
+void Driver::add_work(double t, std::vector<double>& angles) {
+  if (work_sums_->empty()) return;
+  work_sums_->set(
+      begin_angles_, next_.t, t,
+      [this](double now) -> const State& {
+        interpolate(now, work_point_);
+        return work_point_;
+      },
+      work_, angles);
 }
 
 void Driver::give_output() {
@@ -203,12 +237,9 @@ void Driver::give_output() {
       options_.output(state_);
       return;
     }
-    between_.angles = state_.angles;
-    between_.redundant = state_.redundant;
-    integrator_.interpolate(system_, next_, state_, (t - next_.t) / (state_.t - next_.t), between_, work_);
-    between_.t = t;
-    watch_->shorten(between_);
+    interpolate(t, between_);
     system_.continue_sensors(next_.angles, between_, work_);
+    add_work(t, between_.angles);
     options_.output(between_);
   }
   system_.continue_sensors(next_.angles, state_, work_);
@@ -243,7 +274,12 @@ bool Driver::equal_steps(double t, const Observer& observer) {
   report_.least_step = std::min(report_.least_step, h);
   report_.largest_step = std::max(report_.largest_step, h);
   const bool to_end = !options_.open && t == options_.end;
+  if (!ranges_) ranges_.emplace(system_);
   while (grid_.taken < last) {
+    if (const auto violation = ranges_->at(state_.t + h)) {
+      fail(ranges_->between(state_.t, state_.t + h).value_or(*violation));
+      return false;
+    }
     const Attempt done = attempt(h, true);
     if (!done.converged()) {
       fail(h, done);
@@ -263,6 +299,17 @@ void Driver::look_ahead() {
   window_begin_ = state_.t;
   window_end_ = options_.open ? window_begin_ + (options_.end - begin_) : options_.end;
   limit_.emplace(system_, window_begin_, window_end_);
+  ranges_.emplace(system_);
+  range_end_ = ranges_->between(window_begin_, window_end_);
+}
+
+// Close before the end of a range the motion may become ever faster, and the steps ever shorter: the last hundredth of the time is not worth more than ten times as
+// many steps as all before.
+bool Driver::ends_before(const RangeWatch::Violation& violation, double h) const {
+  constexpr double kClose = 1e-2, kShort = 1e-3;
+  const double left = violation.t - state_.t, all = violation.t - begin_;
+  return h >= left ||
+         (left < kClose * all && h < kShort * (state_.t - begin_) / static_cast<double>(report_.steps));
 }
 
 bool Driver::adaptive_steps(double t, const Observer& observer) {
@@ -302,6 +349,11 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     const double planned = stop > 0 ? stop / std::max(1.0, std::ceil(stop / h - kSlack)) : h,
                  now = contacts_->longest(planned);
     const bool last = now >= (1 - 1e-9) * left;
+    if (range_end_ && range_end_->t <= end && ends_before(*range_end_, now)) {
+      fail(*range_end_);
+      completed = false;
+      break;
+    }
     // Time has no smaller steps.
     const double smallest =
         std::max(16 * std::numeric_limits<double>::epsilon() * std::abs(state_.t), 1e-18 * span);
@@ -357,6 +409,7 @@ bool Driver::advance_to(double t, const Observer& observer) {
 
 void Driver::follow_jump(const std::vector<double>& vdot_before) {
   limit_.reset();  // functions of time may have changed as well
+  ranges_.reset();
   if (!started_) return;
   integrator_.follow_jump(vdot_before, state_, work_);
   guard_->expect_other_energy();
@@ -375,7 +428,12 @@ void Driver::archive(Archive& a) {
   a(solver);
   if (solver != work_.solver->name()) work_.use_solver(system_, solver);
   if (a.reads()) limit_.reset();
-  if (a.reads() && looks_ahead) limit_.emplace(system_, window_begin_, window_end_);
+  if (a.reads()) ranges_.reset();
+  if (a.reads() && looks_ahead) {
+    limit_.emplace(system_, window_begin_, window_end_);
+    ranges_.emplace(system_);
+    range_end_ = ranges_->between(window_begin_, window_end_);
+  }
   if (!started_) return;
   if (a.reads()) {
     // What is made at the start, with memory for all that follows; then what it has become.

@@ -9,7 +9,9 @@
 #include "liedyn/integrators/contact_watch.h"
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/integrators/motion_guard.h"
+#include "liedyn/integrators/range_watch.h"
 #include "liedyn/integrators/step_limit.h"
+#include "liedyn/integrators/work_sums.h"
 #include "liedyn/system/redundancy.h"
 
 namespace liedyn {
@@ -99,6 +101,8 @@ class Driver {
   // Steps of the grid until t; makes a new grid if t is not on this one.
   long plan(double t);
   void look_ahead();
+  // Whether a step of length h is the last before a function of time leaves its range, or one of too many before that.
+  bool ends_before(const RangeWatch::Violation& violation, double h) const;
   void start(double h);
   void prepare();
   void watch_angles(double h);
@@ -108,8 +112,13 @@ class Driver {
   Attempt attempt(double h, bool careful);
   // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
   bool accept(double t, double h, const Attempt& attempt, const Observer& observer);
+  // The state at a time within the step that was taken last, from next_ to state_.
+  void interpolate(double t, State& out);
+  // What sensors of work show at that time, into `angles`.
+  void add_work(double t, std::vector<double>& angles);
   void give_output();
   void fail(double h, const Attempt& attempt);
+  void fail(const RangeWatch::Violation& violation);
 
   Integrator& integrator_;
   const System& system_;
@@ -118,6 +127,8 @@ class Driver {
   Work& work_;
   State next_;  // the state before state_ once that is accepted
   State between_;
+  State work_point_;
+  std::vector<double> begin_angles_;  // of the step that was taken last
   bool started_ = false;
   double begin_ = 0;  // of the run
   long outputs_ = 0;
@@ -127,10 +138,13 @@ class Driver {
   bool rejected_ = false;
   double window_begin_ = 0, window_end_ = 0;
   std::optional<StepLimit> limit_;
+  std::optional<RangeWatch> ranges_;                // null: parameters have changed
+  std::optional<RangeWatch::Violation> range_end_;  // of adaptive steps: the first one that was seen ahead
   DriveReport report_;
   std::optional<ConstraintWatch> watch_;
   std::optional<MotionGuard> guard_;
   std::optional<ContactWatch> contacts_;
+  std::optional<WorkSums> work_sums_;
   std::size_t constraint_warnings_ = 0;
   bool has_angles_ = false;  // Cardan angles, about which nothing was said yet
 };

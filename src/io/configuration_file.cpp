@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "liedyn/analyses/joint_start.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/io/json.h"
@@ -38,23 +37,48 @@ constexpr std::string_view kOnlyWritten[] = {"acceleration", "angular_accelerati
 
 class Reader {
  public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+  Reader(std::string file, const Params& params)
+      : file_(std::move(file)),
+        names_(params.description().parameter_names),
+        values_(params.values().begin(), params.values().begin() + params.parameter_count()) {}
   std::vector<Diagnostic> findings;
 
   void finding(int line, std::string path, std::string message, std::string hint = {}) {
     findings.push_back({file_, line, std::move(path), std::move(message), std::move(hint)});
   }
+  // A finite number, or an expression of parameters; false with what is wrong otherwise.
+  bool evaluate(const JsonValue& value, double& out, std::string& message, std::string& hint) const {
+    message = "expected a finite number, got " + value.describe();
+    hint.clear();
+    if (value.is(JsonType::Number)) {
+      out = value.number();
+      return std::isfinite(out);
+    }
+    if (!value.is(JsonType::String)) return false;
+    try {
+      out = Expression::parse(value.text(), names_).evaluate<double>(values_);
+      return std::isfinite(out);
+    } catch (const ExpressionError& error) {
+      message = fmt::format("in the expression '{}', at character {}: {}", excerpt(value.text()),
+                            error.position() + 1, error.what());
+      hint = error.hint();
+      return false;
+    }
+  }
   // N finite numbers; false with a finding if there are not.
   bool numbers(const JsonValue& value, const std::string& path, int count, double* out) {
-    bool good = value.is(JsonType::Array) && value.size() == static_cast<std::size_t>(count);
+    const bool is_list = value.is(JsonType::Array) && value.size() == static_cast<std::size_t>(count);
+    bool good = is_list;
     int i = 0;
-    if (good)
+    std::string message = fmt::format("expected {} finite numbers, got {}", count, value.describe()), hint;
+    if (is_list)
       for (const JsonValue item : value) {
-        good = good && item.is(JsonType::Number) && std::isfinite(item.number());
-        if (good) out[i++] = item.number();
+        std::string wrong;
+        if (!good || evaluate(item, out[i++], wrong, hint)) continue;
+        if (item.is(JsonType::String)) message = wrong;
+        good = false;
       }
-    if (!good)
-      finding(value.line(), path, fmt::format("expected {} finite numbers, got {}", count, value.describe()));
+    if (!good) finding(value.line(), path, message, hint);
     return good;
   }
   // In the forms in which models may have it; a bare array is a rotation vector.
@@ -110,11 +134,9 @@ class Reader {
     }
   }
   bool number(const JsonValue& value, const std::string& path, double& out) {
-    const bool good = value.is(JsonType::Number) && std::isfinite(value.number());
-    if (good)
-      out = value.number();
-    else
-      finding(value.line(), path, "expected a finite number, got " + value.describe());
+    std::string message, hint;
+    const bool good = evaluate(value, out, message, hint);
+    if (!good) finding(value.line(), path, message, hint);
     return good;
   }
   void body(const JsonValue& value, const std::string& path, bool planar, BodyConfiguration& out) {
@@ -170,12 +192,6 @@ class Reader {
       finding(values.line(), "joints", "expected an object, got " + values.describe());
       return out;
     }
-    const auto number = [&](const JsonValue& value, const std::string& path, double& to) {
-      if (value.is(JsonType::Number) && std::isfinite(value.number()))
-        to = value.number();
-      else
-        finding(value.line(), path, "expected a finite number, got " + value.describe());
-    };
     for (const JsonValue value : values) {
       const std::string name(value.key()), path = "joints." + excerpt(name);
       JointStart start{.joint = name, .line = value.line()};
@@ -206,15 +222,15 @@ class Reader {
       const auto found = std::find(names.begin(), names.end(), name);
       if (found == names.end())
         finding(value.line(), "states." + name, "the model has no such state", did_you_mean(name, names));
-      else if (!value.is(JsonType::Number) || !std::isfinite(value.number()))
-        finding(value.line(), "states." + name, "expected a finite number, got " + value.describe());
       else
-        out[static_cast<std::size_t>(found - names.begin())] = value.number();
+        number(value, "states." + name, out[static_cast<std::size_t>(found - names.begin())]);
     }
   }
 
  private:
   std::string file_;
+  VariableNames names_;  // of parameters
+  std::vector<double> values_;
 };
 
 // Bodies attached to others ("on") that the file leaves out stay where they are on their hosts.
@@ -291,15 +307,27 @@ void write_configuration(const System& system, const State& state, const std::st
   write_text(file, configuration_json(system, state) + "\n");
 }
 
-Configuration read_configuration(const std::string& file, const System& system) {
-  return read_configuration_text(read_text_file(file), file, system);
+std::vector<JointStart> take_initial(std::vector<Assignment>& assignments, Description& description) {
+  constexpr std::string_view prefix = "initial.";
+  std::vector<JointStart> out;
+  std::erase_if(assignments, [&](const Assignment& a) {
+    if (!a.path.starts_with(prefix)) return false;
+    out.push_back({.joint = a.path.substr(prefix.size()), .value = a.value, .path = excerpt(a.path)});
+    description.assigned.emplace_back(a.path, a.value);
+    return true;
+  });
+  return out;
 }
 
-Configuration read_configuration_text(const std::string& text, const std::string& file,
-                                      const System& system) {
+Configuration read_configuration(const std::string& file, const System& system, const StartOptions& options) {
+  return read_configuration_text(read_text_file(file), file, system, options);
+}
+
+Configuration read_configuration_text(const std::string& text, const std::string& file, const System& system,
+                                      const StartOptions& options) {
   const Model& model = system.model();
   const JsonDocument document = JsonDocument::parse(text, file);
-  Reader reader(file);
+  Reader reader(file, system.params());
   reader.findings = document.duplicates();
   // What the file leaves out is as typed in the model, which minimal coordinates do not keep.
   const System absolute = in_absolute_coordinates(system);
@@ -351,11 +379,16 @@ Configuration read_configuration_text(const std::string& text, const std::string
     follow_hosts(model.description(), described, named, out);
   }
   if (states) reader.states(states, model, out.states);
-  const std::vector<JointStart> starts = joints ? reader.joints(joints) : std::vector<JointStart>();
+  std::vector<JointStart> starts = joints ? reader.joints(joints) : std::vector<JointStart>();
   if (!reader.findings.empty()) throw InputError(reader.findings);
-  if (!starts.empty())
-    return with_joint_coordinates(system, starts, out, model.description().simulation.start, file);
-  return out;
+  // What was set from outside holds.
+  for (const JointStart& set : options.joints) {
+    std::erase_if(starts, [&](const JointStart& start) { return start.joint == set.joint; });
+    starts.push_back(set);
+  }
+  if (starts.empty()) return out;
+  return with_joint_coordinates(system, starts, out,
+                                options.time.value_or(model.description().simulation.start), file);
 }
 
 }  // namespace liedyn

@@ -90,7 +90,9 @@ TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
             "from the start of "
             "a run)");
   EXPECT_EQ(complaint(R"({"joints": {"shoulder": "a"}})", system),
-            "rest.json:1: joints.shoulder: expected a finite number, got 'a'");
+            "rest.json:1: joints.shoulder: in the expression 'a', at character 1: unknown name 'a'");
+  EXPECT_EQ(complaint(R"({"joints": {"shoulder": true}})", system),
+            "rest.json:1: joints.shoulder: expected a finite number, got true");
 
   const auto bars = std::make_shared<const Description>(read_model_text(
       R"({"liedyn": 1,
@@ -111,6 +113,87 @@ TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
     expect_at_most((c.bodies[1].position - 2 * crank - Vec3(0.5, 0, 0)).norm(), 1e-9,
                    std::string(formulation) + ": coupler, parallel to the ground");
   }
+}
+
+// Expressions of parameters, as in models; and coordinates that were set from outside instead.
+TEST(ConfigurationFiles, TakeExpressions) {
+  const auto arm = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1, "parameters": {"tilt": 0.3},
+          "bodies": {"arm": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0.5, 0, 0]},
+                     "free": {"type": "point", "mass": 1}},
+          "states": {"x": {"type": "state", "rate": "-x"}},
+          "joints": {"hinge": {"type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1]}}})",
+      ""));
+  const System system(Model::compile(arm), Params(arm));
+  const auto angle_of = [](const Configuration& c) {
+    return std::atan2(c.bodies[0].position.y(), c.bodies[0].position.x());
+  };
+  const Configuration c = read_configuration_text(
+      R"({"joints": {"hinge": {"value": "30*deg", "rate": "2*tilt"}}, "states": {"x": "tilt^2"},
+          "bodies": {"free": {"position": [1, "tilt", "-tilt"]}}})",
+      "rest.json", system);
+  EXPECT_NEAR(angle_of(c), std::numbers::pi / 6, 1e-12);
+  EXPECT_NEAR(c.bodies[0].velocity.norm(), 0.3, 1e-11);
+  EXPECT_NEAR(c.states[0], 0.09, 1e-15);
+  EXPECT_LT((c.bodies[1].position - Vec3(1, 0.3, -0.3)).norm(), 1e-15);
+  EXPECT_EQ(
+      complaint(R"({"joints": {"hinge": "30*degrees"}})", system),
+      "rest.json:1: joints.hinge: in the expression '30*degrees', at character 4: unknown name 'degrees'");
+  EXPECT_EQ(complaint(R"({"joints": {"hinge": "1/0"}})", system),
+            "rest.json:1: joints.hinge: expected a finite number, got '1/0'");
+
+  std::vector<Assignment> assignments = {{"tilt", 0.1}, {"initial.hinge", -0.4}};
+  Description d = *arm;
+  const std::vector<JointStart> starts = take_initial(assignments, d);
+  ASSERT_EQ(starts.size(), 1u);
+  EXPECT_EQ(assignments.size(), 1u);
+  EXPECT_EQ(d.assigned.back(), (std::pair<std::string, double>{"initial.hinge", -0.4}));
+  EXPECT_NEAR(angle_of(read_configuration_text(kNoChanges, "", system, {starts, {}})), -0.4, 1e-12);
+  EXPECT_NEAR(angle_of(read_configuration_text(R"({"joints": {"hinge": 1}})", "", system, {starts, {}})),
+              -0.4, 1e-12);
+  try {
+    read_configuration_text(kNoChanges, "", system,
+                            {{{.joint = "hing", .value = 1, .path = "initial.hing"}}, {}});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "initial.hing: the model has no such joint (hint: did you mean 'hinge'?)");
+  }
+}
+
+// A joint that is driven has no other start; one whose speed is prescribed may stand anywhere. Values that were set count.
+TEST(ConfigurationFiles, KnowDrives) {
+  const auto arm = [](const std::string& drive) {
+    const auto description = std::make_shared<const Description>(read_model_text(
+        R"({"liedyn": 1, "parameters": {"speed": 3},
+          "bodies": {"arm": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0.5, 0, 0],
+                             "velocity": "consistent", "angular_velocity": "consistent"}},
+          "joints": {"hinge": {"type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1]},
+                     "motor": {"joint": "hinge", )" +
+            drive + "}}}",
+        ""));
+    return System(Model::compile(description), Params(description));
+  };
+  const System driven = arm(R"("type": "prescribed_motion", "motion": "0.8*sin(speed*t)") ");
+      EXPECT_EQ(
+          complaint(R"({"joints": {"hinge": 0.5}})", driven),
+          "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
+          "(hint: change joints.motor.motion, or the time of the start)");
+  const System turned = arm(R"("type": "prescribed_velocity", "velocity": "speed*cos(t)") ");
+      const Configuration c = read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", turned, {{}, 1.0});
+  EXPECT_LT((c.bodies[0].position - 0.5 * Vec3(std::cos(0.5), std::sin(0.5), 0)).norm(), 1e-12);
+  EXPECT_NEAR(c.bodies[0].angular_velocity.z(), 3 * std::cos(1.0), 1e-11);
+  EXPECT_EQ(
+      complaint(R"({"joints": {"hinge": {"value": 0.5, "rate": 1}}})", turned),
+      "rest.json:1: joints.hinge: the drive 'motor' prescribes the rate of this coordinate, got 1 for it "
+      "(hint: give the value only)");
+  // A function of time that was replaced by a constant.
+  Params params = turned.params();
+  params.set("joints.motor.velocity", 0.25);
+  const System slow(turned.shared_model(), params);
+  EXPECT_NEAR(read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", slow, {{}, 1.0})
+                  .bodies[0]
+                  .angular_velocity.z(),
+              0.25, 1e-12);
 }
 
 TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {

@@ -130,6 +130,9 @@ class ModelReader {
   void read_tables() {
     const JsonValue object = object_of("tables");
     if (!object) return;
+    for (const char* section : {"parameters", "states", "sensors"})
+      if (const JsonValue names = root_.find(section); names && names.is(JsonType::Object))
+        for (JsonValue value : names) tables_.add_variable(value.key());
     for (JsonValue value : object) try {
         tables_.add(value.key(), value);
       } catch (const TableError& error) {
@@ -507,7 +510,7 @@ class ModelReader {
       try {
         text = tables_.written_out(value.text());
       } catch (const TableError& error) {
-        return error.what();
+        return error.hint().empty() ? error.what() : fmt::format("{} ({})", error.what(), error.hint());
       }
       formulas_.push_back({static_cast<int>(values_.size()), value, std::move(text)});
       values_.push_back(0);

@@ -138,7 +138,14 @@ Tables::Table Tables::from_file(std::string_view file, std::string_view interpol
   try {
     rows = rows_of(read_text_file(path.string()), file);
   } catch (const InputError& error) {
-    throw TableError(error.diagnostics().front().message, error.diagnostics().front().hint);
+    const bool beside = !model_file_.empty() && std::filesystem::path(file).is_relative();
+    throw TableError(
+        fmt::format("the file '{}': {}{}", excerpt(file, 200), error.diagnostics().front().message,
+                    beside ? fmt::format("; its path is relative to the model file, so it was "
+                                         "looked for at '{}'",
+                                         excerpt(path.string(), 200))
+                           : ""),
+        error.diagnostics().front().hint);
   }
   if (rows.size() < 2 || rows.front().size() < 2)
     throw TableError(fmt::format("'{}': expected at least two lines of two numbers", excerpt(file)));
@@ -225,6 +232,10 @@ std::string Tables::written_out(std::string_view text) const {
     const std::size_t open = text.find_first_not_of(" \t", end);
     const auto table = tables_.find(word);
     if (table == tables_.end() || open == std::string_view::npos || text[open] != '(') {
+      if (table != tables_.end() && !variables_.contains(word))
+        throw TableError(fmt::format("the table '{0}' is a function: write {0}({1})", word,
+                                     table->second.arguments == 1 ? "x" : "x, y"),
+                         "a function of time has the argument t");
       out += word;
       i = end;
       continue;

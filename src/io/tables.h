@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,8 @@ class Tables {
   // Files are looked for beside this one.
   explicit Tables(std::string model_file) : model_file_(std::move(model_file)) {}
 
+  // A name that expressions may use without arguments, even if a table has the same.
+  void add_variable(std::string_view name) { variables_.emplace(name); }
   // Throws TableError.
   void add(std::string_view name, JsonValue table);
   // The text with calls of tables written out. Throws TableError.
@@ -52,6 +55,7 @@ class Tables {
 
   std::string model_file_;
   std::map<std::string, Table, std::less<>> tables_;
+  std::set<std::string, std::less<>> variables_;
 };
 
 }  // namespace liedyn

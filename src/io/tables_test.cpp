@@ -47,7 +47,7 @@ class TemporaryFile {
 };
 
 TEST(Tables, AreFunctionsOfExpressions) {
-  const Tables tables = tables_of(R"({"torque": {"points": [[0, 90], [200, 110], [600, 70]]},
+  Tables tables = tables_of(R"({"torque": {"points": [[0, 90], [200, 110], [600, 70]]},
       "smooth": {"points": [[0, 0], [1, 1], [2, 0]], "interpolation": "spline"},
       "map": {"x": [0, 1], "y": [0, 1, 2], "values": [[1, 2, 3], [2, 4, 6]]}})");
   EXPECT_EQ(value_of(tables, "torque(x)", 100), 100);
@@ -56,6 +56,14 @@ TEST(Tables, AreFunctionsOfExpressions) {
   EXPECT_NEAR(value_of(tables, "smooth(x)", 0.5), (3 * 0.5 - 0.125) / 2, 1e-15);
   EXPECT_EQ(value_of(tables, "map(x, torque(y) - 89)", 0.5, 0), 3);
   EXPECT_EQ(value_of(tables, "max(map(1, 2), x)", 7), 7);
+  // A table without its argument is a mistake, unless something else has the name.
+  try {
+    tables.written_out("2*torque + 1");
+    FAIL();
+  } catch (const TableError& error) {
+    EXPECT_STREQ(error.what(), "the table 'torque' is a function: write torque(x)");
+  }
+  tables.add_variable("torque");
   // Names that only look alike.
   EXPECT_EQ(tables.written_out("torque + torques(x) + my_torque(x)"), "torque + torques(x) + my_torque(x)");
   EXPECT_THROW(tables.written_out("torque(x, y)"), TableError);
@@ -81,7 +89,14 @@ TEST(Tables, ComeFromFiles) {
     const TemporaryFile bad("bad.csv", text);
     EXPECT_THROW(tables_of(R"({"bad": {"file": ")" + bad.name() + R"("}})", bad.model()), TableError) << text;
   }
-  EXPECT_THROW(tables_of(R"({"none": {"file": "there_is_no_such_file.csv"}})"), TableError);
+  try {
+    tables_of(R"({"none": {"file": "no_such_file.csv"}})", "models/car.json");
+    FAIL();
+  } catch (const TableError& error) {
+    EXPECT_STREQ(error.what(),
+                 "the file 'no_such_file.csv': there is no such file; its path is relative to the model "
+                 "file, so it was looked for at 'models/no_such_file.csv'");
+  }
 }
 
 TEST(Tables, NameWhatIsWrong) {

@@ -168,8 +168,8 @@ ModelBuilder& ModelBuilder::set(std::string_view name, const FieldItems& items) 
       builder().word(name, items[0].text ? *items[0].text : fmt::format("{}", items[0].number));
     else
       builder().reject(name, "",
-                       items.size() == 1 ? fmt::format("expected a text, got {}", written(items[0]))
-                                         : fmt::format("expected one text, got {} items", items.size()));
+                       items.size() == 1 ? fmt::format("expected a string, got {}", written(items[0]))
+                                         : fmt::format("expected one string, got {} items", items.size()));
     return *this;
   }
   if (known->type == FieldType::Integer && items.size() == 1 && items[0].text)

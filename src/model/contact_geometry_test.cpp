@@ -132,6 +132,74 @@ TEST(ContactGeometry, PlanesTouchTheDeepestPoint) {
   expect_at_most(wheel, 1e-7, "plane and wheel: depth");
 }
 
+// Depth of a point below the surface of a box with these half edges; outside the negative distance.
+double depth_in_box(const Vec3& x, const Vec3& half) {
+  const Vec3 beyond = x.cwiseAbs() - half;
+  return beyond.maxCoeff() <= 0 ? -beyond.maxCoeff() : -beyond.cwiseMax(0.0).norm();
+}
+// Half edges and orientation, as BoxShape has them.
+std::array<double, 12> box_numbers(const Vec3& half, const Mat3& Q) {
+  std::array<double, 12> out = {half.x(), half.y(), half.z()};
+  std::copy_n(Q.data(), 9, out.begin() + 3);
+  return out;
+}
+
+TEST(ContactGeometry, BoxesTouchAtCornersAndPointsOfEdges) {
+  Random random(8);
+  double boxes = 0, capsule = 0;
+  int deep = 0;
+  constexpr int kSamples = 4;  // between the ends
+  for (int sample = 0; sample < 200; ++sample) {
+    const FramePair<double> f = random_pair(random);
+    const Vec3 half[] = {0.4 * (random.vector<3>() + Vec3(1.2, 1.2, 1.2)),
+                         0.4 * (random.vector<3>() + Vec3(1.2, 1.2, 1.2))};
+    const Mat3 Q[] = {random.rotation().R(), random.rotation().R()};
+    std::array<double, 25> shapes;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto box = box_numbers(half[i], Q[i]);
+      std::copy(box.begin(), box.end(), shapes.begin() + static_cast<std::ptrdiff_t>(12 * i));
+    }
+    shapes[24] = kSamples;
+    const auto p = numbers<BoxBox, 25>(shapes);
+    // All points of a grid of which two coordinates are those of faces, so that corners occur several times.
+    double expected = -1e300;
+    for (std::size_t i = 0; i < 2; ++i)
+      for (int axis = 0; axis < 3; ++axis)
+        for (int signs = 0; signs < 4; ++signs)
+          for (int k = 0; k <= kSamples + 1; ++k) {
+            Vec3 x;
+            x[axis] = 2.0 * k / (kSamples + 1) - 1;
+            x[(axis + 1) % 3] = signs % 2 == 0 ? 1 : -1;
+            x[(axis + 2) % 3] = signs / 2 == 0 ? 1 : -1;
+            const Vec3 point = at(f[i], Q[i] * x.cwiseProduct(half[i]));
+            const Motion<double>& other = f[1 - i];
+            expected = std::max(
+                expected,
+                depth_in_box(Q[1 - i].transpose() * (other.R.transpose() * (point - other.p)), half[1 - i]));
+          }
+    boxes = std::max(boxes, std::abs(BoxBox::approach(f, p.data()).depth - expected));
+    deep += expected > 0 ? 1 : 0;
+
+    const Vec3 axis = random.vector<3>();
+    std::array<double, 17> with_capsule = {axis.x(), axis.y(), axis.z(), 0.2};
+    const auto box = box_numbers(half[1], Q[1]);
+    std::copy(box.begin(), box.end(), with_capsule.begin() + 4);
+    with_capsule[16] = kSamples;
+    const auto c = numbers<CapsuleBox, 17>(with_capsule);
+    double of_capsule = -1e300;
+    for (int k = 0; k <= kSamples + 1; ++k) {
+      const Vec3 point = at(f[0], (2.0 * k / (kSamples + 1) - 1) * axis);
+      of_capsule =
+          std::max(of_capsule,
+                   0.2 + depth_in_box(Q[1].transpose() * (f[1].R.transpose() * (point - f[1].p)), half[1]));
+    }
+    capsule = std::max(capsule, std::abs(CapsuleBox::approach(f, c.data()).depth - of_capsule));
+  }
+  EXPECT_GT(deep, 50);
+  expect_at_most(boxes, 1e-14, "boxes: depth");
+  expect_at_most(capsule, 1e-14, "capsule and box: depth");
+}
+
 // The rate that is reported and used by the law is that of the depth.
 template <class E, int N>
 double worst_rate(Random& random, const std::array<double, N>& shapes) {
@@ -166,6 +234,12 @@ TEST(ContactGeometry, RatesAreThoseOfTheDepths) {
                  "capsules");
   expect_at_most(worst_rate<SphereBox, 13>(random, {0.2, 0.3, 0.2, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1}), 1e-8,
                  "sphere and box");
+  expect_at_most(
+      worst_rate<CapsuleBox, 17>(random, {0.3, 0.1, 0.2, 0.1, 0.3, 0.2, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1, 3}),
+      1e-8, "capsule and box");
+  expect_at_most(worst_rate<BoxBox, 25>(random, {0.3, 0.4, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.3,
+                                                 0.2, 0.5, 1,   0, 0, 0, 1, 0, 0, 0, 1, 3}),
+                 1e-8, "boxes");
   expect_at_most(worst_rate<Wheel, 8>(random, {0, 0, 1, 0, 1, 0, 0.3, 0.05}), 1e-8, "wheel");
   expect_at_most(worst_rate<Clearance, 9>(random, {0, 0, 1, 0, 0, 0, 0.1, 0.2, 1}), 1e-8, "clearance");
 }
@@ -199,6 +273,12 @@ TEST(ContactGeometry, ActionIsReaction) {
                  1e-13, "plane and box");
   expect_at_most(worst_reaction<CapsuleCapsule, 8>(random, {0.3, 0.1, 0.2, 0.3, 0.1, 0.5, 0.1, 0.4}), 1e-13,
                  "capsules");
+  expect_at_most(worst_reaction<CapsuleBox, 17>(
+                     random, {0.3, 0.1, 0.2, 0.3, 0.3, 0.2, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1, 3}),
+                 1e-13, "capsule and box");
+  expect_at_most(worst_reaction<BoxBox, 25>(random, {0.5, 0.4, 0.5, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5,
+                                                     0.6, 0.5, 1,   0, 0, 0, 1, 0, 0, 0, 1, 3}),
+                 1e-13, "boxes");
   expect_at_most(worst_reaction<Clearance, 9>(random, {0, 0, 1, 0, 0, 0.4, 0.1, 0.2, 2}), 1e-13, "clearance");
 }
 

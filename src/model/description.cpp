@@ -12,15 +12,14 @@
 
 #include "liedyn/base/expression.h"
 #include "liedyn/base/suggest.h"
-#include "liedyn/model/beams/beam.h"
+#include "liedyn/model/description_names.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/bristles.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
-
-// More findings than this help nobody; the rest are counted.
-constexpr std::size_t kMaxFindings = 100;
 
 // Indices of numbers are 32 bits wide, and an element of a beam has about two hundred of them.
 constexpr int kMostElements = 1'000'000;
@@ -51,32 +50,6 @@ bool is_name(std::string_view text) {
     return is_letter(c) || is_digit(c) || c == '-';
   });
 }
-
-// A hash set of the indices of the entries: their names are not stored a second time.
-class DescriptionBuilder::Names {
- public:
-  explicit Names(const std::vector<Entry>& entries) : set_(16, Hash{&entries}, Equal{&entries}) {}
-  void reserve(std::size_t n) { set_.reserve(n); }
-  bool insert(std::size_t entry) { return set_.insert(static_cast<std::int32_t>(entry)).second; }
-  bool contains(std::string_view name) const { return set_.contains(name); }
-
- private:
-  using Index = std::int32_t;
-  struct Hash {
-    using is_transparent = void;
-    const std::vector<Entry>* entries;
-    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
-    std::size_t operator()(Index i) const { return (*this)((*entries)[static_cast<std::size_t>(i)].name); }
-  };
-  struct Equal {
-    using is_transparent = void;
-    const std::vector<Entry>* entries;
-    std::string_view name(std::string_view n) const { return n; }
-    std::string_view name(Index i) const { return (*entries)[static_cast<std::size_t>(i)].name; }
-    bool operator()(auto a, auto b) const { return name(a) == name(b); }
-  };
-  std::unordered_set<Index, Hash, Equal> set_;
-};
 
 DescriptionBuilder::DescriptionBuilder(std::string model_name, std::string file,
                                        const std::vector<Parameter>& parameters,
@@ -455,25 +428,6 @@ void DescriptionBuilder::numbers_in_bodies(std::string_view name, const std::vec
   description_.numbers.insert(description_.numbers.end(), values.begin(), values.end());
 }
 
-namespace {
-
-// The field that names the bodies of an entry, -1 if it has none.
-int bodies_field(const Kind& kind) {
-  for (std::size_t i = 0; i < kind.fields.size(); ++i)
-    if (kind.fields[i].type == FieldType::Bodies || kind.fields[i].type == FieldType::Body)
-      return static_cast<int>(i);
-  return -1;
-}
-
-bool is_pair(FieldType type) { return type == FieldType::Bodies || type == FieldType::Joints; }
-
-// Whether the i-th body of an entry carries what a field describes.
-bool carries(BodyAxes axes, int i) {
-  return axes == BodyAxes::Each || axes == (i == 0 ? BodyAxes::First : BodyAxes::Second);
-}
-
-}  // namespace
-
 // What is given in the axes of bodies is given for those that carry it, by the names that the entry has for them.
 void DescriptionBuilder::check_bodies(const Given& given) {
   const Field& kind_field = entry_->kind->fields[static_cast<std::size_t>(given.field)];
@@ -574,177 +528,6 @@ void DescriptionBuilder::end() {
   if (section_ == Section::Flexible) add_flexible_frame(description_.entries(Section::Flexible).size() - 1);
 }
 
-// The frame of a flexible body, or an interface: a body without numbers of its own, like the nodes of beams.
-void DescriptionBuilder::add_flexible_frame(std::size_t index) {
-  const Entry& entry = description_.entries(Section::Flexible)[index];
-  if (is_member(entry)) return check_member(entry);
-  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
-  bodies.push_back({entry.name,
-                    is_interface(entry) ? &flexible_interface_kind() : &flexible_frame_kind(),
-                    entry.line,
-                    static_cast<std::int32_t>(description_.numbers.size()),
-                    {}});
-  bodies.back().owner = static_cast<std::int32_t>(index);
-  bodies.back().owner_section = Section::Flexible;
-  if (names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1)) return;
-  finding(entry_path(Section::Flexible, entry.name), "there is a body of this name already",
-          "flexible bodies and their interfaces are bodies for joints and forces: choose another name",
-          entry.line);
-  bodies.pop_back();
-}
-
-// A member of a frame has the fields of a linear beam, but it is no body.
-void DescriptionBuilder::check_member(const Entry& member) {
-  for (std::size_t i = 0; i < member.fields.size(); ++i)
-    if (const std::string& name = member.kind->fields[i].name;
-        member.fields[i].given && concerns_whole_frame(name))
-      finding(fmt::format("{}.{}", entry_path(Section::Flexible, member.name), name),
-              "concerns the whole frame, not one of its members",
-              fmt::format("give it to '{}'", excerpt(member_owner(description_, member))), member.line);
-  if (names_[static_cast<std::size_t>(Section::Beams)]->contains(member.name))
-    finding(entry_path(Section::Flexible, member.name), "there is a beam of this name already",
-            "sensors look at places on both: choose another name", member.line);
-}
-
-// How many modes a body has depends on its interfaces.
-void DescriptionBuilder::add_modes() {
-  const std::vector<Entry>& entries = description_.entries(Section::Flexible);
-  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (is_interface(entries[i]) || is_member(entries[i])) continue;
-    const auto interfaces = std::count_if(entries.begin(), entries.end(), [&](const Entry& other) {
-      return is_interface(other) && other.fields[0].word >= 0 &&
-             interface_owner(description_, other) == entries[i].name;
-    });
-    const int points = modal_points(description_, entries[i], static_cast<int>(interfaces));
-    if (3 * points > kMostModes) {
-      finding(entry_path(Section::Flexible, entries[i].name) + ".modes",
-              fmt::format("expected at most {} modes, got {}", kMostModes, 3 * points),
-              "an interface adds six static deformations to those of method craig_bampton", entries[i].line);
-      continue;
-    }
-    for (int point = 0; point < points; ++point) {
-      bodies.push_back({fmt::format("{}.modes{}", entries[i].name, point + 1),
-                        &flexible_modes_kind(),
-                        entries[i].line,
-                        static_cast<std::int32_t>(description_.numbers.size()),
-                        {}});
-      bodies.back().owner = static_cast<std::int32_t>(i);
-      bodies.back().owner_section = Section::Flexible;
-      names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
-    }
-  }
-}
-
-// A body that rides on another one is held by a fixed joint, NAME.on, which leaves no rows (plan_tree in model/model.cpp).
-void DescriptionBuilder::add_riders() {
-  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
-  std::unordered_map<std::string_view, std::int32_t> index{{"ground", -1}};
-  for (std::size_t i = 0; i < bodies.size(); ++i) index.emplace(bodies[i].name, static_cast<std::int32_t>(i));
-  for (Entry& body : bodies) {
-    const int field = body.kind->field("on");
-    if (field < 0 || !body.fields[static_cast<std::size_t>(field)].given) continue;
-    const std::int32_t word = body.fields[static_cast<std::size_t>(field)].word;
-    if (word < 0) continue;  // reported before
-    const auto host = index.find(description_.words[static_cast<std::size_t>(word)]);
-    if (host == index.end()) {
-      failed_names_.push_back(body.name + ".on");  // the joint that it would have
-      continue;
-    }
-    body.rides = true;
-    body.host = host->second;
-  }
-  for (const Entry& body : bodies) {
-    if (!body.rides) continue;
-    const std::string path = entry_path(Section::Bodies, body.name) + ".on";
-    constexpr int kMostRiders = 100;
-    const Entry* carrier = &body;
-    for (int steps = 0; carrier->rides && carrier->host >= 0 && steps < kMostRiders; ++steps)
-      carrier = &bodies[static_cast<std::size_t>(carrier->host)];
-    if (carrier->rides && carrier->host >= 0) {
-      finding(path,
-              fmt::format("'{}' rides on itself, or on more than {} bodies one upon the other",
-                          excerpt(body.name), kMostRiders),
-              "one of them must move by itself, or ride on ground", body.line);
-      continue;
-    }
-    if (const int f = body.kind->field("formulation"); body.fields[static_cast<std::size_t>(f)].given)
-      finding(fmt::format("{}.formulation", entry_path(Section::Bodies, body.name)),
-              "a body with \"on\" has no coordinates of its own", "leave it out", body.line);
-    for (const char* name : {"position", "orientation", "velocity", "angular_velocity"})
-      if (const int f = body.kind->field(name); body.fields[static_cast<std::size_t>(f)].consistent)
-        finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), name),
-                "\"consistent\" is not allowed for a body that rides on another one",
-                "leave it out: it follows that body", body.line);
-    section_ = Section::Joints;
-    std::vector<Entry>& joints = description_.entries(Section::Joints);
-    const Kind* kind = find_kind(Section::Joints, "fixed");
-    joints.push_back({body.name + ".on", kind, body.line,
-                      static_cast<std::int32_t>(description_.numbers.size()),
-                      std::vector<FieldValue>(kind->fields.size())});
-    joints.back().rides = true;
-    joints.back().host = static_cast<std::int32_t>(&body - bodies.data());
-    names_[static_cast<std::size_t>(Section::Joints)]->insert(joints.size() - 1);
-    entry_ = &joints.back();
-    given_.clear();
-    words("between", body.host < 0 ? "ground" : bodies[static_cast<std::size_t>(body.host)].name, body.name,
-          body.line);
-    end();
-  }
-}
-
-// Joints and forces act on the material of a flexible body, that is on its interfaces.
-void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_field,
-                                         const std::string& word) {
-  const std::vector<Entry>& entries = description_.entries(Section::Flexible);
-  const std::string_view owner = std::string_view(word).substr(0, word.find('.'));
-  const auto body =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == owner; });
-  if (body == entries.end()) return;
-  const Entry& entry = description_.entries(section_)[index];
-  const std::string path = fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name);
-  if (kind_field.type == FieldType::Flexible) {
-    if (is_interface(*body))
-      finding(path, fmt::format("'{}' is an interface, expected a flexible body", excerpt(word)),
-              "name the body itself", entry.line);
-    else if (is_member(*body))
-      finding(path, fmt::format("'{}' is a member of a frame, expected a flexible body", excerpt(word)),
-              fmt::format("name the frame, '{}'", excerpt(member_owner(description_, *body))), entry.line);
-    else if (section_ == Section::Flexible && is_linear_beam(entry) && !is_beam_frame(*body))
-      finding(path,
-              fmt::format("expected a flexible body of type frame, got '{}' of type {}", excerpt(word),
-                          body->kind->type),
-              {}, entry.line);
-    return;
-  }
-  if (is_interface(*body) || (section_ == Section::Sensors && owner.size() == word.size())) return;
-  finding(path,
-          fmt::format("'{}' is not a place of the material of the flexible body '{}'", excerpt(word), owner),
-          fmt::format("give '{}' an interface and name that", owner), entry.line);
-}
-
-// A node is a body without numbers of its own: all that is known about it stands in the beam's fields.
-void DescriptionBuilder::add_beam_nodes(std::size_t index) {
-  const Entry& beam = description_.entries(Section::Beams)[index];
-  const BeamMesh mesh = beam_mesh(description_, beam);
-  if (mesh.elements == 0) {  // which was found before
-    failed_names_.push_back(beam.name);
-    return;
-  }
-  std::vector<Entry>& bodies = description_.entries(Section::Bodies);
-  for (int node = 0; node < mesh.nodes(); ++node) {
-    bodies.push_back({beam_node_name(beam.name, node, mesh),
-                      &beam_node_kind(),
-                      beam.line,
-                      static_cast<std::int32_t>(description_.numbers.size()),
-                      {},
-                      static_cast<std::int32_t>(index),
-                      Section::Beams,
-                      node});
-    names_[static_cast<std::size_t>(Section::Bodies)]->insert(bodies.size() - 1);
-  }
-}
-
 void DescriptionBuilder::finding(std::string path, std::string message, std::string hint, int line) {
   if (findings_.size() < kMaxFindings)
     findings_.push_back({description_.file, line, std::move(path), std::move(message), std::move(hint)});
@@ -764,233 +547,6 @@ void DescriptionBuilder::reject(std::string_view name, std::string_view part, st
   finding(field_path(name) + std::string(part), std::move(message), std::move(hint), line);
 }
 
-// Places on beams. A body may be a node of a beam, by its place: "wing[0.5]" becomes "wing.node4". True: there is nothing else to say.
-bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field, std::string& word) {
-  const BeamPlace place = parse_beam_place(word);
-  const std::string_view owner = word;
-  const std::string_view first = owner.substr(0, owner.find_first_of(".["));
-  if (std::find(failed_names_.begin(), failed_names_.end(), first) != failed_names_.end()) return true;
-  const bool body = kind_field.type != FieldType::Beam;
-  if (body && !place.given) return false;
-  const Entry& entry = description_.entries(section_)[index];
-  const auto say = [&](std::string message, std::string hint) {
-    finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name), std::move(message),
-            std::move(hint), entry.line);
-    return true;
-  };
-  // Sensors may look at sections of linear beams as at those of exact ones.
-  const bool linear_too = !body && section_ == Section::Sensors;
-  const Entry* beam = nullptr;
-  Suggestion suggestion(place.beam);
-  const auto look = [&](const Entry& candidate) {
-    suggestion.consider(candidate.name);
-    if (candidate.name == place.beam) beam = &candidate;
-  };
-  for (const Entry& candidate : description_.entries(Section::Beams)) look(candidate);
-  if (linear_too)
-    for (const Entry& candidate : description_.entries(Section::Flexible))
-      if (is_linear_beam(candidate)) look(candidate);
-  if (beam == nullptr) {
-    // A linear beam has no bodies along it, and line loads act on exact beams.
-    for (const Entry& candidate : description_.entries(Section::Flexible))
-      if (is_linear_beam(candidate) && candidate.name == place.beam)
-        return say(fmt::format("'{}' is a linear beam of a flexible body, expected one of `beams`",
-                               excerpt(place.beam)),
-                   fmt::format("give '{}' an interface there and name that",
-                               excerpt(is_member(candidate) ? member_owner(description_, candidate)
-                                                            : candidate.name)));
-    return say(fmt::format("there is no beam '{}'", excerpt(place.beam)), did_you_mean(suggestion.name()));
-  }
-  if (!place.valid)
-    return say(
-        fmt::format("expected a fraction of the length from 0 to 1 in brackets, got '{}'", excerpt(word)),
-        fmt::format("write {}[0.5] for the middle", beam->name));
-  if (!body) {
-    const bool wanted = section_ == Section::Sensors;
-    if (place.given == wanted) return true;
-    return wanted ? say(fmt::format("expected a place on the beam '{}'", beam->name),
-                        fmt::format("write {}[0.5] for the middle", beam->name))
-                  : say(fmt::format("expected the name of a beam, got '{}'", excerpt(word)),
-                        fmt::format("write {}", beam->name));
-  }
-  const BeamMesh mesh = beam_mesh(description_, *beam);
-  const int node = beam_node_at(mesh, place.fraction);
-  if (node < 0)
-    return say(fmt::format("the beam '{}' has no node at {}", beam->name, place.fraction),
-               fmt::format("its nodes are at the multiples of 1/{}", mesh.nodes() - 1));
-  word = beam_node_name(beam->name, node, mesh);
-  return true;
-}
-
-void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std::string& word) {
-  if (kind_field.type == FieldType::Body || kind_field.type == FieldType::Bodies ||
-      kind_field.type == FieldType::Beam)
-    if (resolve_beam(index, kind_field, word)) return;
-  const bool joint = kind_field.type == FieldType::Joint || kind_field.type == FieldType::Joints;
-  const Section target = joint                                    ? Section::Joints
-                         : kind_field.type == FieldType::State    ? Section::States
-                         : kind_field.type == FieldType::Force    ? Section::Forces
-                         : kind_field.type == FieldType::Flexible ? Section::Flexible
-                                                                  : Section::Bodies;
-  if (target == Section::Bodies && word == "ground") return;
-  if (names_[static_cast<std::size_t>(target)]->contains(word)) {
-    if (target == Section::Bodies || target == Section::Flexible) refuse_flexible(index, kind_field, word);
-    return;
-  }
-  const auto has_failed = [&](std::string_view name) {
-    return std::find(failed_names_.begin(), failed_names_.end(), name) != failed_names_.end();
-  };
-  if (has_failed(word) || has_failed(fmt::format("{}.*", section_name(target)))) return;
-  const Entry& entry = description_.entries(section_)[index];
-  std::string hint;
-  if (findings_.size() < kMaxFindings) {  // looking through all names is slow, for a model with many mistakes
-    Suggestion suggestion(word);
-    if (target == Section::Bodies) suggestion.consider("ground");
-    for (const Entry& candidate : description_.entries(target)) suggestion.consider(candidate.name);
-    hint = did_you_mean(suggestion.name());
-    for (const Section other :
-         {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
-      if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))
-        hint = fmt::format("'{}' is one of the {}", excerpt(word), section_name(other));
-    if (target == Section::Bodies && names_[static_cast<std::size_t>(Section::Beams)]->contains(word))
-      hint = fmt::format("'{0}' is a beam: name a place on it, {0}[0.5] for the middle", excerpt(word));
-    if (target == Section::Bodies)
-      for (const Entry& candidate : description_.entries(Section::Flexible))
-        if (is_member(candidate) && candidate.name == word.substr(0, word.find('.')))
-          hint = fmt::format("it is a member of '{0}': give '{0}' an interface and name that",
-                             excerpt(member_owner(description_, candidate)));
-  }
-  finding(fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name),
-          fmt::format("there is no {} '{}'",
-                      target == Section::Joints     ? "joint"
-                      : target == Section::States   ? "state"
-                      : target == Section::Forces   ? "force"
-                      : target == Section::Flexible ? "flexible body"
-                                                    : "body",
-                      excerpt(word)),
-          hint, entry.line);
-}
-
-void DescriptionBuilder::resolve_references(Section section) {
-  section_ = section;
-  const std::vector<Entry>& entries = description_.entries(section);
-  for (std::size_t e = 0; e < entries.size(); ++e) {
-    for (std::size_t f = 0; f < entries[e].fields.size(); ++f) {
-      const Field& kind_field = entries[e].kind->fields[f];
-      const std::int32_t word = entries[e].fields[f].word;
-      if (word < 0) continue;
-      const bool pair = is_pair(kind_field.type);
-      if (!pair && kind_field.type != FieldType::Body && kind_field.type != FieldType::Joint &&
-          kind_field.type != FieldType::State && kind_field.type != FieldType::Beam &&
-          kind_field.type != FieldType::Flexible && kind_field.type != FieldType::Force)
-        continue;
-      for (std::int32_t w = word; w < word + (pair ? 2 : 1); ++w)
-        resolve(e, kind_field, description_.words[static_cast<std::size_t>(w)]);
-      // Two names of one node of a beam.
-      if (pair && description_.words[static_cast<std::size_t>(word)] ==
-                      description_.words[static_cast<std::size_t>(word) + 1])
-        finding(fmt::format("{}.{}", entry_path(section, entries[e].name), kind_field.name),
-                fmt::format("expected two different bodies, got '{}' twice",
-                            excerpt(description_.words[static_cast<std::size_t>(word)])),
-                {}, entries[e].line);
-    }
-  }
-}
-
-// A point or direction in inertial axes belongs to a body by where the body stands in the initial configuration. A body whose position or
-// orientation is to be found, without a guess, stands nowhere: another mechanism would come out than the one that was meant.
-void DescriptionBuilder::check_found_bodies() {
-  struct Unknown {
-    std::string_view position, orientation;  // the names of the fields that assembly is to find; empty: known
-  };
-  std::unordered_map<std::string_view, Unknown> unknown;
-  const auto look = [&](const Entry& entry) {
-    const auto is_unknown = [&](std::string_view name) {
-      const int field = entry.kind->field(name);
-      if (field < 0 || entry.fields.empty()) return false;
-      const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
-      return value.consistent && value.first < 0;
-    };
-    Unknown found;
-    if (is_unknown("position")) found.position = "position";
-    for (const std::string_view name : {"orientation", "angle"})
-      if (is_unknown(name)) found.orientation = name;
-    if (!found.position.empty() || !found.orientation.empty()) unknown.emplace(entry.name, found);
-  };
-  for (const Entry& body : description_.entries(Section::Bodies)) look(body);
-  for (const Entry& body : description_.entries(Section::Flexible)) look(body);
-  if (unknown.empty()) return;
-
-  for (const Entry& body : description_.entries(Section::Bodies)) {
-    if (!body.rides || body.host < 0) continue;
-    const auto host =
-        unknown.find(description_.entries(Section::Bodies)[static_cast<std::size_t>(body.host)].name);
-    if (host == unknown.end()) continue;
-    const auto& [name, fields] = *host;
-    const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
-    for (const char* field : {"position", "orientation"})
-      if (body.fields[static_cast<std::size_t>(body.kind->field(field))].given)
-        finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), field),
-                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                            "'{}' is unknown",
-                            missing, excerpt(name), excerpt(name)),
-                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), body.line);
-  }
-  for (const Entry& entry : description_.entries(Section::Flexible))
-    if (is_interface(entry) && entry.fields[0].word >= 0)
-      if (const auto owner = unknown.find(interface_owner(description_, entry)); owner != unknown.end()) {
-        const auto& [name, fields] = *owner;
-        const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
-        finding(entry_path(Section::Flexible, entry.name) + ".at",
-                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                            "'{}' is unknown",
-                            missing, excerpt(name), excerpt(name)),
-                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
-      }
-  for (const Section section : {Section::Joints, Section::Forces, Section::Sensors})
-    for (const Entry& entry : description_.entries(section)) {
-      const int bodies = bodies_field(*entry.kind);
-      if (bodies < 0 || entry.fields[static_cast<std::size_t>(bodies)].word < 0) continue;
-      const std::int32_t word = entry.fields[static_cast<std::size_t>(bodies)].word;
-      const int count = is_pair(entry.kind->fields[static_cast<std::size_t>(bodies)].type) ? 2 : 1;
-      const auto name_of = [&](int i) -> const std::string& {
-        return description_.words[static_cast<std::size_t>(word + i)];
-      };
-      for (int i = 0; i < count; ++i) {
-        const auto body = unknown.find(name_of(i));
-        if (body == unknown.end()) continue;
-        const auto& [name, fields] = *body;
-        if (entry.kind->keeps_orientation && !fields.orientation.empty())
-          finding(
-              entry_path(section, entry.name),
-              fmt::format("keeps the relative orientation that the bodies have in the initial configuration, "
-                          "but the {} of '{}' is \"consistent\"",
-                          fields.orientation, excerpt(name)),
-              fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", fields.orientation), entry.line);
-        for (std::size_t f = 0; f < entry.fields.size(); ++f) {
-          const Field& field = entry.kind->fields[f];
-          if (!entry.fields[f].given || entry.fields[f].in_bodies || !carries(field.body_axes, i)) continue;
-          // A direction in body axes depends on the orientation alone, a point on the position as well.
-          const bool direction = field.unit.empty();
-          const std::string_view missing =
-              !direction && !fields.position.empty() ? fields.position : fields.orientation;
-          if (missing.empty()) continue;
-          const bool both = field.body_axes == BodyAxes::Each && count == 2;
-          finding(
-              fmt::format("{}.{}", entry_path(section, entry.name), field.name),
-              fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                          "'{}' is unknown",
-                          missing, excerpt(name), excerpt(name)),
-              fmt::format("give it in body axes, \"{}\": {{{}\"{}\": [...]}}, or give a guess, \"{}\": "
-                          "{{\"consistent\": ...}}",
-                          field.name, both ? fmt::format("\"{}\": [...], ", excerpt(name_of(1 - i))) : "",
-                          excerpt(name), missing),
-              entry.line);
-        }
-      }
-    }
-}
-
 Description DescriptionBuilder::finish() {
   // References to what was refused as a whole are not dangling: entries, sections and what a generator would have made.
   for (const Diagnostic& finding : findings_)
@@ -1003,6 +559,21 @@ Description DescriptionBuilder::finish() {
         failed_names_.push_back(finding.path.substr(name.size() + 1));
     }
   add_modes();
+  // The deflections of the bristles of contacts are states, whose rates the contacts add.
+  for (const Entry& force : description_.entries(Section::Forces))
+    for (int i = 0; i < bristle_states(force); ++i) {
+      section_ = Section::States;
+      std::vector<Entry>& states = description_.entries(Section::States);
+      const Kind* kind = find_kind(Section::States, "expression");
+      states.push_back({bristle_name(force.name, i), kind, force.line,
+                        static_cast<std::int32_t>(description_.numbers.size()),
+                        std::vector<FieldValue>(kind->fields.size())});
+      names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
+      entry_ = &states.back();
+      given_.clear();
+      word("rate", "0", force.line);
+      end();
+    }
   resolve_references(Section::Bodies);
   add_riders();
   for (Section section : kSections)

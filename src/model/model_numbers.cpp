@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "liedyn/lie/so3.h"
-#include "liedyn/model/beams/beam.h"
 #include "liedyn/model/bodies/rigid.h"
-#include "liedyn/model/flexible/body.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/model.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/part_start.h"
 #include "liedyn/model/sensors/list.h"
 #include "liedyn/model/typed_rotation.h"
 
@@ -42,35 +41,13 @@ Vec3T<S> vector_or_zero(const Inputs<S>& in, int field) {
   return field >= 0 && in.stored(field) ? in.vector(field) : Vec3T<S>(Vec3T<S>::Zero());
 }
 
-// Of a body that is the frame or an interface of a flexible one.
-template <class S>
-FlexibleStart<S> flexible_start_of(const Description& d, const Entry& body, const S* params) {
-  const auto& entries = d.entries(Section::Flexible);
-  const Entry& entry = entries[static_cast<std::size_t>(body.owner)];
-  if (!is_interface(entry)) return flexible_start(d, entry, entry, params);
-  const std::string& name = interface_owner(d, entry);
-  return flexible_start(
-      d, entry, *std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; }),
-      params);
-}
-
 template <class S>
 BodyStart<S> start_of(const Description& d, const Entry& body, const S* params) {
-  if (body.is_part_of(Section::Flexible)) {
+  if (body.is_part()) {
+    const PartStart<S> part = part_start(d, body, params);
     BodyStart<S> out;
-    if (body.kind->is_modal) return out;  // relaxed
-    const Pose<S> pose = flexible_start_of(d, body, params).pose;
-    out.position = pose.p;
-    out.rotation = SO3<S>::from_matrix(pose.R);
-    return out;
-  }
-  if (body.is_part_of(Section::Beams)) {
-    const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.owner)];
-    const Pose<S> pose =
-        beam_curve(Inputs<S>(d, beam, params, nullptr)).at(beam_mesh(d, beam).fraction(body.node));
-    BodyStart<S> out;
-    out.position = pose.p;
-    out.rotation = SO3<S>::from_matrix(pose.R);
+    out.position = part.position;
+    out.rotation = part.rotation;
     return out;
   }
   const BodyFields f(*body.kind);
@@ -252,43 +229,20 @@ template void derive_numbers(const Model&, const Varied*, NumbersOf<Varied>&);
 
 namespace {
 
-// A beam begins to move as a rigid body.
+// A part of a beam or of a flexible body begins to move as a piece of a rigid body.
 template <class S>
-void start_beam_node(const Description& d, const Entry& body, const S* params, const Node& node,
-                     InitialOf<S>& out) {
-  const Entry& beam = d.entries(Section::Beams)[static_cast<std::size_t>(body.owner)];
-  const Inputs<S> in(d, beam, params, nullptr);
-  const BodyStart<S> start = start_of(d, body, params);
-  const Mat3T<S> R = start.rotation.R();
-  const Vec3T<S> omega = vector_or_zero(in, kBeamAngularVelocity);
-  const Vec3T<S> arm = start.position - in.vector(kBeamFrom);
-  const Vec3T<S> velocity = vector_or_zero(in, kBeamVelocity) + omega.cross(arm);
+void start_part(const Description& d, const Entry& body, const S* params, const Node& node,
+                InitialOf<S>& out) {
+  if (body.kind->is_modal) return;  // relaxed
+  const PartStart<S> start = part_start(d, body, params);
   S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
   Eigen::Map<Vec3T<S>>{q} = start.position;
   store_rotation(start.rotation, q);
-  Eigen::Map<Vec3T<S>>{v} = node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * velocity) : velocity;
-  Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type) ? omega : Vec3T<S>(R.transpose() * omega);
-  for (int k = 0; k < 3; ++k) {
-    const auto i = static_cast<std::size_t>(node.v + k);
-    if (beam.fields[kBeamVelocity].consistent) out.free_velocity[i] = true;
-    if (beam.fields[kBeamAngularVelocity].consistent) out.free_velocity[i + 3] = true;
-  }
-}
-
-// So does a flexible body.
-template <class S>
-void start_flexible(const Description& d, const Entry& body, const S* params, const Node& node,
-                    InitialOf<S>& out) {
-  if (body.kind->is_modal) return;
-  const FlexibleStart<S> start = flexible_start_of(d, body, params);
-  const Mat3T<S>& R = start.pose.R;
-  S *q = out.q.data() + node.q, *v = out.v.data() + node.v;
-  Eigen::Map<Vec3T<S>>{q} = start.pose.p;
-  store_rotation(SO3<S>::from_matrix(R), q);
   Eigen::Map<Vec3T<S>>{v} =
-      node.type == NodeType::SE3 ? Vec3T<S>(R.transpose() * start.velocity) : start.velocity;
-  Eigen::Map<Vec3T<S>>{v + 3} =
-      turns_rotation(node.type) ? start.angular_velocity : Vec3T<S>(R.transpose() * start.angular_velocity);
+      node.type == NodeType::SE3 ? Vec3T<S>(start.R.transpose() * start.velocity) : start.velocity;
+  Eigen::Map<Vec3T<S>>{v + 3} = turns_rotation(node.type)
+                                    ? start.angular_velocity
+                                    : Vec3T<S>(start.R.transpose() * start.angular_velocity);
   for (int k = 0; k < 3; ++k) {
     const auto i = static_cast<std::size_t>(node.v + k);
     out.free_position[i] = start.free_position;
@@ -355,12 +309,8 @@ InitialOf<S> initial_values(const Model& m, const S* params) {
     if (node_index < 0) continue;  // at the zero of its joint
     const Entry& body = d.entries(Section::Bodies)[i];
     const Node& node = m.nodes[static_cast<std::size_t>(node_index)];
-    if (body.is_part_of(Section::Beams)) {
-      start_beam_node(d, body, params, node, out);
-      continue;
-    }
-    if (body.is_part_of(Section::Flexible)) {
-      start_flexible(d, body, params, node, out);
+    if (body.is_part()) {
+      start_part(d, body, params, node, out);
       continue;
     }
     const BodyFields f(*body.kind);

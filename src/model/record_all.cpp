@@ -2,26 +2,15 @@
 
 #include <string>
 
+#include "liedyn/model/edit_description.h"
+
 namespace liedyn {
-namespace {
-
-void add_sensor(Description& d, const std::string& of, std::string_view type, std::string_view name) {
-  const Kind* kind = find_kind(Section::Sensors, type);
-  Entry entry{of + "." + std::string(name), kind, 0, static_cast<std::int32_t>(d.numbers.size()),
-              std::vector<FieldValue>(kind->fields.size())};
-  FieldValue& value = entry.fields[static_cast<std::size_t>(kind->field("of"))];
-  value.word = static_cast<std::int32_t>(d.words.size());
-  value.given = true;
-  d.words.push_back(of);
-  d.entries(Section::Sensors).push_back(std::move(entry));
-}
-
-}  // namespace
 
 void record_all(Description& d) {
   const auto add = [&](const Entry& entry, std::initializer_list<std::string_view> types) {
     const std::string name = entry.name;
-    for (const std::string_view type : types) add_sensor(d, name, type, type);
+    for (const std::string_view type : types)
+      add_entry(d, Section::Sensors, name + "." + std::string(type), type, "of", name);
   };
   for (const Entry& body : d.entries(Section::Bodies)) {
     if (body.is_part()) continue;
@@ -34,12 +23,15 @@ void record_all(Description& d) {
     if (joint.kind->coordinates.angle) add(joint, {"joint_angle", "joint_angle_rate"});
     if (joint.kind->coordinates.displacement) add(joint, {"joint_displacement", "joint_displacement_rate"});
     if (joint.kind->field("between") >= 0) add(joint, {"reaction_force", "reaction_torque"});
+    // Drives do work; joints that do not depend on time do none.
+    if (joint.kind->type.starts_with("prescribed_")) add(joint, {"power"});
   }
   for (const Entry& force : d.entries(Section::Forces)) {
     add(force, {"power"});
     if (force.kind->field("joint") >= 0 || force.kind->field("points") >= 0) add(force, {"effort"});
   }
-  for (const Entry& state : d.entries(Section::States)) add_sensor(d, state.name, "state", "value");
+  for (const Entry& state : d.entries(Section::States))
+    add_entry(d, Section::Sensors, state.name + ".value", "state", "of", state.name);
 }
 
 }  // namespace liedyn

@@ -33,6 +33,9 @@ void check_kind(std::string_view what, const Kind& kind) {
     if (!is_name(field.name) || field.name == "type")
       refuse(field.name, "expected a name of letters, digits and underscores other than 'type'");
     if (kind.field(field.name) != static_cast<int>(i)) refuse(field.name, "this name is given twice");
+    if (field.index >= 0 && field.index != static_cast<int>(i))
+      refuse(field.name, fmt::format("elements read it with the index {}, but it is field {} of the list",
+                                     field.index, i));
     const bool chooses = field.type == FieldType::Choice || field.type == FieldType::Choices;
     if (chooses && field.choices.empty()) refuse(field.name, "there is nothing to choose from");
     if (field.type == FieldType::Choices && field.choices.size() > 32)

@@ -13,8 +13,10 @@
 
 namespace liedyn {
 
+// A joint holds its rows in every formulation; it has no coordinates that drives, friction and joint sensors could name.
 void register_joint(ListedKind kind);
 void register_force(ListedKind kind);
+// A sensor looks at the body in its field "of" (a point of it, "at"), at the two in "between" (and their "points"), or at a joint, force or state.
 void register_sensor(ListedSensor sensor);
 
 // What is checked: the fields, and the places of an element's frames. `what` is "force", say.

@@ -96,6 +96,9 @@ class Assembly {
         .set("between", "third", "lever")
         .set("at", {1, 1, 1})
         .set("axis", {1, 2, 3});
+    builder.body("crank", "rigid").set("mass", {0.5}).set("inertia", {1, 1, 1}).set("position", {2, 4, 3});
+    builder.joint("pivot", "revolute").set("between", "third", "crank").set("at", {1, 4, 1});
+    builder.set("axis", {1, 2, 3});
     // A beam of each kind of elements, held by the last body.
     for (const char* element : {"two_node", "three_node"}) {
       const std::string blade = fmt::format("blade_{}", element);
@@ -117,6 +120,12 @@ class Assembly {
         builder.force(fmt::format("force{}", count++), force.type);
         add_pair(builder, force, "", "", false, random);
         builder.set("joint", std::string("hinge"));
+        continue;
+      }
+      if (force.field("joints") >= 0) {
+        builder.force(fmt::format("force{}", count++), force.type);
+        add_pair(builder, force, "", "", false, random);
+        builder.set("joints", "hinge", "pivot");
         continue;
       }
       for (const char* body : {"first", "second", "third", "dot"}) {
@@ -274,14 +283,14 @@ TEST(Physics, IsTheSameAboutEveryReferencePoint) {
 }
 
 TEST(Physics, IsTheSameWithTheBodiesOfAJointExchangedAndReactionsAreOpposite) {
-  // These are other joints when the other body carries their line, plane or axes, or is the one that is driven.
+  // These are other joints when the other body carries their line, plane or axes, or is the one that is driven, or that hangs on more strands.
   for_each_assembly(
       [](const Assembly& assembly, const std::string& formulation, Deviation& deviation) {
         deviation.note(assembly.physics(formulation, false, true),
                        assembly.physics(formulation, false, false), -1);
       },
       {"point_on_line", "point_on_plane", "generic", "rolling_disc", "prescribed_velocity",
-       "planar_point_on_line"});
+       "planar_point_on_line", "gear_mesh", "pulley"});
 }
 
 // Actio = reactio and Newton's and Euler's laws, by sensors alone: a pendulum body hangs on a spherical joint.

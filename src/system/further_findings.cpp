@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "liedyn/model/flexible/kinds.h"
 #include "liedyn/system/initial.h"
 
 namespace liedyn {
@@ -41,6 +42,7 @@ int references(FieldType type) {
     case FieldType::Joint:
     case FieldType::State:
     case FieldType::Beam:
+    case FieldType::Force:
     case FieldType::Flexible: return 1;
     case FieldType::Bodies:
     case FieldType::Joints: return 2;
@@ -172,7 +174,7 @@ class SoundPart {
     return false;
   }
 
-  bool is_there(FieldType type, std::string_view name) {
+  bool is_there(Section referring, FieldType type, std::string_view name) {
     const auto among = [&](Section section, std::string_view wanted) {
       const auto found = names(section).find(wanted);
       return found != names(section).end() && !dropped(section)[found->second];
@@ -181,10 +183,14 @@ class SoundPart {
       case FieldType::Joint:
       case FieldType::Joints: return among(Section::Joints, name);
       case FieldType::State: return among(Section::States, name);
+      case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
       case FieldType::Beam: {
         const std::string_view beam = name.substr(0, name.find_first_of(".["));
-        return among(Section::Beams, beam) || among(Section::Flexible, beam);
+        if (among(Section::Beams, beam)) return true;
+        // Only sensors look at linear beams; another flexible body of this name is none.
+        return referring == Section::Sensors && among(Section::Flexible, beam) &&
+               is_linear_beam(d_.entries(Section::Flexible)[names(Section::Flexible)[beam]]);
       }
       default: return name == "ground" || among(Section::Bodies, name);
     }
@@ -204,7 +210,7 @@ class SoundPart {
           const std::int32_t word = entry.fields[f].word;
           if (word < 0) continue;
           for (int k = 0; k < references(field.type); ++k)
-            depends = depends || !is_there(field.type, d_.words[at(word + k)]);
+            depends = depends || !is_there(section, field.type, d_.words[at(word + k)]);
           if (field.holds_expression) depends = any_name_may_be_bad_ || names_bad(d_.words[at(word)]);
         }
         if (depends) any = drop(section, i);
@@ -229,7 +235,7 @@ class SoundPart {
     const auto move = [&](std::int32_t& index, Section section) {
       if (index >= 0) index = moved[static_cast<std::size_t>(section)][at(index)];
     };
-    for (const Section section : {Section::Bodies, Section::Joints})
+    for (const Section section : kSections)
       for (Entry& entry : d_.entries(section)) {
         move(entry.owner, entry.owner_section);
         move(entry.host, Section::Bodies);

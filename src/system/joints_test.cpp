@@ -85,9 +85,11 @@ Freedom directions(const std::string& free_places, const std::string& free_turns
 
 constexpr double kPitch = 0.7;
 
-// Joints that act in the coordinates of others, and those at velocity level, are tested in integrators/mechanisms_test.cpp.
+// Joints that act in the coordinates of others, and those at velocity level, are tested in integrators/mechanisms_test.cpp; a rope, which
+// holds two bodies by a third, in integrators/gears_and_ropes_test.cpp.
 bool has_free_motions(const Kind& kind) {
-  return kind.field("joint") < 0 && kind.field("joints") < 0 && kind.type != "rolling_disc";
+  return kind.field("joint") < 0 && kind.field("joints") < 0 && kind.type != "rolling_disc" &&
+         kind.type != "pulley";
 }
 
 // Every other listed kind.

@@ -361,5 +361,88 @@ TEST_P(NewtonMatrix, SimplifiedLeavesOutTheTangentOperatorsOnly) {
   }
 }
 
+// Contacts and stops. Their forces have kinks: where a contact begins or a point of it, where the nearest points change, where N reaches 0 and where
+// bristles yield. Differences across a kink say nothing, however good the matrix is: d^1.5 has no second derivative at d = 0, where they err by the root of
+// their step. At a kink the differences of the two sides differ, so that these find it without looking at the matrix. Each column is compared with the
+// largest step for which both sides agree.
+struct ColumnsOfContacts {
+  int all = 0, with_largest_step = 0, with_some_step = 0, touching = 0, samples = 0;
+  double worst = 0;               // of the columns that are smooth
+  double worst_across_kinks = 0;  // of all columns, with the largest step
+};
+
+void compare_columns(const System& system, const State& state, Work& work, std::vector<double> State::*part,
+                     const Seeding& force, ColumnsOfContacts& out) {
+  const int nv = system.model().nv;
+  MatrixRequest request;
+  request.force = force;
+  request.velocity_row = {0, 1, 0};
+  system.jacobian(state, work, {true, true, true}, request);
+  const Eigen::MatrixXd matrix =
+      dense_matrix(block_pattern(system.model(), IndexForm::Index3), *work.solver).topLeftCorner(nv, nv);
+  const auto residual = [&](int column, double step) -> Eigen::VectorXd {
+    const Eigen::VectorXd d = step * Eigen::VectorXd::Unit(nv, column);
+    State at = part == nullptr ? moved(system, state, d) : state;
+    if (part != nullptr) (at.*part)[static_cast<std::size_t>(column)] += step;
+    system.residual(at, work, {true, true, true});
+    return as_vector(work.r);
+  };
+  constexpr double kSteps[] = {1e-3, 1e-4, 1e-5}, kSmooth = 1e-6;
+  for (int column = 0; column < nv; ++column) {
+    ++out.all;
+    const Eigen::VectorXd here = residual(column, 0), exact = matrix.col(column);
+    for (const double h : kSteps) {
+      const Eigen::VectorXd up = residual(column, h), half_up = residual(column, h / 2),
+                            down = residual(column, -h), half_down = residual(column, -h / 2);
+      const Eigen::VectorXd forward = (4 * half_up - up - 3 * here) / h,
+                            backward = (3 * here - 4 * half_down + down) / h;
+      const Eigen::VectorXd central = (4 * (half_up - half_down) / h - (up - down) / (2 * h)) / 3;
+      const double scale = std::max(1.0, central.cwiseAbs().maxCoeff());
+      const double error = (exact - central).cwiseAbs().maxCoeff() / scale;
+      if (h == kSteps[0]) out.worst_across_kinks = std::max(out.worst_across_kinks, error);
+      if ((forward - backward).cwiseAbs().maxCoeff() > kSmooth * scale) continue;
+      out.worst = std::max(out.worst, error);
+      ++out.with_some_step;
+      if (h == kSteps[0]) ++out.with_largest_step;
+      break;
+    }
+  }
+}
+
+class ContactMatrix : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(InFormulation, ContactMatrix, testing::ValuesIn(formulations()), name_of_parameter);
+
+TEST_P(ContactMatrix, IsTheDerivativeOfTheResidualAwayFromKinks) {
+  constexpr int kSamples = 12;
+  for (const Kind& kind : kinds(Section::Forces)) {
+    if (!has_kinks(kind)) continue;
+    Random random(5);
+    ColumnsOfContacts found;
+    for (int sample = 0; sample < kSamples; ++sample) {
+      ModelBuilder builder({0, 0, 0});
+      for (const char* body : {"first", "second"}) {
+        builder.body(body, "rigid");
+        set_random_fields(builder, *find_kind(Section::Bodies, "rigid"), random);
+        builder.set("formulation", std::string("model"));
+      }
+      add_between(builder, Section::Forces, kind, sample % 3 == 0 ? "ground" : "first", "second", random);
+      builder.sensor("stored", "energy").set("part", std::string("potential"));
+      const System system = make_system(builder.finish(), GetParam());
+      Work work(system);
+      const State state = random_state(system, random);
+      ++found.samples;
+      if (sensed(system, state, work)[0] > 0) ++found.touching;
+      compare_columns(system, state, work, nullptr, {1, 0, 0}, found);
+      compare_columns(system, state, work, &State::v, {0, 1, 0}, found);
+    }
+    fmt::print("  {:<24} touches in {} of {}; smooth columns {} and {} of {}; across kinks {:.1e}\n",
+               kind.type, found.touching, found.samples, found.with_largest_step, found.with_some_step,
+               found.all, found.worst_across_kinks);
+    expect_at_most(found.worst, 1e-6, fmt::format("{}, {}: K and C", GetParam(), kind.type));
+    EXPECT_GE(found.touching, kSamples / 3) << kind.type;
+    EXPECT_GE(found.with_some_step, 0.95 * found.all) << kind.type;
+  }
+}
+
 }  // namespace
 }  // namespace liedyn

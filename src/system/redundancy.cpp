@@ -165,11 +165,12 @@ std::vector<int> dependent_rows(const System& system, const State& state, double
 }
 
 bool factorize_accelerations(const System& system, const State& given, Work& work) {
-  // Friction depends on multipliers, and its derivative would stand beside B^T: at rest there is none.
+  // Friction and teeth depend on multipliers, and their derivatives would stand beside B^T: at rest and without loads there are none.
   State still;
   if (system.model().forces_use_multipliers) {
     still = given;
     std::fill(still.v.begin(), still.v.end(), 0.0);
+    std::fill(still.lambda.begin(), still.lambda.end(), 0.0);
   }
   const State& state = system.model().forces_use_multipliers ? still : given;
   MatrixRequest request;

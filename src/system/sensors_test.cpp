@@ -157,6 +157,7 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"applied_torque_second", k.R.transpose() * (-k.brake * nut_spin)},
           {"effort", scalar(-k.brake * k.nut_omega)},
           {"power", scalar(-k.brake * k.nut_omega * k.nut_omega)},
+          {"work", scalar(0)},  // at the start
           {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},
           {"energy_second", scalar(k.kinetic())},

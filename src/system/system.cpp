@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "liedyn/model/sensors/list.h"
 #include "liedyn/system/evaluation.h"
 
 namespace liedyn {
@@ -428,7 +429,7 @@ void System::follow_sensors(const Evaluation& e, std::vector<double>& angles) co
 void System::continue_sensors(std::vector<double>& memory, State& state, Work& work) const {
   bool any = false;
   for (const Sensor& sensor : model_->sensors)
-    for (int i = 0; sensor.angle >= 0 && i < sensor.components; ++i, any = true)
+    for (int i = 0; sensor.angle >= 0 && !is_work(sensor) && i < sensor.components; ++i, any = true)
       state.angles[at(sensor.angle + i)] = memory[at(sensor.angle + i)];
   if (!any) return;
   follow_sensors(prepare(state, work, {}), state.angles);

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "liedyn/base/dual.h"
 #include "liedyn/model/common_fields.h"
+#include "liedyn/model/forces/bristle_contact.h"
+#include "liedyn/model/forces/relative_partials.h"
 #include "liedyn/model/typed_rotation.h"
 
 namespace liedyn {
@@ -27,17 +28,12 @@ Field required_length(std::string name, std::string summary, Range range) {
 Field optional_length(std::string name, std::string summary) {
   return number(std::move(name), "m", std::move(summary), {0}, Range::NonNegative, false);
 }
-BodyAxes carried_by(int body) { return body == 0 ? BodyAxes::First : BodyAxes::Second; }
-
-// The twist of the first frame as the second would have it, were both one rigid body: (u, w) -> (Q u + r x Q w, Q w) with Q = R_2^T R_1,
-// r = R_2^T (p_1 - p_2).
-Mat6 to_second(const FramePair<double>& f) {
-  const Mat3 Q = f[1].R.transpose() * f[0].R;
-  const Vec3 r = f[1].R.transpose() * (f[0].p - f[1].p);
-  Mat6 A;
-  A << Q, skew(r) * Q, Mat3::Zero(), Q;
-  return A;
+constexpr int kMostSamples = 1000;
+template <class S>
+int samples(const Inputs<S>& in, int field) {
+  return in.entry().fields[static_cast<std::size_t>(field)].integer();
 }
+BodyAxes carried_by(int body) { return body == 0 ? BodyAxes::First : BodyAxes::Second; }
 
 }  // namespace
 
@@ -99,7 +95,33 @@ void BoxShape::derive(const Inputs<S>& in, int first, int, S* p) {
   Eigen::Map<Mat3T<S>>{p + 3} = typed_rotation(in, first + 1).R();
 }
 void BoxShape::check(const Inputs<double>& in, int first, std::string& message, std::string&) {
-  if (in.vector(first).minCoeff() < 0) message = "size: must not be negative";
+  if (in.vector(first).minCoeff() < 0)
+    message = in.kind().fields[static_cast<std::size_t>(first)].name + ": must not be negative";
+}
+
+std::vector<Field> SampledBoxShape::shape_fields(int body) {
+  std::vector<Field> out = BoxShape::shape_fields(body);
+  out.push_back({.name = "samples",
+                 .type = FieldType::Integer,
+                 .unit = "",
+                 .summary =
+                     "Points between the ends of each edge, and of the axis of a capsule, where contact "
+                     "is looked for besides the ends.",
+                 .defaults = {3},
+                 .range = Range::NonNegative});
+  return out;
+}
+template <class S>
+void SampledBoxShape::derive(const Inputs<S>& in, int first, int body, S* p) {
+  BoxShape::derive(in, first, body, p);
+  p[BoxShape::numbers] = S(samples(in, first + BoxShape::fields));
+}
+void SampledBoxShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
+  BoxShape::check(in, first, message, hint);
+  if (const int count = samples(in, first + BoxShape::fields); message.empty() && count > kMostSamples) {
+    message = fmt::format("samples: expected at most {}, got {}", kMostSamples, count);
+    hint = "each of them is looked at in every evaluation";
+  }
 }
 
 std::vector<Field> DiscShape::shape_fields(int body) {
@@ -172,52 +194,36 @@ void Contact<First, Second>::derive(const Inputs<S>& in, S* p) {
 }
 
 template <class First, class Second>
-void Contact<First, Second>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+void Contact<First, Second>::check_shapes(const Inputs<double>& in, std::string& message, std::string& hint) {
   First::check(in, kFirst, message, hint);
   if (message.empty()) Second::check(in, kSecond, message, hint);
   if (message.empty()) check_normal(in, kNormal, message, hint);
+}
+template <class First, class Second>
+void Contact<First, Second>::check(const Inputs<double>& in, std::string& message, std::string& hint) {
+  check_shapes(in, message, hint);
   if (message.empty()) check_friction(in, kFriction, message, hint);
 }
 
-// By dual numbers, for increments and twists of the second frame. Wrenches in body axes do not change if both bodies move together, nor if
-// both have the velocities of one rigid body besides: K_i1 = -K_i2 A, C_i1 = -C_i2 A.
 template <class First, class Second>
 void Contact<First, Second>::partials(const World<double>&, const FramePair<double>& f, const double* p,
                                       ForcePartials<2>& d) {
+  if (approach(f, p).depth > 0) return relative_partials<Contact>(f, p, d);
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 2; ++j) d.K[i][j].setZero(), d.C[i][j].setZero();
-  if (!(approach(f, p).depth > 0)) return;
-  using Moving = Dual<double, 12>;
-  FramePair<Moving> m;
-  for (std::size_t i = 0; i < 2; ++i) {
-    m[i].R = f[i].R.template cast<Moving>();
-    m[i].p = f[i].p.template cast<Moving>();
-    m[i].V = f[i].V.template cast<Moving>();
-  }
-  Vec6T<Moving> increment;
-  for (int k = 0; k < 6; ++k) {
-    increment[k] = seed<12>(0.0, k);
-    m[1].V[k].d[static_cast<std::size_t>(6 + k)] = 1;
-  }
-  static_cast<Pose<Moving>&>(m[1]) = perturbed<Moving>(m[1], increment);
-  std::array<Moving, numbers> own;
-  for (std::size_t i = 0; i < own.size(); ++i) own[i] = Moving(p[i]);
-  std::array<Vec6T<Moving>, 2> W;
-  wrench(World<Moving>(), m, own.data(), W);
-  const Mat6 A = to_second(f);
-  for (int i = 0; i < 2; ++i) {
-    for (int r = 0; r < 6; ++r)
-      for (int c = 0; c < 6; ++c) {
-        const Moving& w = W[static_cast<std::size_t>(i)][r];
-        d.K[i][1](r, c) = w.d[static_cast<std::size_t>(c)];
-        d.C[i][1](r, c) = w.d[static_cast<std::size_t>(6 + c)];
-      }
-    d.K[i][0] = -d.K[i][1] * A;
-    d.C[i][0] = -d.C[i][1] * A;
-  }
 }
 
 namespace {
+
+// A contact with bristles is a batch of its own.
+unsigned bristle_shape(const Description& d, const Entry& entry) {
+  return has_bristles(entry) ? 1 + static_cast<unsigned>(&entry - d.entries(Section::Forces).data()) : 0;
+}
+template <class First, class Second>
+std::unique_ptr<Batch> make_contact(unsigned shape) {
+  if (shape == 0) return make_watched<Contact<First, Second>>(0);
+  return std::make_unique<BristleContacts<First, Second>>();
+}
 
 template <class First, class Second>
 ListedKind contact_kind(std::string type, std::string summary) {
@@ -243,7 +249,14 @@ ListedKind contact_kind(std::string type, std::string summary) {
   add(second, E::kSecond);
   add(normal_fields(1.5), E::kNormal);
   add(friction_fields(), E::kFriction);
-  return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<E>};
+  if constexpr (contact_points<First, Second> == 0) {
+    return {{std::move(type), std::move(summary), std::move(fields)}, &make_watched<E>};
+  } else {
+    add(bristle_fields(), E::kBristles);
+    return {{std::move(type), std::move(summary), std::move(fields)},
+            &make_contact<First, Second>,
+            &bristle_shape};
+  }
 }
 
 }  // namespace
@@ -263,6 +276,10 @@ template void Contact<SphereShape, BoxShape>::partials(const World<double>&, con
                                                        const double*, ForcePartials<2>&);
 template void Contact<CapsuleShape, CapsuleShape>::partials(const World<double>&, const FramePair<double>&,
                                                             const double*, ForcePartials<2>&);
+template void Contact<CapsuleShape, SampledBoxShape>::partials(const World<double>&, const FramePair<double>&,
+                                                               const double*, ForcePartials<2>&);
+template void Contact<BoxShape, SampledBoxShape>::partials(const World<double>&, const FramePair<double>&,
+                                                           const double*, ForcePartials<2>&);
 template void Contact<PlaneShape, DiscShape>::partials(const World<double>&, const FramePair<double>&,
                                                        const double*, ForcePartials<2>&);
 template void Contact<BearingShape, JournalShape>::partials(const World<double>&, const FramePair<double>&,
@@ -283,6 +300,11 @@ std::vector<ListedKind> contact_kinds() {
       contact_kind<SphereShape, BoxShape>(
           "contact_sphere_box", "A sphere or a point of the first body touches a box of the second."),
       contact_kind<CapsuleShape, CapsuleShape>("contact_capsule_capsule", "Two capsules touch each other."),
+      contact_kind<CapsuleShape, SampledBoxShape>(
+          "contact_capsule_box",
+          "The ends of a capsule of the first body, and points of its axis, touch a box of the second."),
+      contact_kind<BoxShape, SampledBoxShape>(
+          "contact_box_box", "Two boxes touch each other, at corners and at points of their edges."),
       contact_kind<PlaneShape, DiscShape>(
           "wheel", "A wheel of the second body rolls and slides on a plane of the first, or lifts off."),
       contact_kind<BearingShape, JournalShape>(

@@ -4,7 +4,9 @@
 //   d' = -n.u,    F = N n + T    on the second body, -F on the first, both at P
 //
 // with N and T of model/forces/contact_law.h and the sliding velocity u - n (n.u). A plane fills the half space below it. It touches a capsule
-// at its two ends, a box at its eight corners; other shapes touch at the points that are nearest to each other. The shapes:
+// at its two ends, a box at its eight corners. Two boxes touch where corners and points of the edges of one are inside the other, a box touches a
+// capsule at its ends and at points of its axis; at each of these points with the whole stiffness. Other shapes touch at the points that are
+// nearest to each other. The shapes:
 //
 //   sphere     centre and radius; a point has the radius 0
 //   capsule    the points within a radius of a segment: centre, direction, length
@@ -18,6 +20,8 @@
 #include "liedyn/model/forces/watched_contact.h"
 
 namespace liedyn {
+
+inline constexpr int kFrictionFields = 4;
 
 template <class S>
 using FramePair = std::array<Motion<S>, 2>;
@@ -63,6 +67,14 @@ struct BoxShape {
   static constexpr const char* point = "the centre of the box";
   static constexpr int numbers = 12, fields = 2;  // half of the edges, their directions
   static constexpr bool oriented = true;
+  static std::vector<Field> shape_fields(int body);
+  template <class S>
+  static void derive(const Inputs<S>& in, int first, int body, S* p);
+  static void check(const Inputs<double>& in, int first, std::string& message, std::string& hint);
+};
+// With the number of points of its edges, or of the other's axis, between their ends.
+struct SampledBoxShape : BoxShape {
+  static constexpr int numbers = BoxShape::numbers + 1, fields = BoxShape::fields + 1;
   static std::vector<Field> shape_fields(int body);
   template <class S>
   static void derive(const Inputs<S>& in, int first, int body, S* p);
@@ -189,11 +201,12 @@ void touch(CapsuleShape, CapsuleShape, const FramePair<S>& f, const S* a, const 
   }
   touch_points<S>(f[0].p + s * h1, a[3], f[1].p + t * h2, b[3], visit);
 }
-// Outside of the box its nearest point, inside the nearest face.
+// A point with a radius and a box: outside of the box its nearest point, inside the nearest face. `normal_out`: the box is the first body.
 template <class S, class Visit>
-void touch(SphereShape, BoxShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
-  const Mat3T<S> axes = f[1].R * Eigen::Map<const Mat3T<S>>(b + 3);
-  const Vec3T<S> x = axes.transpose() * (f[0].p - f[1].p), half = vector_at(b);
+void touch_box(const Vec3T<S>& center, const S& radius, const Pose<S>& body, const S* box, bool normal_out,
+               Visit&& visit) {
+  const Mat3T<S> axes = body.R * Eigen::Map<const Mat3T<S>>(box + 3);
+  const Vec3T<S> x = axes.transpose() * (center - body.p), half = vector_at(box);
   bool inside = true;
   int face = 0;
   Vec3T<S> nearest, left;
@@ -203,11 +216,56 @@ void touch(SphereShape, BoxShape, const FramePair<S>& f, const S* a, const S* b,
     inside = inside && left[k] >= S(0);
     if (left[k] < left[face]) face = k;
   }
-  if (!inside) return touch_points<S>(f[0].p, a[0], f[1].p + axes * nearest, S(0), visit);
+  if (!inside) {
+    const Vec3T<S> on_box = body.p + axes * nearest;
+    if (normal_out) return touch_points<S>(on_box, S(0), center, radius, visit);
+    return touch_points<S>(center, radius, on_box, S(0), visit);
+  }
   const Vec3T<S> outward = (x[face] < S(0) ? S(-1) : S(1)) * axes.col(face);
-  const S depth = a[0] + left[face];
+  const S depth = radius + left[face];
   if (!visit.skips(depth))
-    visit(depth, Vec3T<S>(-outward), Vec3T<S>(f[0].p + (left[face] - a[0]) / 2 * outward));
+    visit(depth, normal_out ? outward : Vec3T<S>(-outward),
+          Vec3T<S>(center + (left[face] - radius) / 2 * outward));
+}
+template <class S, class Visit>
+void touch(SphereShape, BoxShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
+  touch_box<S>(f[0].p, a[0], f[1], b, false, visit);
+}
+// Where the i-th of `count` points between the ends -1 and 1 is.
+inline double between_ends(int i, int count) { return 2.0 * (i + 1) / (count + 1) - 1; }
+template <class S, class Visit>
+void touch(CapsuleShape, SampledBoxShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
+  const Vec3T<S> half = f[0].R * vector_at(a);
+  const int count = static_cast<int>(value(b[BoxShape::numbers]));
+  for (int i = -1; i <= count; ++i)
+    touch_box<S>(f[0].p + between_ends(i, count) * half, a[3], f[1], b, false, visit);
+}
+// Corners, then the edges along each of the axes.
+template <class S, class Visit>
+void touch_edges(const Pose<S>& body, const S* box, int count, const Pose<S>& other, const S* other_box,
+                 bool normal_out, Visit&& visit) {
+  const Mat3T<S> edges = body.R * Eigen::Map<const Mat3T<S>>(box + 3) * vector_at(box).asDiagonal();
+  const auto point = [&](const Vec3& x) {
+    const Vec3T<S> at = body.p + edges * x.template cast<S>();
+    touch_box<S>(at, S(0), other, other_box, normal_out, visit);
+  };
+  const auto sign = [](int bits, int k) { return (bits >> k) % 2 == 0 ? 1.0 : -1.0; };
+  for (int corner = 0; corner < 8; ++corner) point({sign(corner, 0), sign(corner, 1), sign(corner, 2)});
+  for (int axis = 0; axis < 3; ++axis)
+    for (int edge = 0; edge < 4; ++edge)
+      for (int i = 0; i < count; ++i) {
+        Vec3 x;
+        x[axis] = between_ends(i, count);
+        x[(axis + 1) % 3] = sign(edge, 0);
+        x[(axis + 2) % 3] = sign(edge, 1);
+        point(x);
+      }
+}
+template <class S, class Visit>
+void touch(BoxShape, SampledBoxShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
+  const int count = static_cast<int>(value(b[BoxShape::numbers]));
+  touch_edges<S>(f[0], a, count, f[1], b, false, visit);
+  touch_edges<S>(f[1], b, count, f[0], a, true, visit);
 }
 template <class S, class Visit>
 void touch(BearingShape, JournalShape, const FramePair<S>& f, const S* a, const S* b, Visit&& visit) {
@@ -227,6 +285,34 @@ void touch(BearingShape, JournalShape, const FramePair<S>& f, const S* a, const 
   section(f[1].p - half);
 }
 
+// Adds a force on the second body at a point, and its reaction on the first.
+template <class S>
+void push_at(const FramePair<S>& f, const Vec3T<S>& at, const Vec3T<S>& F, std::array<Vec6T<S>, 2>& W) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Vec3T<S> own = f[i].R.transpose() * F, arm = f[i].R.transpose() * (at - f[i].p);
+    Vec6T<S> on_body;
+    on_body << own, arm.cross(own);
+    if (i == 0)
+      W[i] += on_body;
+    else
+      W[i] -= on_body;
+  }
+}
+
+// At how many points two shapes may touch, in the order in which touch() asks skips() about them; 0: this depends on their numbers.
+template <class First, class Second>
+inline constexpr int contact_points = 1;
+template <>
+inline constexpr int contact_points<PlaneShape, CapsuleShape> = 2;
+template <>
+inline constexpr int contact_points<PlaneShape, BoxShape> = 8;
+template <>
+inline constexpr int contact_points<BearingShape, JournalShape> = 0;
+template <>
+inline constexpr int contact_points<CapsuleShape, SampledBoxShape> = 0;
+template <>
+inline constexpr int contact_points<BoxShape, SampledBoxShape> = 0;
+
 template <class First, class Second>
 struct Contact {
   static constexpr int frames = 2, rows = 0;
@@ -238,13 +324,16 @@ struct Contact {
     kFirst,
     kSecond = kFirst + First::fields,
     kNormal = kSecond + Second::fields,
-    kFriction = kNormal + kNormalFields
+    kFriction = kNormal + kNormalFields,
+    kBristles = kFriction + kFrictionFields
   };
 
   static std::vector<Attachment> attachments();
   template <class S>
   static void derive(const Inputs<S>& in, S* p);
   static void check(const Inputs<double>& in, std::string& message, std::string& hint);
+  // All but the friction.
+  static void check_shapes(const Inputs<double>& in, std::string& message, std::string& hint);
 
   template <class S>
   static Vec3T<S> relative_velocity(const FramePair<S>& f, const Vec3T<S>& at) {
@@ -270,15 +359,7 @@ struct Contact {
         const Vec3T<S> slip = u - away * n;
         F += N * friction_per_speed<S>(slip.squaredNorm(), friction) * slip;
       }
-      for (std::size_t i = 0; i < 2; ++i) {
-        const Vec3T<S> own = f[i].R.transpose() * F, arm = f[i].R.transpose() * (at - f[i].p);
-        Vec6T<S> on_body;
-        on_body << own, arm.cross(own);
-        if (i == 0)
-          W[i] += on_body;
-        else
-          W[i] -= on_body;
-      }
+      push_at<S>(f, at, F, W);
     }
   };
 
@@ -320,7 +401,6 @@ struct Contact {
     return out;
   }
 
- private:
   template <class S>
   static const S* law(const S* p) {
     return p + First::numbers + Second::numbers;
@@ -334,6 +414,8 @@ using Wheel = Contact<PlaneShape, DiscShape>;
 using SphereSphere = Contact<SphereShape, SphereShape>;
 using SphereCapsule = Contact<SphereShape, CapsuleShape>;
 using SphereBox = Contact<SphereShape, BoxShape>;
+using CapsuleBox = Contact<CapsuleShape, SampledBoxShape>;
+using BoxBox = Contact<BoxShape, SampledBoxShape>;
 using CapsuleCapsule = Contact<CapsuleShape, CapsuleShape>;
 using Clearance = Contact<BearingShape, JournalShape>;
 

@@ -2,6 +2,7 @@
 
 #include "liedyn/base/registry.h"
 #include "liedyn/model/forces/applied.h"
+#include "liedyn/model/forces/belt.h"
 #include "liedyn/model/forces/bushing.h"
 #include "liedyn/model/forces/contact.h"
 #include "liedyn/model/forces/coordinate_forces.h"
@@ -9,6 +10,7 @@
 #include "liedyn/model/forces/line_load.h"
 #include "liedyn/model/forces/spring_damper.h"
 #include "liedyn/model/forces/two_point_force.h"
+#include "liedyn/model/forces/tyre.h"
 #include "liedyn/model/registration.h"
 
 namespace liedyn {
@@ -16,10 +18,11 @@ namespace liedyn {
 namespace {
 
 std::vector<ListedKind> built_in() {
-  std::vector<ListedKind> kinds = {force(),        torque(),     spring_damper(),  bushing(),
-                                   joint_spring(), joint_stop(), joint_actuator(), joint_friction(),
-                                   joint_effort(), line_load(),  two_point_force()};
+  std::vector<ListedKind> kinds = {force(),        torque(),     spring_damper(),   bushing(),
+                                   joint_spring(), joint_stop(), joint_actuator(),  joint_friction(),
+                                   joint_effort(), line_load(),  two_point_force(), belt()};
   for (ListedKind& kind : contact_kinds()) kinds.push_back(std::move(kind));
+  kinds.push_back(tyre());
   return kinds;
 }
 

@@ -193,6 +193,14 @@ class SignalForce : public SignalBatch {
 
     ForcePartials<F> d;
     if constexpr (E::stiffness || E::damping || E::inertia) E::partials(at.world, m, n.data(), d);
+    // Those of expressions that see no frame are not needed.
+    std::vector<std::array<Vec6, F>>& slopes = slope_scratch(expressions_.size());
+    for (std::size_t k = 0; k < expressions_.size(); ++k)
+      for (int j = 0; j < seen_; ++j) {
+        if (s[k].X[j].isZero(0) && s[k].V[j].isZero(0)) continue;
+        slopes[k] = wrench_slope(at, m, n, first + N * static_cast<int>(k + 1));
+        break;
+      }
     const BlockRef* refs = to.blocks + e * count * count;
     for (int j = 0; j < count; ++j) {
       const FrameView frame_j = frame(at, e, j);
@@ -210,8 +218,7 @@ class SignalForce : public SignalBatch {
         for (std::size_t k = 0; k < expressions_.size(); ++k) {
           const SignalExpression::Row row = s[k].X[j - F] * seed.X + s[k].V[j - F] * seed.V;
           if (row.isZero(0)) continue;
-          const std::array<Vec6, F> slope = wrench_slope(at, m, n, first + N * static_cast<int>(k + 1));
-          for (int i = 0; i < F; ++i) D[index(i)] += slope[index(i)] * row;
+          for (int i = 0; i < F; ++i) D[index(i)] += slopes[k][index(i)] * row;
         }
       }
       for (int i = 0; i < F; ++i) {
@@ -249,6 +256,12 @@ class SignalForce : public SignalBatch {
   // Threads evaluate a model at the same time.
   static std::vector<SignalExpression::Derivatives>& scratch(std::size_t count) {
     static thread_local std::vector<SignalExpression::Derivatives> out;
+    if (out.size() < count) out.resize(count);
+    return out;
+  }
+
+  static std::vector<std::array<Vec6, F>>& slope_scratch(std::size_t count) {
+    static thread_local std::vector<std::array<Vec6, F>> out;
     if (out.size() < count) out.resize(count);
     return out;
   }

@@ -1,6 +1,7 @@
 #include "liedyn/model/joints/coordinate_joints.h"
 
 #include "liedyn/model/common_fields.h"
+#include "liedyn/model/joints/coordinate_rows.h"
 
 namespace liedyn {
 namespace {
@@ -8,32 +9,6 @@ namespace {
 enum DriverFields { kJoint, kCoordinate, kMotion };
 enum GearFields { kJoints, kRatio };
 enum ScrewFields { kBetween, kAt, kAxis, kPitch };
-
-// Adds factor times a coordinate of the frames that begin at `first` to a row. What is not asked for was not set before either.
-template <int F, int R, class S>
-void add_coordinate(const CoordinateDerivativesOf<S>& x, const S& factor, const S& lambda, int row, int first,
-                    JointDerivatives<F, R, S>& d) {
-  for (int i = 0; i < 2; ++i) {
-    d.B[first + i].row(row) += factor * x.B[i];
-    if (d.wants_rates) d.Z[first + i].row(row) += factor * x.Z[i];
-    if constexpr (std::is_same_v<S, double>)
-      if (d.wants_stiffness)
-        for (int j = 0; j < 2; ++j) d.G[first + i][first + j] += factor * lambda * x.G[i][j];
-  }
-  d.phi[row] += factor * x.value;
-  if (d.wants_rates) d.bias[row] += factor * x.bias;
-}
-
-template <int F, int R, class S>
-void set_zero(JointDerivatives<F, R, S>& d) {
-  d.phi.setZero();
-  d.bias.setZero();
-  for (int i = 0; i < F; ++i) {
-    d.B[i].setZero();
-    d.Z[i].setZero();
-    for (int j = 0; j < F; ++j) d.G[i][j].setZero();
-  }
-}
 
 // The coordinate is zero in the initial configuration: so is the turn that it begins in.
 template <class E, class S>

@@ -9,4 +9,7 @@ namespace liedyn {
 
 const std::vector<ListedKind>& joint_kinds();
 
+// Where what a joint without shapes says about itself does not fit what it is; empty: nowhere.
+std::string joint_mistake(const ListedKind& joint);
+
 }  // namespace liedyn

@@ -12,6 +12,7 @@
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/registration.h"
+#include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 namespace {
@@ -103,6 +104,13 @@ void vector_gradient(const Motion<double>& m, int first, int k, SensorGradient& 
 Field of_force() {
   return {.name = "of", .type = FieldType::Force, .unit = "", .summary = "The force.", .required = true};
 }
+Field of_force_or_joint() {
+  return {.name = "of",
+          .type = FieldType::Force,
+          .unit = "",
+          .summary = "The force, or the joint: a drive, for example.",
+          .required = true};
+}
 // What a force exerts on the body it acts on, of two the second: the same signs as those of reactions.
 template <class S>
 Vec3T<S> applied(const SensorContextOf<S>& c, int part) {
@@ -112,10 +120,12 @@ Vec3T<S> applied(const SensorContextOf<S>& c, int part) {
   const int first = c.sensor.element * c.joint->coupling().frames;
   return c.motion_of(c.joint->frames[static_cast<std::size_t>(first + last)]).R * local;
 }
-// -sum_i W_i.V_i over the elements of a force: a wrench stands in the residual with a minus sign.
+// -sum_i W_i.V_i over the elements of a force: a wrench stands in the residual with a minus sign. Of a joint this is -lambda.B v = lambda.Phi_t:
+// 0 unless it depends on time. Joints of a tree do not, and what they transmit need not be known for this.
 template <class S>
 S power(const SensorContextOf<S>& c) {
   S sum(0);
+  if (dynamic_cast<const TreeJoints*>(c.joint) != nullptr) return sum;
   const int frames = c.joint->coupling().frames;
   for (int e = c.sensor.element; e < c.sensor.element + c.sensor.elements; ++e)
     for (int i = 0; i < c.joint->acting_frames(); ++i)
@@ -553,12 +563,20 @@ std::vector<ListedSensor> built_in() {
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = effort(c); },
        {.of_effort = true}},
       {{"power",
-        "Power of a force element: what it adds to the energy of the bodies per time.",
-        {of_force()}},
+        "Power of a force element or of a joint: what it adds to the energy of the bodies per time. Joints "
+        "that do not depend on time have none.",
+        {of_force_or_joint()}},
        "W",
        1,
        [](const auto& c, auto* out) { out[0] = power(c); },
        {.sums_elements = true}},
+      {{"work",
+        "Work of a force element or of a joint: its power, integrated over time since the start of the run.",
+        {of_force_or_joint()}},
+       "J",
+       1,
+       []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = S(c.at.angles[c.sensor.angle]); },
+       {.remembers = true, .sums_elements = true}},
       {{"section_force",
         "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and "
         "along z, section axes.",
@@ -599,7 +617,8 @@ std::vector<ListedSensor> built_in() {
        []<class S>(const SensorContextOf<S>& c, S* out) {
          const Vec3T<S> u = flexible(c).displacement(c.at, c.sensor.element);
          put(c.sensor.choice == 0 ? u : Vec3T<S>(flexible(c).frame(c.at).R * u), out);
-       }},
+       },
+       {.connect = &connect_to_displacement}},
       {{"material_position",
         "Place of a node of a flexible body, inertial axes.",
         {of_flexible(), at_material("The node nearest to this place.")}},
@@ -611,7 +630,8 @@ std::vector<ListedSensor> built_in() {
          put(frame.p +
                  frame.R * (body.place(c.at, c.sensor.element) + body.displacement(c.at, c.sensor.element)),
              out);
-       }},
+       },
+       {.connect = &connect_to_displacement}},
       {{"stress",
         "Stress in a flexible body of solid elements: xx, yy, zz, yz, xz, xy, body axes.",
         {of_flexible(), at_material("The point.")}},
@@ -619,7 +639,8 @@ std::vector<ListedSensor> built_in() {
        6,
        []<class S>(const SensorContextOf<S>& c, S* out) {
          Eigen::Map<Vec6T<S>>{out} = flexible(c).stress(c.at, c.sensor.element);
-       }},
+       },
+       {.connect = &connect_to_stress}},
       {{"joint_angle",
         "Angle by which the second body of a joint has turned about its axis since the initial "
         "configuration; it goes on past half a turn, if no step turns by more.",
@@ -754,6 +775,10 @@ void register_sensor(ListedSensor sensor) {
   if (sensor.components < least || sensor.components > kMostComponents)
     throw InputError(
         path, fmt::format("expected {} to {} components, got {}", least, kMostComponents, sensor.components));
+  // Of a joint a sensor shows coordinates, or else what the constraints transmit; one number per row are its multipliers.
+  SensorTraits& traits = sensor.traits;
+  if (joint && !traits.needs.angle && !traits.needs.displacement) traits.shows_reactions = true;
+  if (sensor.components == 0) traits.shows_multipliers = true;
   registry().add(std::move(sensor));
 }
 
@@ -762,6 +787,18 @@ Attachment sensor_attachment(const Kind& kind, int i) {
   return {between >= 0 ? between : kind.field("of"), i,
           point >= 0 ? Attachment::Place::Point : Attachment::Place::Reference, point, i};
 }
+
+bool may_look_at_joint(const Kind& kind) {
+  return std::any_of(sensor_kinds().begin(), sensor_kinds().end(), [&](const ListedSensor& listed) {
+    return listed.kind.type == kind.type && listed.traits.sums_elements;
+  });
+}
+
+bool is_work(const Sensor& sensor) {
+  return sensor.listed->traits.remembers && sensor.listed->traits.sums_elements;
+}
+
+double power_of(const SensorContext& context) { return power(context); }
 
 Varied coordinate_in_dynamics(const SensorContextOf<Varied>& context) {
   const SensorTraits& traits = context.sensor.listed->traits;

@@ -1,0 +1,109 @@
+// Contacts with bristles: what sticks stays, what slides has the friction of the law.
+#include "liedyn/integrators/testing.h"
+
+namespace liedyn {
+namespace {
+
+constexpr double kG = 9.81;
+
+// A block with its corners on a plane that is inclined by alpha: the gravity is turned instead.
+struct Block {
+  double alpha = 0.2, mu = 0.5, presliding = 1e-5, push = 0, frequency = 0;  // push: of its weight
+  bool bristles = true;
+  static constexpr double m = 2, smoothing = 1e-3, k = 1e8;
+
+  System system(const std::string& formulation = {}) const {
+    ModelBuilder b({kG * std::sin(alpha), 0, -kG * std::cos(alpha)});
+    // The normal force of four corners, and their depth.
+    const double sink = std::pow(m * kG * std::cos(alpha) / (4 * k), 1 / 1.5), z = 0.05 - sink;
+    b.body("block", "rigid").set("mass", {m}).set("inertia", {0.02, 0.03, 0.04}).set("position", {0, 0, z});
+    b.force("floor", "contact_plane_box").set("between", "ground", "block");
+    b.set("points", {0, 0, 0, 0, 0, z}).set("normal", {0, 0, 1}).set("size", {0.4, 0.3, 0.1});
+    b.set("stiffness", {k}).set("damping", {1}).set("friction", {mu});
+    if (bristles)
+      b.set("presliding", {presliding}).set("presliding_damping", {2 * std::sqrt(mu / presliding / kG)});
+    else
+      b.set("smoothing", {smoothing});
+    if (push > 0) {
+      b.force("push", "force").set("on", std::string("block")).set("force", {0, 0, 0});
+      b.expression("force", 0, fmt::format("{}*sin({}*t)", push * m * kG, frequency));
+    }
+    b.sensor("position", "position").set("of", std::string("block"));
+    b.sensor("velocity", "velocity").set("of", std::string("block"));
+    return make_system(b.finish(), formulation);
+  }
+};
+
+// Without memory it creeps with v_s r/sqrt(1 - r^2), r = tan(alpha)/mu; with bristles it moves by presliding times r, once.
+TEST(Bristles, ABlockOnAnInclineSticksWithoutCreep) {
+  Block block;
+  const double r = std::tan(block.alpha) / block.mu;
+  const std::string method = "generalized-alpha,rho=0.7";
+  block.bristles = false;
+  const System smooth = block.system();
+  const WholeRun creeps(smooth, method, 10, 2e-3);
+  const double creep = Block::smoothing * r / std::sqrt(1 - r * r);
+  expect_at_most(std::abs(creeps.sensors[3] - creep) / creep, 1e-6, "smoothed friction: speed, relative");
+  expect_between(creeps.sensors[0], 0.9 * 10 * creep, 1.1 * 10 * creep, "smoothed friction: way in 10 s");
+
+  block.bristles = true;
+  for (const std::string formulation : {"r3so3", "se3", "euler-parameters", "minimal"}) {
+    const WholeRun sticks(block.system(formulation), method, 10, 2e-3);
+    expect_at_most(std::abs(sticks.sensors[3]), 1e-12, formulation + ": speed after 10 s");
+    // The lever of the friction tilts the block by its depth: not the way of the bristles alone.
+    expect_between(sticks.sensors[0] / (block.presliding * r), 0.9, 1.3,
+                   formulation + ": way/presliding way");
+  }
+}
+
+TEST(Bristles, ABlockSlidesAsCoulombSays) {
+  Block block;
+  block.alpha = 0.6;
+  block.presliding = 1e-6;
+  for (const std::string method : {"generalized-alpha,rho=0.7", "esdirk4-6,adaptive=true,rtol=1e-7"}) {
+    const WholeRun run(block.system(), method, 1, 1e-3);
+    const double a = kG * (std::sin(block.alpha) - block.mu * std::cos(block.alpha));
+    expect_at_most(std::abs(run.sensors[3] - a) / a, 2e-3, method + ": speed after 1 s, relative");
+  }
+}
+
+// Vibrations below the limit leave it where it is; bristles that creep while they are elastic (LuGre) would drift.
+TEST(Bristles, VibrationsDoNotMoveABlockThatSticks) {
+  Block block;
+  block.alpha = 0.1;
+  block.push = 0.2;  // a fifth of the weight: less than 0.7 mu in all
+  block.frequency = 50;
+  const System system = block.system();
+  const double period = 2 * 3.14159265358979 / block.frequency;
+  std::vector<double> at;
+  WholeRun(system, "generalized-alpha,rho=0.9", 60 * period, period / 100, [&](const State& now, Work& work) {
+    const double turns = now.t / period;
+    if (std::abs(turns - std::round(turns)) < 1e-6 && turns > 19) at.push_back(sensed(system, now, work)[0]);
+  });
+  ASSERT_GT(at.size(), 30U);
+  expect_at_most(std::abs(at.back() - at.front()) / block.presliding, 1e-6, "drift in 40 periods/presliding");
+}
+
+// As with smoothed friction: it slides for v/(mu g (1 + m rho^2/J)), then rolls with v/(1 + J/(m rho^2)).
+TEST(Bristles, ABallSlidesAndThenRolls) {
+  constexpr double v = 2, mu = 0.2, radius = 0.1, k = 1e9;
+  const double sink = std::pow(kG / k, 1 / 1.5), rho = radius - sink / 2, J = 0.4 * radius * radius,
+               time = v / (mu * kG * (1 + rho * rho / J)), z = radius - sink;
+  ModelBuilder b;
+  b.body("ball", "rigid").set("mass", {1}).set("inertia", {J, J, J});
+  b.set("position", {0, 0, z}).set("velocity", {v, 0, 0});
+  b.force("floor", "contact_plane_sphere").set("between", "ground", "ball");
+  b.set("points", {0, 0, 0, 0, 0, z}).set("normal", {0, 0, 1}).set("radius", {radius}).set("stiffness", {k});
+  b.set("friction", {mu}).set("presliding", {1e-6}).set("presliding_damping", {100});
+  b.sensor("velocity", "velocity").set("of", std::string("ball"));
+  b.sensor("grip", "state").set("of", std::string("floor.bristle1"));
+  const System system = make_system(b.finish());
+  const WholeRun slides(system, "generalized-alpha,rho=0.8", 0.5 * time, 1e-4);
+  expect_at_most(std::abs(slides.sensors[0] - (v - mu * kG * 0.5 * time)), 1e-4, "speed while it slides");
+  expect_at_most(std::abs(slides.sensors[3] / 1e-6 - 1), 1e-6, "deflection/presliding while it slides");
+  const WholeRun rolls(system, "generalized-alpha,rho=0.8", 3 * time, 1e-4);
+  expect_at_most(std::abs(rolls.sensors[0] - v / (1 + J / (rho * rho))), 1e-4, "speed while it rolls");
+}
+
+}  // namespace
+}  // namespace liedyn

@@ -1,0 +1,136 @@
+#include "liedyn/io/write_model.h"
+
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+
+#include <nlohmann/json.hpp>
+
+#include "liedyn/io/model_format.h"
+
+namespace liedyn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class ModelWriter {
+ public:
+  explicit ModelWriter(const Description& d) : d_(d) {
+    for (const auto* list : {&d.expressions, &d.signals})
+      for (const NumberExpression& e : *list) expressions_.emplace(e.number, e.text);
+  }
+
+  Json write() const {
+    Json out = {{"liedyn", kFormatVersion}, {"name", d_.name}};
+    for (std::size_t i = 0; i < d_.parameter_names.size(); ++i)
+      out["parameters"][d_.parameter_names[i]] = number(static_cast<int>(i));
+    out["gravity"] = numbers(d_.gravity(), 3);
+    for (const Section section : kSections)
+      for (const Entry& entry : d_.entries(section))
+        if (was_typed(section, entry)) out[std::string(section_name(section))][entry.name] = of(entry);
+    const SimulationSettings& s = d_.simulation;
+    out["simulation"] = {{"start", s.start},
+                         {"end", s.end},
+                         {"step", s.step},
+                         {"integrator", s.integrator},
+                         {"formulation", s.formulation},
+                         {"initial", s.initial},
+                         {"output_every", s.output_every}};
+    return out;
+  }
+
+ private:
+  // Nodes of beams, frames and modes of flexible bodies, and joints of bodies that ride follow from other entries.
+  static bool was_typed(Section section, const Entry& entry) {
+    if (section == Section::Bodies) return entry.beam < 0 && entry.flexible < 0;
+    return !(section == Section::Joints && entry.rides);
+  }
+
+  Json number(int i) const {
+    if (const auto found = expressions_.find(i); found != expressions_.end()) return found->second;
+    const double value = d_.numbers[static_cast<std::size_t>(i)];
+    constexpr double kLargest = 1e15;
+    const bool whole =
+        value == std::floor(value) && std::abs(value) < kLargest && !(value == 0 && std::signbit(value));
+    return whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+  }
+  Json numbers(int first, int count) const {
+    Json out = Json::array();
+    for (int i = 0; i < count; ++i) out.push_back(number(first + i));
+    return out;
+  }
+  Json rows(int first, int count, int columns) const {
+    Json out = Json::array();
+    for (int row = 0; row < count; ++row) out.push_back(numbers(first + row * columns, columns));
+    return out;
+  }
+  const std::string& word(int i) const { return d_.words[static_cast<std::size_t>(i)]; }
+
+  Json of(const Entry& entry) const {
+    Json out = {{"type", entry.kind->type}};
+    for (std::size_t i = 0; i < entry.fields.size(); ++i) {
+      if (!entry.fields[i].given) continue;
+      const Field& field = entry.kind->fields[i];
+      if (!entry.fields[i].consistent)
+        out[field.name] = of(field, entry.fields[i]);
+      else if (entry.fields[i].first < 0)
+        out[field.name] = "consistent";
+      else
+        out[field.name] = {{"consistent", of(field, entry.fields[i])}};
+    }
+    return out;
+  }
+
+  Json of(const Field& field, const FieldValue& value) const {
+    const int first = value.first, count = value.count;
+    if (value.in_bodies) {
+      const int each = field.type == FieldType::PlaneVector ? 2 : 3;
+      Json out = Json::object();
+      for (int i = 0; i < count / each; ++i) out[word(value.word + i)] = numbers(first + i * each, each);
+      return out;
+    }
+    switch (field.type) {
+      case FieldType::Number: return number(first);
+      case FieldType::Integer: return std::stoll(word(value.word));
+      case FieldType::Vector:
+      case FieldType::PlaneVector:
+      case FieldType::Inertia: return numbers(first, count);
+      case FieldType::Points: return rows(first, 2, 3);
+      case FieldType::Path: return count == 3 ? numbers(first, 3) : rows(first, count / 3, 3);
+      case FieldType::Matrix6: return rows(first, 6, 6);
+      case FieldType::Rotation: return rotation(first, value.form);
+      case FieldType::Bodies:
+      case FieldType::Joints: return {word(value.word), word(value.word + 1)};
+      case FieldType::Choices: {
+        Json out = Json::array();
+        for (int i = 0; i < count; ++i) out.push_back(word(value.word + i));
+        return out;
+      }
+      case FieldType::Choice:
+      case FieldType::Text:
+      case FieldType::Body:
+      case FieldType::Joint:
+      case FieldType::State:
+      case FieldType::Beam:
+      case FieldType::Flexible:
+      case FieldType::Force: return word(value.word);
+    }
+    return {};
+  }
+
+  Json rotation(int first, RotationForm form) const {
+    const std::string name(kRotationNames[static_cast<int>(form)]);
+    if (form == RotationForm::Matrix) return {{name, rows(first, 3, 3)}};
+    if (form == RotationForm::AxisAngle) return {{name, numbers(first, 3)}, {"angle", number(first + 3)}};
+    return {{name, numbers(first, kRotationNumbers[static_cast<int>(form)])}};
+  }
+
+  const Description& d_;
+  std::unordered_map<int, std::string> expressions_;  // by number
+};
+
+}  // namespace
+
+std::string model_text(const Description& description) { return ModelWriter(description).write().dump(2); }
+
+}  // namespace liedyn

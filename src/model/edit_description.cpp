@@ -1,0 +1,31 @@
+#include "liedyn/model/edit_description.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace liedyn {
+
+Entry& add_entry(Description& d, Section section, std::string name, std::string_view type,
+                 std::string_view field, const std::string& word) {
+  const Kind* kind = find_kind(section, type);
+  Entry entry{std::move(name), kind, 0, static_cast<std::int32_t>(d.numbers.size()),
+              std::vector<FieldValue>(kind->fields.size())};
+  FieldValue& value = entry.fields[static_cast<std::size_t>(kind->field(field))];
+  value.word = static_cast<std::int32_t>(d.words.size());
+  value.given = true;
+  d.words.push_back(word);
+  return d.entries(section).emplace_back(std::move(entry));
+}
+
+Description description_as_set(const Params& params) {
+  Description out = params.description();
+  out.numbers = params.values();
+  std::unordered_set<int> follows;
+  for (const auto* list : {&params.bound(), &params.timed()})
+    for (const Params::Bound& bound : *list) follows.insert(bound.number);
+  std::erase_if(out.expressions,
+                [&](const NumberExpression& written) { return !follows.contains(written.number); });
+  return out;
+}
+
+}  // namespace liedyn

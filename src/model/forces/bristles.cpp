@@ -1,0 +1,54 @@
+#include "liedyn/model/forces/bristles.h"
+
+#include <fmt/format.h>
+
+#include "liedyn/model/is_given.h"
+
+namespace liedyn {
+
+std::vector<Field> bristle_fields() {
+  return {{.name = "presliding",
+           .type = FieldType::Number,
+           .unit = "m",
+           .summary = "Distance by which the surfaces shift before they slide: friction with bristles, which "
+                      "holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.",
+           .range = Range::Positive},
+          {.name = "presliding_damping",
+           .type = FieldType::Number,
+           .unit = "s/m",
+           .summary = "Damping of the bristles: force divided by the normal force and the speed.",
+           .defaults = {0},
+           .range = Range::NonNegative},
+          {.name = "relaxation_time",
+           .type = FieldType::Number,
+           .unit = "s",
+           .summary = "Time in which the deflection of the bristles falls to 1/e while the bodies are apart.",
+           .defaults = {0.01},
+           .range = Range::Positive}};
+}
+
+bool has_bristles(const Entry& force) { return is_given(force, force.kind->field("presliding")); }
+
+int bristle_states(const Entry& force) {
+  if (!has_bristles(force)) return 0;
+  const std::string& type = force.kind->type;
+  return kBristleStates * (type == "contact_plane_box" ? 8 : type == "contact_plane_capsule" ? 2 : 1);
+}
+
+std::string bristle_name(const std::string& force, int i) {
+  return fmt::format("{}.bristle{}", force, i + 1);
+}
+
+void check_bristles(const Inputs<double>& in, int friction, std::string& message, std::string& hint) {
+  const bool has_static = in.stored(friction + 1);
+  const double mu = in.number(friction), mu_static = has_static ? in.number(friction + 1) : mu;
+  if (!(mu > 0) || !(mu_static > 0)) {
+    message = "presliding: bristles need friction";
+    hint = "give friction, and static_friction if at all, above 0";
+  } else if (has_static && !in.stored(friction + 2) && !in.stored(friction + 3)) {
+    message = "stribeck: missing: the speed at which the coefficient falls from static_friction to friction";
+    hint = "0.01 m/s, for example";
+  }
+}
+
+}  // namespace liedyn

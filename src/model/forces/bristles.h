@@ -1,0 +1,29 @@
+// What contacts with bristles (model/forces/bristle_contact.h) have to type, and their states.
+#pragma once
+
+#include "liedyn/model/element.h"
+
+namespace liedyn {
+
+inline constexpr int kBristleStates = 3;   // of one point
+inline constexpr int kBristleNumbers = 3;  // presliding, s_1, tau
+inline constexpr int kBristleFields = 3;   // presliding, presliding_damping, relaxation_time
+
+std::vector<Field> bristle_fields();
+
+// Whether a force has bristles, and how many states they are.
+bool has_bristles(const Entry& force);
+int bristle_states(const Entry& force);
+std::string bristle_name(const std::string& force, int i);
+
+// `first`: the first of the fields above.
+template <class S>
+void derive_bristles(const Inputs<S>& in, int first, S* p) {
+  p[0] = in.number(first);
+  p[1] = in.number(first + 1);
+  p[2] = in.number(first + 2);
+}
+// `friction`: the first of the fields of the friction.
+void check_bristles(const Inputs<double>& in, int friction, std::string& message, std::string& hint);
+
+}  // namespace liedyn
