@@ -43,7 +43,7 @@ FORMS: dict[str, Form] = {
     "State": Form("a state", "StateLike", ("states",)),
     "Beam": Form("a location on a beam", "BodyLike", ("beams", "flexible")),
     "Flexible": Form("a flexible body", "FlexibleLike", ("flexible",)),
-    "Force": Form("a force", "ForceLike", ("forces",)),
+    "Force": Form("a force", "ForceLike", ("forces", "joints")),  # some sensors of forces look at joints too
 }
 """By type of the field. A type that is not here may be anything; the program checks it when the model is compiled."""
 

@@ -581,7 +581,7 @@ def test_matrices_of_flexible_bodies(tmp_path):
 def test_what_the_program_writes_of_a_description_is_the_model(name):
     """Also of generated models, whose entries are written out. Calls of tables and functions of time are expressions then."""
     model = ld.Model(name)
-    read, _ = ld._liedyn.read_model(name, [])
+    read, *_ = ld._liedyn.read_model(name, [])
     written = ld.Builder.from_json(read.json())
     settings = model.settings
     end = settings["start"] + 3 * settings["step"]
