@@ -52,8 +52,7 @@ TEST(Automatic, AccelerationsAreNotShown) {
   Random random(1);
   const std::array<Motion<double>, 1> motions = {random.motion()};
   std::array<Vec6, 1> W;
-  const double* const numbers = nullptr;
-  Automatic<ReadsAccelerations>::wrench(World<double>(), motions, numbers, W);
+  Automatic<ReadsAccelerations>::wrench<double>(World<double>(), motions, nullptr, W);
   EXPECT_TRUE(W[0].array().isNaN().all());
 }
 
