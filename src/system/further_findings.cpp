@@ -184,7 +184,6 @@ class SoundPart {
       case FieldType::State: return among(Section::States, name);
       case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
-      case FieldType::Force: return among(Section::Forces, name);
       case FieldType::Beam: {
         const std::string_view beam = name.substr(0, name.find_first_of(".["));
         return among(Section::Beams, beam) || among(Section::Flexible, beam);

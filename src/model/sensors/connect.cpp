@@ -110,15 +110,12 @@ void connect_to_joint(SensorConnection& c, Sensor& sensor) {
 }
 
 void connect_to_force(SensorConnection& c, Sensor& sensor) {
-  const auto& forces = c.d.entries(Section::Forces);
-  const bool is_force =
-      std::any_of(forces.begin(), forces.end(), [&](const Entry& f) { return f.name == c.word(); });
-  if (!is_force) {  // drives do work as well
+  const int index = c.find(Section::Forces, c.word());
+  if (index < 0) {  // drives do work as well
     std::tie(sensor.batch, sensor.element) = c.model.element_of_joint(c.find(Section::Joints, c.word()));
     sensor.elements = 1;
     return;
   }
-  const int index = c.find(Section::Forces, c.word());
   const Entry& force = c.d.entries(Section::Forces)[at(index)];
   look_at_force(c.model, index, sensor);
   const int joint_field = force.kind->field("joint");
