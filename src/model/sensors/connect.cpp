@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "liedyn/base/suggest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/flexible/linear_beam.h"
