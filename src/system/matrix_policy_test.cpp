@@ -44,7 +44,10 @@ class Solves {
   }
 
   void factorize() {
-    system_.jacobian(at_, work_, {}, {.force = {0, 0, 1}, .row = {1, 0, 0}});
+    MatrixRequest request;
+    request.force = {0, 0, 1};
+    request.row = {1, 0, 0};
+    system_.jacobian(at_, work_, {}, request);
     ASSERT_TRUE(policy.factorize(work_));
   }
 
