@@ -173,13 +173,12 @@ TEST(ConfigurationFiles, KnowDrives) {
         ""));
     return System(Model::compile(description), Params(description));
   };
-  const System driven = arm(R"("type": "prescribed_motion", "motion": "0.8*sin(speed*t)") ");
-      EXPECT_EQ(
-          complaint(R"({"joints": {"hinge": 0.5}})", driven),
-          "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
-          "(hint: change joints.motor.motion, or the time of the start)");
-  const System turned = arm(R"("type": "prescribed_velocity", "velocity": "speed*cos(t)") ");
-      const Configuration c = read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", turned, {{}, 1.0});
+  const System driven = arm(R"x("type": "prescribed_motion", "motion": "0.8*sin(speed*t)")x");
+  EXPECT_EQ(complaint(R"({"joints": {"hinge": 0.5}})", driven),
+            "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
+            "(hint: change joints.motor.motion, or the time of the start)");
+  const System turned = arm(R"x("type": "prescribed_velocity", "velocity": "speed*cos(t)")x");
+  const Configuration c = read_configuration_text(R"({"joints": {"hinge": 0.5}})", "", turned, {{}, 1.0});
   EXPECT_LT((c.bodies[0].position - 0.5 * Vec3(std::cos(0.5), std::sin(0.5), 0)).norm(), 1e-12);
   EXPECT_NEAR(c.bodies[0].angular_velocity.z(), 3 * std::cos(1.0), 1e-11);
   EXPECT_EQ(
