@@ -157,7 +157,7 @@ TEST(Trajectory, StandsWhereFunctionsOfTimeDo) {
   const std::string move = R"("move": {"waypoints": {"a": [0, "30*deg", 0], "b": [0, 1, 2]}, "speed": 1,
                               "acceleration": {"a": 3, "b": 2}, "start": 0.5})";
   EXPECT_EQ(mistake_of(move, R"("move.a(t) + 0*move.end")"), "");
-  EXPECT_EQ(mistake_of(R"("one": {"waypoints": [0, 1], "speed": 1, "acceleration": 2})", R"("one(t)")"), "");
+  EXPECT_EQ(mistake_of(R"("one": {"waypoints": [0, 1], "speed": 1, "acceleration": 2})", "\"one(t)\""), "");
   EXPECT_EQ(mistake_of("", R"({"trajectory": {"waypoints": [0, 1], "speed": 1, "acceleration": 2}})"), "");
 }
 
