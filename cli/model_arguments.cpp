@@ -76,7 +76,7 @@ std::shared_ptr<const Configuration> ModelArguments::configuration(const System&
   if (from_.empty() && initial_.empty()) return nullptr;
   std::error_code ignored;
   if (from_.empty())
-    return std::make_shared<const Configuration>(read_configuration_text("", "", system, options));
+    return std::make_shared<const Configuration>(read_configuration_text(kNoChanges, "", system, options));
   if (from_.find('=') == std::string::npos || std::filesystem::exists(from_, ignored))
     return std::make_shared<const Configuration>(read_configuration(from_, system, options));
   // hinge=0.5,slider=0.1 is short for {"joints": {"hinge": 0.5, "slider": 0.1}}

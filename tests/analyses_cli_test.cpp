@@ -66,11 +66,13 @@ TEST(StartValues, OfJointsAreSetLikeParameters) {
     ASSERT_EQ(b.exit_code, 0) << b.err;
     const nlohmann::json x = nlohmann::json::parse(a.out), y = nlohmann::json::parse(b.out);
     EXPECT_EQ(x["sensors"], y["sensors"]);
-    if (command.front() == "run") EXPECT_NEAR(x["set"]["initial.hinge"].get<double>(), -0.5235987755982988, 1e-15);
+    if (command.front() == "run")
+      EXPECT_NEAR(x["set"]["initial.hinge"].get<double>(), -0.5235987755982988, 1e-15);
   }
   // Set from outside goes before what a file says.
   const std::string file = directory.write("start.json", R"({"joints": {"hinge": "10*deg"}})");
-  const Outcome both = run_program({"assemble", model, "--from", file, "--set", "initial.hinge=-30*deg", "--json"});
+  const Outcome both =
+      run_program({"assemble", model, "--from", file, "--set", "initial.hinge=-30*deg", "--json"});
   const Outcome one = run_program({"assemble", model, "--set", "initial.hinge=-30*deg", "--json"});
   EXPECT_EQ(both.out, one.out);
   EXPECT_NE(run_program({"assemble", model, "--from", file, "--json"}).out, one.out);
@@ -85,12 +87,13 @@ TEST(ModesCommand, HasATime) {
     "forces": { "spring": { "type": "joint_spring", "joint": "rail", "stiffness": "5 + 3*t" } } })json");
   for (const double time : {0.0, 1.0, 4.0})
     for (const char* at : {"initial", "static"}) {
-      const Outcome outcome = run_program({"modes", model, "--time", std::to_string(time), "--at", at, "--json"});
+      const Outcome outcome =
+          run_program({"modes", model, "--time", std::to_string(time), "--at", at, "--json"});
       ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
       const nlohmann::json found = nlohmann::json::parse(outcome.out);
       EXPECT_EQ(found["time"].get<double>(), time);
-      EXPECT_NEAR(found["modes"][0]["frequency"].get<double>(), std::sqrt((5 + 3 * time) / 2) / 6.283185307179586,
-                  1e-9);
+      EXPECT_NEAR(found["modes"][0]["frequency"].get<double>(),
+                  std::sqrt((5 + 3 * time) / 2) / 6.283185307179586, 1e-9);
     }
 }
 
@@ -110,9 +113,10 @@ TEST(ListCommand, ShowsSensorsWithTheirUnits) {
                  "p": { "type": "position", "of": "a" }, "w": { "type": "work", "of": "push" } } })json");
   const Outcome outcome = run_program({"list", "sensors", model});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(outcome.out,
-            "f = effort of push [N]\ng = effort of turn [N m]\nh = effort of slide [N]\nk = effort of rope [N]\n"
-            "p[0..2] = position of a [m]\nw = work of push [J]\n");
+  EXPECT_EQ(
+      outcome.out,
+      "f = effort of push [N]\ng = effort of turn [N m]\nh = effort of slide [N]\nk = effort of rope [N]\n"
+      "p[0..2] = position of a [m]\nw = work of push [J]\n");
   const Outcome run = run_program({"run", model, "--end", "0.01", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(nlohmann::json::parse(run.out)["units"]["g"], "N m");

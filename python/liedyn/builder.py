@@ -17,7 +17,7 @@ from liedyn.arguments import FILE, assignments, check, is_number, shown
 from liedyn.errors import Diagnostic, InputError, caller
 from liedyn.expressions import Expression, t
 from liedyn.handles import NAME, SYMBOL, Body, Handle, Owner, Parameter, Symbol, Table, of_section
-from liedyn.kinds import Argument, Kind, arguments_of, kinds, several, singular, with_methods
+from liedyn.kinds import EXPRESSIONS, Argument, Kind, arguments_of, kinds, several, singular, with_methods
 from liedyn.model import Model
 from liedyn.model_text import parsed, with_files_from, written
 from liedyn.places import Place, Places, short_name
@@ -429,7 +429,7 @@ class _Methods(Document, Owner):
         if wrong:
             hint = did_you_mean(plain, argument.choices) if isinstance(plain, str) and argument.choices else ""
             raise Problem(wrong, hint)
-        return plain
+        return "; ".join(map(str, plain)) if argument.form is EXPRESSIONS and isinstance(plain, list) else plain
 
     def _reference(self, argument: Argument, value: Any) -> str:
         words = f"a {singular(argument.form.sections[0])}" if argument.form.pair else argument.form.words

@@ -1592,10 +1592,10 @@ class Builder(Document, Owner):
 
         part: one of total, kinetic, potential, default "total". Which part of it.
         """
-    def expression_sensor(self, name: str, *, value: Number, unit: str | None = None) -> Sensor:
+    def expression_sensor(self, name: str, *, value: Number | Sequence[Number], unit: str | None = None) -> Sensor:
         """Any expression of the time t, of parameters and of the sensors listed before it, such as "mass*9.81*position[2]"; several between semicolons are the components of a vector.
 
-        value: a number or an expression, required. The expression, or several between semicolons.
+        value: a number, an expression or a list of them, required. The expression, or several between semicolons.
         unit: a string, optional. Unit of the values, for tables and plots.
         """
 

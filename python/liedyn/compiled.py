@@ -128,10 +128,6 @@ class Compiled:
     def changed(self, set: Mapping[str, float]) -> Compiled:
         """The same model with other values of parameters; nothing is compiled anew."""
         given, joints = _without_initial(assignments(set))
-        if joints and not self._joints and _without_initial(self._set)[1]:
-            # A robot that was read with start values counts its coordinates from these.
-            message = "the robot was read with other start values, from which its joints count"
-            raise InputError([Diagnostic("", 0, f"initial.{next(iter(joints))}", message, "read the file once more with these values")])
         return self._with(_params=_changed(self._params, given), _later=[*self._later, *given], _joints=self._joints | joints)
 
     def in_formulation(self, formulation: str) -> Compiled:
@@ -158,7 +154,7 @@ class Compiled:
             if value is not None:
                 setattr(options, name, value)
         if from_ is not None or self._joints:
-            text, file = ("", "") if from_ is None else _configuration_text(from_)
+            text, file = ('{"joints": {}}', "") if from_ is None else _configuration_text(from_)
             _liedyn.start_from(options, self._compiled, self._params, text, file, list(self._joints.items()))
         return options
 

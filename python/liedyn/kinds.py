@@ -43,12 +43,13 @@ FORMS: dict[str, Form] = {
     "State": Form("a state", "StateLike", ("states",)),
     "Beam": Form("a location on a beam", "BodyLike", ("beams", "flexible")),
     "Flexible": Form("a flexible body", "FlexibleLike", ("flexible",)),
-    "Force": Form("a force", "ForceLike", ("forces",)),
+    "Force": Form("a force", "ForceLike", ("forces", "joints")),  # some sensors of forces look at joints too
 }
 """By type of the field. A type that is not here may be anything; the program checks it when the model is compiled."""
 
 ANYTHING = Form("a value")
 EXPRESSION = Form("a number or an expression", "Number")
+EXPRESSIONS = Form("a number, an expression or a list of them", "Number | Sequence[Number]")  # in model files between semicolons
 
 
 class Argument(NamedTuple):
@@ -136,7 +137,9 @@ def arguments_of(fields: Mapping[str, _liedyn.Field]) -> dict[str, Argument]:
     out = {}
     for name, given in fields.items():
         type_, default, choices = _TYPE_NAMES.get(int(given.type), ""), given.default, tuple(given.choices)
-        form = EXPRESSION if given.holds_expression else FORMS.get(type_, ANYTHING)
+        form = FORMS.get(type_, ANYTHING)
+        if given.holds_expression:
+            form = EXPRESSIONS if "semicolons" in given.summary else EXPRESSION
         if not choices and default:
             default = json.loads(default)
         word = name + "_" if keyword.iskeyword(name) else name

@@ -35,7 +35,7 @@ Rotation = Union[Mapping[str, Any], str]
 BodyLike = Union[Body, Beam, FlexibleBody, str]
 FlexibleLike = Union[FlexibleBody, str]
 JointLike = Union[Joint, str]
-ForceLike = Union[Force, str]
+ForceLike = Union[Force, Joint, str]
 StateLike = Union[State, str]
 
 KINDS: Mapping[str, Kind]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from liedyn.arguments import is_number, shown
-from liedyn.kinds import Argument
+from liedyn.kinds import EXPRESSIONS, Argument
 
 DEEPEST = 20
 """Lists in lists."""
@@ -86,6 +86,8 @@ def mistake(argument: Argument, value: Any) -> str:
         return "" if right else f"expected a list of some of {', '.join(argument.choices)}, got {value!r}"
     if kind == "Text":
         right = is_scalar(value) if argument.holds_expression else isinstance(value, str)
+        if argument.form is EXPRESSIONS and isinstance(value, list):
+            right = bool(value) and all(map(is_scalar, value))
         return "" if right else f"expected {argument.form.words}, got {described(value)}"
     if kind == "Rotation":
         forms = '{"rotation_vector": [3 numbers]}, {"cardan": [3]}, {"quaternion": [4]}, {"axis": [3], "angle": a} or {"matrix": [3 rows of 3]}'

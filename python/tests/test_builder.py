@@ -309,6 +309,17 @@ def test_sensors_states_and_tables_in_expressions():
     assert ld.run(m).table.tobytes() == ld.run(by_hand).table.tobytes()
 
 
+def test_an_expression_sensor_may_have_components():
+    m = pendulum()
+    angle = m.sensors["angle"]
+    both = m.expression_sensor("both", value=[angle / 2, 3, lambda t: 2 * t])
+    assert both.fields["value"] == "angle/2; 3; 2*t"
+    result = ld.run(m)
+    np.testing.assert_array_equal(result["both"], np.column_stack([result["angle"] / 2, np.full(len(result["angle"]), 3), 2 * result.table[:, 0]]))
+    with pytest.raises(ld.InputError, match="value: expected a number, an expression or a list of them, got a list of 0"):
+        m.expression_sensor("none", value=[])
+
+
 # ---- functions
 
 
@@ -407,6 +418,13 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
     with pytest.raises(ld.InputError) as caught:
         m.compile()
     assert [finding.path for finding in caught.value.diagnostics] == ["forces.turn.torque"]
+    # A load on a beam that is left out, where a flexible body has the same name.
+    m = ld.Builder()
+    m.tube_beam("wing", from_=[0, 0, 0], to=[1, 0, 0], elements=2, radius=-1, thickness=0.1, young=1, density=1)
+    m.brick("wing", size=[1, 1, 1], divisions=[1, 1, 1], young=1, density=1)
+    m.line_load("load", "wing", force=[0, 0, 1])
+    with pytest.raises(ld.InputError, match="radius"):
+        m.compile()
 
 
 @pytest.mark.parametrize(
@@ -563,7 +581,7 @@ def test_matrices_of_flexible_bodies(tmp_path):
 def test_what_the_program_writes_of_a_description_is_the_model(name):
     """Also of generated models, whose entries are written out. Calls of tables and functions of time are expressions then."""
     model = ld.Model(name)
-    read, _ = ld._liedyn.read_model(name, [])
+    read, *_ = ld._liedyn.read_model(name, [])
     written = ld.Builder.from_json(read.json())
     settings = model.settings
     end = settings["start"] + 3 * settings["step"]

@@ -17,8 +17,9 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 InputError mistake(const JointStart& start, const std::string& file, std::string message, std::string hint) {
-  const std::string path = start.path.empty() ? "joints." + excerpt(start.joint) : start.path;
-  return InputError({{file, start.line, path, std::move(message), std::move(hint)}});
+  const bool set = !start.path.empty();  // from outside: it stands in no file
+  return InputError({{set ? "" : file, start.line, set ? start.path : "joints." + excerpt(start.joint),
+                      std::move(message), std::move(hint)}});
 }
 
 const Entry& joint_named(const Description& d, const JointStart& start, const std::string& file) {
@@ -30,7 +31,7 @@ const Entry& joint_named(const Description& d, const JointStart& start, const st
   throw mistake(start, file, "the model has no such joint", did_you_mean(start.joint, names));
 }
 
-// The number of the drive of a type that prescribes the coordinate of the joint: its angle, if it has one; -1 if there is none.
+// The drive of a type that prescribes the coordinate of the joint, its angle if it has one: null if there is none; and its number.
 struct Drive {
   const Entry* entry = nullptr;
   int number = -1;
@@ -177,7 +178,7 @@ Configuration with_joint_coordinates(const System& system, const std::vector<Joi
     std::vector<Diagnostic> findings = error.diagnostics();
     for (Diagnostic& finding : findings)
       for (const JointStart& start : joints)
-        if (finding.path == "joints." + start.joint + ".start")
+        if (finding.path.starts_with("joints." + start.joint + ".start"))
           finding = mistake(start, file, "other constraints do not allow this: " + finding.message,
                             "leave out joints that follow from others")
                         .diagnostics()

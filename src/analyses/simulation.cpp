@@ -68,12 +68,12 @@ std::uint64_t hash_of(const Model& model, const Params& params) {
 
 constexpr std::string_view kMagic = "liedyn checkpoint 1\n";
 
-// Initial values of bodies, beams, flexible bodies and states.
+// Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
 bool is_initial_value(const NumberPlace& place) {
-  if (place.entry == nullptr || place.section == Section::Joints || place.section == Section::Forces ||
-      place.section == Section::Sensors)
+  if (place.entry == nullptr || place.section == Section::Joints || place.section == Section::Sensors)
     return false;
   const std::string& name = place.kind_field()->name;
+  if (place.section == Section::Forces) return name.starts_with("initial_");
   for (const char* initial :
        {"position", "orientation", "velocity", "angular_velocity", "angular_velocity_inertial", "initial"})
     if (name == initial) return true;

@@ -206,10 +206,14 @@ class ExpressionParser {
     push({Op::Constant, 0, value});
   }
 
-  // A letter or underscore, letters and digits, and perhaps a component in brackets.
+  // A letter or underscore, letters and digits; perhaps a part of it behind a dot, motor.current, and a component in brackets.
   std::string_view identifier() {
     const std::size_t begin = position_;
-    while (position_ < text_.size() && (is_letter(text_[position_]) || is_digit(text_[position_])))
+    const auto continues = [&](std::size_t i) {
+      return i < text_.size() && (is_letter(text_[i]) || is_digit(text_[i]));
+    };
+    while (continues(position_) ||
+           (position_ + 1 < text_.size() && text_[position_] == '.' && is_letter(text_[position_ + 1])))
       ++position_;
     if (position_ < text_.size() && text_[position_] == '[') {
       const std::size_t digits = ++position_;

@@ -226,7 +226,8 @@ TEST(GearMesh, DrivesARackWhoseGuideCarriesTheTorque) {
           .set("axis", {1, 0, 0});
       const std::string second = first == "rack" ? "pinion" : "rack";
       builder.joint("mesh", "gear_mesh").set("joints", first + "_bearing", second + "_bearing");
-      builder.set("at", {0, -r, 0});
+      // The pinion drives: a rack that is the first has negative multipliers, which other flanks carry.
+      builder.set("at", {0, -r, 0}).set("flanks", std::string(first == "rack" ? "both" : "one"));
       builder.force("motor", "torque").set("on", std::string("pinion")).set("torque", {0, 0, T});
       builder.sensor("angle", "joint_angle").set("of", std::string("pinion_bearing"));
       builder.sensor("travel", "joint_displacement").set("of", std::string("rack_bearing"));
@@ -350,7 +351,7 @@ TEST(GearMesh, MakesAPlanetaryStage) {
       builder.set("at", Vec3((rs + rp) * e)).set("axis", z);
       builder.joint(planet + "_sun", "gear_mesh").set("joints", "sun_bearing", planet + "_bearing");
       builder.set("at", Vec3(rs * e));
-      builder.joint(planet + "_ring", "gear_mesh").set("joints", planet + "_bearing", "ring_bearing");
+      builder.joint(planet + "_ring", "gear_mesh").set("joints", "ring_bearing", planet + "_bearing");
       builder.set("at", Vec3(rr * e));
     }
     builder.force("motor", "torque").set("on", std::string("sun")).set("torque", {0, 0, T});
@@ -664,14 +665,14 @@ DriveReport failing(const System& system, const std::string& integrator_text, do
 TEST(Pulley, EndsTheRunWhereAStrandRunsOut) {
   for (const std::string integrator :
        {"generalized-alpha,rho=0.8", "generalized-alpha,rho=0.8,index=2",
-        "generalized-alpha,index=stabilized", "rk44", "radau5,adaptive=true"}) {
+        "generalized-alpha,index=stabilized", "lms2,rho=0.6", "rk44", "dopri5,adaptive=true,rtol=1e-6"}) {
     const DriveReport report = failing(make_system(atwood(1, 3, 1, "", 0.3)), integrator, 2, 0.013);
     EXPECT_FALSE(report.completed) << integrator;
     expect_part(report.failure, "rope");
   }
   // A winch that asks for more than there is.
   const DriveReport winch =
-      failing(make_system(atwood(1, 3, 1, "3 - 2*t")), "generalized-alpha,rho=0.8", 3, 0.01);
+      failing(make_system(atwood(1, 1, 1, "3 - 0.5*t^2")), "generalized-alpha,rho=0.8", 3, 0.01);
   EXPECT_FALSE(winch.completed);
   expect_part(winch.failure, "rope");
 }
@@ -688,6 +689,30 @@ TEST(Pulley, SaysWhatIsWrong) {
   EXPECT_EQ(rope({0, 2, 0}, 0), "");
   expect_part(rope({0, 1, 1}, 0), "points[1] and pulleys[1] coincide");
   expect_part(rope({0, 2, 0}, -1), "joints.rope.length");
+  // Where pulleys and teeth are on a body whose position is to be found, nobody knows.
+  const auto on_found = [](const std::function<void(ModelBuilder&)>& add) {
+    return complaint([&](ModelBuilder& b) {
+      b.body("frame", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).consistent("position");
+      for (const std::string wheel : {"four", "five"}) {
+        b.body(wheel, "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+        b.joint(wheel + "_bearing", "revolute").set("between", "frame", wheel);
+        b.in_bodies("at", {{"frame", {0, 0, 0}}, {wheel, {0, 0, 0}}});
+        b.in_bodies("axis", {{"frame", {0, 0, 1}}, {wheel, {0, 0, 1}}});
+      }
+      add(b);
+    });
+  };
+  expect_part(
+      on_found([](ModelBuilder& b) {
+        b.joint("rope", "pulley").set("between", "one", "two").set("on", std::string("frame"));
+        b.set("points", {0, 0, 0, 0.3, 0, 0}).set("pulleys", {0, 0, 1, 0, 1, 1});
+      }),
+      "joints.rope.pulleys: is given in inertial axes, but the position of 'frame' is \"consistent\"");
+  expect_part(on_found([](ModelBuilder& b) {
+                b.joint("mesh", "gear_mesh").set("joints", "four_bearing", "five_bearing");
+                b.set("at", {0.1, 0, 0});
+              }),
+              "joints.mesh.at: is given in inertial axes, but the position of 'frame' is \"consistent\"");
 }
 
 }  // namespace

@@ -326,7 +326,7 @@ Configuration read_configuration(const std::string& file, const System& system, 
 Configuration read_configuration_text(const std::string& text, const std::string& file, const System& system,
                                       const StartOptions& options) {
   const Model& model = system.model();
-  const JsonDocument document = JsonDocument::parse(text.empty() ? "{\"joints\": {}}" : text, file);
+  const JsonDocument document = JsonDocument::parse(text, file);
   Reader reader(file, system.params());
   reader.findings = document.duplicates();
   // What the file leaves out is as typed in the model, which minimal coordinates do not keep.

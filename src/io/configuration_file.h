@@ -20,8 +20,9 @@ void write_configuration(const System& system, const State& state, const std::st
 // The values of "initial.JOINT", which set the coordinate that a joint starts with: taken out of the assignments. The description keeps them among what was assigned.
 std::vector<JointStart> take_initial(std::vector<Assignment>& assignments, Description& description);
 
-// Where a run starts: as the text or file says, then with the coordinates of these joints. Bodies and keys that it leaves out are as the model says, all if the text is
-// empty. `time`: of drives; that of the model's start if not given. Throws InputError with all mistakes.
+// Where a run starts: as the text or file says, then with the coordinates of these joints. Bodies and keys that it leaves out are as the model says: all in
+// kNoChanges. `time`: of drives; that of the model's start if not given. Throws InputError with all mistakes.
+inline constexpr const char* kNoChanges = R"({"joints": {}})";
 struct StartOptions {
   std::vector<JointStart> joints = {};
   std::optional<double> time = {};

@@ -148,11 +148,12 @@ TEST(ConfigurationFiles, TakeExpressions) {
   ASSERT_EQ(starts.size(), 1u);
   EXPECT_EQ(assignments.size(), 1u);
   EXPECT_EQ(d.assigned.back(), (std::pair<std::string, double>{"initial.hinge", -0.4}));
-  EXPECT_NEAR(angle_of(read_configuration_text("", "", system, {starts, {}})), -0.4, 1e-12);
+  EXPECT_NEAR(angle_of(read_configuration_text(kNoChanges, "", system, {starts, {}})), -0.4, 1e-12);
   EXPECT_NEAR(angle_of(read_configuration_text(R"({"joints": {"hinge": 1}})", "", system, {starts, {}})),
               -0.4, 1e-12);
   try {
-    read_configuration_text("", "", system, {{{.joint = "hing", .value = 1, .path = "initial.hing"}}, {}});
+    read_configuration_text(kNoChanges, "", system,
+                            {{{.joint = "hing", .value = 1, .path = "initial.hing"}}, {}});
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "initial.hing: the model has no such joint (hint: did you mean 'hinge'?)");

@@ -545,7 +545,7 @@ class ModelReader {
                               text);
     }
     if (shape && shape.key() == "step" && shape.is(JsonType::Object)) return step_text(shape, text);
-    if (value.find("table")) {
+    if (value.find("table") || value.find("trajectory")) {
       try {
         text = tables_.function_of_time(value);
       } catch (const TableError& error) {
@@ -557,7 +557,7 @@ class ModelReader {
         "expected a number, an expression or one of {{\"polynomial\": [c0, c1, ...]}}, {{\"harmonic\": "
         "{{amplitude, "
         "frequency, phase, offset}}}}, {{\"step\": {{from, to, start, end}}}}, {{\"table\": [[t, y], ...] or "
-        "\"FILE\", \"interpolation\": ...}}, "
+        "\"FILE\", \"interpolation\": ...}}, {{\"trajectory\": {{waypoints, speed, acceleration, start}}}}, "
         "got {}",
         value.describe());
   }

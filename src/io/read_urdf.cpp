@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <numbers>
 #include <set>
 
 #include "liedyn/base/suggest.h"
@@ -150,12 +151,13 @@ class UrdfReader {
     return clean_names_[name] = out;
   }
 
-  // Angle or displacement that a joint starts with; one that mimics another follows it.
-  double start_of(const urdf::Joint& joint, int depth = 0) {
+  // Angle or displacement that a joint starts with; one that mimics another follows it. That of the model leaves out the offsets: gears have none.
+  double start_of(const urdf::Joint& joint, bool in_model = false, int depth = 0) {
     if (joint.mimic && depth < 100) {
       const auto leader = robot_.joints_.find(joint.mimic->joint_name);
-      const double value = leader != robot_.joints_.end() ? start_of(*leader->second, depth + 1) : 0;
-      return joint.mimic->multiplier * value + joint.mimic->offset;
+      const double value =
+          leader != robot_.joints_.end() ? start_of(*leader->second, in_model, depth + 1) : 0;
+      return joint.mimic->multiplier * value + (in_model ? 0 : joint.mimic->offset);
     }
     const auto found = initial_.find(joint.name);
     if (found == initial_.end()) return 0;
@@ -243,6 +245,14 @@ class UrdfReader {
     builder_.words("between", body_of_.at(joint.parent_link_name), body_of_.at(joint.child_link_name));
     builder_.numbers("at", std::array{child.p.x(), child.p.y(), child.p.z()});
     builder_.numbers("axis", std::array{axis.x(), axis.y(), axis.z()});
+    if (const double start = has_coordinate(joint) ? start_of(joint, true) : 0; start != 0) {
+      if (turns(joint) && !(std::abs(start) <= std::numbers::pi))
+        builder_.finding(joint.mimic ? "joints." + name : "initial." + excerpt(joint.name),
+                         fmt::format("expected an angle from -pi to pi at the start, got {}", start),
+                         "turns are counted from the start of a run");
+      // Sensors, targets and drives count as the robot does.
+      builder_.numbers("zero", std::array{-start});
+    }
     builder_.end();
   }
 
@@ -291,7 +301,7 @@ class UrdfReader {
         return builder_.finding("joints." + clean(joint.name),
                                 fmt::format("expected a lower limit below the upper one, got {} and {}",
                                             joint.limits->lower, joint.limits->upper));
-      const std::string x = fmt::format("({} + ({:.17g}))", coordinate_name(joint), start_of(joint));
+      const std::string x = fmt::format("({} + ({:.17g}))", coordinate_name(joint), offset_of(joint));
       add_effort(joint, "_stops",
                  fmt::format("{:.17g}*(max(0, ({:.17g}) - {}) - max(0, {} - ({:.17g})))", stops_,
                              joint.limits->lower, x, x, joint.limits->upper));
@@ -313,15 +323,17 @@ class UrdfReader {
   static bool has_friction(const urdf::Joint& joint) {
     return joint.dynamics && joint.dynamics->friction > 0;
   }
-  // The sensor that shows how far the joint is from its start.
+  // What the coordinate of the robot is more than that of the model.
+  double offset_of(const urdf::Joint& joint) { return start_of(joint) - start_of(joint, true); }
+  // The sensor that shows the coordinate of the model.
   std::string coordinate_name(const urdf::Joint& joint) {
-    return clean(start_of(joint) == 0 ? joint.name : joint.name + "_from_start");
+    return clean(offset_of(joint) == 0 ? joint.name : joint.name + "_without_offset");
   }
 
-  // Sensors show the coordinate as the robot counts it: that of the model is zero where it starts.
+  // Sensors show the coordinate as the robot counts it.
   void add_sensor(const urdf::Joint& joint) {
     if (!has_coordinate(joint)) return;
-    const double start = start_of(joint);
+    const double offset = offset_of(joint);
     const std::string type = turns(joint) ? "joint_angle" : "joint_displacement";
     const std::string name = clean(joint.name), own = coordinate_name(joint);
     builder_.begin(Section::Sensors, own, type);
@@ -332,9 +344,9 @@ class UrdfReader {
       builder_.word("of", name);
       builder_.end();
     }
-    if (start == 0) return;
+    if (offset == 0) return;
     builder_.begin(Section::Sensors, name, "expression");
-    builder_.word("value", fmt::format("{} + ({:.17g})", own, start));
+    builder_.word("value", fmt::format("{} + ({:.17g})", own, offset));
     builder_.word("unit", turns(joint) ? "rad" : "m");
     builder_.end();
   }

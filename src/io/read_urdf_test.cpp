@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "liedyn/model/testing.h"
+#include "liedyn/model/edit_description.h"
 #include "liedyn/system/initial.h"
+#include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
@@ -156,6 +157,50 @@ TEST(ReadUrdf, StartsWhereItIsTold) {
     }
     if (sensor.name == "extension") {
       EXPECT_NEAR(value, 0.05, 1e-15);
+    }
+  }
+}
+
+// A target is an angle of the robot, wherever it starts: the motor pulls towards it.
+TEST(ReadUrdf, TargetsCountAsTheRobotDoes) {
+  for (const double start : {0.0, 0.4}) {
+    std::vector<Assignment> assignments = {{"initial.shoulder", start}};
+    Description read = read_urdf(kArm, "robot.urdf", assignments);
+    add_entry(read, Section::Sensors, "torque", "effort", "of", "shoulder_motor");
+    const auto description = std::make_shared<const Description>(std::move(read));
+    Params params(description);
+    params.set("forces.shoulder_motor.proportional", 10);
+    params.set("forces.shoulder_motor.target", 0.7);
+    const System system(Model::compile(description), params);
+    Work work(system);
+    const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+    EXPECT_NEAR(sensed(system, state, work).back(), 10 * (0.7 - start), 1e-12);
+  }
+  EXPECT_THROW(read(kArm, {{"initial.shoulder", 4}}), InputError);
+}
+
+// b = -2 a + 0.3 at any start.
+TEST(ReadUrdf, MimicsHaveOffsets) {
+  constexpr const char* text = R"(<robot name="grip"><link name="palm"/>
+    <link name="left"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <link name="right"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="a" type="continuous"><parent link="palm"/><child link="left"/><axis xyz="1 0 0"/></joint>
+    <joint name="b" type="continuous"><parent link="palm"/><child link="right"/><origin xyz="0 1 0"/><axis xyz="1 0 0"/>
+      <mimic joint="a" multiplier="-2" offset="0.3"/></joint></robot>)";
+  for (const double start : {0.0, 0.5}) {
+    const auto description = std::make_shared<const Description>(read(text, {{"initial.a", start}}));
+    const System system(Model::compile(description), Params(description));
+    Work work(system);
+    const State state = consistent_state(system, 0, InitialPolicy::Check, work);
+    const std::vector<double> shown = sensed(system, state, work);
+    for (const Sensor& sensor : system.model().sensors) {
+      const double value = shown[static_cast<std::size_t>(sensor.first)];
+      if (sensor.name == "a") {
+        EXPECT_NEAR(value, start, 1e-14);
+      }
+      if (sensor.name == "b") {
+        EXPECT_NEAR(value, -2 * start + 0.3, 1e-14);
+      }
     }
   }
 }

@@ -58,6 +58,11 @@ Json definitions() {
   const Json rows = {{"type", "array"}, {"items", numbers}, {"minItems", 2}};
   const Json file = {{"type", "string"}};
   const Json points_or_file = {{"anyOf", {points, file}}};
+  const Json waypoints = {{"type", "array"}, {"items", n}, {"minItems", 2}};
+  const auto by_coordinate = [](const Json& one) {
+    return Json{{"anyOf", {one, {{"type", "object"}, {"additionalProperties", one}}}}};
+  };
+  const Json trajectory_keys = Json::array({"waypoints", "speed", "acceleration"});
   return {
       {"number",
        {{"description", "A number, or an expression of parameters such as \"2*pi*speed\"."},
@@ -71,13 +76,21 @@ Json definitions() {
           only({{"harmonic", object_of({{"amplitude", n}, {"frequency", n}, {"phase", n}, {"offset", n}},
                                        {"amplitude", "frequency"})}}),
           only({{"step", object_of({{"start", n}, {"end", n}, {"from", n}, {"to", n}}, {"start", "end"})}}),
-          object_of({{"table", points_or_file}, {"interpolation", interpolation}},
-                    Json::array({"table"}))}}}},
+          object_of({{"table", points_or_file}, {"interpolation", interpolation}}, Json::array({"table"})),
+          only({{"trajectory",
+                 object_of({{"waypoints", waypoints}, {"speed", n}, {"acceleration", n}, {"start", n}},
+                           trajectory_keys)}})}}}},
       {"table",
-       {{"description", "A function through points, of a file, or of two variables."},
+       {{"description",
+         "A function through points, of a file, of two variables, or trajectories through waypoints."},
         {"anyOf",
          {object_of({{"points", points}, {"interpolation", interpolation}}, Json::array({"points"})),
           object_of({{"file", file}, {"interpolation", interpolation}}, Json::array({"file"})),
+          object_of({{"waypoints", by_coordinate(waypoints)},
+                     {"speed", by_coordinate(n)},
+                     {"acceleration", by_coordinate(n)},
+                     {"start", n}},
+                    trajectory_keys),
           only({{"x", numbers}, {"y", numbers}, {"values", rows}})}}}},
       {"number_in_time",
        {{"anyOf", {{{"type", "number"}}, {{"type", "string"}}, reference("function_of_time")}}}},

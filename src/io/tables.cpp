@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/io/trajectory.h"
 
 namespace liedyn {
 namespace {
@@ -97,6 +99,36 @@ std::vector<double> numbers_of(JsonValue array, std::string_view what) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_table_name(std::string_view name) {
+  return !name.empty() && is_letter(name[0]) &&
+         std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); });
+}
+
+// A number, or an expression without variables: "30*deg".
+double constant_of(JsonValue value, const std::string& what) {
+  double number = std::numeric_limits<double>::quiet_NaN();
+  if (value.is(JsonType::Number)) number = value.number();
+  if (value.is(JsonType::String)) try {
+      number = Expression::parse(value.text(), VariableNames()).evaluate<double>({});
+    } catch (const UnknownName& error) {
+      throw TableError(
+          fmt::format("{}: {}", what, error.what()),
+          "the times of a trajectory are found when the model is read: parameters cannot change it");
+    } catch (const ExpressionError& error) {
+      throw TableError(fmt::format("{}: {}", what, error.what()), error.hint());
+    }
+  if (!std::isfinite(number))
+    throw TableError(fmt::format("{}: expected a finite number, got {}", what, value.describe()));
+  return number;
+}
+std::vector<double> waypoints_of(JsonValue array, const std::string& what) {
+  if (!array.is(JsonType::Array) || array.size() < 2)
+    throw TableError(fmt::format("{}: expected at least two numbers, got {}", what, array.describe()));
+  std::vector<double> out;
+  for (JsonValue item : array) out.push_back(constant_of(item, what));
+  return out;
+}
 
 // Where the parenthesis that opens at `open` closes, and how many arguments there are between; npos if it does not close.
 std::size_t closing(std::string_view text, std::size_t open, int& arguments) {
@@ -184,14 +216,95 @@ Tables::Table Tables::surface(JsonValue table) {
           fmt::format(", {}, {}, {}, {}, {}", x.size(), list_of(x), y.size(), list_of(y), list_of(z)), 2};
 }
 
+Tables::Motion Tables::motion(JsonValue object) {
+  if (!object.is(JsonType::Object))
+    throw TableError(
+        fmt::format("expected an object with waypoints, speed and acceleration, got {}", object.describe()));
+  check_keys(object, {"waypoints", "speed", "acceleration", "start"});
+  for (const char* key : {"waypoints", "speed", "acceleration"})
+    if (!object.find(key)) throw TableError(fmt::format("{}: missing", key));
+  const JsonValue waypoints = object.find("waypoints");
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> values;
+  if (waypoints.is(JsonType::Object)) {
+    for (JsonValue value : waypoints) {
+      const std::string what = "waypoints." + excerpt(value.key());
+      if (!is_table_name(value.key()) || value.key() == "end")
+        throw TableError(what + ": expected a name of letters, digits and underscores, other than 'end'");
+      if (std::ranges::find(names, value.key()) != names.end()) throw TableError(what + ": is given twice");
+      names.emplace_back(value.key());
+      values.push_back(waypoints_of(value, what));
+      if (values.back().size() != values.front().size())
+        throw TableError(fmt::format("{}: expected {} waypoints as of '{}', got {}", what,
+                                     values.front().size(), names.front(), values.back().size()),
+                         "all coordinates pass their waypoints at the same times");
+    }
+    if (names.empty()) throw TableError("waypoints: expected at least one coordinate, got none");
+  } else {
+    names.emplace_back();
+    values.push_back(waypoints_of(waypoints, "waypoints"));
+  }
+  constexpr std::size_t kMostWaypoints = 1000;
+  if (values.front().size() > kMostWaypoints)
+    throw TableError(
+        fmt::format("waypoints: expected at most {}, got {}", kMostWaypoints, values.front().size()));
+  for (std::size_t i = 0; i + 1 < values.front().size(); ++i)
+    if (std::ranges::all_of(values, [&](const auto& of) { return of[i] == of[i + 1]; }))
+      throw TableError(
+          fmt::format("waypoints: the waypoints {} and {} are the same", i + 1, i + 2),
+          "leave one of them out; two trajectories with different `start` have a pause between them");
+
+  const auto limits = [&](const char* key) {
+    const JsonValue given = object.find(key);
+    std::vector<double> out;
+    if (given.is(JsonType::Object))
+      for (JsonValue value : given)
+        if (std::ranges::find(names, value.key()) == names.end())
+          throw TableError(fmt::format("{}: there are no waypoints of '{}'", key, excerpt(value.key())),
+                           did_you_mean(value.key(), names));
+    for (const std::string& name : names) {
+      const JsonValue value = given.is(JsonType::Object) ? given.find(name) : given;
+      const std::string what =
+          given.is(JsonType::Object) ? fmt::format("{}.{}", key, name) : std::string(key);
+      if (!value) throw TableError(what + ": missing");
+      out.push_back(constant_of(value, what));
+      if (!(out.back() > 0))
+        throw TableError(fmt::format("{}: expected a positive number, got {}", what, out.back()));
+    }
+    return out;
+  };
+  const JsonValue start = object.find("start");
+  const Trajectory found = trajectory_through(values, limits("speed"), limits("acceleration"),
+                                              start ? constant_of(start, "start") : 0.0);
+  Motion out;
+  out.end = found.times.back();
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    Table table{"spline", "", 1};
+    for (std::size_t k = 0; k < found.times.size(); ++k)
+      table.points += fmt::format(", {}, {}", found.times[k], found.values[c][k]);
+    out.coordinates.emplace_back(names[c], std::move(table));
+  }
+  return out;
+}
+
 void Tables::add(std::string_view name, JsonValue table) {
-  if (name.empty() || !is_letter(name[0]) ||
-      !std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); }))
+  if (!is_table_name(name))
     throw TableError("expected a name of letters, digits and underscores that does not begin with a digit");
   if (is_expression_function(name))
     throw TableError(fmt::format("'{}' is a function of expressions", name), "choose another name");
   if (!table.is(JsonType::Object))
     throw TableError(fmt::format("expected an object, got {}", table.describe()));
+  if (table.find("waypoints")) {
+    Motion motion = Tables::motion(table);
+    std::string& names = motions_[std::string(name)];
+    for (auto& [coordinate, read] : motion.coordinates) {
+      if (!coordinate.empty()) names += fmt::format("{}{}.{}", names.empty() ? "" : ", ", name, coordinate);
+      tables_.emplace(coordinate.empty() ? std::string(name) : fmt::format("{}.{}", name, coordinate),
+                      std::move(read));
+    }
+    constants_.emplace(fmt::format("{}.end", name), fmt::format("({})", motion.end));
+    return;
+  }
   Table read;
   if (table.find("values")) {
     check_keys(table, {"x", "y", "values"});
@@ -205,8 +318,9 @@ void Tables::add(std::string_view name, JsonValue table) {
     check_keys(table, {"points", "interpolation"});
     read = through_points(points, interpolation_of(table, "linear"));
   } else {
-    check_keys(table, {"points", "file", "x", "y", "values", "interpolation"});
-    throw TableError("expected \"points\", \"file\" or \"x\", \"y\" and \"values\"");
+    check_keys(table, {"points", "file", "x", "y", "values", "interpolation", "waypoints", "speed",
+                       "acceleration", "start"});
+    throw TableError("expected \"points\", \"file\", \"waypoints\" or \"x\", \"y\" and \"values\"");
   }
   // The points are checked here, once, instead of in every expression.
   try {
@@ -227,10 +341,25 @@ std::string Tables::written_out(std::string_view text) const {
       continue;
     }
     std::size_t end = i;
-    while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+    const auto continues = [&](std::size_t at) {
+      return at < text.size() && (is_letter(text[at]) || is_digit(text[at]));
+    };
+    // A coordinate of a trajectory stands behind a dot, move.shoulder(t).
+    while (continues(end) || (end + 1 < text.size() && text[end] == '.' && is_letter(text[end + 1]))) ++end;
     const std::string_view word = text.substr(i, end - i);
     const std::size_t open = text.find_first_not_of(" \t", end);
     const auto table = tables_.find(word);
+    if (const auto constant = constants_.find(word); constant != constants_.end()) {
+      out += constant->second;
+      i = end;
+      continue;
+    }
+    const std::size_t dot = word.find('.');
+    if (const auto of = motions_.find(word.substr(0, dot)); of != motions_.end() && table == tables_.end())
+      throw TableError(fmt::format("the trajectory '{}' has no '{}'", of->first, excerpt(word)),
+                       of->second.empty() ? fmt::format("write {0}(t) or {0}.end", of->first)
+                                          : fmt::format("its functions of time are {}, and it has {}.end",
+                                                        of->second, of->first));
     if (table == tables_.end() || open == std::string_view::npos || text[open] != '(') {
       if (table != tables_.end() && !variables_.contains(word))
         throw TableError(fmt::format("the table '{0}' is a function: write {0}({1})", word,
@@ -255,6 +384,15 @@ std::string Tables::written_out(std::string_view text) const {
 }
 
 std::string Tables::function_of_time(JsonValue object) const {
+  if (const JsonValue trajectory = object.find("trajectory")) {
+    check_keys(object, {"trajectory"});
+    const Motion read = motion(trajectory);
+    if (!read.coordinates.front().first.empty())
+      throw TableError(
+          "trajectory: expected waypoints of one coordinate, [first, second, ...]",
+          "give one of several coordinates a name among the tables, and call NAME.COORDINATE(t)");
+    return fmt::format("spline(t{})", read.coordinates.front().second.points);
+  }
   check_keys(object, {"table", "interpolation"});
   const JsonValue table = object.find("table");
   // A spline unless something else is asked for: drives need two derivatives.

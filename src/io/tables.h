@@ -4,7 +4,11 @@
 //               "road": { "file": "road.csv" },
 //               "map": { "x": [0, 1], "y": [0, 1, 2], "values": [[1, 2, 3], [2, 4, 6]] } }
 //
-// and expressions call them: "torque(speed)", "map(throttle, speed)". Such a call is short for one of the functions of base/expression.h with
+// and expressions call them: "torque(speed)", "map(throttle, speed)". A trajectory (io/trajectory.h) is a table whose times are found:
+//
+//   "tables": { "move": { "waypoints": { "shoulder": [0, 1.2, 0.4], "elbow": [0, -0.7, 0.3] }, "speed": 2, "acceleration": { "shoulder": 8, "elbow": 5 } } }
+//
+// gives move.shoulder(t), move.elbow(t) and the constant move.end. A call is short for one of the functions of base/expression.h with
 // the points written out, so that nothing behind the reader knows of tables.
 #pragma once
 
@@ -12,6 +16,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "liedyn/io/json.h"
 
@@ -40,7 +46,7 @@ class Tables {
   // The text with calls of tables written out. Throws TableError.
   std::string written_out(std::string_view text) const;
 
-  // {"table": [[t, y], ...]} or {"table": "FILE"}, with "interpolation" perhaps: the expression of t. Throws TableError.
+  // {"table": [[t, y], ...]} or {"table": "FILE"}, with "interpolation" perhaps, or {"trajectory": {...}}: the expression of t. Throws TableError.
   std::string function_of_time(JsonValue object) const;
 
  private:
@@ -52,9 +58,18 @@ class Tables {
   Table through_points(JsonValue points, std::string_view interpolation) const;
   Table from_file(std::string_view file, std::string_view interpolation) const;
   static Table surface(JsonValue table);
+  // One table per coordinate, "" for the only one of a list of waypoints, and the time at the end.
+  struct Motion {
+    std::vector<std::pair<std::string, Table>> coordinates;
+    double end = 0;
+  };
+  static Motion motion(JsonValue trajectory);
 
   std::string model_file_;
   std::map<std::string, Table, std::less<>> tables_;
+  std::map<std::string, std::string, std::less<>> constants_;  // "move.end"
+  std::map<std::string, std::string, std::less<>>
+      motions_;  // trajectories of several coordinates: their names
   std::set<std::string, std::less<>> variables_;
 };
 

@@ -40,9 +40,10 @@ class ModelWriter {
   }
 
  private:
-  // Nodes of beams, frames and modes of flexible bodies, and joints of bodies that ride follow from other entries.
+  // Nodes of beams, frames and modes of flexible bodies, states of forces ("motor.current"), and joints of bodies that ride follow from other entries.
   static bool was_typed(Section section, const Entry& entry) {
-    if (section == Section::Bodies) return entry.beam < 0 && entry.flexible < 0;
+    if (section == Section::Bodies) return !entry.is_part();
+    if (section == Section::States) return entry.name.find('.') == std::string::npos;
     return !(section == Section::Joints && entry.rides);
   }
 

@@ -52,7 +52,7 @@ TEST(Automatic, AccelerationsAreNotShown) {
   Random random(1);
   const std::array<Motion<double>, 1> motions = {random.motion()};
   std::array<Vec6, 1> W;
-  Automatic<ReadsAccelerations>::wrench(World<double>(), motions, nullptr, W);
+  Automatic<ReadsAccelerations>::wrench<double>(World<double>(), motions, nullptr, W);
   EXPECT_TRUE(W[0].array().isNaN().all());
 }
 

@@ -13,6 +13,7 @@
 #include "liedyn/model/bodies/planar.h"
 #include "liedyn/model/bodies/rigid.h"
 #include "liedyn/model/forces/applied.h"
+#include "liedyn/model/forces/bearing.h"
 #include "liedyn/model/forces/belt.h"
 #include "liedyn/model/forces/bushing.h"
 #include "liedyn/model/forces/contact.h"
@@ -59,13 +60,14 @@ struct ElementList {
 // A kind whose element is missing here fails the tests below.
 using Elements =
     ElementList<RigidInertia, PointInertia, PlanarInertia, Applied<0>, Applied<3>, SpringDamper, Bushing,
-                Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar, Fixed, PointOnLine,
-                PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity, Gear, GearMesh,
-                Pulley, Belt, JointSpring, JointStop, JointActuator, JointFriction<3, 2>, JointFriction<2, 3>,
-                JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>, Generic<5>, Generic<6>,
-                PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine, TwoNodeBeam, ThreeNodeBeam,
-                LineLoad<2>, LineLoad<3>, TwoPointForce, PlaneSphere, PlaneCapsule, PlaneBox, SphereSphere,
-                SphereCapsule, SphereBox, CapsuleBox, BoxBox, CapsuleCapsule, Wheel, Clearance, Tyre>;
+                LinearBearing, Spherical, Distance, Revolute, Prismatic, Cylindrical, Universal, Planar,
+                Fixed, PointOnLine, PointOnPlane, Screw, RollingDisc, PrescribedMotion, PrescribedVelocity,
+                Gear, GearMesh, Pulley, Belt, JointSpring, JointStop, JointActuator, JointFriction<3, 2>,
+                JointFriction<2, 3>, JointFriction<2, 2>, Generic<1>, Generic<2>, Generic<3>, Generic<4>,
+                Generic<5>, Generic<6>, PlanarRevolute, PlanarPrismatic, PlanarFixed, PlanarPointOnLine,
+                TwoNodeBeam, ThreeNodeBeam, LineLoad<2>, LineLoad<3>, TwoPointForce, PlaneSphere,
+                PlaneCapsule, PlaneBox, SphereSphere, SphereCapsule, SphereBox, CapsuleBox, BoxBox,
+                CapsuleCapsule, Wheel, Clearance, Tyre>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
@@ -365,7 +367,8 @@ TEST(Derivatives, OfEveryListedKindEqualThoseOfDualNumbers) {
       compare_force<E>({5 * random.vector<3>(), random.between(0, 1)}, numbers, random, differences[kind]);
   });
   for (const auto& [kind, of_kind] : differences) of_kind.expect_small(kind);
-  constexpr std::size_t kOfExpressions = 1;  // joint_effort
+  // joint_effort, dc_motor, clutch, joint_clutch, hydraulic_cylinder, joint_hydraulics
+  constexpr std::size_t kOfExpressions = 6;
   EXPECT_EQ(differences.size() + kOfExpressions,
             body_kinds().size() + beam_kinds().size() + joint_kinds().size() + force_kinds().size());
 }

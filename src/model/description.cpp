@@ -14,7 +14,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/flexible/body.h"
-#include "liedyn/model/forces/bristles.h"
+#include "liedyn/model/forces/machine_states.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/sensors/list.h"
 
@@ -559,18 +559,24 @@ Description DescriptionBuilder::finish() {
         failed_names_.push_back(finding.path.substr(name.size() + 1));
     }
   add_modes();
-  // The deflections of the bristles of contacts are states, whose rates the contacts add.
+  // States that belong to forces have the rate 0 here; the forces add theirs. Initial values are numbers of the forces, or 0.
   for (const Entry& force : description_.entries(Section::Forces))
-    for (int i = 0; i < bristle_states(force); ++i) {
+    for (const ForceState& own : states_of_force(description_, force)) {
       section_ = Section::States;
       std::vector<Entry>& states = description_.entries(Section::States);
       const Kind* kind = find_kind(Section::States, "expression");
-      states.push_back({bristle_name(force.name, i), kind, force.line,
+      states.push_back({force.name + "." + own.name, kind, force.line,
                         static_cast<std::int32_t>(description_.numbers.size()),
                         std::vector<FieldValue>(kind->fields.size())});
       names_[static_cast<std::size_t>(Section::States)]->insert(states.size() - 1);
       entry_ = &states.back();
       given_.clear();
+      const int field = own.initial.empty() ? -1 : force.kind->field(own.initial);
+      if (field >= 0 && force.fields[static_cast<std::size_t>(field)].first >= 0) {
+        FieldValue& value = entry_->fields[static_cast<std::size_t>(kind->field("initial"))];
+        value = force.fields[static_cast<std::size_t>(field)];
+        value.given = true;
+      }
       word("rate", "0", force.line);
       end();
     }

@@ -183,97 +183,115 @@ void DescriptionBuilder::resolve_references(Section section) {
   }
 }
 
+namespace {
+
+// A body whose position or orientation is to be found, without a guess: the names of these fields, empty where it is known.
+struct UnknownPose {
+  std::string_view position, orientation;
+  std::string_view any() const { return position.empty() ? orientation : position; }
+};
+using UnknownPoses = std::unordered_map<std::string_view, UnknownPose>;  // by the name of the body
+
+UnknownPoses unknown_poses(const Description& d) {
+  UnknownPoses out;
+  for (const Section section : {Section::Bodies, Section::Flexible})
+    for (const Entry& entry : d.entries(section)) {
+      const auto is_unknown = [&](std::string_view name) {
+        const int field = entry.kind->field(name);
+        if (field < 0 || entry.fields.empty()) return false;
+        const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
+        return value.consistent && value.first < 0;
+      };
+      UnknownPose found;
+      if (is_unknown("position")) found.position = "position";
+      for (const std::string_view name : {"orientation", "angle"})
+        if (is_unknown(name)) found.orientation = name;
+      if (!found.any().empty()) out.emplace(entry.name, found);
+    }
+  return out;
+}
+
+std::string is_nowhere(std::string_view missing, std::string_view body) {
+  return fmt::format(
+      "is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on '{}' is unknown",
+      missing, excerpt(body), excerpt(body));
+}
+std::string give_a_guess(std::string_view missing) {
+  return fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing);
+}
+
+// Bodies that ride on others, and interfaces of flexible bodies. say(section, entry, field, message, hint)
+template <class Say>
+void check_carried(const Description& d, const UnknownPoses& unknown, const Say& say) {
+  const auto& bodies = d.entries(Section::Bodies);
+  for (const Entry& body : bodies) {
+    if (!body.rides || body.host < 0) continue;
+    const auto host = unknown.find(bodies[static_cast<std::size_t>(body.host)].name);
+    if (host == unknown.end()) continue;
+    const std::string_view missing = host->second.any();
+    for (const char* field : {"position", "orientation"})
+      if (body.fields[static_cast<std::size_t>(body.kind->field(field))].given)
+        say(Section::Bodies, body, field, is_nowhere(missing, host->first), give_a_guess(missing));
+  }
+  for (const Entry& entry : d.entries(Section::Flexible)) {
+    if (!is_interface(entry) || entry.fields[0].word < 0) continue;
+    const auto owner = unknown.find(interface_owner(d, entry));
+    if (owner == unknown.end()) continue;
+    const std::string_view missing = owner->second.any();
+    say(Section::Flexible, entry, "at", is_nowhere(missing, owner->first), give_a_guess(missing));
+  }
+}
+
+// What an entry gives for its i-th body, whose pose is unknown.
+template <class Say>
+void check_given_on(const Entry& entry, Section section, int i, const UnknownPoses::value_type& body,
+                    const std::string* other, const Say& say) {
+  const auto& [name, pose] = body;
+  if (entry.kind->keeps_orientation && !pose.orientation.empty())
+    say(section, entry, "",
+        fmt::format("keeps the relative orientation that the bodies have in the initial configuration, "
+                    "but the {} of '{}' is \"consistent\"",
+                    pose.orientation, excerpt(name)),
+        give_a_guess(pose.orientation));
+  for (std::size_t f = 0; f < entry.fields.size(); ++f) {
+    const Field& field = entry.kind->fields[f];
+    if (!entry.fields[f].given || entry.fields[f].in_bodies || !carries(field.body_axes, i)) continue;
+    // A direction in body axes depends on the orientation alone, a point on the position as well.
+    const bool direction = field.unit.empty();
+    const std::string_view missing = !direction && !pose.position.empty() ? pose.position : pose.orientation;
+    if (missing.empty()) continue;
+    const bool both = field.body_axes == BodyAxes::Each && other != nullptr;
+    say(section, entry, field.name, is_nowhere(missing, name),
+        fmt::format("give it in body axes, \"{}\": {{{}\"{}\": [...]}}, or {}", field.name,
+                    both ? fmt::format("\"{}\": [...], ", excerpt(*other)) : "", excerpt(name),
+                    give_a_guess(missing)));
+  }
+}
+
+}  // namespace
+
 // A point or direction in inertial axes belongs to a body by where the body stands in the initial configuration. A body whose position or
 // orientation is to be found, without a guess, stands nowhere: another mechanism would come out than the one that was meant.
 void DescriptionBuilder::check_found_bodies() {
-  struct Unknown {
-    std::string_view position, orientation;  // the names of the fields that assembly is to find; empty: known
-  };
-  std::unordered_map<std::string_view, Unknown> unknown;
-  const auto look = [&](const Entry& entry) {
-    const auto is_unknown = [&](std::string_view name) {
-      const int field = entry.kind->field(name);
-      if (field < 0 || entry.fields.empty()) return false;
-      const FieldValue& value = entry.fields[static_cast<std::size_t>(field)];
-      return value.consistent && value.first < 0;
-    };
-    Unknown found;
-    if (is_unknown("position")) found.position = "position";
-    for (const std::string_view name : {"orientation", "angle"})
-      if (is_unknown(name)) found.orientation = name;
-    if (!found.position.empty() || !found.orientation.empty()) unknown.emplace(entry.name, found);
-  };
-  for (const Entry& body : description_.entries(Section::Bodies)) look(body);
-  for (const Entry& body : description_.entries(Section::Flexible)) look(body);
+  const UnknownPoses unknown = unknown_poses(description_);
   if (unknown.empty()) return;
-
-  for (const Entry& body : description_.entries(Section::Bodies)) {
-    if (!body.rides || body.host < 0) continue;
-    const auto host =
-        unknown.find(description_.entries(Section::Bodies)[static_cast<std::size_t>(body.host)].name);
-    if (host == unknown.end()) continue;
-    const auto& [name, fields] = *host;
-    const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
-    for (const char* field : {"position", "orientation"})
-      if (body.fields[static_cast<std::size_t>(body.kind->field(field))].given)
-        finding(fmt::format("{}.{}", entry_path(Section::Bodies, body.name), field),
-                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                            "'{}' is unknown",
-                            missing, excerpt(name), excerpt(name)),
-                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), body.line);
-  }
-  for (const Entry& entry : description_.entries(Section::Flexible))
-    if (is_interface(entry) && entry.fields[0].word >= 0)
-      if (const auto owner = unknown.find(interface_owner(description_, entry)); owner != unknown.end()) {
-        const auto& [name, fields] = *owner;
-        const std::string_view missing = fields.position.empty() ? fields.orientation : fields.position;
-        finding(entry_path(Section::Flexible, entry.name) + ".at",
-                fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                            "'{}' is unknown",
-                            missing, excerpt(name), excerpt(name)),
-                fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", missing), entry.line);
-      }
+  const auto say = [&](Section section, const Entry& entry, std::string_view field, std::string message,
+                       std::string hint) {
+    const std::string path = entry_path(section, entry.name);
+    finding(field.empty() ? path : fmt::format("{}.{}", path, field), std::move(message), std::move(hint),
+            entry.line);
+  };
+  check_carried(description_, unknown, say);
   for (const Section section : {Section::Joints, Section::Forces, Section::Sensors})
     for (const Entry& entry : description_.entries(section)) {
       const int bodies = bodies_field(*entry.kind);
       if (bodies < 0 || entry.fields[static_cast<std::size_t>(bodies)].word < 0) continue;
       const std::int32_t word = entry.fields[static_cast<std::size_t>(bodies)].word;
       const int count = is_pair(entry.kind->fields[static_cast<std::size_t>(bodies)].type) ? 2 : 1;
-      const auto name_of = [&](int i) -> const std::string& {
-        return description_.words[static_cast<std::size_t>(word + i)];
-      };
-      for (int i = 0; i < count; ++i) {
-        const auto body = unknown.find(name_of(i));
-        if (body == unknown.end()) continue;
-        const auto& [name, fields] = *body;
-        if (entry.kind->keeps_orientation && !fields.orientation.empty())
-          finding(
-              entry_path(section, entry.name),
-              fmt::format("keeps the relative orientation that the bodies have in the initial configuration, "
-                          "but the {} of '{}' is \"consistent\"",
-                          fields.orientation, excerpt(name)),
-              fmt::format("give a guess, \"{}\": {{\"consistent\": ...}}", fields.orientation), entry.line);
-        for (std::size_t f = 0; f < entry.fields.size(); ++f) {
-          const Field& field = entry.kind->fields[f];
-          if (!entry.fields[f].given || entry.fields[f].in_bodies || !carries(field.body_axes, i)) continue;
-          // A direction in body axes depends on the orientation alone, a point on the position as well.
-          const bool direction = field.unit.empty();
-          const std::string_view missing =
-              !direction && !fields.position.empty() ? fields.position : fields.orientation;
-          if (missing.empty()) continue;
-          const bool both = field.body_axes == BodyAxes::Each && count == 2;
-          finding(
-              fmt::format("{}.{}", entry_path(section, entry.name), field.name),
-              fmt::format("is given in inertial axes, but the {} of '{}' is \"consistent\": where it is on "
-                          "'{}' is unknown",
-                          missing, excerpt(name), excerpt(name)),
-              fmt::format("give it in body axes, \"{}\": {{{}\"{}\": [...]}}, or give a guess, \"{}\": "
-                          "{{\"consistent\": ...}}",
-                          field.name, both ? fmt::format("\"{}\": [...], ", excerpt(name_of(1 - i))) : "",
-                          excerpt(name), missing),
-              entry.line);
-        }
-      }
+      const auto name_of = [&](int i) { return &description_.words[static_cast<std::size_t>(word + i)]; };
+      for (int i = 0; i < count; ++i)
+        if (const auto body = unknown.find(*name_of(i)); body != unknown.end())
+          check_given_on(entry, section, i, *body, count == 2 ? name_of(1 - i) : nullptr, say);
     }
 
   // Points and directions of elements that name joints belong to the first body of these, the pulleys of a rope to the body that carries them.

@@ -6,7 +6,9 @@
 #include <stdexcept>
 
 #include "liedyn/model/compile.h"
+#include "liedyn/model/forces/machine_output.h"
 #include "liedyn/model/is_given.h"
+#include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 
@@ -37,6 +39,10 @@ const std::string& Model::unit_of(const Sensor& sensor) const {
   const Entry& entry =
       description_->entries(Section::Sensors)[static_cast<std::size_t>(&sensor - sensors.data())];
   const int field = entry.kind->field("unit");
+  if (sensor.listed->traits.connect == &connect_to_quantity)
+    return dynamic_cast<const MachineOutput&>(*batches[static_cast<std::size_t>(sensor.batch)])
+        .quantities()[static_cast<std::size_t>(sensor.choice)]
+        .unit;
   return is_given(entry, field) ? word(*description_, entry, field) : sensor.listed->unit;
 }
 

@@ -122,6 +122,8 @@ class Assembly {
         builder.set("joint", std::string("hinge"));
         continue;
       }
+      // Only within a stroke: system/machines_test.cpp.
+      if (force.field("stroke") >= 0) continue;
       if (force.field("joints") >= 0) {
         builder.force(fmt::format("force{}", count++), force.type);
         add_pair(builder, force, "", "", false, random);
@@ -129,7 +131,8 @@ class Assembly {
         continue;
       }
       for (const char* body : {"first", "second", "third", "dot"}) {
-        if (has_kinks(force) && body == std::string("dot")) continue;  // most shapes have an orientation
+        // Most shapes have an orientation, and so has a shaft.
+        if ((has_kinks(force) || force.type == "bearing") && body == std::string("dot")) continue;
         builder.force(fmt::format("force{}", count++), force.type);
         add_pair(builder, force, "ground", body, false, random);
       }

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "liedyn/model/flexible/kinds.h"
 #include "liedyn/system/initial.h"
 
 namespace liedyn {
@@ -166,14 +167,15 @@ class SoundPart {
         continue;
       }
       std::size_t end = i;
-      while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]))) ++end;
+      // With the part behind a dot, motor.current.
+      while (end < text.size() && (is_letter(text[end]) || is_digit(text[end]) || text[end] == '.')) ++end;
       if (bad_names_.contains(std::string(text.substr(i, end - i)))) return true;
       i = end;
     }
     return false;
   }
 
-  bool is_there(FieldType type, std::string_view name) {
+  bool is_there(Section referring, FieldType type, std::string_view name) {
     const auto among = [&](Section section, std::string_view wanted) {
       const auto found = names(section).find(wanted);
       return found != names(section).end() && !dropped(section)[found->second];
@@ -184,10 +186,12 @@ class SoundPart {
       case FieldType::State: return among(Section::States, name);
       case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
-      case FieldType::Force: return among(Section::Forces, name);
       case FieldType::Beam: {
         const std::string_view beam = name.substr(0, name.find_first_of(".["));
-        return among(Section::Beams, beam) || among(Section::Flexible, beam);
+        if (among(Section::Beams, beam)) return true;
+        // Only sensors look at linear beams; another flexible body of this name is none.
+        return referring == Section::Sensors && among(Section::Flexible, beam) &&
+               is_linear_beam(d_.entries(Section::Flexible)[names(Section::Flexible)[beam]]);
       }
       default: return name == "ground" || among(Section::Bodies, name);
     }
@@ -207,7 +211,7 @@ class SoundPart {
           const std::int32_t word = entry.fields[f].word;
           if (word < 0) continue;
           for (int k = 0; k < references(field.type); ++k)
-            depends = depends || !is_there(field.type, d_.words[at(word + k)]);
+            depends = depends || !is_there(section, field.type, d_.words[at(word + k)]);
           if (field.holds_expression) depends = any_name_may_be_bad_ || names_bad(d_.words[at(word)]);
         }
         if (depends) any = drop(section, i);

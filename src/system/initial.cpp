@@ -11,6 +11,7 @@
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/assembly.h"
 #include "liedyn/system/node_components.h"
+#include "liedyn/system/projection.h"
 #include "liedyn/system/redundancy.h"
 #include "liedyn/system/subsystems.h"
 #include "liedyn/system/tree_state.h"
@@ -61,6 +62,16 @@ bool projection_step(const System& system, const State& state, const RowRequest&
   for (const int row : rows_out) work.right[at(nv + row)] = 0;
   work.solver->solve(work.right.data());
   return std::isfinite(largest(work.right));
+}
+
+// The d of least d^T M d with B d = y, into work.right.
+bool constrained_increment(const System& system, const State& state, const std::vector<double>& y,
+                           Work& work) {
+  if (!projection_step(system, state, {false, true, false}, RowLevel::Velocity, nullptr, y, state.redundant,
+                       work))
+    return false;
+  for (int i = 0; i < system.model().nv; ++i) work.right[at(i)] = -work.right[at(i)];
+  return true;
 }
 
 // Rows to leave out because they depend on the others. The analysis costs more than the model is large: large ones need a reason for it.
@@ -467,41 +478,20 @@ bool solve_accelerations(const System& system, State& state, Work& work) {
 
 bool shifted_state(const System& system, const State& state, double sh, State& shifted,
                    std::vector<double>& theta, Work& work) {
-  shifted = state;
-  shifted.t += sh;
-  theta.resize(state.v.size());
-  for (std::size_t i = 0; i < theta.size(); ++i) {
-    theta[i] = sh * state.v[i] + 0.5 * sh * sh * state.vdot[i];
-    shifted.v[i] += sh * state.vdot[i];
-  }
-  for (const Node& node : system.model().nodes)
-    increment_position(node.type, theta.data() + node.v, shifted.q.data() + node.q);
-  return solve_accelerations(system, shifted, work);
+  return shifted_state_of<double>(system, state, sh, shifted, theta, work);
 }
 
 std::vector<double> constrained_part(const System& system, const State& state, const std::vector<double>& y,
                                      Work& work) {
-  const RowRequest rows{false, true, false};
-  State moved = state;
-  moved.v = y;
-  system.residual(moved, work, rows);
-  std::vector<double> rate = work.rate;  // B y + Phi_t
-  std::fill(moved.v.begin(), moved.v.end(), 0.0);
-  system.residual(moved, work, rows);
-  for (std::size_t i = 0; i < rate.size(); ++i) rate[i] = work.rate[i] - rate[i];
-  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, rate, state.redundant, work))
-    return {};
-  return {work.right.begin(), work.right.begin() + static_cast<std::ptrdiff_t>(y.size())};
+  return constrained_part_of<double>(system, state, y, work, [&](const std::vector<double>& rate) {
+    return constrained_increment(system, state, rate, work);
+  });
 }
 
 bool forbidden_velocity(const System& system, const State& state, Work& work) {
-  const RowRequest rows{false, true, false};
-  system.residual(state, work, rows);
-  // The increment d with B d = -(B v + Phi_t), with the opposite sign.
-  if (!projection_step(system, state, rows, RowLevel::Velocity, nullptr, work.rate, state.redundant, work))
-    return false;
-  for (int i = 0; i < system.model().nv; ++i) work.right[at(i)] = -work.right[at(i)];
-  return true;
+  return forbidden_velocity_of<double>(system, state, work, [&](const std::vector<double>& rate) {
+    return constrained_increment(system, state, rate, work);
+  });
 }
 
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {

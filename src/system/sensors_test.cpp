@@ -54,6 +54,12 @@ struct KnownMotion {
     // A brake on the rod, and a push on what skids in the plane.
     builder.force("brake", "joint_spring").set("joint", std::string("rod")).set("damping", {brake});
     builder.set("coordinate", std::string("angle"));
+    // Without torque, as long as its voltage is that of the back-EMF.
+    builder.force("motor", "dc_motor")
+        .set("joint", std::string("rod"))
+        .set("coordinate", std::string("angle"));
+    builder.set("voltage", {2 * 0.4 * nut_omega}).set("resistance", {5}).set("torque_constant", {0.4});
+    builder.set("gear_ratio", {2});
     builder.force("push", "force").set("on", std::string("puck")).set("force", push);
     builder.state("charge", "integral").set("initial", {charge}).set("input", std::string("t"));
     builder.body("puck", "planar").set("mass", {puck_mass}).set("inertia", {0.4}).set("angle", {puck_angle});
@@ -72,6 +78,7 @@ struct KnownMotion {
                         : type.starts_with("section_")                                          ? "wire[0.3]"
                         : type == "state"                                                       ? "charge"
                         : type == "applied_force"                                               ? "push"
+                        : type == "quantity"                                                    ? "motor"
                         : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Force    ? "brake"
                         : kind.fields[static_cast<std::size_t>(of)].type == FieldType::Flexible ? "jelly"
                         : type.starts_with("joint_")                                            ? "rod"
@@ -86,6 +93,7 @@ struct KnownMotion {
         builder.set(choice.name, choice.choices[1]);
       }
       if (name.ends_with("_third")) builder.set("part", std::string("potential"));
+      if (type == "quantity") builder.set("quantity", std::string("voltage"));
       if (type == "expression") builder.set("value", std::string("position[0] + 2*energy_second + t"));
     }
     return builder.finish();
@@ -157,6 +165,7 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"applied_torque_second", k.R.transpose() * (-k.brake * nut_spin)},
           {"effort", scalar(-k.brake * k.nut_omega)},
           {"power", scalar(-k.brake * k.nut_omega * k.nut_omega)},
+          {"quantity", scalar(2 * 0.4 * k.nut_omega)},
           {"work", scalar(0)},  // at the start
           {"state", scalar(k.charge)},
           {"energy", scalar(k.kinetic() + k.potential())},

@@ -59,6 +59,8 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
   }
   builder.joint("hinge", "revolute").set("between", "ground", "wheel").set("at", {0.1, 0.2, 0.3});
   builder.set("axis", {0.3, -0.5, 0.8}).set("zero", {0.4});
+  builder.joint("axle", "revolute").set("between", "ground", "other").set("at", {0.2, -0.1, 0.4});
+  builder.set("axis", {0.6, 0.2, -0.3});
   builder.state("charge", "integral").set("initial", {0.3}).set("input", std::string("sin(t)"));
   builder.beam("rod", "circle").set("from", {0, 0, 1}).set("to", {1, 0, 1}).set("elements", {2});
   builder.set("radius", {0.05}).set("young", {1e4}).set("density", {100});
@@ -66,6 +68,7 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
   builder.force("push", kind.type);
   if (kind.field("between") >= 0) builder.set("between", "other", "wheel");
   if (kind.field("joint") >= 0) builder.set("joint", std::string("hinge"));
+  if (kind.field("joints") >= 0) builder.set("joints", "hinge", "axle");
   if (const int on = kind.field("on"); on >= 0)
     builder.set(
         "on",
@@ -74,7 +77,12 @@ std::shared_ptr<const Description> model_with(const Kind& kind, Random& random, 
   if (kind.field("at") >= 0) builder.set("at", {0.4, -0.3, 0.2});
   std::size_t next = 0;
   for (const Field& field : kind.fields) {
-    if (!field.may_depend_on_signals) continue;
+    if (!field.may_depend_on_signals) {
+      // Machine elements have further numbers that they need.
+      const bool needed = field.required || field.name == "smoothing" || field.name == "rotor_inertia";
+      if (needed && field.type == FieldType::Number) builder.set(field.name, {0.8});
+      continue;
+    }
     const int count = field.type == FieldType::Vector ? 3 : 1;
     builder.set(field.name, std::vector<double>(static_cast<std::size_t>(count), 0.7));
     for (int i = 0; i < count && follows; ++i, ++next)
@@ -126,7 +134,7 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       expect_at_most(row_difference(block({0, 1, 0}), C), 1e-7, name + ": C = dr/dv");
     }
   }
-  EXPECT_EQ(kinds_with_signals, 8);
+  EXPECT_EQ(kinds_with_signals, 13);
 }
 
 // With the values of the signals typed as numbers the residual is the same.

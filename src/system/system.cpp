@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "liedyn/model/sensors/list.h"
+#include "liedyn/system/evaluation.h"
 
 namespace liedyn {
 namespace {
@@ -235,16 +236,8 @@ void System::set_time(double t, Work& work) const {
   if (work.revision != revision_) follow_params(work);
   if (timed_.empty() || t == work.numbers_time) return;
   work.numbers_time = t;
-  work.time_variables.back() = time_variable(t);
-  for (const Params::Bound& timed : params_.timed()) {
-    const TimeJet value = timed.expression.evaluate<TimeJet>(work.time_variables);
-    work.params[at(timed.number)] = value_of(value);
-    work.param_rates[at(timed.number)] = rate_of(value);
-    work.param_second_rates[at(timed.number)] = second_rate_of(value);
-  }
-  const TimedNumbers<double> timed{work.params.data(), work.param_rates.data(),
-                                   work.param_second_rates.data()};
-  for (const TimedElement& e : timed_) derive_element(*model_, timed, e.batch, e.element, *work.own_numbers);
+  work.time_variables.back() = time_itself<double>(t);
+  derive_timed(*model_, params_, timed_, work.time_variables, work, *work.own_numbers);
 }
 
 Evaluation System::prepare(const State& state, Work& work, const RowRequest& rows) const {
@@ -261,30 +254,8 @@ Evaluation System::prepare(const State& state, Work& work, const RowRequest& row
                                       state.vdot.data() + node.v);
       }
     });
-  for (Vec6& wrench : work.wrench) wrench.setZero();
-  Evaluation e;
-  e.frames = m.frames.data();
-  e.nodes = m.bodies().data();
-  e.motions = work.motions.data();
-  e.q = state.q.data();
-  e.v = state.v.data();
-  e.vdot = state.vdot.data();
+  Evaluation e = evaluation_at(m, *work.numbers, state, rows, work);
   if (!work.tree) e.r = work.r.data();
-  e.numbers = work.numbers->data.data();
-  e.world.gravity = work.numbers->gravity;
-  e.world.time = state.t;
-  e.lambda = state.lambda.data();
-  e.angles = state.angles.data();
-  e.velocity_scale = rows.velocity_scale;
-  e.wrench = work.wrench.data();
-  // Who has no use for rows above positions in its steps may give their room back (Corrector::prepare).
-  const auto room = [&](std::vector<double>& values) {
-    values.resize(at(m.rows));
-    return values.data();
-  };
-  if (rows.phi) e.phi = work.phi.data();
-  if (rows.rate) e.rate = room(work.rate);
-  if (rows.acceleration) e.acceleration = room(work.acceleration);
   return e;
 }
 
@@ -309,10 +280,7 @@ void System::evaluate_residuals(const Evaluation& e, Work& work) const {
 
 void System::finish_residual(Work& work) const {
   if (work.tree) return work.tree->gather(work.wrench.data(), work.r.data());
-  const Model& m = *model_;
-  for (std::size_t i = 0; i < m.nodes.size(); ++i)
-    if (!is_zero(work.wrench[i]))
-      add_wrench(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+  add_wrenches(model_->nodes, work, work.r.data(), [](const Vec6& W) { return !is_zero(W); });
 }
 
 void System::residual(const State& state, Work& work, const RowRequest& rows) const {
@@ -470,22 +438,12 @@ void System::continue_sensors(std::vector<double>& memory, State& state, Work& w
 
 void System::sense(const State& state, Work& work, std::vector<double>& variables, double* out) const {
   const Evaluation e = prepare(state, work, {});
-  // Joints of a tree have no multipliers: their reactions are what the bodies behind them need.
   if (work.tree) {
     evaluate_residuals(e, work);
     finish_residual(work);
     work.tree->transmitted(work.wrench.data());
   }
-  Energy sum;
-  for (const auto& batch : model_->batches) sum += batch->energy(e);
-  const int parameters = params_.parameter_count();
-  variables[0] = state.t;
-  std::copy_n(params_.values().begin(), parameters, variables.begin() + 1);
-  for (const Sensor& sensor : model_->sensors) {
-    const Batch* joint = sensor.batch >= 0 ? model_->batches[at(sensor.batch)].get() : nullptr;
-    sensor.listed->evaluate({sensor, e, joint, sum, variables}, out + sensor.first);
-    std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + parameters + sensor.first);
-  }
+  evaluate_sensors(*model_, e, state.t, params_.values().data(), params_.parameter_count(), variables, out);
 }
 
 std::string System::not_finite(const State& state, Work& work) const {

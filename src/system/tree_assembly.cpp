@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 
 namespace liedyn {
@@ -110,19 +111,10 @@ const Node& TreeAssembly::node_of(int link) const {
 }
 
 void TreeAssembly::gather(const Vec6* wrench, double* r) {
-  const Tree& tree = *model_->tree;
-  gather_wrenches(tree, wrench, at_);
-  for (std::size_t i = 0; i < tree.links.size(); ++i) {
-    if (tree.links[i].node < 0) continue;
-    const Node& node = node_of(static_cast<int>(i));
-    for (int k = 0; k < node_size(node.type).v; ++k) r[node.v + k] = at_.S[at(node.v + k)].dot(at_.wrench[i]);
-  }
+  project_wrenches(*model_->tree, model_->nodes, wrench, at_, r);
 }
 
-void TreeAssembly::transmitted(Vec6* wrench) const {
-  for (std::size_t i = 0; i < at_.wrench.size(); ++i)
-    if (model_->tree->links[i].body >= 0) wrench[model_->tree->links[i].body] = at_.wrench[i];
-}
+void TreeAssembly::transmitted(Vec6* wrench) const { transmitted_wrenches(*model_->tree, at_, wrench); }
 
 void TreeAssembly::begin(const Seeding& s) {
   std::fill(partials_.K.begin(), partials_.K.end(), 0.0);

@@ -7,7 +7,9 @@
 
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
+#include "liedyn/system/projection.h"
 #include "liedyn/system/redundancy.h"
 #include "liedyn/system/tree_state.h"
 
@@ -15,14 +17,6 @@ namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-using Jet = Dual<Dual<Varied, 1>, 1>;  // of a number with derivatives: its first two time derivatives
-
-Jet constant_in_time(const Varied& x) { return Jet(Dual<Varied, 1>(x)); }
-
-}  // namespace
-
-namespace {
 
 std::vector<Varied> independent_numbers(const Params& params, const std::vector<int>& parameters) {
   std::vector<Varied> out;
@@ -198,21 +192,10 @@ void VariedSystem::set_time(double t, VariedWork& work) const {
   if (timed_.empty() || t == work.numbers_time) return;
   work.numbers_time = t;
   const Params& params = system_->params();
-  std::vector<Jet> variables;
+  std::vector<TimeJetOf<Varied>> variables;
   for (int i = 0; i < params.parameter_count(); ++i) variables.push_back(constant_in_time(params_[at(i)]));
-  Jet time = constant_in_time(Varied(t));
-  time.v.d[0] = Varied(1);
-  time.d[0].v = Varied(1);
-  variables.push_back(time);
-  for (const Params::Bound& timed : params.timed()) {
-    const Jet value = timed.expression.evaluate<Jet>(variables);
-    work.params[at(timed.number)] = value.v.v;
-    work.param_rates[at(timed.number)] = value.v.d[0];
-    work.param_second_rates[at(timed.number)] = value.d[0].d[0];
-  }
-  const TimedNumbers<Varied> timed{work.params.data(), work.param_rates.data(),
-                                   work.param_second_rates.data()};
-  for (const TimedElement& e : timed_) derive_element(model(), timed, e.batch, e.element, work.numbers);
+  variables.push_back(time_itself<Varied>(t));
+  derive_timed(model(), params, timed_, variables, work, work.numbers);
 }
 
 VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& work, const RowRequest& rows,
@@ -237,42 +220,17 @@ VariedEvaluation VariedSystem::prepare(const VariedState& state, VariedWork& wor
         motion.A = at_values.A.cast<Varied>();
       }
     }
-  for (Vec6T<Varied>& wrench : work.wrench) wrench.setZero();
-  VariedEvaluation e;
-  e.frames = m.frames.data();
-  e.nodes = m.bodies().data();
-  e.motions = work.motions.data();
-  e.q = state.q.data();
-  e.v = state.v.data();
-  e.vdot = state.vdot.data();
-  e.numbers = work.numbers.data.data();
-  e.world.gravity = work.numbers.gravity;
-  e.world.time = Varied(state.t);
-  e.lambda = state.lambda.data();
-  e.angles = state.angles.data();
-  e.velocity_scale = rows.velocity_scale;
-  e.wrench = work.wrench.data();
-  if (rows.phi) e.phi = work.phi.data();
-  if (rows.rate) e.rate = work.rate.data();
-  if (rows.acceleration) e.acceleration = work.acceleration.data();
-  return e;
+  return evaluation_at(m, work.numbers, state, rows, work);
 }
 
 void VariedSystem::finish_residual(VariedWork& work, std::vector<Varied>& r) const {
   const Model& m = model();
   if (work.tree) {
     r.assign(at(m.nv), Varied(0));
-    gather_wrenches(*m.tree, work.wrench.data(), *work.tree);
-    for (std::size_t i = 0; i < m.tree->links.size(); ++i) {
-      if (m.tree->links[i].node < 0) continue;
-      const Node& node = m.nodes[at(m.tree->links[i].node)];
-      for (int k = 0; k < node_size(node.type).v; ++k)
-        r[at(node.v + k)] = work.tree->S[at(node.v + k)].dot(work.tree->wrench[i]);
-    }
+    project_wrenches(*m.tree, m.nodes, work.wrench.data(), *work.tree, r.data());
     return;
   }
-  for (std::size_t i = 0; i < m.nodes.size(); ++i)
-    add_wrench<Varied>(m.nodes[i].type, work.motions[i], work.wrench[i], r.data() + m.nodes[i].v);
+  add_wrenches(m.nodes, work, r.data(), [](const Vec6T<Varied>&) { return true; });
 }
 
 void VariedSystem::residual_of_moving(const VariedState& state, VariedWork& work,
@@ -288,11 +246,10 @@ void VariedSystem::residual_of_moving(const VariedState& state, VariedWork& work
     e.end = batch.divisible() ? moving.end : -1;
     batch.residual(e);
   }
-  const Model& m = model();
-  for (std::size_t i = 0; i < m.nodes.size(); ++i)
-    if (std::any_of(work.wrench[i].data(), work.wrench[i].data() + 6,
-                    [](const Varied& x) { return x.id != 0; }))
-      add_wrench<Varied>(m.nodes[i].type, work.motions[i], work.wrench[i], work.r.data() + m.nodes[i].v);
+  // Wrenches without derivatives do not matter here.
+  add_wrenches(model().nodes, work, work.r.data(), [](const Vec6T<Varied>& W) {
+    return std::any_of(W.data(), W.data() + 6, [](const Varied& x) { return x.id != 0; });
+  });
 }
 
 void VariedSystem::residual(const VariedState& state, VariedWork& work, const RowRequest& rows) const {
@@ -317,23 +274,12 @@ void VariedSystem::sense(const VariedState& state, VariedWork& work, std::vector
                          Varied* out) const {
   const VariedEvaluation e = prepare(state, work, {});
   const Model& m = model();
-  // Joints of a tree have no multipliers: their reactions are what the bodies behind them need.
   if (work.tree) {
     for (const auto& batch : m.batches) batch->residual(e);
     finish_residual(work, work.r);
-    for (std::size_t i = 0; i < work.tree->wrench.size(); ++i)
-      if (m.tree->links[i].body >= 0) work.wrench[at(m.tree->links[i].body)] = work.tree->wrench[i];
+    transmitted_wrenches(*m.tree, *work.tree, work.wrench.data());
   }
-  EnergyOf<Varied> sum;
-  for (const auto& batch : m.batches) sum += batch->energy(e);
-  const int parameters = system_->params().parameter_count();
-  variables[0] = Varied(state.t);
-  std::copy_n(params_.begin(), parameters, variables.begin() + 1);
-  for (const Sensor& sensor : m.sensors) {
-    const Batch* joint = sensor.batch >= 0 ? m.batches[at(sensor.batch)].get() : nullptr;
-    sensor.listed->evaluate(SensorContextOf<Varied>{sensor, e, joint, sum, variables}, out + sensor.first);
-    std::copy_n(out + sensor.first, sensor.components, variables.begin() + 1 + parameters + sensor.first);
-  }
+  evaluate_sensors(m, e, state.t, params_.data(), system_->params().parameter_count(), variables, out);
 }
 
 // ---- initial values
@@ -353,9 +299,6 @@ bool factorize(const VariedSystem& system, const State& state, RowLevel level,
     work.hold(left_out, at_rest);
     return varied.take_matrix();
   });
-}
-bool factorize(const VariedSystem& system, const State& state, RowLevel level, VariedWork& work) {
-  return factorize(system, state, level, state.redundant, nullptr, work);
 }
 
 // The d of least d^T M d with B d = y, with its derivatives: (M d + B^T mu = 0, B d = y), whose values are solved for first.
@@ -405,9 +348,11 @@ bool constrained_increment(const VariedSystem& system, const VariedState& state,
   return true;
 }
 
-bool constrained_velocity(const VariedSystem& system, const VariedState& state, const std::vector<Varied>& y,
-                          VariedWork& work, std::vector<Varied>& out) {
-  return constrained_increment(system, state, y, state.redundant, nullptr, work, out);
+// The same into work.right, with the rows of the state and all velocities free.
+bool constrained_increment(const VariedSystem& system, const VariedState& state, const std::vector<Varied>& y,
+                           VariedWork& work) {
+  const std::vector<Varied> rows = y;  // which may be those of `work`
+  return constrained_increment(system, state, rows, state.redundant, nullptr, work, work.right);
 }
 
 // Onto Phi = 0 or B v + Phi_t = 0, as project_positions and project_velocities of system/initial.h go with full steps.
@@ -462,66 +407,48 @@ void increments_of(const Model& model, const std::vector<double>& q_values, cons
     increment_between(node.type, from.data() + node.q, q.data() + node.q, out.data() + node.v);
 }
 
-// vdot and lambda, whose values are solutions, get their derivatives, with the matrix that is factorised.
-void vary_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work) {
+// vdot and lambda of the state: their values as work.values has them, which solve the equations, and their derivatives. False: the matrix is singular.
+bool vary_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work) {
+  if (!factorize(system, work.values, RowLevel::Acceleration, work.values.redundant, nullptr, work))
+    return false;
+  set_constants(work.values.vdot, state.vdot);
+  set_constants(work.values.lambda, state.lambda);
   system.residual(state, work, {false, false, true});
   std::vector<Varied> right = work.r;
   right.insert(right.end(), work.acceleration.begin(), work.acceleration.end());
   for (const int row : state.redundant) right[state.v.size() + at(row)] = Varied(0);
-  std::vector<double> values;
-  for (const Varied& x : state.vdot) values.push_back(x.v);
-  for (const Varied& x : state.lambda) values.push_back(x.v);
+  std::vector<double> values = work.values.vdot;
+  values.insert(values.end(), work.values.lambda.begin(), work.values.lambda.end());
   const std::vector<Varied> x = system.solve(work, right, values);
   std::copy_n(x.begin(), state.vdot.size(), state.vdot.begin());
   std::copy(x.begin() + static_cast<std::ptrdiff_t>(state.vdot.size()), x.end(), state.lambda.begin());
+  return true;
 }
 
 }  // namespace
 
 bool solve_accelerations(const VariedSystem& system, VariedState& state, VariedWork& work) {
   set_values(state, work.values);
-  if (!solve_accelerations(system.plain(), work.values, work.plain) ||
-      !factorize(system, work.values, RowLevel::Acceleration, work))
-    return false;
-  set_constants(work.values.vdot, state.vdot);
-  set_constants(work.values.lambda, state.lambda);
-  vary_accelerations(system, state, work);
-  return true;
+  return solve_accelerations(system.plain(), work.values, work.plain) &&
+         vary_accelerations(system, state, work);
 }
 
 bool shifted_state(const VariedSystem& system, const VariedState& state, double sh, VariedState& shifted,
                    std::vector<Varied>& theta, VariedWork& work) {
-  shifted = state;
-  shifted.t += sh;
-  theta.resize(state.v.size());
-  for (std::size_t i = 0; i < theta.size(); ++i) {
-    theta[i] = sh * state.v[i] + 0.5 * sh * sh * state.vdot[i];
-    shifted.v[i] += sh * state.vdot[i];
-  }
-  for (const Node& node : system.model().nodes)
-    increment_position<Varied>(node.type, theta.data() + node.v, shifted.q.data() + node.q);
-  return solve_accelerations(system, shifted, work);
+  return shifted_state_of<Varied>(system, state, sh, shifted, theta, work);
 }
 
 std::vector<Varied> constrained_part(const VariedSystem& system, const VariedState& state,
                                      const std::vector<Varied>& y, VariedWork& work) {
-  const RowRequest rows{false, true, false};
-  VariedState moved = state;
-  moved.v = y;
-  system.residual(moved, work, rows);
-  std::vector<Varied> rate = work.rate;  // B y + Phi_t
-  std::fill(moved.v.begin(), moved.v.end(), Varied(0));
-  system.residual(moved, work, rows);
-  for (std::size_t i = 0; i < rate.size(); ++i) rate[i] -= work.rate[i];
-  std::vector<Varied> out;
-  if (!constrained_velocity(system, state, rate, work, out)) return {};
-  return out;
+  return constrained_part_of<Varied>(system, state, y, work, [&](const std::vector<Varied>& rate) {
+    return constrained_increment(system, state, rate, work);
+  });
 }
 
 bool forbidden_velocity(const VariedSystem& system, const VariedState& state, VariedWork& work) {
-  system.residual(state, work, {false, true, false});
-  const std::vector<Varied> rate = work.rate;
-  return constrained_velocity(system, state, rate, work, work.right);
+  return forbidden_velocity_of<Varied>(system, state, work, [&](const std::vector<Varied>& rate) {
+    return constrained_increment(system, state, rate, work);
+  });
 }
 
 VariedState consistent_state(const VariedSystem& system, double t, const InitialOptions& options,
@@ -598,21 +525,17 @@ void VariedAccelerations::prepare(const VariedState& state, VariedWork& work) {
 bool VariedAccelerations::solve(VariedState& state, VariedWork& work, CorrectorOutcome& outcome) {
   set_values(state, work.values);
   if (!plain_.solve(work.values, work.plain, outcome)) return false;
-  if (!factorize(*system_, work.values, RowLevel::Acceleration, work)) {
+  if (!vary_accelerations(*system_, state, work)) {
     outcome.failure = CorrectorFailure::Singular;
     outcome.worst = work.plain.solver->singular_unknown();
     return false;
   }
-  set_constants(work.values.vdot, state.vdot);
-  set_constants(work.values.lambda, state.lambda);
-  vary_accelerations(*system_, state, work);
   last_ = state;
   return true;
 }
 
 void VariedAccelerations::constraint_increment(const std::vector<Varied>& residual, VariedWork& work) const {
-  const std::vector<Varied> rows = residual;
-  constrained_velocity(*system_, last_, rows, work, work.right);
+  constrained_increment(*system_, last_, residual, work);
   for (Varied& x : work.right) x = -x;
 }
 

@@ -113,7 +113,7 @@ TEST(Registration, WhatIsRegisteredIsListed) {
   EXPECT_NE(find_kind(Section::Joints, "same_height"), nullptr);
   EXPECT_NE(find_kind(Section::Sensors, "height"), nullptr);
   const std::string schema = model_schema();
-  for (const char* name : {"drag", "coefficient", "same_height", "height", "verlet"})
+  for (const char* name : {"\"drag\"", "\"coefficient\"", "\"same_height\"", "\"height\""})
     EXPECT_THAT(schema, HasSubstr(name));
   EXPECT_THAT(refusal([] {
                 ModelBuilder b;
@@ -134,6 +134,7 @@ TEST(Registration, AfterTheFirstModelItIsTooLate) {
               }),
               HasSubstr(late));
   check_integrator("verlet");
+  EXPECT_THAT(refusal([] { check_integrator("verlt"); }), HasSubstr("did you mean 'verlet'?"));
   EXPECT_THAT(refusal([] { register_integrator(listed_integrator<verlet::Verlet>("late", "", "", {})); }),
               HasSubstr(late));
 }

@@ -125,35 +125,42 @@ void Belt::wound_angles(const std::array<Motion<double>, 4>& f, const double* p,
 }
 
 ListedKind belt() {
-  return {{"belt",
-           "Elastic belt or chain on two pulleys with parallel axes: drives them, and loads their bearings "
-           "with its pretension. A slack strand carries nothing.",
-           {{.name = "joints",
-             .type = FieldType::Joints,
-             .unit = "",
-             .summary = "The two joints that the pulleys turn in (revolute, cylindrical or planar_revolute), "
-                        "with parallel axes and the same first body.",
-             .required = true},
-            number("first_radius", "m", "Radius of the first pulley.", Range::Positive, true),
-            number("second_radius", "m", "Radius of the second pulley.", Range::Positive, true),
-            {.name = "route",
-             .type = FieldType::Choice,
-             .unit = "",
-             .summary = "Whether the strands cross: the pulleys then turn in opposite directions.",
-             .choices = {"open", "crossed"}},
-            number("stiffness", "N/m",
-                   "Stiffness of each strand: EA/L with the length L = sqrt(D^2 - (r_1 - r_2)^2) between the "
-                   "pulleys, or r_1 + r_2 if it is crossed.",
-                   Range::Positive, true),
-            number("damping", "N s/m", "Damping constant of each strand.", Range::NonNegative, false),
-            number("pretension", "N", "Tension of both strands in the initial configuration.",
-                   Range::NonNegative, false),
-            {.name = "at",
-             .type = FieldType::Vector,
-             .unit = "m",
-             .summary = "A point of the plane of the belt in the initial configuration, inertial axes; the "
-                        "place of the first joint if not given."}}},
-          &make_batch<Belt>};
+  return {
+      {"belt",
+       "Elastic belt or chain on two pulleys with parallel axes: drives them, and loads their bearings "
+       "with its pretension. A slack strand carries nothing.",
+       {{.name = "joints",
+         .type = FieldType::Joints,
+         .unit = "",
+         .summary = "The two joints that the pulleys turn in (revolute, cylindrical or planar_revolute), "
+                    "with parallel axes and the same first body.",
+         .required = true,
+         .index = kJoints},
+        number("first_radius", "m", "Radius of the first pulley.", Range::Positive, true).as(kFirstRadius),
+        number("second_radius", "m", "Radius of the second pulley.", Range::Positive, true).as(kSecondRadius),
+        {.name = "route",
+         .type = FieldType::Choice,
+         .unit = "",
+         .summary = "Whether the strands cross: the pulleys then turn in opposite directions.",
+         .choices = {"open", "crossed"},
+         .index = kRoute},
+        number("stiffness", "N/m",
+               "Stiffness of each strand: EA/L with the length L = sqrt(D^2 - (r_1 - r_2)^2) between the "
+               "pulleys, or r_1 + r_2 if it is crossed.",
+               Range::Positive, true)
+            .as(kStiffness),
+        number("damping", "N s/m", "Damping constant of each strand.", Range::NonNegative, false)
+            .as(kDamping),
+        number("pretension", "N", "Tension of both strands in the initial configuration.", Range::NonNegative,
+               false)
+            .as(kPretension),
+        {.name = "at",
+         .type = FieldType::Vector,
+         .unit = "m",
+         .summary = "A point of the plane of the belt in the initial configuration, inertial axes; the "
+                    "place of the first joint if not given.",
+         .index = kAt}}},
+      &make_batch<Belt>};
 }
 
 }  // namespace liedyn

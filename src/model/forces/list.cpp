@@ -2,10 +2,14 @@
 
 #include "liedyn/base/registry.h"
 #include "liedyn/model/forces/applied.h"
+#include "liedyn/model/forces/bearing.h"
 #include "liedyn/model/forces/belt.h"
 #include "liedyn/model/forces/bushing.h"
+#include "liedyn/model/forces/clutch.h"
 #include "liedyn/model/forces/contact.h"
 #include "liedyn/model/forces/coordinate_forces.h"
+#include "liedyn/model/forces/dc_motor.h"
+#include "liedyn/model/forces/hydraulics.h"
 #include "liedyn/model/forces/joint_effort.h"
 #include "liedyn/model/forces/line_load.h"
 #include "liedyn/model/forces/spring_damper.h"
@@ -20,7 +24,7 @@ namespace {
 std::vector<ListedKind> built_in() {
   std::vector<ListedKind> kinds = {force(),        torque(),     spring_damper(),   bushing(),
                                    joint_spring(), joint_stop(), joint_actuator(),  joint_friction(),
-                                   joint_effort(), line_load(),  two_point_force(), belt()};
+                                   joint_effort(), line_load(),  two_point_force(), belt(), bearing(), dc_motor(), clutch(), joint_clutch(), hydraulic_cylinder(), joint_hydraulics()};
   for (ListedKind& kind : contact_kinds()) kinds.push_back(std::move(kind));
   kinds.push_back(tyre());
   return kinds;

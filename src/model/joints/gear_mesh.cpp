@@ -320,29 +320,34 @@ ListedKind gear_mesh() {
          .unit = "",
          .summary = "The two joints (revolute, prismatic, cylindrical, or those of the plane), with the same "
                     "first body.",
-         .required = true},
+         .required = true,
+         .index = kJoints},
         {.name = "at",
          .type = FieldType::Vector,
          .unit = "m",
          .summary = "Pitch point, where the teeth touch, in the initial configuration, inertial axes: its "
                     "distances from the axes are the pitch radii.",
-         .required = true},
+         .required = true,
+         .index = kAt},
         {.name = "normal",
          .type = FieldType::Vector,
          .unit = "",
          .summary = "Direction in which the first drives the second in the initial configuration, inertial "
-                    "axes, of any length; from the axes and the angles if not given."},
+                    "axes, of any length; from the axes and the angles if not given.",
+         .index = kNormal},
         {.name = "pressure_angle",
          .type = FieldType::Number,
          .unit = "rad",
          .summary = "Pressure angle in the section across the teeth; the default is 20 degrees.",
-         .defaults = {std::numbers::pi / 9}},
+         .defaults = {std::numbers::pi / 9},
+         .index = kPressureAngle},
         {.name = "helix_angle",
          .type = FieldType::Number,
          .unit = "rad",
          .summary = "Angle between the teeth and the axis of the first wheel that turns: positive, its teeth "
                     "are a right-hand helix. Of a worm, pi/2 less the lead angle.",
-         .defaults = {0}},
+         .defaults = {0},
+         .index = kHelixAngle},
         {.name = "flanks",
          .type = FieldType::Choice,
          .unit = "",
@@ -350,7 +355,8 @@ ListedKind gear_mesh() {
              "What happens when the torque reverses. `one`: the force reverses along its line, so that "
              "its radial part pulls. `both`: the other flanks carry, and the radial part keeps pushing "
              "the wheels apart.",
-         .choices = {"one", "both"}}}},
+         .choices = {"one", "both"},
+         .index = kFlanks}}},
       &make_mesh,
       &flanks};
 }

@@ -113,34 +113,41 @@ void Pulley::wound_angles(const std::array<Motion<double>, 4>& f, const double*,
 
 ListedKind pulley() {
   return {
-      {"pulley",
-       "Rope that does not stretch, from the first body over two pulleys to the second: Atwood's machine, "
-       "a hoist, block and tackle.",
-       {between_bodies("The two bodies at the ends of the rope."),
-        two_points(),
-        {.name = "pulleys",
-         .type = FieldType::Points,
-         .unit = "m",
-         .summary = "Where the rope to the first body and the rope to the second leave their pulleys, in "
-                    "the initial configuration, inertial axes; both may be one point.",
-         .required = true},
-        {.name = "on",
-         .type = FieldType::Body,
-         .unit = "",
-         .summary = "The body that carries the pulleys; ground if not given."},
-        {.name = "ratio",
-         .type = FieldType::Number,
-         .unit = "",
-         .summary = "How many strands carry the second body: 1 for a plain rope, 2 for a loose pulley.",
-         .defaults = {1},
-         .range = Range::Positive},
-        {.name = "length",
-         .type = FieldType::Number,
-         .unit = "m",
-         .summary = "Length to the first body, and ratio times the length to the second: of a winch a "
-                    "function of time; the initial one if not given.",
-         .range = Range::Positive,
-         .may_depend_on_time = true}}},
+      {.type = "pulley",
+       .summary = "Rope that does not stretch, from the first body over two pulleys to the second: Atwood's "
+                  "machine, "
+                  "a hoist, block and tackle.",
+       .fields =
+           {between_bodies("The two bodies at the ends of the rope.").as(kBetween),
+            two_points().as(kPoints),
+            {.name = "pulleys",
+             .type = FieldType::Points,
+             .unit = "m",
+             .summary = "Where the rope to the first body and the rope to the second leave their pulleys, in "
+                        "the initial configuration, inertial axes; both may be one point.",
+             .required = true,
+             .index = kPulleys},
+            {.name = "on",
+             .type = FieldType::Body,
+             .unit = "",
+             .summary = "The body that carries the pulleys; ground if not given.",
+             .index = kOn},
+            {.name = "ratio",
+             .type = FieldType::Number,
+             .unit = "",
+             .summary = "How many strands carry the second body: 1 for a plain rope, 2 for a loose pulley.",
+             .defaults = {1},
+             .range = Range::Positive,
+             .index = kRatio},
+            {.name = "length",
+             .type = FieldType::Number,
+             .unit = "m",
+             .summary = "Length to the first body, and ratio times the length to the second: of a winch a "
+                        "function of time; the initial one if not given.",
+             .range = Range::Positive,
+             .may_depend_on_time = true,
+             .index = kLength}},
+       .is_smooth = true},
       &make_batch<Pulley>};
 }
 

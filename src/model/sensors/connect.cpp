@@ -7,9 +7,11 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "liedyn/base/suggest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/flexible/linear_beam.h"
+#include "liedyn/model/forces/machine_output.h"
 #include "liedyn/model/joints/types.h"
 #include "liedyn/model/sensors/list.h"
 
@@ -110,24 +112,23 @@ void connect_to_joint(SensorConnection& c, Sensor& sensor) {
 }
 
 void connect_to_force(SensorConnection& c, Sensor& sensor) {
-  const auto& forces = c.d.entries(Section::Forces);
-  const bool is_force =
-      std::any_of(forces.begin(), forces.end(), [&](const Entry& f) { return f.name == c.word(); });
-  if (!is_force) {  // drives do work as well
+  const int index = c.find(Section::Forces, c.word());
+  if (index < 0) {  // drives do work as well
     std::tie(sensor.batch, sensor.element) = c.model.element_of_joint(c.find(Section::Joints, c.word()));
     sensor.elements = 1;
     return;
   }
-  const int index = c.find(Section::Forces, c.word());
   const Entry& force = c.d.entries(Section::Forces)[at(index)];
   look_at_force(c.model, index, sensor);
-  const int joint_field = force.kind->field("joint");
+  // Between two joints the effort is that in the second.
+  const int one = force.kind->field("joint"), joint_field = one >= 0 ? one : force.kind->field("joints");
   if (joint_field >= 0) {
-    const int joint = c.find(Section::Joints, word(c.d, force, joint_field));
+    const int joint = c.find(Section::Joints, word(c.d, force, joint_field, one >= 0 ? 0 : 1));
     const auto [batch, element] = c.model.element_of_joint(joint);
     sensor.driven = c.model.batches[at(batch)].get();
     sensor.driven_element = element;
-    const int choice = Inputs<double>(c.d, force, nullptr, nullptr).choice(force.kind->field("coordinate"));
+    const int coordinate = force.kind->field("coordinate");
+    const int choice = coordinate >= 0 ? Inputs<double>(c.d, force, nullptr, nullptr).choice(coordinate) : 0;
     sensor.about =
         choice == 0 ? c.d.entries(Section::Joints)[at(joint)].kind->coordinates.angle : choice == 1;
   }
@@ -274,6 +275,27 @@ void connect_to_displacement(SensorConnection& c, Sensor& sensor) {
 }
 void connect_to_stress(SensorConnection& c, Sensor& sensor) {
   connect_to_material(c, FlexibleOutput::Of::Stress, sensor);
+}
+
+void connect_to_quantity(SensorConnection& c, Sensor& sensor) {
+  c.field = c.entry.kind->field("of");
+  connect_to_force(c, sensor);
+  const Entry& force = c.d.entries(Section::Forces)[at(c.find(Section::Forces, c.word()))];
+  const auto* machine = dynamic_cast<const MachineOutput*>(c.model.batches[at(sensor.batch)].get());
+  std::vector<std::string> known;
+  if (machine != nullptr)
+    for (const Quantity& quantity : machine->quantities()) known.push_back(quantity.name);
+  c.field = c.entry.kind->field("quantity");
+  const std::string& wanted = c.word();
+  const auto found = std::find(known.begin(), known.end(), wanted);
+  sensor.choice = static_cast<int>(found - known.begin());
+  if (found != known.end()) return;
+  const std::string got =
+      fmt::format("'{}' of type {} has no quantity '{}'", force.name, force.kind->type, excerpt(wanted));
+  if (known.empty())
+    c.refuse(got + ", nor any other", "effort, power and applied_force show what other forces exert");
+  else
+    c.refuse(fmt::format("{}, expected one of {}", got, fmt::join(known, ", ")), did_you_mean(wanted, known));
 }
 
 }  // namespace liedyn

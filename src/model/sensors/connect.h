@@ -37,5 +37,7 @@ void connect_sensor(SensorConnection& c, Sensor& sensor);
 // To places in a flexible body: nodes that are displaced, or points with a stress.
 void connect_to_displacement(SensorConnection& c, Sensor& sensor);
 void connect_to_stress(SensorConnection& c, Sensor& sensor);
+// To something inside a machine element, by its name.
+void connect_to_quantity(SensorConnection& c, Sensor& sensor);
 
 }  // namespace liedyn

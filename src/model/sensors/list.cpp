@@ -11,6 +11,7 @@
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/machine_output.h"
 #include "liedyn/model/registration.h"
 #include "liedyn/model/sensors/connect.h"
 
@@ -330,9 +331,11 @@ CoordinateDerivativesOf<S> derivatives_of_coordinate(const SensorContextOf<S>& c
 // Of forces in a joint, W_2 = -B_2^T u; between two points, W_1 = R_1^T f n with n from the second point to the first.
 template <class S>
 S effort(const SensorContextOf<S>& c) {
+  // The joint that is driven has the last two of the frames.
+  const int first_frame = c.sensor.driven == nullptr ? 0 : c.joint->acting_frames() - 2;
   const auto frame = [&](int i) {
-    return c.motion_of(
-        c.joint->frames[static_cast<std::size_t>(c.sensor.element * c.joint->coupling().frames + i)]);
+    return c.motion_of(c.joint->frames[static_cast<std::size_t>(
+        c.sensor.element * c.joint->coupling().frames + first_frame + i)]);
   };
   if (c.sensor.driven == nullptr) {
     const Motion<S> first = frame(0);
@@ -348,7 +351,7 @@ S effort(const SensorContextOf<S>& c) {
               kAxesNumbers, p.begin());
   p[kAxesNumbers] = S(c.sensor.about ? 0 : 1);
   const Vec6T<S> B = coordinate_gradient<S>(frame(0), frame(1), p.data())[1];
-  return -c.joint->wrench_on(c.at, c.sensor.element, 1).dot(B) / B.squaredNorm();
+  return -c.joint->wrench_on(c.at, c.sensor.element, first_frame + 1).dot(B) / B.squaredNorm();
 }
 
 // A coordinate of a joint, or its rate.
@@ -577,6 +580,24 @@ std::vector<ListedSensor> built_in() {
        1,
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = S(c.at.angles[c.sensor.angle]); },
        {.remembers = true, .sums_elements = true}},
+      {{"quantity",
+        "Something inside a machine element: the current of a dc_motor, the slip of a clutch, the flows of a "
+        "hydraulic_cylinder.",
+        {of_force(),
+         {.name = "quantity",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary =
+              "Which one. dc_motor: current, voltage, electrical_power, loss. clutch, joint_clutch: slip, "
+              "capacity, loss. hydraulic_cylinder, joint_hydraulics: pressure_a, pressure_b, flow_a, "
+              "flow_b, valve, force.",
+          .required = true}}},
+       "",
+       1,
+       [](const auto& c, auto* out) {
+         out[0] = dynamic_cast<const MachineOutput&>(*c.joint).quantity(c.at, c.sensor.choice);
+       },
+       {.connect = &connect_to_quantity}},
       {{"section_force",
         "Force in a section of a beam, that of the part behind on the part before: axial, shear along y and "
         "along z, section axes.",

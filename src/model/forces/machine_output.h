@@ -1,0 +1,24 @@
+// What sensors of the type quantity see of a machine element (model/forces/machine.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "liedyn/model/element.h"
+
+namespace liedyn {
+
+// Something inside a machine that sensors may show.
+struct Quantity {
+  std::string name, unit;
+};
+
+class MachineOutput {
+ public:
+  virtual ~MachineOutput() = default;
+  virtual const std::vector<Quantity>& quantities() const = 0;
+  virtual double quantity(const Evaluation& at, int which) const = 0;
+  virtual Varied quantity(const VariedEvaluation& at, int which) const = 0;
+};
+
+}  // namespace liedyn
