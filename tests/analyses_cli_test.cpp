@@ -55,7 +55,7 @@ TEST(Static, NamesWhatNothingHolds) {
 TEST(StartValues, OfJointsAreSetLikeParameters) {
   const TemporaryDirectory directory;
   const std::string model = directory.write("pendulum.json", kPendulum);
-  for (const std::vector<std::string> command :
+  for (const std::vector<std::string>& command :
        {std::vector<std::string>{"run"}, {"run", "--formulation", "minimal"}, {"assemble"}}) {
     std::vector<std::string> set = command, from = command;
     for (std::vector<std::string>* one : {&set, &from}) one->insert(one->end(), {model, "--json"});
@@ -66,8 +66,9 @@ TEST(StartValues, OfJointsAreSetLikeParameters) {
     ASSERT_EQ(b.exit_code, 0) << b.err;
     const nlohmann::json x = nlohmann::json::parse(a.out), y = nlohmann::json::parse(b.out);
     EXPECT_EQ(x["sensors"], y["sensors"]);
-    if (command.front() == "run")
+    if (command.front() == "run") {
       EXPECT_NEAR(x["set"]["initial.hinge"].get<double>(), -0.5235987755982988, 1e-15);
+    }
   }
   // Set from outside goes before what a file says.
   const std::string file = directory.write("start.json", R"({"joints": {"hinge": "10*deg"}})");

@@ -191,8 +191,8 @@ bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& 
     report_.completed = false;
     return false;
   }
+  // What sensors show belongs to the output: it is not counted among the steps.
   if (!work_sums_->empty()) {
-    const Meter meter(report_);
     begin_angles_ = next_.angles;
     add_work(state_.t, state_.angles);
   }

@@ -5,8 +5,8 @@
 // by Gauss's rule with two points, at states between the ends of the step as the method interpolates there. The sum at the end of a step depends on nothing but the steps: not on
 // when it is shown, or on where a run was interrupted. It is kept in State::angles, and so belongs to every copy of a state and to checkpoints.
 //
-// The error is of fourth order in the step, or of that of the method. Implicit methods interpolate multipliers linearly: the work of what depends on these (drives, friction
-// in joints) has an error of second order.
+// The error is of fourth order in the step, or of that of the method. Implicit methods interpolate multipliers linearly between their values at the ends: the work of what
+// depends on these (drives, friction in joints) has an error of second order, or of the order of the multipliers if that is lower.
 #pragma once
 
 #include <functional>

@@ -274,7 +274,7 @@ Tables::Motion Tables::motion(JsonValue object) {
     return out;
   };
   const JsonValue start = object.find("start");
-  const Trajectory found = trajectory_through(values, limits("speed"), limits("acceleration"),
+  const PlannedMotion found = trajectory_through(values, limits("speed"), limits("acceleration"),
                                               start ? constant_of(start, "start") : 0.0);
   Motion out;
   out.end = found.times.back();
