@@ -408,7 +408,7 @@ INSTANTIATE_TEST_SUITE_P(
                  R"("type": "position", "of": "top")",
                  R"("type": "joint_angle", "of": "pivot")",
                  {"model.json:13: sensors.place.of: expected a joint with an angle about its axis",
-                  "got 'pivot' of type spherical", "revolute, cylindrical, planar and planar_revolute"},
+                  "got 'pivot' of type spherical", "revolute, cylindrical, planar, screw and planar_revolute"},
                  2},
         BadModel{"a hinge on a point",
                  kBallJoint,

@@ -50,7 +50,9 @@ TEST(NewtonByCost, KeepsExpensiveMatricesOnly) {
                         {"flying_spaghetti", {}, 1, 1e-2, true},
                         {"net", {{"rows", 20}, {"columns", 20}}, 0.1, 1e-3, true},
                         {"puma560", {}, 0.1, 1e-3, true, "minimal"},
-                        {"heavy_top", {}, 0.2, 1e-3, false, "minimal"}};
+                        {"heavy_top", {}, 0.2, 1e-3, true, "minimal"},
+                        {"rotor", {}, 1e-3, 1e-5, true},
+                        {"slider_crank_flexible", {}, 5e-3, 5e-5, true}};
   for (const Case& c : cases) {
     const System system = model(c.name, c.assignments, c.formulation);
     const Outcome chosen = run(system, c.end, c.step, "generalized-alpha,rho=0.9"),

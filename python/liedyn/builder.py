@@ -109,18 +109,26 @@ class _Methods(Document, Owner):
         x: Any = None,
         y: Any = None,
         values: Any = None,
+        waypoints: Any = None,
+        speed: Any = None,
+        acceleration: Any = None,
+        start: Any = None,
     ) -> Table:
         """A function through points, which expressions call: `torque(speed)`.
 
         points:        [[x, y], ...]; or `file`, with two columns; or of two variables `x`, `y` and `values`, one row per x.
         interpolation: "linear" (default), "pchip" or "spline".
+        waypoints:     a trajectory of the time through them, from rest to rest: a list, or a dict of lists for several coordinates. It keeps
+                       the limits `speed` and `acceleration` and begins at `start`. Expressions call `move(ld.t)` or `move["elbow"](ld.t)`.
         """
         place, call = self._begin("table", name)
         self._check_name(place, call, "tables", name, SYMBOL, "letters, digits and underscores")
         given = {"points": points, "file": os.fspath(file) if isinstance(file, os.PathLike) else file, "x": x, "y": y, "values": values}
-        given = {key: value for key, value in {**given, "interpolation": interpolation}.items() if value is not None}
+        given |= {"waypoints": waypoints, "speed": speed, "acceleration": acceleration, "start": start, "interpolation": interpolation}
         table = {}
         for key, value in given.items():
+            if value is None:
+                continue
             try:
                 table[key] = self._plain(value)
             except Problem as problem:
@@ -129,9 +137,8 @@ class _Methods(Document, Owner):
             if key in table and not isinstance(table[key], str):
                 problem = Problem(f"expected a string, got {described(table[key])}")
                 raise self._error(place, call, f"tables.{name}.{key}", key, problem)
-        forms = [{"points"}, {"file"}, {"x", "y", "values"}]
-        if set(table) - {"interpolation"} not in forms:
-            message = f"expected points, a file, or x, y and values, got {', '.join(table) or 'nothing'}"
+        if len({"points", "file", "values", "waypoints"} & set(table)) != 1:
+            message = f"expected points, a file, x, y and values, or waypoints, got {', '.join(table) or 'nothing'}"
             raise self._error(place, call, f"tables.{name}", "", Problem(message))
         self._store("tables", name, table, place, call)
         return Table(self, "tables", name)

@@ -23,7 +23,7 @@ Rotation = Union[Mapping[str, Any], str]
 BodyLike = Union[Body, Beam, FlexibleBody, str]
 FlexibleLike = Union[FlexibleBody, str]
 JointLike = Union[Joint, str]
-ForceLike = Union[Force, str]
+ForceLike = Union[Force, Joint, str]
 StateLike = Union[State, str]
 
 KINDS: Mapping[str, Kind]
@@ -76,11 +76,13 @@ class Builder(Document, Owner):
 
         >>> speed = m.parameter("speed", 6)
         """
-    def table(self, name: str, *, points: Any = None, interpolation: str | None = None, file: str | os.PathLike | None = None, x: Any = None, y: Any = None, values: Any = None) -> Table:
+    def table(self, name: str, *, points: Any = None, interpolation: str | None = None, file: str | os.PathLike | None = None, x: Any = None, y: Any = None, values: Any = None, waypoints: Any = None, speed: Any = None, acceleration: Any = None, start: Any = None) -> Table:
         """A function through points, which expressions call: `torque(speed)`.
 
         points:        [[x, y], ...]; or `file`, with two columns; or of two variables `x`, `y` and `values`, one row per x.
         interpolation: "linear" (default), "pchip" or "spline".
+        waypoints:     a trajectory of the time through them, from rest to rest: a list, or a dict of lists for several coordinates. It keeps
+                       the limits `speed` and `acceleration` and begins at `start`. Expressions call `move(ld.t)` or `move["elbow"](ld.t)`.
         """
     def simulation(self, *, start: Number | None = 0, end: Number | None = 1, step: Number | None = 0.001, integrator: str | None = None, formulation: str | None = 'r3so3', initial: str | None = 'check', output_every: int | None = 1) -> None:
         """How to simulate the model unless a run says otherwise.
@@ -889,6 +891,36 @@ class Builder(Document, Owner):
     @overload
     def gear(self, name: str, *, joints: Sequence[JointLike], ratio: Number) -> Joint: ...
     @overload
+    def gear_mesh(self, name: str, *joints: JointLike, at: Vector, normal: Vector | None = None, pressure_angle: Number | None = 0.3490658503988659, helix_angle: Number | None = 0, flanks: str | None = 'one') -> Joint:
+        """Teeth of two wheels, of a rack and its pinion or of a worm and its wheel: couples two joints on the same carrier, whose bearings carry the force between the teeth.
+
+        joints: two joints, required. The two joints (revolute, prismatic, cylindrical, or those of the plane), with the same first body.
+        at: 3 numbers [m], required. Pitch point, where the teeth touch, in the initial configuration, inertial axes: its distances from the axes are the pitch radii.
+        normal: 3 numbers, optional. Direction in which the first drives the second in the initial configuration, inertial axes, of any length; from the axes and the angles if not given.
+        pressure_angle: a number [rad], default 0.3490658503988659. Pressure angle in the section across the teeth; the default is 20 degrees.
+        helix_angle: a number [rad], default 0. Angle between the teeth and the axis of the first wheel that turns: positive, its teeth are a right-hand helix. Of a worm, pi/2 less the lead angle.
+        flanks: one of one, both, default "one". What happens when the torque reverses. `one`: the force reverses along its line, so that its radial part pulls. `both`: the other flanks carry, and the radial part keeps pushing the wheels apart.
+
+        `joints` is two arguments after the name, or given as a list with its keyword, joints=[...].
+        """
+    @overload
+    def gear_mesh(self, name: str, *, joints: Sequence[JointLike], at: Vector, normal: Vector | None = None, pressure_angle: Number | None = 0.3490658503988659, helix_angle: Number | None = 0, flanks: str | None = 'one') -> Joint: ...
+    @overload
+    def pulley(self, name: str, *between: BodyLike, points: Points, pulleys: Points, on: BodyLike | None = None, ratio: Number | None = 1, length: Number | None = None) -> Joint:
+        """Rope that does not stretch, from the first body over two pulleys to the second: Atwood's machine, a hoist, block and tackle.
+
+        between: two bodies, required. The two bodies at the ends of the rope.
+        points: 2 points [m], required. The two points in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        pulleys: 2 points [m], required. Where the rope to the first body and the rope to the second leave their pulleys, in the initial configuration, inertial axes; both may be one point.
+        on: a body, optional. The body that carries the pulleys; ground if not given.
+        ratio: a number, default 1. How many strands carry the second body: 1 for a plain rope, 2 for a loose pulley.
+        length: a number [m], optional. Length to the first body, and ratio times the length to the second: of a winch a function of time; the initial one if not given. An expression may name the time t.
+
+        `between` is two arguments after the name, or given as a list with its keyword, between=[...].
+        """
+    @overload
+    def pulley(self, name: str, *, between: Sequence[BodyLike], points: Points, pulleys: Points, on: BodyLike | None = None, ratio: Number | None = 1, length: Number | None = None) -> Joint: ...
+    @overload
     def planar_revolute(self, name: str, *between: BodyLike, at: Vector, zero: Number | None = None) -> Joint:
         """Hinge in the plane: the second body turns about a point of the first.
 
@@ -1074,7 +1106,137 @@ class Builder(Document, Owner):
     @overload
     def two_point_force(self, name: str, *, between: Sequence[BodyLike], points: Points, force: Number) -> Force: ...
     @overload
-    def contact_plane_sphere(self, name: str, *between: BodyLike, points: Points, normal: Vector, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def belt(self, name: str, *joints: JointLike, first_radius: Number, second_radius: Number, stiffness: Number, route: str | None = 'open', damping: Number | None = 0, pretension: Number | None = 0, at: Vector | None = None) -> Force:
+        """Elastic belt or chain on two pulleys with parallel axes: drives them, and loads their bearings with its pretension. A slack strand carries nothing.
+
+        joints: two joints, required. The two joints that the pulleys turn in (revolute, cylindrical or planar_revolute), with parallel axes and the same first body.
+        first_radius: a number [m], required. Radius of the first pulley.
+        second_radius: a number [m], required. Radius of the second pulley.
+        route: one of open, crossed, default "open". Whether the strands cross: the pulleys then turn in opposite directions.
+        stiffness: a number [N/m], required. Stiffness of each strand: EA/L with the length L = sqrt(D^2 - (r_1 - r_2)^2) between the pulleys, or r_1 + r_2 if it is crossed.
+        damping: a number [N s/m], default 0. Damping constant of each strand.
+        pretension: a number [N], default 0. Tension of both strands in the initial configuration.
+        at: 3 numbers [m], optional. A point of the plane of the belt in the initial configuration, inertial axes; the place of the first joint if not given.
+
+        `joints` is two arguments after the name, or given as a list with its keyword, joints=[...].
+        """
+    @overload
+    def belt(self, name: str, *, joints: Sequence[JointLike], first_radius: Number, second_radius: Number, stiffness: Number, route: str | None = 'open', damping: Number | None = 0, pretension: Number | None = 0, at: Vector | None = None) -> Force: ...
+    @overload
+    def bearing(self, name: str, *between: BodyLike, at: Vector, stiffness: Inertia, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, damping: Inertia | None = None) -> Force:
+        """Linear bearing: stiffness and damping against displacements and tilts of a shaft that turns freely about z.
+
+        between: two bodies, required. The two bodies: the housing, which carries the axes, and the shaft.
+        at: 3 numbers [m], required. Centre of the bearing in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Axes of the bearing in the initial configuration, bearing to inertial axes; the shaft turns about z.
+        stiffness: a 6x6 matrix or its diagonal [N/m, N/rad, N m/rad], required. Stiffness matrix of x, y, z, tilt about x, tilt about y, turn about z; zero for the last.
+        damping: a 6x6 matrix or its diagonal [N s/m, N s/rad, N m s/rad], optional. Damping matrix of the same six; the last one is the viscous drag of the turn.
+
+        `between` is two arguments after the name, or given as a list with its keyword, between=[...].
+        """
+    @overload
+    def bearing(self, name: str, *, between: Sequence[BodyLike], at: Vector, stiffness: Inertia, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, damping: Inertia | None = None) -> Force: ...
+    def dc_motor(self, name: str, joint: JointLike, *, resistance: Number, torque_constant: Number, coordinate: str | None = 'auto', voltage: Number | None = 0, inductance: Number | None = 0, gear_ratio: Number | None = 1, rotor_inertia: Number | None = 0, damping: Number | None = 0, initial_current: Number | None = 0) -> Force:
+        """Direct-current motor in a joint: resistance, inductance, back-EMF, gear, rotor inertia and friction. With an inductance its current is a state, NAME.current.
+
+        joint: a joint, required. The joint that it drives.
+        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        voltage: a number [V], default 0. Voltage at the terminals. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        resistance: a number [ohm], required. Resistance of the winding.
+        inductance: a number [H], default 0. Inductance of the winding; with 0 the current follows the voltage at once.
+        torque_constant: a number [N m/A], required. Torque of the rotor per current; in V s/rad it is the constant of the back-EMF too.
+        gear_ratio: a number [1 or rad/m], default 1. Angle of the rotor per angle or displacement of the joint; negative if they turn against each other.
+        rotor_inertia: a number [kg m^2], default 0. Moment of inertia of the rotor; the joint feels it times the square of the gear ratio, in its relative motion.
+        damping: a number [N m s/rad], default 0. Viscous friction of the rotor.
+        initial_current: a number [A], default 0. Current at the start, if there is an inductance.
+
+        `joint` is an argument after the name, or given by its keyword.
+        """
+    @overload
+    def clutch(self, name: str, *joints: JointLike, capacity: Number, law: str | None = 'smooth', smoothing: Number | None = None, deflection: Number | None = 0.001, damping_time: Number | None = 0, initial_bristle: Number | None = 0) -> Force:
+        """Clutch between two shafts that turn in joints of their own.
+
+        joints: two joints, required. The joints of the two shafts: [first, second]. The slip is the rate of the second coordinate less that of the first.
+        law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the state NAME.bristle.
+        capacity: a number [N or N m], required. Largest torque or force that it transmits; a negative value counts as 0. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        smoothing: a number [rad/s or m/s], optional. Slip at which the law smooth reaches 0.71 of the capacity; it must be given for this law.
+        deflection: a number [rad or m], default 0.001. While it sticks, its stiffness is capacity/deflection, law stick.
+        damping_time: a number [s], default 0. The bristle is damped by capacity*damping_time times the rate of its share, law stick.
+        initial_bristle: a number, default 0. Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.
+
+        `joints` is two arguments after the name, or given as a list with its keyword, joints=[...].
+        """
+    @overload
+    def clutch(self, name: str, *, joints: Sequence[JointLike], capacity: Number, law: str | None = 'smooth', smoothing: Number | None = None, deflection: Number | None = 0.001, damping_time: Number | None = 0, initial_bristle: Number | None = 0) -> Force: ...
+    def joint_clutch(self, name: str, joint: JointLike, *, capacity: Number, coordinate: str | None = 'auto', law: str | None = 'smooth', smoothing: Number | None = None, deflection: Number | None = 0.001, damping_time: Number | None = 0, initial_bristle: Number | None = 0) -> Force:
+        """Clutch or brake between the two bodies of a joint.
+
+        joint: a joint, required. The joint whose bodies it couples.
+        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        law: one of smooth, stick, default "smooth". smooth: the torque falls to 0 below the slip `smoothing`, so that a loaded clutch creeps. stick: a bristle of the stiffness capacity/deflection holds it; its share of the capacity is the state NAME.bristle.
+        capacity: a number [N or N m], required. Largest torque or force that it transmits; a negative value counts as 0. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        smoothing: a number [rad/s or m/s], optional. Slip at which the law smooth reaches 0.71 of the capacity; it must be given for this law.
+        deflection: a number [rad or m], default 0.001. While it sticks, its stiffness is capacity/deflection, law stick.
+        damping_time: a number [s], default 0. The bristle is damped by capacity*damping_time times the rate of its share, law stick.
+        initial_bristle: a number, default 0. Share of the capacity that the bristle carries at the start, from -1 to 1, law stick.
+
+        `joint` is an argument after the name, or given by its keyword.
+        """
+    @overload
+    def hydraulic_cylinder(self, name: str, *between: BodyLike, points: Points, area_a: Number, area_b: Number, dead_volume_a: Number, dead_volume_b: Number, stroke: Number, retracted: Number, bulk_modulus: Number, rated_flow: Number, supply_pressure: Number, valve: Number | None = 0, rated_drop: Number | None = 3500000, tank_pressure: Number | None = 0, leakage: Number | None = 0, smoothing: Number | None = 10000, damping: Number | None = 0, initial_pressure_a: Number | None = 0, initial_pressure_b: Number | None = 0) -> Force:
+        """Hydraulic cylinder with two chambers and a valve between two points; its pressures are the states NAME.pressure_a and NAME.pressure_b.
+
+        between: two bodies, required. The two bodies: the housing and the rod.
+        points: 2 points [m], required. The two points in the initial configuration, inertial axes. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        area_a: a number [m^2], required. Area of the piston in chamber A, which makes the coordinate grow.
+        area_b: a number [m^2], required. Area of the piston in chamber B, less that of the rod.
+        dead_volume_a: a number [m^3], required. Oil in chamber A and its line with the piston fully retracted.
+        dead_volume_b: a number [m^3], required. Oil in chamber B and its line with the piston fully extended.
+        stroke: a number [m], required. Stroke of the piston.
+        retracted: a number [m], required. Distance of the points with the piston fully retracted.
+        bulk_modulus: a number [Pa], required. Bulk modulus of the oil, with air and hoses.
+        valve: a number, default 0. Opening of the valve: 1 joins A to the supply and B to the tank, -1 the other way round, 0 closes it. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        rated_flow: a number [m^3/s], required. Flow through one edge of the fully open valve at `rated_drop`.
+        rated_drop: a number [Pa], default 3500000. Pressure drop over one edge that `rated_flow` holds for.
+        supply_pressure: a number [Pa], required. Pressure of the supply.
+        tank_pressure: a number [Pa], default 0. Pressure of the tank.
+        leakage: a number [m^3/(s Pa)], default 0. Flow past the piston per difference of the pressures.
+        smoothing: a number [Pa], default 10000. Drop below which the flow is proportional to it; far above, it goes with the root.
+        damping: a number [N s/m], default 0. Viscous friction of the piston.
+        initial_pressure_a: a number [Pa], default 0. Pressure in chamber A at the start.
+        initial_pressure_b: a number [Pa], default 0. Pressure in chamber B at the start.
+
+        `between` is two arguments after the name, or given as a list with its keyword, between=[...].
+        """
+    @overload
+    def hydraulic_cylinder(self, name: str, *, between: Sequence[BodyLike], points: Points, area_a: Number, area_b: Number, dead_volume_a: Number, dead_volume_b: Number, stroke: Number, retracted: Number, bulk_modulus: Number, rated_flow: Number, supply_pressure: Number, valve: Number | None = 0, rated_drop: Number | None = 3500000, tank_pressure: Number | None = 0, leakage: Number | None = 0, smoothing: Number | None = 10000, damping: Number | None = 0, initial_pressure_a: Number | None = 0, initial_pressure_b: Number | None = 0) -> Force: ...
+    def joint_hydraulics(self, name: str, joint: JointLike, *, area_a: Number, area_b: Number, dead_volume_a: Number, dead_volume_b: Number, stroke: Number, bulk_modulus: Number, rated_flow: Number, supply_pressure: Number, coordinate: str | None = 'auto', retracted: Number | None = 0, valve: Number | None = 0, rated_drop: Number | None = 3500000, tank_pressure: Number | None = 0, leakage: Number | None = 0, smoothing: Number | None = 10000, damping: Number | None = 0, initial_pressure_a: Number | None = 0, initial_pressure_b: Number | None = 0) -> Force:
+        """Hydraulic actuator in a joint: a cylinder along a displacement, a vane actuator about an angle; its pressures are the states NAME.pressure_a and NAME.pressure_b.
+
+        joint: a joint, required. The joint that it drives.
+        coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
+        area_a: a number [m^2 or m^3/rad], required. Area of the piston in chamber A, which makes the coordinate grow.
+        area_b: a number [m^2 or m^3/rad], required. Area of the piston in chamber B, less that of the rod.
+        dead_volume_a: a number [m^3], required. Oil in chamber A and its line with the piston fully retracted.
+        dead_volume_b: a number [m^3], required. Oil in chamber B and its line with the piston fully extended.
+        stroke: a number [m or rad], required. Stroke of the piston.
+        retracted: a number [m or rad], default 0. The coordinate with the piston fully retracted.
+        bulk_modulus: a number [Pa], required. Bulk modulus of the oil, with air and hoses.
+        valve: a number, default 0. Opening of the valve: 1 joins A to the supply and B to the tank, -1 the other way round, 0 closes it. An expression may use the time, states and sensors. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        rated_flow: a number [m^3/s], required. Flow through one edge of the fully open valve at `rated_drop`.
+        rated_drop: a number [Pa], default 3500000. Pressure drop over one edge that `rated_flow` holds for.
+        supply_pressure: a number [Pa], required. Pressure of the supply.
+        tank_pressure: a number [Pa], default 0. Pressure of the tank.
+        leakage: a number [m^3/(s Pa)], default 0. Flow past the piston per difference of the pressures.
+        smoothing: a number [Pa], default 10000. Drop below which the flow is proportional to it; far above, it goes with the root.
+        damping: a number [N s/m or N m s/rad], default 0. Viscous friction of the piston.
+        initial_pressure_a: a number [Pa], default 0. Pressure in chamber A at the start.
+        initial_pressure_b: a number [Pa], default 0. Pressure in chamber B at the start.
+
+        `joint` is an argument after the name, or given by its keyword.
+        """
+    @overload
+    def contact_plane_sphere(self, name: str, *between: BodyLike, points: Points, normal: Vector, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """A sphere or a point of the second body touches a plane of the first.
 
         between: two bodies, required. The body with the plane, and the body with the sphere.
@@ -1090,13 +1252,16 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_plane_sphere(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_plane_sphere(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def contact_plane_capsule(self, name: str, *between: BodyLike, points: Points, normal: Vector, axis: Vector, length: Number, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_plane_capsule(self, name: str, *between: BodyLike, points: Points, normal: Vector, axis: Vector, length: Number, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """The ends of a capsule of the second body touch a plane of the first.
 
         between: two bodies, required. The body with the plane, and the body with the capsule.
@@ -1114,13 +1279,16 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_plane_capsule(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, axis: Vector, length: Number, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_plane_capsule(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, axis: Vector, length: Number, radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def contact_plane_box(self, name: str, *between: BodyLike, points: Points, normal: Vector, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_plane_box(self, name: str, *between: BodyLike, points: Points, normal: Vector, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """The corners of a box of the second body touch a plane of the first.
 
         between: two bodies, required. The body with the plane, and the body with the box.
@@ -1137,13 +1305,16 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_plane_box(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_plane_box(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def contact_sphere_sphere(self, name: str, *between: BodyLike, points: Points, first_radius: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_sphere_sphere(self, name: str, *between: BodyLike, points: Points, first_radius: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """Two spheres, or a point and a sphere, touch each other.
 
         between: two bodies, required. The body with the sphere, and the body with the sphere.
@@ -1159,13 +1330,16 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_sphere_sphere(self, name: str, *, between: Sequence[BodyLike], points: Points, first_radius: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_sphere_sphere(self, name: str, *, between: Sequence[BodyLike], points: Points, first_radius: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def contact_sphere_capsule(self, name: str, *between: BodyLike, points: Points, first_radius: Number, axis: Vector, length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_sphere_capsule(self, name: str, *between: BodyLike, points: Points, first_radius: Number, axis: Vector, length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """A sphere or a point of the first body touches a capsule of the second.
 
         between: two bodies, required. The body with the sphere, and the body with the capsule.
@@ -1183,13 +1357,16 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_sphere_capsule(self, name: str, *, between: Sequence[BodyLike], points: Points, first_radius: Number, axis: Vector, length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_sphere_capsule(self, name: str, *, between: Sequence[BodyLike], points: Points, first_radius: Number, axis: Vector, length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def contact_sphere_box(self, name: str, *between: BodyLike, points: Points, radius: Number, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_sphere_box(self, name: str, *between: BodyLike, points: Points, radius: Number, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """A sphere or a point of the first body touches a box of the second.
 
         between: two bodies, required. The body with the sphere, and the body with the box.
@@ -1206,13 +1383,16 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_sphere_box(self, name: str, *, between: Sequence[BodyLike], points: Points, radius: Number, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_sphere_box(self, name: str, *, between: Sequence[BodyLike], points: Points, radius: Number, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def contact_capsule_capsule(self, name: str, *between: BodyLike, points: Points, first_axis: Vector, first_length: Number, first_radius: Number, second_axis: Vector, second_length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_capsule_capsule(self, name: str, *between: BodyLike, points: Points, first_axis: Vector, first_length: Number, first_radius: Number, second_axis: Vector, second_length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """Two capsules touch each other.
 
         between: two bodies, required. The body with the capsule, and the body with the capsule.
@@ -1232,13 +1412,67 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def contact_capsule_capsule(self, name: str, *, between: Sequence[BodyLike], points: Points, first_axis: Vector, first_length: Number, first_radius: Number, second_axis: Vector, second_length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def contact_capsule_capsule(self, name: str, *, between: Sequence[BodyLike], points: Points, first_axis: Vector, first_length: Number, first_radius: Number, second_axis: Vector, second_length: Number, second_radius: Number, stiffness: Number, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
-    def wheel(self, name: str, *between: BodyLike, points: Points, normal: Vector, axis: Vector, radius: Number, stiffness: Number, edge_radius: Number | None = 0, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+    def contact_capsule_box(self, name: str, *between: BodyLike, points: Points, axis: Vector, length: Number, radius: Number, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, samples: int | None = 3, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+        """The ends of a capsule of the first body, and points of its axis, touch a box of the second.
+
+        between: two bodies, required. The body with the capsule, and the body with the box.
+        points: 2 points [m], required. In the initial configuration, inertial axes: the centre of the capsule, and the centre of the box. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        axis: 3 numbers, required. Direction of the capsule in the initial configuration, inertial axes. Or in the axes of that body: {"BODY": [x, y, z]}.
+        length: a number [m], required. Distance of the centres of the two ends of the capsule.
+        radius: a number [m], required. Radius of the capsule.
+        size: 3 numbers [m], required. Lengths of the edges of the box.
+        orientation: a rotation, default {"rotation_vector": [0, 0, 0]}. Orientation of the box relative to its body.
+        samples: a whole number, default 3. Points between the ends of each edge, and of the axis of a capsule, where contact is looked for besides the ends.
+        stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
+        exponent: a number, default 1.5. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
+        damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
+        restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
+        impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
+        friction: a number, default 0. Coefficient of friction while it slides.
+        static_friction: a number, optional. Coefficient near rest; the same if not given.
+        smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
+        stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+
+        `between` is two arguments after the name, or given as a list with its keyword, between=[...].
+        """
+    @overload
+    def contact_capsule_box(self, name: str, *, between: Sequence[BodyLike], points: Points, axis: Vector, length: Number, radius: Number, size: Vector, stiffness: Number, orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, samples: int | None = 3, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    @overload
+    def contact_box_box(self, name: str, *between: BodyLike, points: Points, first_size: Vector, second_size: Vector, stiffness: Number, first_orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, second_orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, samples: int | None = 3, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
+        """Two boxes touch each other, at corners and at points of their edges.
+
+        between: two bodies, required. The body with the box, and the body with the box.
+        points: 2 points [m], required. In the initial configuration, inertial axes: the centre of the box, and the centre of the box. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        first_size: 3 numbers [m], required. Lengths of the edges of the box.
+        first_orientation: a rotation, default {"rotation_vector": [0, 0, 0]}. Orientation of the box relative to its body.
+        second_size: 3 numbers [m], required. Lengths of the edges of the box.
+        second_orientation: a rotation, default {"rotation_vector": [0, 0, 0]}. Orientation of the box relative to its body.
+        samples: a whole number, default 3. Points between the ends of each edge, and of the axis of a capsule, where contact is looked for besides the ends.
+        stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
+        exponent: a number, default 1.5. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
+        damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
+        restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
+        impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
+        friction: a number, default 0. Coefficient of friction while it slides.
+        static_friction: a number, optional. Coefficient near rest; the same if not given.
+        smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
+        stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+
+        `between` is two arguments after the name, or given as a list with its keyword, between=[...].
+        """
+    @overload
+    def contact_box_box(self, name: str, *, between: Sequence[BodyLike], points: Points, first_size: Vector, second_size: Vector, stiffness: Number, first_orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, second_orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, samples: int | None = 3, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    @overload
+    def wheel(self, name: str, *between: BodyLike, points: Points, normal: Vector, axis: Vector, radius: Number, stiffness: Number, edge_radius: Number | None = 0, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force:
         """A wheel of the second body rolls and slides on a plane of the first, or lifts off.
 
         between: two bodies, required. The body with the plane, and the body with the disc.
@@ -1256,11 +1490,14 @@ class Builder(Document, Owner):
         static_friction: a number, optional. Coefficient near rest; the same if not given.
         smoothing: a number [m/s], optional. Sliding speed below which the friction falls smoothly to 0; required with `friction`.
         stribeck: a number [m/s], optional. Speed at which the coefficient falls from static_friction to friction; ten times `smoothing` if not given.
+        presliding: a number [m], optional. Distance by which the surfaces shift before they slide: friction with bristles, which holds a body at rest. Without it friction falls to 0 below the speed `smoothing`.
+        presliding_damping: a number [s/m], default 0. Damping of the bristles: force divided by the normal force and the speed.
+        relaxation_time: a number [s], default 0.01. Time in which the deflection of the bristles falls to 1/e while the bodies are apart.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def wheel(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, axis: Vector, radius: Number, stiffness: Number, edge_radius: Number | None = 0, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    def wheel(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, axis: Vector, radius: Number, stiffness: Number, edge_radius: Number | None = 0, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None, presliding: Number | None = None, presliding_damping: Number | None = 0, relaxation_time: Number | None = 0.01) -> Force: ...
     @overload
     def clearance(self, name: str, *between: BodyLike, points: Points, axis: Vector, clearance: Number, stiffness: Number, radius: Number | None = 0, length: Number | None = 0, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force:
         """A revolute joint with clearance: a journal of the second body touches the bearing of the first, wider by the clearance.
@@ -1285,6 +1522,33 @@ class Builder(Document, Owner):
         """
     @overload
     def clearance(self, name: str, *, between: Sequence[BodyLike], points: Points, axis: Vector, clearance: Number, stiffness: Number, radius: Number | None = 0, length: Number | None = 0, exponent: Number | None = 1.5, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, friction: Number | None = 0, static_friction: Number | None = None, smoothing: Number | None = None, stribeck: Number | None = None) -> Force: ...
+    @overload
+    def tyre(self, name: str, *between: BodyLike, points: Points, normal: Vector, axis: Vector, radius: Number, stiffness: Number, friction: Number, longitudinal_stiffness: Number, cornering_stiffness: Number, exponent: Number | None = 1, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, nominal_load: Number | None = None, patch_length: Number | None = 0, rolling_radius: Number | None = None, rolling_resistance: Number | None = 0, minimum_speed: Number | None = 0.1) -> Force:
+        """A tyre: a wheel of the second body on a plane road of the first, with the combined slip forces of the brush model.
+
+        between: two bodies, required. The body with the road, and the body with the wheel.
+        points: 2 points [m], required. In the initial configuration, inertial axes: a point of the road, and the centre of the wheel. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
+        normal: 3 numbers, required. Normal of the road in the initial configuration, inertial axes, towards the wheel. Or in the axes of that body: {"BODY": [x, y, z]}.
+        axis: 3 numbers, required. Axis of the wheel in the initial configuration, inertial axes; the wheel rolls forwards along axis x normal if its spin about the axis is positive. Or in the axes of that body: {"BODY": [x, y, z]}.
+        radius: a number [m], required. Radius of the wheel without load.
+        stiffness: a number [N/m^n], required. Stiffness k of the force k d^n of the penetration d.
+        exponent: a number, default 1. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
+        damping: a number [s/m], optional. Factor a of the damping: the force is k d^n (1 + a d'), never below 0.
+        restitution: a number, optional. Instead of `damping`: speed after an impact divided by the speed before it, above 0 and at most 1, at `impact_speed`.
+        impact_speed: a number [m/s], optional. Speed before the impact that `restitution` belongs to.
+        friction: a number, required. Coefficient of friction mu: the largest force is mu times the load.
+        longitudinal_stiffness: a number [N], required. Longitudinal force divided by the longitudinal slip, for small slip.
+        cornering_stiffness: a number [N/rad], required. Lateral force divided by the slip angle, for small slip.
+        nominal_load: a number [N], optional. Load that both slip stiffnesses belong to; they are then proportional to the load. Without it they do not depend on the load.
+        patch_length: a number [m], default 0. Length of the contact patch, for the self-aligning torque; 0: there is none.
+        rolling_radius: a number [m], optional. Distance per turn of a free wheel, divided by 2 pi; the loaded radius if not given.
+        rolling_resistance: a number, default 0. Resistance of the rolling wheel divided by the load.
+        minimum_speed: a number [m/s], default 0.1. Rolling speed below which the forces fall smoothly to those of a viscous damper.
+
+        `between` is two arguments after the name, or given as a list with its keyword, between=[...].
+        """
+    @overload
+    def tyre(self, name: str, *, between: Sequence[BodyLike], points: Points, normal: Vector, axis: Vector, radius: Number, stiffness: Number, friction: Number, longitudinal_stiffness: Number, cornering_stiffness: Number, exponent: Number | None = 1, damping: Number | None = None, restitution: Number | None = None, impact_speed: Number | None = None, nominal_load: Number | None = None, patch_length: Number | None = 0, rolling_radius: Number | None = None, rolling_resistance: Number | None = 0, minimum_speed: Number | None = 0.1) -> Force: ...
     def expression_state(self, name: str, *, rate: Number, initial: Number | None = 0) -> State:
         """A state x with any rate of change, x' = rate.
 
@@ -1479,9 +1743,24 @@ class Builder(Document, Owner):
         `of` is an argument after the name, or given by its keyword.
         """
     def power(self, name: str, of: ForceLike) -> Sensor:
-        """Power of a force element: what it adds to the energy of the bodies per time.
+        """Power of a force element or of a joint: what it adds to the energy of the bodies per time. Joints that do not depend on time have none.
+
+        of: a force, required. The force, or the joint: a drive, for example.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def work(self, name: str, of: ForceLike) -> Sensor:
+        """Work of a force element or of a joint: its power, integrated over time since the start of the run.
+
+        of: a force, required. The force, or the joint: a drive, for example.
+
+        `of` is an argument after the name, or given by its keyword.
+        """
+    def quantity(self, name: str, of: ForceLike, *, quantity: str) -> Sensor:
+        """Something inside a machine element: the current of a dc_motor, the slip of a clutch, the flows of a hydraulic_cylinder.
 
         of: a force, required. The force.
+        quantity: a string, required. Which one. dc_motor: current, voltage, electrical_power, loss. clutch, joint_clutch: slip, capacity, loss. hydraulic_cylinder, joint_hydraulics: pressure_a, pressure_b, flow_a, flow_b, valve, force.
 
         `of` is an argument after the name, or given by its keyword.
         """

@@ -211,10 +211,28 @@ class Sensor(Signal):
 
 
 class Table(Handle):
-    """A function through points. Expressions call it: `torque(speed)`."""
+    """A function through points. Expressions call it: `torque(speed)`. Of a trajectory with several coordinates `move["elbow"](ld.t)` is
+    one, and `move.end` is the time at its end."""
+
+    _coordinate = ""
 
     def __call__(self, *variables: Any) -> Expression:
-        return call_of_table(self._name, variables, (self._owner, "tables", self._name))
+        return call_of_table(self._name + self._coordinate, variables, (self._owner, "tables", self._name))
+
+    def __getitem__(self, coordinate: str) -> Table:
+        if not isinstance(coordinate, str) or not SYMBOL.fullmatch(coordinate):
+            raise refused(self._name, f"expected the name of a coordinate, got {shown(coordinate)}")
+        out = Table(self._owner, "tables", self._name)
+        out._coordinate = f".{coordinate}"
+        return out
+
+    @property
+    def end(self) -> Expression:
+        """Of a trajectory: the time at its end."""
+        return Expression(f"{self._name}.end", names=frozenset({(self._owner, "tables", self._name)}))
+
+    def __iter__(self) -> Any:
+        raise refused(self._name, "a table is no list")
 
     @property
     def fields(self) -> dict[str, Any]:

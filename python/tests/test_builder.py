@@ -23,7 +23,10 @@ from test_flexible_matrices import truss
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(
-    file for folder in ("models", "examples") for file in (ROOT / folder).rglob("*.json") if '"liedyn"' in file.read_text(encoding="utf-8")
+    file
+    for folder in ("models", "examples")
+    for file in (ROOT / folder).rglob("*.json")
+    if '"liedyn"' in file.read_text(encoding="utf-8") and file.parent.name != "cpp"  # elements of a plugin
 )
 
 
@@ -132,8 +135,6 @@ def test_what_methods_write_is_valid(complete):
         assert set(handle.fields) == {"type", *(kind.arguments[keyword].key for keyword in given)}
         assert getattr(m, kind.section)[method].name == method
     jsonschema.Draft7Validator(schema).validate(json.loads(m.to_json()))
-    for section in ("points", "file"), ("x", "y", "values"):
-        assert set(section) <= set(inspect.signature(m.table).parameters)
     tables = [set(form["properties"]) for form in schema["definitions"]["table"]["anyOf"]]
     assert set().union(*tables) == set(inspect.signature(m.table).parameters) - {"name"}
     assert set(inspect.signature(m.simulation).parameters) == set(schema["properties"]["simulation"]["properties"])
@@ -309,6 +310,20 @@ def test_sensors_states_and_tables_in_expressions():
     assert ld.run(m).table.tobytes() == ld.run(by_hand).table.tobytes()
 
 
+def test_trajectories():
+    m = pendulum()
+    lift = m.table("lift", waypoints=[0, 0.5, 0.2], speed=2, acceleration=50)
+    both = m.table("both", waypoints={"a": [0, 1], "b": [0, 0.5]}, speed=3, acceleration=9, start=0.1)
+    m.prescribed_motion("drive", "hinge", motion=lift(ld.t))
+    m.expression_sensor("b", value=both["b"](ld.t))
+    m.simulation(end=ld.max(lift.end, both.end))
+    assert m.joints["drive"].fields["motion"] == "lift(t)" and m.sensors["b"].fields["value"] == "both.b(t)"
+    assert m.settings["end"] == "max(lift.end, both.end)"
+    result = ld.kinematics(m)
+    assert np.abs(result["angle"] - 0.5).min() < 2e-3 and result["angle"][-1] == pytest.approx(0.2)
+    assert result["b"][-1] == pytest.approx(0.5) and np.abs(result["rate"]).max() < 2 + 1e-9
+
+
 def test_an_expression_sensor_may_have_components():
     m = pendulum()
     angle = m.sensors["angle"]
@@ -417,7 +432,7 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
     m.power("power", "turn")
     with pytest.raises(ld.InputError) as caught:
         m.compile()
-    assert [finding.path for finding in caught.value.diagnostics] == ["forces.turn.torque"]
+    assert [finding.path for finding in caught.value.diagnostics] == ["forces.turn.torque[1]"]
     # A load on a beam that is left out, where a flexible body has the same name.
     m = ld.Builder()
     m.tube_beam("wing", from_=[0, 0, 0], to=[1, 0, 0], elements=2, radius=-1, thickness=0.1, young=1, density=1)
@@ -459,7 +474,7 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
         (lambda m: m.parameter("a-b", 1), "letters, digits and underscores"),
         (lambda m: m.parameter("b", [1, 2]), "value: expected a number or an expression, got a list of 2"),
         (lambda m: m.parameters["length"].set("x", "y"), None),
-        (lambda m: m.table("f", points=[[0, 0], [1, 1]], file="x.csv"), "expected points, a file, or x, y and values"),
+        (lambda m: m.table("f", points=[[0, 0], [1, 1]], file="x.csv"), "expected points, a file, x, y and values, or waypoints"),
         (lambda m: m.simulation(stop=3), "did you mean 'step'"),
         (lambda m: m.simulation(step=[1]), "step: expected a number"),
         (lambda m: m.generator("chian"), "did you mean 'chain'"),
@@ -594,7 +609,7 @@ def test_what_the_program_writes_of_a_description_is_the_model(name):
 ROBOT = """<robot name="arm">
   <link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2" rpy="0.1 0 0"/><mass value="2"/>
-    <inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.01"/></inertial>
+    <inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.02"/></inertial>
     <visual><geometry><box size="0.1 0.1 0.4"/></geometry></visual></link>
   <link name="fore-arm"><inertial><origin xyz="0 0 0.1"/><mass value="1"/>
     <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.002"/></inertial></link>
@@ -708,7 +723,7 @@ def test_random_calls_raise_input_errors_only():
         m, parts = ld.Builder(gravity=[0, 0, -9.81]), []
         if dice.random() < 0.2:
             parts.append(ld.Builder().point("b1", mass=1))
-        for _ in range(25):
+        for _ in range(dice.randint(3, 30)):
             method = dice.choice(list(KINDS))
             kind = KINDS[method]
             name = dice.choice(["b1", "b2", "j1", "s1", "x", "", 3])

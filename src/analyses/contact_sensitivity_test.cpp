@@ -136,7 +136,7 @@ struct Drop {
 // many steps, to the closed form.
 TEST(Sensitivity, IsThatOfTheStepsWhereATouchMoves) {
   const Drop drop;
-  constexpr double H = 0.0123, h = 2e-4;
+  constexpr double H = 0.01237, h = 2e-4;
   for (const std::string integrator :
        {"generalized-alpha,newton_tol=1e-13", "esdirk4-6,newton_tol=1e-13", "dopri5", "rk44"}) {
     const double exact = drop.derivative(H, integrator, h);
@@ -154,21 +154,34 @@ TEST(Sensitivity, IsThatOfTheStepsWhereATouchMoves) {
   }
 }
 
+// Where a stage falls on the touch itself, here after 61.5 steps of a method with a stage in the middle, differences err by the root of their step.
+TEST(Sensitivity, DifferencesErrByTheRootOfTheirStepWhereAStageFallsOnATouch) {
+  const Drop drop;
+  constexpr double h = 2e-4, H = 61.5 * h * Drop::v;
+  const double exact = drop.derivative(H, "rk44", h);
+  std::vector<double> errors;
+  for (const double by : {1e-5, 1e-6, 1e-7})
+    errors.push_back(std::abs(drop.difference(H, "rk44", h, by) - exact));
+  fmt::print("  errors {:.2e} {:.2e} {:.2e}\n", errors[0], errors[1], errors[2]);
+  EXPECT_NEAR(errors[0] / errors[1], std::sqrt(10), 0.2);
+  EXPECT_NEAR(errors[1] / errors[2], std::sqrt(10), 0.2);
+}
+
 TEST(Sensitivity, ConvergesToTheClosedFormWhereATouchMoves) {
-  for (const double exponent : {1.0, 1.5, 2.0, 3.0}) {
+  for (const double exponent : {1.5, 3.0}) {
     Drop drop;
     drop.exponent = exponent;
     std::vector<double> errors;
-    for (const double h : {8e-4, 4e-4, 2e-4, 1e-4}) {
+    for (const double h : {8e-4, 4e-4, 2e-4}) {
       double sum = 0;
       constexpr int kHeights = 12;  // the touch falls anywhere in a step
       for (int i = 0; i < kHeights; ++i)
         sum += std::pow(drop.derivative(0.01 + 0.00037 * i, "dopri5", h) + Drop::e, 2);
       errors.push_back(std::sqrt(sum / kHeights));
     }
-    const double order = std::log2(errors.front() / errors.back()) / 3;
-    fmt::print("  n = {}: errors {:.1e} {:.1e} {:.1e} {:.1e}, order {:.2f}\n", exponent, errors[0], errors[1],
-               errors[2], errors[3], order);
+    const double order = std::log2(errors.front() / errors.back()) / 2;
+    fmt::print("  n = {}: errors {:.1e} {:.1e} {:.1e}, order {:.2f}\n", exponent, errors[0], errors[1],
+               errors[2], order);
     EXPECT_GT(order, exponent - 0.35) << exponent;
   }
 }

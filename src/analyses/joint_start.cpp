@@ -1,4 +1,5 @@
 #include "liedyn/analyses/joint_start.h"
+#include "liedyn/system/evaluation.h"
 
 #include <fmt/format.h>
 
@@ -73,10 +74,16 @@ void check_start(const Params& params, double time, const std::string& file, Joi
                               drive.entry->name, start.rate),
                   "give the value only");
   start.rate = params.get(drive.number);
-  std::vector<double> variables(params.values().begin(), params.values().begin() + params.parameter_count());
-  variables.push_back(time);
+  std::vector<TimeJetOf<double>> variables;
+  for (int i = 0; i < params.parameter_count(); ++i)
+    variables.push_back(constant_in_time(params.values()[at(i)]));
+  variables.push_back(time_itself<double>(time));
   for (const Params::Bound& timed : params.timed())
-    if (timed.number == drive.number) start.rate = timed.expression.evaluate<double>(variables);
+    if (timed.number == drive.number) {
+      const TimeJetOf<double> rate = timed.expression.evaluate<TimeJetOf<double>>(variables);
+      start.rate = rate.v.v;
+      start.acceleration = rate.v.d[0];
+    }
 }
 
 // The model with a sensor for the coordinate of each joint, called "JOINT.start", behind its own.
@@ -100,8 +107,9 @@ Description with_drives(Description d, const std::vector<JointStart>& joints, do
     motion.first = static_cast<std::int32_t>(d.numbers.size());
     motion.count = 1;
     motion.given = true;
-    d.expressions.push_back(
-        {motion.first, 0, fmt::format("({}) + ({})*(t - ({}))", start.value, start.rate, time)});
+    d.expressions.push_back({motion.first, 0,
+                             fmt::format("({}) + (t - ({}))*(({}) + ({})*(t - ({})))", start.value, time,
+                                         start.rate, start.acceleration / 2, time)});
     d.numbers.push_back(start.value);
   }
   return d;

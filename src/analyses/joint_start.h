@@ -12,6 +12,7 @@ struct JointStart {
   std::string joint;
   double value = 0;  // of the coordinate, counted from its zero
   double rate = 0;
+  double acceleration = 0;  // of a drive that prescribes the rate
   int line = 0;           // where it was typed, for messages,
   std::string path = {};  // and as what: "joints.hinge" if not given
 };

@@ -89,6 +89,16 @@ TEST(States, HaveTheOrderOfEveryListedIntegrator) {
   }
 }
 
+TEST(States, AdaptiveStepsKeepTheirTolerance) {
+  const System system = make_system(followers());
+  for (const std::string method : {"esdirk4-6", "dopri5", "generalized-alpha"}) {
+    const WholeRun run(system, method + ",adaptive=true,rtol=1e-6", 1, 1e-2);
+    Vector end(6);
+    end << run.sensors[0], run.sensors[3], run.sensors[6], run.sensors[7], run.sensors[8], run.sensors[9];
+    expect_at_most((end - exact_followers()).cwiseAbs().maxCoeff(), 1e-5, method + ": error at the end");
+  }
+}
+
 // The states do not depend on how the bodies are written down.
 TEST(States, AreTheSameInEveryIndexFormAndWithEveryForm) {
   const System system = make_system(followers());

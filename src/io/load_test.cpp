@@ -14,7 +14,7 @@ constexpr const char* kModel = R"json({ "liedyn": 1, "name": "mechanism",
   "bodies": {
     "crank": { "type": "rigid", "mass": "m", "inertia": [[1, 0.1, 0], [0.1, 2, 0.2], [0, 0.2, 2.5]], "position": ["l/2", 0, 0],
                "orientation": { "cardan": [0, 0, 0.1] }, "velocity": "consistent", "angular_velocity": [0, 0, "speed"] },
-    "rod": { "type": "rigid", "mass": 1, "inertia": [1, 2, 3, 0.1, 0.2, 0.3], "position": { "consistent": [0.9, 0, 0] },
+    "rod": { "type": "rigid", "mass": 1, "inertia": [2, 2, 3, 0.1, 0.2, 0.3], "position": { "consistent": [0.9, 0, 0] },
              "orientation": { "axis": [0, 0, 2], "angle": "l" }, "velocity": "consistent",
              "angular_velocity": "consistent", "formulation": "se3" },
     "ball": { "type": "point", "mass": 0.1, "position": [0, 0, 4] } },
@@ -53,7 +53,7 @@ std::shared_ptr<const Description> built() {
   b.set("orientation", cardan(0, 0, 0.1)).consistent("velocity").set("angular_velocity", {0, 0, "speed"});
   b.body("rod", "rigid")
       .set("mass", 1)
-      .set("inertia", {1, 2, 3, 0.1, 0.2, 0.3})
+      .set("inertia", {2, 2, 3, 0.1, 0.2, 0.3})
       .guess("position", {0.9, 0, 0});
   b.set("orientation", axis_angle(0, 0, 2, "l")).consistent("velocity").set("angular_velocity", "consistent");
   b.set("formulation", "se3");

@@ -34,7 +34,8 @@ void* open_plugin(const std::string& file) {
   void* handle = dlopen(fs::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return handle;
   const std::string message = last_error();
-  if (message.find("undefined symbol") != std::string::npos)
+  // Names of the library are mangled as N6liedyn...
+  if (message.find("undefined symbol") != std::string::npos && message.find("6liedyn") != std::string::npos)
     throw InputError(
         "plugin " + file, message,
         "it was compiled for another version of Liedyn, or this program does not export the library "

@@ -92,7 +92,7 @@ class ModelWriter {
     }
     switch (field.type) {
       case FieldType::Number: return number(first);
-      case FieldType::Integer: return std::stoll(word(value.word));
+      case FieldType::Integer: return value.integer();
       case FieldType::Vector:
       case FieldType::PlaneVector:
       case FieldType::Inertia: return numbers(first, count);

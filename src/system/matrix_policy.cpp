@@ -46,8 +46,7 @@ MatrixPolicy::MatrixPolicy(const CorrectorOptions& options)
 void MatrixPolicy::prepare(const System& system, const Work& work, bool quadratic, bool smooth) {
   has_matrix_ = false;
   const Model& model = system.model();
-  // Absolute coordinates have cheap matrices: the second residual that a kept one needs costs nearly as much.
-  const double worth_keeping = model.tree && !smooth ? kWorthKeepingInTree : kWorthKeeping;
+  const double worth_keeping = smooth && !model.tree ? kWorthKeepingIfPredicted : kWorthKeeping;
   const bool may_keep = options_.renewal == MatrixRenewal::ByCost && quadratic;
   matrix_cost_ = may_keep ? cost_of_matrix(model, work) : 0;
   if (matrix_cost_ < worth_keeping) matrix_cost_ = 0;
@@ -76,11 +75,11 @@ double MatrixPolicy::iterations_left(double now, double before) const {
 
 bool MatrixPolicy::is_due(int iterations, double now, double before) const {
   if (renews_) return true;
-  if (by_cost_)
-    return iterations > 0 &&
-           (!(now / before < 1) || iterations_left(now, before) > kIterationsWithNew + matrix_cost_);
+  if (iterations == 0) return false;
+  if (!(now < before)) return true;
   // The first iteration removes the error of the predictor, mostly in other equations than those that the next ones diminish.
-  if (iterations <= 1) return now > before;
+  if (iterations == 1) return false;
+  if (by_cost_) return iterations_left(now, before) > kIterationsWithNew + matrix_cost_;
   return now > kWorstContraction * before ||
          iterations + iterations_left(now, before) > kMostOfIterations * options_.max_iterations;
 }

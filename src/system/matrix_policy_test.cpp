@@ -38,7 +38,7 @@ class Solves {
     double least = 0, most = 300;
     while (most - least > 1e-9) {
       const double left = (least + most) / 2, now = options_.relative * std::exp(left);
-      (policy.is_due(1, now, now * std::exp(1.0)) ? most : least) = left;
+      (policy.is_due(2, now, now * std::exp(1.0)) ? most : least) = left;
     }
     return least - 1;
   }

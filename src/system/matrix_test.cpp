@@ -413,7 +413,7 @@ class ContactMatrix : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(InFormulation, ContactMatrix, testing::ValuesIn(formulations()), name_of_parameter);
 
 TEST_P(ContactMatrix, IsTheDerivativeOfTheResidualAwayFromKinks) {
-  constexpr int kSamples = 12;
+  constexpr int kSamples = 30;
   for (const Kind& kind : kinds(Section::Forces)) {
     if (!has_kinks(kind)) continue;
     Random random(5);
@@ -438,8 +438,8 @@ TEST_P(ContactMatrix, IsTheDerivativeOfTheResidualAwayFromKinks) {
     fmt::print("  {:<24} touches in {} of {}; smooth columns {} and {} of {}; across kinks {:.1e}\n",
                kind.type, found.touching, found.samples, found.with_largest_step, found.with_some_step,
                found.all, found.worst_across_kinks);
-    expect_at_most(found.worst, 1e-6, fmt::format("{}, {}: K and C", GetParam(), kind.type));
-    EXPECT_GE(found.touching, kSamples / 3) << kind.type;
+    expect_at_most(found.worst, kTolerance, fmt::format("{}, {}: K and C", GetParam(), kind.type));
+    EXPECT_GE(found.touching, kSamples / 6) << kind.type;
     EXPECT_GE(found.with_some_step, 0.95 * found.all) << kind.type;
   }
 }

@@ -13,7 +13,7 @@ inline constexpr double kWorstContraction = 0.5;
 // The residual of a predictor counts this many times: a predictor that is accepted leaves an error of the same sign in every step.
 inline constexpr double kPredictorFactor = 1e3;
 // With a kept matrix residuals shrink by a factor instead of being squared. While they shrink they count this many times, to leave as little.
-inline constexpr double kKeptMatrixFactor = 10;
+inline constexpr double kKeptMatrixFactor = 3;
 // Increments below this part of the tolerance are negligible.
 inline constexpr double kNegligible = 1e-3;
 // Solves of a smooth motion with the same scales, and solves in a row that may end by prediction, before the next one looks again.
@@ -49,9 +49,10 @@ inline constexpr double kLeastScale = 1e-290;
 inline constexpr double kMostOfIterations = 0.75;
 // Iterations that a solve with a new matrix still needs.
 inline constexpr double kIterationsWithNew = 1;
-// Least cost, in iterations, of a matrix that is kept: where the last residual is predicted, a kept matrix costs the residual that prediction saves.
-inline constexpr double kWorthKeeping = 2.5;
-inline constexpr double kWorthKeepingInTree = 1;
+// Least cost, in iterations, of a matrix that is kept. Where the last residual is predicted, a kept matrix costs the residual that prediction
+// saves; in a tree this is little beside the matrix.
+inline constexpr double kWorthKeeping = 1;
+inline constexpr double kWorthKeepingIfPredicted = 2.5;
 // Solves with new matrices after a kept matrix failed at once: doubled from failure to failure.
 inline constexpr int kShortestPause = 2;
 inline constexpr int kLongestPause = 64;

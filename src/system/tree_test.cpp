@@ -176,7 +176,8 @@ TEST(Tree, AccelerationsAreTheTimeDerivativesOfTwists) {
   const System system = make_system(tree_of_everything(random), "minimal");
   Work work(system);
   const State state = random_state(system, random);
-  const auto bodies = static_cast<Eigen::Index>(system.model().bodies().size());
+  // Without the states of forces, which have a rate but no pose.
+  const auto bodies = static_cast<Eigen::Index>(system.model().body_types.size());
   const auto later = [&](double dt) {
     const Eigen::VectorXd v = as_vector(state.v), vdot = as_vector(state.vdot);
     State now = moved(system, state, dt * v + 0.5 * dt * dt * vdot);
@@ -195,7 +196,7 @@ TEST(Tree, AccelerationsAreTheTimeDerivativesOfTwists) {
         [&](const Eigen::VectorXd& dt) {
           const std::vector<Motion<double>> now = later(dt[0]);
           Eigen::VectorXd out(6 * bodies);
-          for (std::size_t i = 0; i < now.size(); ++i)
+          for (std::size_t i = 0; i < system.model().body_types.size(); ++i)
             out.segment<6>(6 * static_cast<Eigen::Index>(i)) = quantity(here[i], now[i]);
           return out;
         },

@@ -95,24 +95,24 @@ void Belt::partials(const World<double>&, const std::array<Motion<double>, 4>& f
                     ForcePartials<4>& d) {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j) d.K[i][j].setZero(), d.C[i][j].setZero();
-  const double k = p[laws], c = p[laws + 1];
   for (int strand = 0; strand < 2; ++strand) {
     CoordinateDerivatives x[2];
     for (int i = 0; i < 2; ++i) {
       const auto m = static_cast<std::size_t>(2 * i);
       line_derivatives(f[m], f[m + 1], axes(p, i), line(p, strand, i), p[numbers - angles + i], x[i]);
     }
-    const double E = x[1].value - x[0].value + p[laws + 2] / k, tension = k * E + c * (x[1].rate - x[0].rate);
-    if (!pulls(E, tension)) continue;
-    // d(B_i^T T) = G_ij T + B_i^T (k B_j + c Z_j)
+    using Both = Dual<double, 2>;
+    const Both T = tension<Both>(seed<2>(x[1].value - x[0].value + p[laws + 2] / p[laws], 0),
+                                 seed<2>(x[1].rate - x[0].rate, 1), Both(p[laws]), Both(p[laws + 1]));
+    // d(B_i^T T) = G_ij T + B_i^T (T_E B_j + T_e' Z_j)
     const auto sign = [](int i) { return i < 2 ? -1.0 : 1.0; };
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j) {
         const CoordinateDerivatives &xi = x[i / 2], &xj = x[j / 2];
         const auto B_i = sign(i) * xi.B[i % 2].transpose();
-        d.K[i][j] += B_i * (sign(j) * (k * xj.B[j % 2] + c * xj.Z[j % 2]));
-        d.C[i][j] += B_i * (sign(j) * c * xj.B[j % 2]);
-        if (i / 2 == j / 2) d.K[i][j] += sign(i) * tension * xi.G[i % 2][j % 2];
+        d.K[i][j] += B_i * (sign(j) * (T.d[0] * xj.B[j % 2] + T.d[1] * xj.Z[j % 2]));
+        d.C[i][j] += B_i * (sign(j) * T.d[1] * xj.B[j % 2]);
+        if (i / 2 == j / 2) d.K[i][j] += sign(i) * T.v * xi.G[i % 2][j % 2];
       }
   }
 }

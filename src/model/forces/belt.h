@@ -3,7 +3,11 @@
 //
 //   e = x_2(P_2, n) - x_1(P_1, n)
 //
-// than at the start and pulls with T = k E + c e',  E = e + T_0/k, but only where both E and T are positive: a slack strand carries nothing.
+// than at the start and pulls, where E = e + T_0/k is positive, with
+//
+//   T = k E + c e',   the second term between -k E and k E
+//
+// A slack strand, E < 0, carries nothing. With the bounds no strand pushes, and T is continuous where it becomes slack or tight.
 // The residual has dE/dX T, so that T acts at P_1 and P_2 along the strand: on the pulleys as torques, and on their bearings.
 //
 // In the plane of the belt, with x from the first axis to the second at the distance D, y across it, and s = 1 for an open and -1 for a
@@ -46,9 +50,13 @@ struct Belt {
     };
     return x(1) - x(0) + p[laws + 2] / p[laws];
   }
+  // T as a function of E and e', with k and c.
   template <class S>
-  static bool pulls(const S& extension, const S& tension) {
-    return extension > S(0) && tension > S(0);
+  static S tension(const S& E, const S& rate, const S& k, const S& c) {
+    if (!(E > S(0))) return S(0);
+    const S elastic = k * E, viscous = c * rate;
+    if (viscous > elastic) return elastic + elastic;
+    return viscous < -elastic ? S(0) : S(elastic + viscous);
   }
 
   template <class S>
@@ -66,9 +74,8 @@ struct Belt {
           rate += B[k + j].dot(f[k + j].V);
         }
       }
-      const S E = extension(f, p, strand), tension = p[laws] * E + p[laws + 1] * rate;
-      if (!pulls(E, tension)) continue;
-      for (std::size_t i = 0; i < 4; ++i) W[i] += tension * B[i];
+      const S T = tension<S>(extension(f, p, strand), rate, p[laws], p[laws + 1]);
+      for (std::size_t i = 0; i < 4; ++i) W[i] += T * B[i];
     }
   }
   static void partials(const World<double>&, const std::array<Motion<double>, 4>& f, const double* p,

@@ -1,13 +1,14 @@
 // Contacts whose friction has a memory: bristles between the surfaces, which deflect before the surfaces slide. A body at rest on an incline
 // stays where it is. The deflection z of a point of contact is a state, in the axes of the first body:
 //
-//   T  = -N (s_0 z + s_1 z')                                              s_0 = mu_s/presliding
+//   T  = -N (s_0 z + s z')                                                s_0 = mu_s/presliding,  s = s_1/sqrt(1 + (s_1 v/mu_s)^2)
 //   z' = v - a(x) max(v.e, 0) x e,   e = z/|z|,   x = |z| s_0/mu(|v|)     v is the sliding velocity
 //   a  = 0 for x <= b,   (1 - cos(pi (x - b)/(1 - b)))/2,   1 for x >= 1
 //
 // Below the fraction b of the largest deflection the bristles are elastic: there is no drift, neither at rest nor under vibrations (Dupont, Hayward,
 // Armstrong and Altpeter 2002). Beyond, z yields along its own direction: |z| ends at mu/s_0, so that |T| ends at mu N opposite to v, and
-// -T.v is never less than the rate of N s_0 z^2/2 for x <= 1. Without contact, and along the normal, z decays: z' = -z/tau.
+// -T.v is never less than the rate of N s_0 z^2/2 for x <= 1. The damping s z' ends at mu_s as well, or a body that begins to slide fast would be
+// stopped by it. Without contact, and along the normal, z decays: z' = -z/tau.
 //
 // The states NAME.bristle1, ... are those of the description (DescriptionBuilder::finish), three for each point where the shapes may touch.
 // They have the rate 0 there; this batch adds theirs.
@@ -129,7 +130,12 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
       const Vec3T<S> on_first = f[0].R.transpose() * rate, along_normal = own - f[0].R.transpose() * e;
       for (int k = 0; k < 3; ++k)
         out.rate[index(kBristleStates * point + k)] = on_first[k] - along_normal[k] / bristles[2];
-      push_at<S>(f, at, Vec3T<S>(normal * (n - friction[1] / bristles[0] * e - bristles[1] * rate)), out.W);
+      S damping(0);
+      if (friction[1] > S(0)) {
+        const S ratio = bristles[1] / friction[1];
+        damping = bristles[1] / sqrt(1 + ratio * ratio * v.squaredNorm());
+      }
+      push_at<S>(f, at, Vec3T<S>(normal * (n - friction[1] / bristles[0] * e - damping * rate)), out.W);
     }
   };
   template <class S>
