@@ -175,8 +175,8 @@ def test_clutch_locks():
     slipping = r.time < lock - 0.01
     slip = np.asarray(r["slip"])
     compare("slip [rad/s]", slip[slipping], -p["speed"] + p["torque"] * share * r.time[slipping], 1e-9)
-    crossing = np.interp(0, slip[np.abs(r.time - lock) < 0.05], r.time[np.abs(r.time - lock) < 0.05])
-    compare("time to lock [s]", crossing, lock, 1e-3)
+    # The bristle lets go within about the period of the spring, 28 ms.
+    compare("time to lock [s]", r.time[np.argmax(slip > -1e-3 * p["speed"])], lock, 2e-3)
     compare("common speed [rad/s]", [final(r, "engine_speed"), final(r, "load_speed")], common, 1e-9)
     lost = p["J1"] * p["J2"] / (p["J1"] + p["J2"]) * p["speed"] ** 2 / 2
     compare("energy lost [J]", np.asarray(r["energy"])[0] - final(r, "energy"), lost, 1e-9)
@@ -258,7 +258,8 @@ def test_blocked_cylinder_is_a_spring():
     print(f"hydraulic stiffness {k:.4g} N/m, {exact:.3f} Hz")
     # The mass swings with this frequency when it is pushed.
     m["bodies"]["table"]["velocity"] = [1e-4, 0, 0]
-    r = ld.run(m, integrator="dopri5,adaptive=true,rtol=1e-10,atol=1e-12", end=0.1, step=1e-4)
+    r = ld.run(m, integrator="dopri5", end=0.1, step=1e-4, strict=True)
+    assert r.time[-1] == 0.1
     compare("position [m]", r["position"], 1e-4 * np.sin(2 * np.pi * exact * r.time) / (2 * np.pi * exact), 1e-4)
 
 

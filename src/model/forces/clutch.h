@@ -43,7 +43,7 @@ struct Clutch {
     }
   }
 
-  static std::vector<Quantity> quantities() {
+  static std::vector<MachineQuantity> quantities() {
     return {{"slip", "rad/s or m/s"}, {"capacity", "N or N m"}, {"loss", "W"}};
   }
   template <class S>

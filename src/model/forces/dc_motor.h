@@ -35,7 +35,7 @@ struct DcMotor {
     if constexpr (Inductive) f[0] = (n[1] - n[2] * i - n[4] * w) / n[3];
   }
 
-  static std::vector<Quantity> quantities() {
+  static std::vector<MachineQuantity> quantities() {
     return {{"current", "A"}, {"voltage", "V"}, {"electrical_power", "W"}, {"loss", "W"}};
   }
   template <class S>

@@ -52,7 +52,7 @@ struct Hydraulics {
     f[1] = n[6] / Vb * (Q[1] + n[1] * rate + leak);
   }
 
-  static std::vector<Quantity> quantities() {
+  static std::vector<MachineQuantity> quantities() {
     return {{"pressure_a", "Pa"}, {"pressure_b", "Pa"}, {"flow_a", "m^3/s"},
             {"flow_b", "m^3/s"},  {"valve", ""},        {"force", "N or N m"}};
   }

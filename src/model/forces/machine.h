@@ -18,7 +18,7 @@
 //   template <class S> static void derive(const Inputs<S>&, S* n);        affine in the fields that follow signals
 //   static void check(const Inputs<double>&, std::string& message, std::string& hint);
 //   template <class S> static void law(const S& x, const S& rate, const S* s, const S* n, S& effort, S* f);
-//   static std::vector<Quantity> quantities();            what sensors may show of it
+//   static std::vector<MachineQuantity> quantities();            what sensors may show of it
 //   template <class S> static S quantity(int which, const S& x, const S& rate, const S* s, const S* n);
 #pragma once
 
@@ -179,8 +179,8 @@ class Machine : public SignalBatch, public MachineOutput {
     if constexpr (kAngles > 0) out[0] = C::template value<double>(motions(at), first_of(at), reference(at));
   }
 
-  const std::vector<Quantity>& quantities() const override {
-    static const std::vector<Quantity> list = E::quantities();
+  const std::vector<MachineQuantity>& quantities() const override {
+    static const std::vector<MachineQuantity> list = E::quantities();
     return list;
   }
   double quantity(const Evaluation& at, int which) const override { return quantity_of(at, which); }

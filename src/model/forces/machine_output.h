@@ -9,14 +9,14 @@
 namespace liedyn {
 
 // Something inside a machine that sensors may show.
-struct Quantity {
+struct MachineQuantity {
   std::string name, unit;
 };
 
 class MachineOutput {
  public:
   virtual ~MachineOutput() = default;
-  virtual const std::vector<Quantity>& quantities() const = 0;
+  virtual const std::vector<MachineQuantity>& quantities() const = 0;
   virtual double quantity(const Evaluation& at, int which) const = 0;
   virtual Varied quantity(const VariedEvaluation& at, int which) const = 0;
 };

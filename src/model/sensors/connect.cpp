@@ -284,7 +284,7 @@ void connect_to_quantity(SensorConnection& c, Sensor& sensor) {
   const auto* machine = dynamic_cast<const MachineOutput*>(c.model.batches[at(sensor.batch)].get());
   std::vector<std::string> known;
   if (machine != nullptr)
-    for (const Quantity& quantity : machine->quantities()) known.push_back(quantity.name);
+    for (const MachineQuantity& quantity : machine->quantities()) known.push_back(quantity.name);
   c.field = c.entry.kind->field("quantity");
   const std::string& wanted = c.word();
   const auto found = std::find(known.begin(), known.end(), wanted);
