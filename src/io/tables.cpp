@@ -274,8 +274,8 @@ Tables::Motion Tables::motion(JsonValue object) {
     return out;
   };
   const JsonValue start = object.find("start");
-  const PlannedMotion found = trajectory_through(values, limits("speed"), limits("acceleration"),
-                                                 start ? constant_of(start, "start") : 0.0);
+  const TimedWaypoints found = trajectory_through(values, limits("speed"), limits("acceleration"),
+                                                  start ? constant_of(start, "start") : 0.0);
   Motion out;
   out.end = found.times.back();
   for (std::size_t c = 0; c < names.size(); ++c) {

@@ -81,8 +81,8 @@ void note_excess(const Spline& spline, const Numbers& h, double speed, double ac
 
 }  // namespace
 
-PlannedMotion trajectory_through(const std::vector<Numbers>& waypoints, const Numbers& speed,
-                                 const Numbers& acceleration, double start) {
+TimedWaypoints trajectory_through(const std::vector<Numbers>& waypoints, const Numbers& speed,
+                                  const Numbers& acceleration, double start) {
   const std::size_t coordinates = waypoints.size(), count = waypoints.front().size() - 1;
   Numbers intervals(count, 0.0);
   for (std::size_t c = 0; c < coordinates; ++c)
@@ -110,7 +110,7 @@ PlannedMotion trajectory_through(const std::vector<Numbers>& waypoints, const Nu
     for (std::size_t i = 0; i < count; ++i) intervals[i] *= std::sqrt(excess[i]);
   }
 
-  PlannedMotion out;
+  TimedWaypoints out;
   const Numbers h = pieces_of(best);
   out.times = {start};
   for (const double piece : h) out.times.push_back(out.times.back() + piece);

@@ -12,7 +12,7 @@
 
 namespace liedyn {
 
-struct PlannedMotion {
+struct TimedWaypoints {
   std::vector<double> times;                // of all points
   std::vector<std::vector<double>> values;  // per coordinate, at these times
   std::vector<double> waypoint_times;
@@ -20,8 +20,8 @@ struct PlannedMotion {
 
 // `waypoints`: per coordinate, at least two, as many for each. `speed` and `acceleration`: positive limits, one for each coordinate. Neighbouring
 // waypoints must differ in one of the coordinates.
-PlannedMotion trajectory_through(const std::vector<std::vector<double>>& waypoints,
-                                 const std::vector<double>& speed, const std::vector<double>& acceleration,
-                                 double start);
+TimedWaypoints trajectory_through(const std::vector<std::vector<double>>& waypoints,
+                                  const std::vector<double>& speed, const std::vector<double>& acceleration,
+                                  double start);
 
 }  // namespace liedyn

@@ -19,7 +19,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 // The function of time as models have it.
-Expression expression_of(const PlannedMotion& trajectory, std::size_t coordinate) {
+Expression expression_of(const TimedWaypoints& trajectory, std::size_t coordinate) {
   std::string text = "spline(t";
   for (std::size_t k = 0; k < trajectory.times.size(); ++k)
     text += fmt::format(", {}, {}", trajectory.times[k], trajectory.values[coordinate][k]);
@@ -33,7 +33,8 @@ TimeJet at(const Expression& f, double t) {
 struct Extremes {
   double speed = 0, acceleration = 0, jump = 0;  // relative to the limits
 };
-Extremes sampled(const PlannedMotion& trajectory, std::size_t coordinate, double speed, double acceleration) {
+Extremes sampled(const TimedWaypoints& trajectory, std::size_t coordinate, double speed,
+                 double acceleration) {
   constexpr int kSamples = 20000;
   const Expression f = expression_of(trajectory, coordinate);
   const double start = trajectory.times.front(), duration = trajectory.times.back() - start;
@@ -65,7 +66,7 @@ TEST(Trajectory, HoldsItsLimitsAndReachesOneOfThem) {
       speed.push_back(random.between(0.5, 3));
       acceleration.push_back(random.between(1, 20));
     }
-    const PlannedMotion found = trajectory_through(q, speed, acceleration, 0.7);
+    const TimedWaypoints found = trajectory_through(q, speed, acceleration, 0.7);
     ASSERT_EQ(found.waypoint_times.size(), static_cast<std::size_t>(waypoints));
     EXPECT_EQ(found.times.front(), 0.7);
     double most = 0;
@@ -97,7 +98,7 @@ TEST(Trajectory, HoldsItsLimitsAndReachesOneOfThem) {
 TEST(Trajectory, BetweenTwoPointsHasAClosedForm) {
   for (const double acceleration : {0.5, 100.0}) {
     const double distance = 1.7, speed = 2;
-    const PlannedMotion found = trajectory_through({{0.2, 0.2 + distance}}, {speed}, {acceleration}, 0);
+    const TimedWaypoints found = trajectory_through({{0.2, 0.2 + distance}}, {speed}, {acceleration}, 0);
     const double expected = std::max(9 * distance / (4 * speed), 3 * std::sqrt(distance / acceleration));
     expect_at_most(std::abs(found.times.back() - expected) / expected, 1e-14,
                    fmt::format("duration, acceleration {}", acceleration));
@@ -106,7 +107,7 @@ TEST(Trajectory, BetweenTwoPointsHasAClosedForm) {
 
 // First and second rates against differences of the values.
 TEST(Trajectory, RatesAreThoseOfTheValues) {
-  const PlannedMotion found = trajectory_through({{0, 1, 0.4, 0.9}}, {1.5}, {4}, 0);
+  const TimedWaypoints found = trajectory_through({{0, 1, 0.4, 0.9}}, {1.5}, {4}, 0);
   const Expression f = expression_of(found, 0);
   double first = 0, second = 0;
   for (int i = 1; i < 200; ++i) {

@@ -8,7 +8,8 @@
 // Below the fraction b of the largest deflection the bristles are elastic: there is no drift, neither at rest nor under vibrations (Dupont, Hayward,
 // Armstrong and Altpeter 2002). Beyond, z yields along its own direction: |z| ends at mu/s_0, so that |T| ends at mu N opposite to v, and
 // -T.v is never less than the rate of N s_0 z^2/2 for x <= 1. The damping s z' ends at mu_s as well, or a body that begins to slide fast would be
-// stopped by it. Without contact, and along the normal, z decays: z' = -z/tau.
+// stopped by it. Without contact, and along the normal, z decays: z' = -z/tau. So does what z is longer than mu/s_0,
+// so that nothing rests on more friction than there is.
 //
 // The states NAME.bristle1, ... are those of the description (DescriptionBuilder::finish), three for each point where the shapes may touch.
 // They have the rate 0 there; this batch adds theirs.
@@ -126,6 +127,7 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
       if (square > S(0)) {
         const S length = sqrt(square), stretching = e.dot(v) / length;
         if (stretching > S(0)) rate -= bristle_yield<S>(length / most) * stretching / most * e;
+        if (length > most) rate -= (1 - most / length) / bristles[2] * e;
       }
       const Vec3T<S> on_first = f[0].R.transpose() * rate, along_normal = own - f[0].R.transpose() * e;
       for (int k = 0; k < 3; ++k)
