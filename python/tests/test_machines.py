@@ -394,6 +394,17 @@ def test_arm_passes_its_waypoints_within_its_limits():
         assert abs(w[-1]) < 1e-9
 
 
+def test_trajectory_starts_from_rest():
+    """At the ends and beyond the speed is exactly zero: bodies at rest satisfy the drive, also where it starts at once."""
+    m = model("trajectory")
+    m["gravity"] = [0, 0, 0]
+    m["tables"]["move"]["start"] = 0
+    r = ld.run(m, step=1e-2, strict=True)
+    assert r["w1"][0] == 0 and abs(r["w1"][-1]) < 1e-12
+    m["joints"]["drive1"]["motion"] = {"trajectory": {"waypoints": [0, 1], "speed": 1, "acceleration": 2}}
+    assert abs(final(ld.run(m, step=1e-2, strict=True), "q1") - 1) < 1e-12
+
+
 def test_trajectory_as_a_target():
     """The same object stands for the target of a controller and in a signal."""
     m = model("trajectory")

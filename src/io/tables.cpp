@@ -279,7 +279,8 @@ Tables::Motion Tables::motion(JsonValue object) {
   Motion out;
   out.end = found.times.back();
   for (std::size_t c = 0; c < names.size(); ++c) {
-    Table table{"spline", "", 1};
+    // spline(min(end, max(start, x)), points): exactly at rest at both ends and beyond.
+    Table table{fmt::format("spline(min({}, max({}, ", found.times.back(), found.times.front()), ")))", 1};
     for (std::size_t k = 0; k < found.times.size(); ++k)
       table.points += fmt::format(", {}, {}", found.times[k], found.values[c][k]);
     out.coordinates.emplace_back(names[c], std::move(table));
@@ -391,7 +392,8 @@ std::string Tables::function_of_time(JsonValue object) const {
       throw TableError(
           "trajectory: expected waypoints of one coordinate, [first, second, ...]",
           "give one of several coordinates a name among the tables, and call NAME.COORDINATE(t)");
-    return fmt::format("spline(t{})", read.coordinates.front().second.points);
+    const Table& table = read.coordinates.front().second;
+    return fmt::format("{}(t{})", table.function, table.points);
   }
   check_keys(object, {"table", "interpolation"});
   const JsonValue table = object.find("table");
