@@ -49,8 +49,8 @@ Drive drive_of(const Description& d, const Entry& joint, std::string_view type, 
   return {};
 }
 
-// Throws InputError if the joint cannot have the value. The rate of one that is driven is that of its drive.
-void check_start(const Params& params, double time, const std::string& file, JointStart& start) {
+// Throws InputError if the joint cannot have the value. The rate of one that is driven is that of its drive, whose number this gives; -1: it is not.
+int check_start(const Params& params, double time, const std::string& file, JointStart& start) {
   const Description& d = params.description();
   const Entry& joint = joint_named(d, start, file);
   const AxisCoordinates has = joint.kind->coordinates;
@@ -66,7 +66,7 @@ void check_start(const Params& params, double time, const std::string& file, Joi
         fmt::format("the drive '{}' prescribes this coordinate: it has no other start", drive.entry->name),
         fmt::format("change joints.{}.motion, or the time of the start", drive.entry->name));
   const Drive drive = drive_of(d, joint, "prescribed_velocity", "velocity");
-  if (drive.entry == nullptr) return;
+  if (drive.entry == nullptr) return -1;
   if (start.rate != 0)
     throw mistake(start, file,
                   fmt::format("the drive '{}' prescribes the rate of this coordinate, got {} for it",
@@ -77,6 +77,7 @@ void check_start(const Params& params, double time, const std::string& file, Joi
   variables.push_back(time);
   for (const Params::Bound& timed : params.timed())
     if (timed.number == drive.number) start.rate = timed.expression.evaluate<double>(variables);
+  return drive.number;
 }
 
 // The model with a sensor for the coordinate of each joint, called "JOINT.start", behind its own.
@@ -161,8 +162,14 @@ Configuration moved_along_tree(const Description& d, const std::vector<JointStar
 Configuration with_joint_coordinates(const System& system, const std::vector<JointStart>& given,
                                      const Configuration& from, double time, const std::string& file) {
   std::vector<JointStart> joints = given;
-  for (JointStart& start : joints) check_start(system.params(), time, file, start);
   Description d = description_as_set(system.params());
+  for (JointStart& start : joints) {
+    const int driven = check_start(system.params(), time, file, start);
+    if (driven < 0) continue;
+    // At this time only: how the drive goes on would contradict the accelerations of what holds the coordinate.
+    d.numbers[at(driven)] = start.rate;
+    std::erase_if(d.expressions, [&](const NumberExpression& e) { return e.number == driven; });
+  }
   const Configuration near = moved_along_tree(with_sensors(d, joints), joints, from, time);
 
   // Closes the loops and finds the velocities.
