@@ -121,7 +121,7 @@ TEST(ConfigurationFiles, TakeExpressions) {
       R"({"liedyn": 1, "parameters": {"tilt": 0.3},
           "bodies": {"arm": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0.5, 0, 0]},
                      "free": {"type": "point", "mass": 1}},
-          "states": {"x": {"type": "integral", "of": "-x"}},
+          "states": {"x": {"type": "expression", "rate": "-x"}},
           "joints": {"hinge": {"type": "revolute", "between": ["ground", "arm"], "at": [0, 0, 0], "axis": [0, 0, 1]}}})",
       ""));
   const System system(Model::compile(arm), Params(arm));
