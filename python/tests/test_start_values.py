@@ -65,7 +65,7 @@ def test_time_of_modes():
         found = ld.modes(model, time=time, undamped=True)
         assert found.data["time"] == time
         assert found.frequencies[0] == pytest.approx(math.sqrt((3 + time) / 0.7) / (2 * math.pi), rel=1e-9)
-        assert ld.linearize(model, time=time).data["time"] == time
+        assert ld.linearize(model, outputs="angle", time=time).data["time"] == time
     with pytest.raises(ld.InputError, match="time: expected a finite number of seconds"):
         ld.modes(model, time=math.nan)
 
