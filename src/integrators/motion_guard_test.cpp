@@ -75,7 +75,8 @@ Outcome run(const std::shared_ptr<const Description>& description, const std::st
 constexpr double kSpinEnergy = 225;  // 1.8e-3 500^2 / 2 J
 
 TEST(MotionGuard, StopsAGyroscopeThatExplodes) {
-  const Outcome out = run(gyroscope(500), "r3so3", "generalized-alpha,rho=0.9", 1, 4e-4);
+  // At 4e-4 Newton's method fails before the guard stops the run, or just does not.
+  const Outcome out = run(gyroscope(500), "r3so3", "generalized-alpha,rho=0.9", 1, 4.1e-4);
   EXPECT_FALSE(out.report.completed);
   EXPECT_THAT(out.report.failure, testing::HasSubstr("limit of stability"));
   EXPECT_GT(out.state.t, 0.05);
