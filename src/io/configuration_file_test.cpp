@@ -138,7 +138,8 @@ TEST(ConfigurationFiles, TakeExpressions) {
   EXPECT_LT((c.bodies[1].position - Vec3(1, 0.3, -0.3)).norm(), 1e-15);
   EXPECT_EQ(
       complaint(R"({"joints": {"hinge": "30*degrees"}})", system),
-      "rest.json:1: joints.hinge: in the expression '30*degrees', at character 4: unknown name 'degrees'");
+      "rest.json:1: joints.hinge: in the expression '30*degrees', at character 4: unknown name 'degrees' "
+      "(hint: did you mean 'deg'?)");
   EXPECT_EQ(complaint(R"({"joints": {"hinge": "1/0"}})", system),
             "rest.json:1: joints.hinge: expected a finite number, got '1/0'");
 
