@@ -65,7 +65,7 @@ TEST(NewtonByCost, KeepsExpensiveMatricesOnly) {
       EXPECT_EQ(chosen.sensors, full.sensors) << c.name;
       continue;
     }
-    EXPECT_LT(chosen.matrices, full.matrices / 3) << c.name;
+    EXPECT_LT(chosen.matrices, full.matrices / 2) << c.name;
     const double size = 1 + precise.sensors.cwiseAbs().maxCoeff();
     expect_at_most((chosen.sensors - precise.sensors).cwiseAbs().maxCoeff() / size, 1e-9,
                    fmt::format("{}: chosen - precise", c.name));
