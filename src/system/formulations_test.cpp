@@ -180,7 +180,8 @@ class Assembly {
   // The entry just begun, between two bodies (or on the second).
   static void add_pair(ModelBuilder& builder, const Kind& kind, const std::string& a, const std::string& b,
                        bool swap, Random& random) {
-    if (has_kinks(kind)) {  // a contact: what its fields may hold depends on each other
+    // What the fields of a contact may hold depends on each other, and the last row of a bearing is zero.
+    if (has_kinks(kind) || kind.type == "bearing") {
       set_random_fields(builder, kind, random);
       if (kind.field("between") >= 0) builder.set("between", a, b);
       return;
