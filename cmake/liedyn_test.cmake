@@ -11,7 +11,7 @@ function(liedyn_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${LIEDYN_TEST_TIMEOUT} ENVIRONMENT GTEST_BRIEF=1)
 endfunction()
 
-set(LIEDYN_TEST_TIMEOUT 900 CACHE STRING "Seconds after which a test program has failed")
+set(LIEDYN_TEST_TIMEOUT 1500 CACHE STRING "Seconds after which a test program has failed")
 if(LIEDYN_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
