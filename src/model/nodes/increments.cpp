@@ -5,7 +5,7 @@
 #include "liedyn/base/varied.h"
 #include "liedyn/lie/cayley.h"
 #include "liedyn/lie/conformal.h"
-#include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/nodes/stage_relation.h"
 
 namespace liedyn {
 namespace {

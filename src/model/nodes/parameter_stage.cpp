@@ -7,6 +7,7 @@
 #include "liedyn/base/varied.h"
 #include "liedyn/lie/conformal.h"
 #include "liedyn/lie/parametrizations.h"
+#include "liedyn/model/nodes/stage_relation.h"
 
 namespace liedyn {
 namespace {

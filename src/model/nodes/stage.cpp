@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liedyn/model/nodes/stage_relation.h"
+
 namespace liedyn {
 namespace {
 
@@ -22,6 +24,212 @@ typename G::Tangent expanded_step(double sigma, const typename G::Tangent& d, co
 }
 
 }  // namespace
+
+template <class S>
+void evaluate_stage(NodeType type, const Stage& s, const NodeStageOf<S>& n) {
+  using V3 = Vec3T<S>;
+  using C3 = Eigen::Map<const V3>;
+  using M3 = Eigen::Map<V3>;
+  using Rotation = SO3<S>;
+  const auto linear = [&](int count = 3) {
+    const double rate = s.rate();
+    for (int i = 0; i < count; ++i) {
+      n.vdot[i] = rate * (n.theta[i] - n.Theta[i] - s.c_2 * n.V[i]);
+      if (n.drift != nullptr) n.vdot[i] += rate * n.drift[i];
+      n.v[i] = n.V[i] + s.c_v * n.vdot[i];
+      n.q[i] = n.q_ref[i] + n.theta[i];
+    }
+  };
+  const auto rotational = [&](int i) {
+    const V3 theta = C3(n.theta + i);
+    const S* drift = n.drift != nullptr ? n.drift + i : nullptr;
+    M3(n.vdot + i) =
+        is_spatial(type)
+            ? stage_acceleration<SpatialRotationOf<S>>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
+            : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
+    M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
+    store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      linear();
+      rotational(3);
+      break;
+    case NodeType::SE3: {
+      using C6 = Eigen::Map<const Vec6T<S>>;
+      using M6 = Eigen::Map<Vec6T<S>>;
+      const Vec6T<S> theta = C6(n.theta);
+      M6(n.vdot) = stage_acceleration<SE3<S>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
+      M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
+      const SE3<S> q = SE3<S>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<S>::exp(theta);
+      M3(n.q) = q.position();
+      store_rotation(q.rotation(), n.q);
+      break;
+    }
+    case NodeType::SE2: {
+      const V3 theta = C3(n.theta);
+      M3(n.vdot) = stage_acceleration<SE2<S>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
+      M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
+      move_in_plane(n.q_ref, SE2<S>::exp(theta), theta[2], n.q);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: linear(); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: linear(1); break;
+    case NodeType::SO3:
+    case NodeType::SO3Spatial:
+      rotational(0);
+      M3(n.q) = C3(n.q_ref);
+      break;
+    default: break;  // conventional nodes: parameter_stage.h
+  }
+}
+
+void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified, double* E) {
+  using C3 = Eigen::Map<const Vec3>;
+  using Rotation = SO3<double>;
+  const auto rotational = [&](int i, double* out) {
+    Eigen::Map<Mat3> Er(out);
+    if (simplified)
+      Er = s.rate() * Mat3::Identity();
+    else if (is_spatial(type))
+      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i),
+                                          n.drift != nullptr);
+    else
+      Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i), n.drift != nullptr);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      E[0] = s.rate();
+      rotational(3, E + 1);
+      break;
+    case NodeType::SE3: {
+      using C6 = Eigen::Map<const Vec6>;
+      Eigen::Map<Mat6> full(E);
+      if (simplified)
+        full = s.rate() * Mat6::Identity();
+      else
+        full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot), n.drift != nullptr);
+      break;
+    }
+    case NodeType::SE2: {
+      Eigen::Map<Mat3> full(E);
+      if (simplified)
+        full = s.rate() * Mat3::Identity();
+      else
+        full = stage_tangent<SE2<double>>(s, C3(n.theta), C3(n.Theta), C3(n.vdot), n.drift != nullptr);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2:
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: E[0] = s.rate(); break;
+    case NodeType::SO3:
+    case NodeType::SO3Spatial: rotational(0, E); break;
+    default: break;  // conventional nodes: parameter_stage.h
+  }
+}
+
+Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage& n, const Vec6& y) {
+  using C3 = Eigen::Map<const Vec3>;
+  if (type == NodeType::SE3) return StageFactor<SE3<double>>(s, Eigen::Map<const Vec6>(n.theta)).solve(y);
+  Vec6 out = s.rate() * y;
+  if (is_vector_space(type)) return out;
+  if (type == NodeType::SE2) {
+    const Vec3 response = StageFactor<SE2<double>>(s, C3(n.theta)).solve(Vec3(y[0], y[1], y[5]));
+    for (int i = 0; i < 3; ++i) out[kPlanarComponents[i]] = response[i];
+    return out;
+  }
+  const Vec3 theta = C3(n.theta + rotation_start(type)), right = y.tail<3>();
+  out.tail<3>() = is_spatial(type) ? StageFactor<SpatialRotation>(s, theta).solve(right)
+                                   : StageFactor<SO3<double>>(s, theta).solve(right);
+  return out;
+}
+
+template <class S>
+void increment_theta(NodeType type, const S* d, S* theta) {
+  using V3 = Vec3T<S>;
+  using C3 = Eigen::Map<const V3>;
+  using M3 = Eigen::Map<V3>;
+  const auto rotational = [&](int i) {
+    const V3 x = C3(theta + i);
+    M3(theta + i) = x + (is_spatial(type) ? SpatialRotationOf<S>::Tinv(x) : SO3<S>::Tinv(x)) * C3(d + i);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      M3(theta) += C3(d);
+      rotational(3);
+      break;
+    case NodeType::SE3: {
+      const Vec6T<S> x = Eigen::Map<const Vec6T<S>>(theta);
+      Eigen::Map<Vec6T<S>>{theta} = x + SE3<S>::Tinv(x) * Eigen::Map<const Vec6T<S>>(d);
+      break;
+    }
+    case NodeType::SE2: {
+      const V3 x = C3(theta);
+      M3{theta} = x + SE2<S>::Tinv(x) * C3(d);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: M3(theta) += C3(d); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: theta[0] += d[0]; break;
+    case NodeType::SO3:
+    case NodeType::SO3Spatial: rotational(0); break;
+    default: break;  // conventional nodes: parameter_stage.h
+  }
+}
+
+template <class S>
+void increment_position(NodeType type, const S* d, S* q) {
+  using V3 = Eigen::Map<const Vec3T<S>>;
+  if (is_scalar(type)) {
+    q[0] += d[0];
+    return;
+  }
+  Eigen::Map<Vec3T<S>> place(q);
+  switch (type) {
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: break;  // above
+    case NodeType::SE2: move_in_plane(q, SE2<S>::exp(V3(d)), d[2], q); break;
+    case NodeType::R3xEuler:
+    case NodeType::R3xCardan:
+    case NodeType::R3xCardanBody:
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      place += V3(d);
+      store_rotation(moved<S>(type, rotation_of(q), V3(d + 3)), q);
+      break;
+    case NodeType::SE3: {
+      const SE3<S> moved = SE3<S>(place, rotation_of(q)) * SE3<S>::exp(Eigen::Map<const Vec6T<S>>(d));
+      place = moved.position();
+      store_rotation(moved.rotation(), q);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: place += V3(d); break;
+    case NodeType::Euler:
+    case NodeType::Cardan:
+    case NodeType::CardanBody:
+    case NodeType::SO3:
+    case NodeType::SO3Spatial: store_rotation(moved<S>(type, rotation_of(q), V3(d)), q); break;
+  }
+}
+
+template void increment_theta(NodeType, const double*, double*);
+template void increment_theta(NodeType, const Varied*, Varied*);
+template void increment_position(NodeType, const double*, double*);
+template void increment_position(NodeType, const Varied*, Varied*);
+template void evaluate_stage(NodeType, const Stage&, const NodeStageOf<double>&);
+template void evaluate_stage(NodeType, const Stage&, const NodeStageOf<Varied>&);
 
 void increment_theta_simplified(NodeType type, const Stage& s, const NodeStage& n, const double* d,
                                 double* theta) {

@@ -13,7 +13,7 @@
 // Arrays called `drift` hold -w, and are null where w = 0.
 #pragma once
 
-#include <type_traits>
+#include <cstdint>
 
 #include "liedyn/base/varied.h"
 #include "liedyn/model/nodes/node.h"
@@ -24,90 +24,6 @@ struct Stage {
   double c_1 = 0, c_2 = 0, c_v = 0;
   double rate() const { return 1 / (c_1 + c_2 * c_v); }  // dvdot/dq where T = 1
 };
-
-// Rotations with increments in inertial axes: R = exp(theta) R_ref, and T(-theta) takes the place of T(theta).
-template <class S>
-struct SpatialRotationOf {
-  using Scalar = S;
-  using Tangent = Vec3T<S>;
-  using Matrix = Mat3T<S>;
-  static Matrix T(const Tangent& x) { return SO3<S>::T(-x); }
-  static Matrix Tinv(const Tangent& x) { return SO3<S>::Tinv(-x); }
-  static Matrix dT(const Tangent& x, const Tangent& y) { return -SO3<S>::dT(-x, y); }
-  static Matrix ad(const Tangent& x) { return -skew(x); }  // increments on the left reverse the bracket
-};
-using SpatialRotation = SpatialRotationOf<double>;
-
-constexpr bool is_spatial(NodeType type) { return turns_rotation(type); }
-
-// The rotation moved by x, on the side that the node's increments act.
-template <class S>
-SO3<S> moved(NodeType type, const SO3<S>& rotation, const Vec3T<S>& x) {
-  return is_spatial(type) ? SO3<S>::exp(x) * rotation : rotation * SO3<S>::exp(x);
-}
-
-// A^-1 b; with derivatives A dx = db - dA x.
-template <class Matrix, class Right>
-Right solve_small(const Matrix& A, const Right& b) {
-  using S = typename Matrix::Scalar;
-  if constexpr (std::is_same_v<S, double>) {
-    return A.partialPivLu().solve(b);
-  } else {
-    const auto factors = values(A).partialPivLu();
-    const auto x = factors.solve(values(b)).eval();
-    Right out = x.template cast<S>();
-    const Right rest = b - A * x;
-    const auto inverse = factors.inverse().transpose().eval();
-    for (Eigen::Index c = 0; c < out.cols(); ++c)
-      for (Eigen::Index r = 0; r < out.rows(); ++r)
-        out(r, c) = linear_combination(x(r, c), inverse.col(r), rest.col(c), A.cols());
-    return out;
-  }
-}
-
-// c_1 T + c_2 c_v, the factor of vdot in (stage), and solutions with it.
-template <class G>
-struct StageFactor {
-  using Matrix = typename G::Matrix;
-  const Stage& s;
-  Matrix T;
-  StageFactor(const Stage& stage, const typename G::Tangent& theta) : s(stage), T(G::T(theta)) {}
-  template <class Right>
-  Right solve(const Right& right) const {
-    if (s.c_1 == 0) return right / (s.c_2 * s.c_v);
-    return solve_small(Matrix(s.c_1 * T + s.c_2 * s.c_v * Matrix::Identity()), right);
-  }
-};
-
-// vdot from theta by (stage), on any group.
-template <class G>
-typename G::Tangent stage_acceleration(const Stage& s, const typename G::Tangent& theta,
-                                       const typename G::Tangent& Theta, const typename G::Tangent& V,
-                                       const typename G::Scalar* drift) {
-  using Tangent = typename G::Tangent;
-  if (s.c_2 == 0) {
-    Tangent right = theta - Theta;
-    if (drift != nullptr) right += G::Tinv(theta) * Eigen::Map<const Tangent>(drift);
-    return right / s.c_1;
-  }
-  const StageFactor<G> factor(s, theta);
-  Tangent right = theta - factor.T * Theta - s.c_2 * V;
-  if (drift != nullptr) right += Eigen::Map<const Tangent>(drift);
-  return factor.solve(right);
-}
-
-// E = dvdot/dq along the stage, with dq = T dtheta. Differentiating (stage):
-//   (c_1 T + c_2 c_v) dvdot = (1 - d(T(theta) y)/dtheta) T^-1 dq - dw   with y = Theta + c_1 vdot.
-template <class G>
-typename G::Matrix stage_tangent(const Stage& s, const typename G::Tangent& theta,
-                                 const typename G::Tangent& Theta, const typename G::Tangent& vdot,
-                                 bool drifting) {
-  using Matrix = typename G::Matrix;
-  if (s.c_2 == 0 && !drifting)
-    return G::Tinv(theta) / s.c_1;  // y = theta, and d(T(theta) y) = (1 - T) dtheta at y = theta
-  const Matrix right = (Matrix::Identity() - G::dT(theta, Theta + s.c_1 * vdot)) * G::Tinv(theta);
-  return StageFactor<G>(s, theta).solve(right);
-}
 
 // One node's numbers in a stage: its parts of the arrays of the system.
 template <class S>
@@ -125,171 +41,18 @@ using NodeStage = NodeStageOf<double>;
 
 // q, v and vdot of the node from its theta.
 template <class S>
-void evaluate_stage(NodeType type, const Stage& s, const NodeStageOf<S>& n) {
-  using V3 = Vec3T<S>;
-  using C3 = Eigen::Map<const V3>;
-  using M3 = Eigen::Map<V3>;
-  using Rotation = SO3<S>;
-  const auto linear = [&](int count = 3) {
-    const double rate = s.rate();
-    for (int i = 0; i < count; ++i) {
-      n.vdot[i] = rate * (n.theta[i] - n.Theta[i] - s.c_2 * n.V[i]);
-      if (n.drift != nullptr) n.vdot[i] += rate * n.drift[i];
-      n.v[i] = n.V[i] + s.c_v * n.vdot[i];
-      n.q[i] = n.q_ref[i] + n.theta[i];
-    }
-  };
-  const auto rotational = [&](int i) {
-    const V3 theta = C3(n.theta + i);
-    const S* drift = n.drift != nullptr ? n.drift + i : nullptr;
-    M3(n.vdot + i) =
-        is_spatial(type)
-            ? stage_acceleration<SpatialRotationOf<S>>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
-            : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
-    M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
-    store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
-  };
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      linear();
-      rotational(3);
-      break;
-    case NodeType::SE3: {
-      using C6 = Eigen::Map<const Vec6T<S>>;
-      using M6 = Eigen::Map<Vec6T<S>>;
-      const Vec6T<S> theta = C6(n.theta);
-      M6(n.vdot) = stage_acceleration<SE3<S>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
-      M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
-      const SE3<S> q = SE3<S>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<S>::exp(theta);
-      M3(n.q) = q.position();
-      store_rotation(q.rotation(), n.q);
-      break;
-    }
-    case NodeType::SE2: {
-      const V3 theta = C3(n.theta);
-      M3(n.vdot) = stage_acceleration<SE2<S>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
-      M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
-      move_in_plane(n.q_ref, SE2<S>::exp(theta), theta[2], n.q);
-      break;
-    }
-    case NodeType::R3:
-    case NodeType::R2xSO2: linear(); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: linear(1); break;
-    case NodeType::SO3:
-    case NodeType::SO3Spatial:
-      rotational(0);
-      M3(n.q) = C3(n.q_ref);
-      break;
-    default: break;  // conventional nodes: parameter_stage.h
-  }
-}
+void evaluate_stage(NodeType type, const Stage& s, const NodeStageOf<S>& n);
 
 // The node's map E (node_size().tangent numbers), exact. `simplified` leaves the tangent operator out (the "simplified
 // Jacobian" of the sigma paper): a Newton matrix only, never the relation itself.
-inline void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified,
-                                   double* E) {
-  using C3 = Eigen::Map<const Vec3>;
-  using Rotation = SO3<double>;
-  const auto rotational = [&](int i, double* out) {
-    Eigen::Map<Mat3> Er(out);
-    if (simplified)
-      Er = s.rate() * Mat3::Identity();
-    else if (is_spatial(type))
-      Er = stage_tangent<SpatialRotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i),
-                                          n.drift != nullptr);
-    else
-      Er = stage_tangent<Rotation>(s, C3(n.theta + i), C3(n.Theta + i), C3(n.vdot + i), n.drift != nullptr);
-  };
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      E[0] = s.rate();
-      rotational(3, E + 1);
-      break;
-    case NodeType::SE3: {
-      using C6 = Eigen::Map<const Vec6>;
-      Eigen::Map<Mat6> full(E);
-      if (simplified)
-        full = s.rate() * Mat6::Identity();
-      else
-        full = stage_tangent<SE3<double>>(s, C6(n.theta), C6(n.Theta), C6(n.vdot), n.drift != nullptr);
-      break;
-    }
-    case NodeType::SE2: {
-      Eigen::Map<Mat3> full(E);
-      if (simplified)
-        full = s.rate() * Mat3::Identity();
-      else
-        full = stage_tangent<SE2<double>>(s, C3(n.theta), C3(n.Theta), C3(n.vdot), n.drift != nullptr);
-      break;
-    }
-    case NodeType::R3:
-    case NodeType::R2xSO2:
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: E[0] = s.rate(); break;
-    case NodeType::SO3:
-    case NodeType::SO3Spatial: rotational(0, E); break;
-    default: break;  // conventional nodes: parameter_stage.h
-  }
-}
+void evaluate_stage_tangent(NodeType type, const Stage& s, const NodeStage& n, bool simplified, double* E);
 
 // dvdot = (c_1 T + c_2 c_v)^-1 y for a change y of the drift: six padded rows, as in Seeds.
-inline Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage& n, const Vec6& y) {
-  using C3 = Eigen::Map<const Vec3>;
-  if (type == NodeType::SE3) return StageFactor<SE3<double>>(s, Eigen::Map<const Vec6>(n.theta)).solve(y);
-  Vec6 out = s.rate() * y;
-  if (is_vector_space(type)) return out;
-  if (type == NodeType::SE2) {
-    const Vec3 response = StageFactor<SE2<double>>(s, C3(n.theta)).solve(Vec3(y[0], y[1], y[5]));
-    for (int i = 0; i < 3; ++i) out[kPlanarComponents[i]] = response[i];
-    return out;
-  }
-  const Vec3 theta = C3(n.theta + rotation_start(type)), right = y.tail<3>();
-  out.tail<3>() = is_spatial(type) ? StageFactor<SpatialRotation>(s, theta).solve(right)
-                                   : StageFactor<SO3<double>>(s, theta).solve(right);
-  return out;
-}
+Vec6 stage_drift_response(NodeType type, const Stage& s, const NodeStage& n, const Vec6& y);
 
 // Newton's update: the solution d of the linear system is the increment of q, so theta += T^-1(theta) d.
 template <class S>
-void increment_theta(NodeType type, const S* d, S* theta) {
-  using V3 = Vec3T<S>;
-  using C3 = Eigen::Map<const V3>;
-  using M3 = Eigen::Map<V3>;
-  const auto rotational = [&](int i) {
-    const V3 x = C3(theta + i);
-    M3(theta + i) = x + (is_spatial(type) ? SpatialRotationOf<S>::Tinv(x) : SO3<S>::Tinv(x)) * C3(d + i);
-  };
-  switch (type) {
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      M3(theta) += C3(d);
-      rotational(3);
-      break;
-    case NodeType::SE3: {
-      const Vec6T<S> x = Eigen::Map<const Vec6T<S>>(theta);
-      Eigen::Map<Vec6T<S>>{theta} = x + SE3<S>::Tinv(x) * Eigen::Map<const Vec6T<S>>(d);
-      break;
-    }
-    case NodeType::SE2: {
-      const V3 x = C3(theta);
-      M3{theta} = x + SE2<S>::Tinv(x) * C3(d);
-      break;
-    }
-    case NodeType::R3:
-    case NodeType::R2xSO2: M3(theta) += C3(d); break;
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: theta[0] += d[0]; break;
-    case NodeType::SO3:
-    case NodeType::SO3Spatial: rotational(0); break;
-    default: break;  // conventional nodes: parameter_stage.h
-  }
-}
+void increment_theta(NodeType type, const S* d, S* theta);
 
 // The same with the simplified matrix, whose unknown d is the change of vdot divided by rate(): tangent operators are missing
 // beside K and B, not beside M. With c_2 = 0 that is the increment of theta itself.
@@ -305,13 +68,6 @@ enum class StageUpdate {
   Incremental,  // Algorithms 1 and 3
   Expanded,     // Algorithm 2
 };
-
-// P^-1 = 1 + (1 - sigma)/2 (x^ - (2 - 3 (1 - sigma))/6 x^^2), Eq. (65), on any group.
-template <class G>
-typename G::Matrix expanded_inverse(double sigma, const typename G::Tangent& x) {
-  const typename G::Matrix hat = G::ad(x);
-  return G::Matrix::Identity() + 0.5 * (1 - sigma) * (hat - (2 - 3 * (1 - sigma)) / 6 * (hat * hat));
-}
 
 struct NodeUpdate {
   const double* q_ref;
@@ -334,40 +90,6 @@ void add_bracket(NodeType type, const S* x, const S* y, double factor, S* out);
 
 // q = q exp(d) (or exp(d) q), for projections and for differences along the group.
 template <class S>
-void increment_position(NodeType type, const S* d, S* q) {
-  using V3 = Eigen::Map<const Vec3T<S>>;
-  if (is_scalar(type)) {
-    q[0] += d[0];
-    return;
-  }
-  Eigen::Map<Vec3T<S>> place(q);
-  switch (type) {
-    case NodeType::State:
-    case NodeType::Turn:
-    case NodeType::Slide: break;  // above
-    case NodeType::SE2: move_in_plane(q, SE2<S>::exp(V3(d)), d[2], q); break;
-    case NodeType::R3xEuler:
-    case NodeType::R3xCardan:
-    case NodeType::R3xCardanBody:
-    case NodeType::R3xSO3:
-    case NodeType::R3xSO3Spatial:
-      place += V3(d);
-      store_rotation(moved<S>(type, rotation_of(q), V3(d + 3)), q);
-      break;
-    case NodeType::SE3: {
-      const SE3<S> moved = SE3<S>(place, rotation_of(q)) * SE3<S>::exp(Eigen::Map<const Vec6T<S>>(d));
-      place = moved.position();
-      store_rotation(moved.rotation(), q);
-      break;
-    }
-    case NodeType::R3:
-    case NodeType::R2xSO2: place += V3(d); break;
-    case NodeType::Euler:
-    case NodeType::Cardan:
-    case NodeType::CardanBody:
-    case NodeType::SO3:
-    case NodeType::SO3Spatial: store_rotation(moved<S>(type, rotation_of(q), V3(d)), q); break;
-  }
-}
+void increment_position(NodeType type, const S* d, S* q);
 
 }  // namespace liedyn

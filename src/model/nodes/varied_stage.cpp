@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liedyn/base/combination.h"
+#include "liedyn/model/nodes/stage_relation.h"
 
 namespace liedyn {
 namespace {
