@@ -110,7 +110,7 @@ export class App {
         this.live = new Live(query.get('live')!, query.get('token') ?? '', (scene) => this.open(scene), () => this.grown());
         this.left.before(this.live.element);
         await this.live.start();
-      } else if (scenes[0]) this.timeline.play();
+      } else if (scenes[0] && query.get('play') !== '0') this.timeline.play();
     });
   }
 

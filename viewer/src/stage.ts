@@ -1,8 +1,8 @@
 // The stage: camera, light, ground with grid and shadows, background.
 import {
-  ACESFilmicToneMapping, AmbientLight, BackSide, Box3, BoxGeometry, BufferGeometry, CanvasTexture, Color, DirectionalLight, DoubleSide, HemisphereLight, Matrix4, Mesh, MeshBasicMaterial, PCFSoftShadowMap,
+  ACESFilmicToneMapping, AmbientLight, BackSide, Box3, BoxGeometry, BufferGeometry, CanvasTexture, Color, DirectionalLight, DoubleSide, FrontSide, HemisphereLight, Matrix4, Mesh, MeshBasicMaterial, PCFSoftShadowMap,
   PerspectiveCamera, PlaneGeometry, PMREMGenerator, Quaternion, Raycaster, Scene as ThreeScene, ShaderMaterial, ShadowMaterial, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
-  type Intersection, type Object3D,
+  type Intersection, type Object3D, type Side,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { THEMES } from './colors';
@@ -28,13 +28,14 @@ export class Stage {
   private box = new Box3();
 
   constructor(readonly host: HTMLElement) {
+    const low = lowQuality();
     try {
-      this.renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+      this.renderer = new WebGLRenderer({ antialias: !low });
     } catch {
       throw new SceneError('This browser cannot draw in 3D', 'WebGL 2 is needed. Enable hardware acceleration, or use another browser.');
     }
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
-    this.renderer.shadowMap.enabled = true;
+    this.renderer.setPixelRatio(low ? 1 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.shadowMap.enabled = !low;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.0;
@@ -48,7 +49,7 @@ export class Stage {
     this.grid = new Mesh(new PlaneGeometry(1, 1), gridMaterial());
     this.grid.renderOrder = -1;
     this.scene.add(this.sun, this.sun.target, this.fill, this.ambient, this.ground, this.grid);
-    this.scene.environment = softBoxes(this.renderer);
+    if (!low) this.scene.environment = softBoxes(this.renderer);
     this.controls = this.newControls();
     new ResizeObserver(() => this.resize()).observe(host);
     this.resize();
@@ -76,7 +77,7 @@ export class Stage {
     const theme = THEMES[name];
     this.scene.background = gradientTexture(theme.sky, theme.horizon);
     this.sun.intensity = theme.light;
-    this.fill.intensity = 0.7 * theme.ambient;
+    this.fill.intensity = (this.scene.environment ? 0.7 : 2.2) * theme.ambient;
     this.scene.environmentIntensity = 0.75 * theme.ambient;
     this.ground.material.opacity = theme.shadow;
     this.grid.material.uniforms.color.value.set(theme.line);
@@ -162,7 +163,7 @@ export class Stage {
       const { width, height } = this.freeShare();
       distance = Math.max(distance, depth + Math.abs(corner.dot(right)) / (vertical * this.camera.aspect * width), depth + Math.abs(corner.dot(top)) / (vertical * height));
     }
-    distance = Math.max(1.12 * distance, 1e-6);
+    distance = Math.max(1.06 * distance, 1e-6);
     this.controls.target.copy(center);
     this.camera.position.copy(center).addScaledVector(direction, distance);
     this.camera.updateProjectionMatrix();
@@ -197,15 +198,21 @@ export class Stage {
     return this.raycaster.intersectObject(root, true);
   }
 
-  setShadows(on: boolean): void {
-    this.sun.castShadow = on;
-    this.dirty = true;
-  }
-
   render(): void {
     this.renderer.render(this.scene, this.camera);
     this.dirty = false;
   }
+}
+
+// Without a graphics card every pixel is computed by the processor: no shadows, no smooth edges. ?quality=high|low decides otherwise.
+function lowQuality(): boolean {
+  const chosen = new URLSearchParams(location.search).get('quality');
+  if (chosen === 'high' || chosen === 'low') return chosen === 'low';
+  const gl = document.createElement('canvas').getContext('webgl2');
+  const info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const name = info ? String(gl!.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
 // Lines every `step` and stronger ones every ten, that fade out with the distance.
@@ -263,7 +270,7 @@ function gradientTexture(top: string, bottom: string): CanvasTexture {
 function softBoxes(renderer: WebGLRenderer) {
   const room = new ThreeScene();
   const geometry: BufferGeometry = new BoxGeometry(1, 1, 1);
-  const add = (color: number, strength: number, position: Vector, scale: Vector, side?: typeof BackSide) => {
+  const add = (color: number, strength: number, position: Vector, scale: Vector, side: Side = FrontSide) => {
     const mesh = new Mesh(geometry, new MeshBasicMaterial({ color: new Color(color).multiplyScalar(strength), side }));
     mesh.position.set(...position);
     mesh.scale.set(...scale);

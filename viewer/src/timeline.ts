@@ -22,8 +22,9 @@ export class Timeline {
     for (const speed of SPEEDS) this.speeds.append(h('option', { value: speed }, `${speed}×`));
     this.speeds.addEventListener('change', () => (this.speed = Number(this.speeds.value)));
     this.slider.addEventListener('input', () => {
+      const share = Number(this.slider.value);
       this.pause();
-      this.seek(this.start + Number(this.slider.value) * (this.end - this.start));
+      this.seek(this.start + share * (this.end - this.start));
     });
     this.element = h(
       'footer', { class: 'timeline panel' },

@@ -20,14 +20,14 @@ export function launch() {
 }
 
 // A page with scenes inside, opened from disk. `errors` collects what the console reports.
-export async function open(browser, name, scenes, { width = 1280, height = 760, dark = false } = {}) {
+export async function open(browser, name, scenes, { query = '?play=0', ...options } = {}) {
   mkdirSync(out, { recursive: true });
   const file = join(out, `${name}.html`);
   writeFileSync(file, embed(template(), ...scenes));
-  return openUrl(browser, pathToFileURL(file).href, { width, height, dark });
+  return openUrl(browser, pathToFileURL(file).href + query, options);
 }
 
-export async function openUrl(browser, url, { width = 1280, height = 760, dark = false } = {}) {
+export async function openUrl(browser, url, { width = 900, height = 520, dark = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
   const tab = await context.newPage();
   const errors = [];

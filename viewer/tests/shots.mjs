@@ -7,11 +7,10 @@ const browser = await launch();
 const shot = async (name, list, options, act) => {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   const started = Date.now();
-  const { tab, errors, close } = await open(browser, name, list, options);
-  await tab.evaluate(() => window.liedyn.app.timeline.pause());
+  const { tab, errors, close } = await open(browser, name, list, { width: 1280, height: 760, query: '?play=0&quality=high', ...options });
   await act?.(tab);
   await tab.waitForTimeout(300);
-  await tab.screenshot({ path: `${out}/${name}.png` });
+  await tab.screenshot({ path: `${out}/${name}.png`, timeout: 120000 });
   console.log(name, Date.now() - started, 'ms', errors.join('\n'));
   await close();
 };
