@@ -36,6 +36,7 @@ void add_assemble(CLI::App& program, int& exit_code);
 void add_kinematics(CLI::App& program, int& exit_code);
 void add_sensitivity(CLI::App& program, int& exit_code);
 void add_optimize(CLI::App& program, int& exit_code);
+void add_view(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.
 struct ModelArguments {
@@ -75,6 +76,20 @@ struct OperatingPointArguments {
 
   void add_to(CLI::App& command);
   State state(const System& system) const;
+};
+
+// --html, --scene, --gltf and --compare: what an analysis shows in 3D.
+struct SceneArguments {
+  std::string html, scene, gltf, compare;
+  long frames = 0;
+
+  void add_to(CLI::App& command, const std::string& what);
+  void add_frames_to(CLI::App& command);
+  bool wanted() const { return !html.empty() || !scene.empty() || !gltf.empty(); }
+  // Before the analysis, so that none is lost. Throws InputError.
+  void check() const;
+  // All files; `text` is what SceneWriter gave. With `tell` their names go to standard output.
+  void write(const std::string& text, bool tell) const;
 };
 
 // The values of all sensors, one line each.

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "liedyn/io/write_modes.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
 
 namespace liedyn::cli {
@@ -18,6 +19,7 @@ struct ModesArguments {
   ModesOptions options;
   std::vector<double> axes;
   std::string out, vtk;
+  SceneArguments scene;
   bool json = false;
 };
 
@@ -65,6 +67,7 @@ void print(const Modes& m, const Model& model) {
 
 int modes_command(ModesArguments& arguments) {
   if (!arguments.out.empty()) check_modes_output(arguments.out);
+  arguments.scene.check();
   const System system = arguments.point.model.load_absolute();
   if (!arguments.axes.empty()) {
     arguments.options.axes_given = true;
@@ -79,6 +82,8 @@ int modes_command(ModesArguments& arguments) {
     writer.add_modes(system, state, found);
     shapes = writer.finish();
   }
+  if (arguments.scene.wanted())
+    arguments.scene.write(SceneWriter().finish(found, system, state), !arguments.json);
   for (const std::string& warning : found.warnings) fmt::print(stderr, "warning: {}\n", warning);
   if (arguments.json) {
     fmt::print("{}\n", modes_json(found, system.model()));
@@ -122,6 +127,7 @@ void add_modes(CLI::App& program, int& exit_code) {
       .add_option("--vtk", a->vtk,
                   "Write the mode shapes for ParaView into this folder: open MODEL.pvd, warp by `shape`")
       ->type_name("FOLDER");
+  a->scene.add_to(command, "the moving mode shapes");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");
   command.footer(
       "Shapes are small displacements and rotations of the bodies along inertial axes "

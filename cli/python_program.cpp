@@ -126,6 +126,16 @@ int run_python_module(const std::string& module, const std::vector<std::string>&
   return *code;
 }
 
+bool open_in_browser(const std::string& file) {
+  const int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  bool opened = false;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"xdg-open", file}, {"python3", "-m", "webbrowser", "-t", file}})
+    opened = opened || run(words, silence) == 0;
+  if (silence >= 0) close(silence);
+  return opened;
+}
+
 bool plot_study(const std::string& prefix, const std::vector<std::string>& options) {
   std::vector<std::string> words = {prefix + ".json", prefix + ".png"};
   words.insert(words.end(), options.begin(), options.end());

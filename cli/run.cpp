@@ -12,6 +12,7 @@
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/write_results.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
 #include "progress.h"
 
@@ -47,6 +48,7 @@ struct RunArguments {
   std::string solver = "auto";
   int threads = 0;
   std::string out, vtk, resume, save_state;
+  SceneArguments scene;
   bool json = false;
 };
 
@@ -83,6 +85,7 @@ void print_summary(const Result& result, const std::string& integrator) {
 
 int run(const RunArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
+  arguments.scene.check();
   const System system = arguments.model.load();
   SimulateOptions options = default_options(system.model().description());
   options.integrator = arguments.integrator.value_or(options.integrator);
@@ -102,10 +105,14 @@ int run(const RunArguments& arguments) {
   }
 
   std::optional<VtkWriter> vtk;
-  if (!arguments.vtk.empty()) {
-    vtk.emplace(arguments.vtk, system.model().description().name);
-    options.recorded = [&](const System& simulated, const State& state) { vtk->add(simulated, state); };
-  }
+  if (!arguments.vtk.empty()) vtk.emplace(arguments.vtk, system.model().description().name);
+  std::optional<SceneWriter> scene;
+  if (arguments.scene.wanted()) scene.emplace(arguments.scene.frames);
+  if (vtk || scene)
+    options.recorded = [&](const System& simulated, const State& state) {
+      if (vtk) vtk->add(simulated, state);
+      if (scene) scene->add(simulated, state);
+    };
   Result result;
   {
     Progress progress;
@@ -115,12 +122,13 @@ int run(const RunArguments& arguments) {
   if (!arguments.out.empty()) write_results(result, arguments.out);
   if (options.checkpoint) write_bytes(arguments.save_state, options.checkpoint.get());
   const std::string shapes = vtk ? vtk->finish() : "";
+  if (scene) arguments.scene.write(scene->finish(result), !arguments.json);
   if (arguments.json)
     fmt::print("{}\n", summary_json(result));
   else
     print_summary(result, options.integrator);
   for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  if (result.trajectory.channels.empty() && vtk == std::nullopt)
+  if (result.trajectory.channels.empty() && !vtk && !scene)
     fmt::print(stderr,
                "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
                "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
@@ -186,6 +194,8 @@ void add_run(CLI::App& program, int& exit_code) {
                   "displacements (of exact beams relative to their first node) and stresses, as files for "
                   "ParaView into this folder: open MODEL.pvd")
       ->type_name("FOLDER");
+  arguments->scene.add_to(command, "the motion");
+  arguments->scene.add_frames_to(command);
   command
       .add_option("--save-state", arguments->save_state,
                   "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "liedyn/analyses/statics.h"
 #include "liedyn/io/configuration_file.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_statics.h"
 #include "liedyn/io/write_vtk.h"
 
@@ -18,6 +19,7 @@ struct StaticArguments {
   std::optional<std::string> initial;
   std::optional<double> time;
   std::string out, vtk;
+  SceneArguments scene;
   bool json = false;
 };
 
@@ -41,12 +43,16 @@ void print(const StaticResult& r, const Model& model) {
 
 int static_command(StaticArguments& arguments) {
   if (!arguments.out.empty()) check_configuration_output(arguments.out);
+  arguments.scene.check();
   const System system = arguments.model.load_absolute();
   const SimulationSettings& settings = system.model().description().simulation;
   StaticOptions& options = arguments.options;
   options.initial = arguments.initial.value_or(settings.initial);
   options.time = arguments.time.value_or(settings.start);
   options.from = arguments.model.configuration(system, options.time);
+  SceneWriter scene;
+  if (arguments.scene.wanted())
+    options.reached = [&](double factor, const State& state) { scene.add(system, state, factor); };
   const StaticResult found = find_equilibrium(system, options);
   if (!arguments.out.empty() && found.converged) write_configuration(system, found.state, arguments.out);
   std::string shapes;
@@ -55,6 +61,8 @@ int static_command(StaticArguments& arguments) {
     writer.add(system, found.state);
     shapes = writer.finish();
   }
+  if (arguments.scene.wanted() && found.converged)
+    arguments.scene.write(scene.finish(found, system), !arguments.json);
   if (arguments.json)
     fmt::print("{}\n", static_json(found, system));
   else if (found.converged)
@@ -104,6 +112,7 @@ void add_static(CLI::App& program, int& exit_code) {
   command
       .add_option("--vtk", a->vtk, "Write the deformed shape, with stresses, for ParaView into this folder")
       ->type_name("FOLDER");
+  a->scene.add_to(command, "the way from the start to the equilibrium");
   command.add_option("--out", a->out, "Write the configuration to this .json file, for --from")
       ->type_name("FILE");
   command.add_flag("--json", a->json, "Print one JSON object, and nothing else on standard output");

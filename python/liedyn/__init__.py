@@ -6,6 +6,7 @@
 >>> result["position"][-1]          # numpy arrays, views onto the trajectory
 >>> result.plot("position")
 >>> result.save("top.h5")           # ld.load_result("top.h5") reads it
+>>> ld.run("heavy_top", scene=True).view()    # the motion in 3D; html="top.html" writes a page
 
 A model is the name of a shipped model, the path of a JSON file, a dict with the content of such a file, or a `Builder`:
 
@@ -74,6 +75,7 @@ from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import models
 from liedyn.stepping import Simulation
 from liedyn.sweeps import Sweep, sweep
+from liedyn.view import View
 
 # With `as`, type checkers know that these are given on. They are not in __all__, since abs, min and max hide names of Python.
 from liedyn.expressions import (  # isort: skip
@@ -102,6 +104,7 @@ __all__ = [
     "Simulation",
     "StateSpace",
     "Sweep",
+    "View",
     "analyze_integrator",
     "assemble",
     "converge",

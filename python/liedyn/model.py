@@ -6,6 +6,7 @@ from liedyn import linear, simulation, stepping
 from liedyn.compiled import Compiled
 from liedyn.gradients import gradient
 from liedyn.sweeps import sweep
+from liedyn.view import model_view
 
 
 class Model(Compiled):
@@ -30,3 +31,4 @@ class Model(Compiled):
     modes = linear.modes
     linearize = linear.linearize
     assemble = linear.assemble
+    view = model_view

@@ -19,6 +19,7 @@ from liedyn.arguments import FILE, check
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
+from liedyn.view import View, recorded_view
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +36,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
     def __init__(self, recorded: _liedyn.Result, *, has_summary: bool = True) -> None:
         self._recorded = recorded
         self._has_summary = has_summary
+        self._scene: str | None = None  # of `view`, where the run was asked for it
         self.sensitivity: Sensitivity | None = None
         """Derivatives, where the run was asked for them."""
 
@@ -83,6 +85,14 @@ class Result(Shown, Mapping[str, np.ndarray]):
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(dict.fromkeys([*self.channels, *self.columns[1:]]))
+
+    def view(self) -> View:
+        """The motion in 3D, of a run that was asked to keep it: `run(..., scene=True)`. Notebooks show it; `.show()` opens a browser."""
+        return recorded_view(self._scene)
+
+    def to_html(self, file: str | os.PathLike) -> None:
+        """Writes a page with the motion in 3D, of a run with `scene=True`."""
+        self.view().to_html(file)
 
     def d(self, sensor: str, parameter: str) -> np.ndarray:
         """The derivative of a sensor with respect to a parameter over `sensitivity.time`: `time`, if all steps are equal."""
@@ -187,7 +197,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
     def __reduce__(self) -> tuple:
         channels = [(channel.name, channel.unit, channel.components) for channel in self.channels.values()]
         summary = _liedyn.summary_json(self._recorded) if self._has_summary else ""
-        return _restored, (channels, np.array(self.table), summary, self.sensitivity)
+        return _restored, (channels, np.array(self.table), summary, self.sensitivity, self._scene)
 
 
 def load_result(file: str | os.PathLike) -> Result:
@@ -221,9 +231,12 @@ def _load_npz(name: str) -> Result:
     return Result(_liedyn.make_result(channels, table, summary, name), has_summary=bool(summary))
 
 
-def _restored(channels: list[tuple[str, str, int]], table: np.ndarray, summary: str, sensitivity: Sensitivity | None) -> Result:
+def _restored(
+    channels: list[tuple[str, str, int]], table: np.ndarray, summary: str, sensitivity: Sensitivity | None, scene: str | None = None
+) -> Result:
     out = Result(_liedyn.make_result(channels, table, summary, ""), has_summary=bool(summary))
     out.sensitivity = sensitivity
+    out._scene = scene
     return out
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from liedyn import _liedyn, arguments
-from liedyn.arguments import COUNT, FLAG, FOLDER, INITIAL, INTEGRATOR, POSITIVE_SECONDS, SECONDS, STRING, names
+from liedyn.arguments import COUNT, FILE, FLAG, FOLDER, INITIAL, INTEGRATOR, POSITIVE_SECONDS, SECONDS, STRING, names
 from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
@@ -35,6 +35,9 @@ def run(
     solver: str | None = None,
     threads: int | None = None,
     vtk: str | os.PathLike | None = None,
+    html: str | os.PathLike | None = None,
+    scene: bool = False,
+    frames: int | None = None,
     strict: bool = False,
 ) -> Result:
     """Simulates a model. What is not given is as the model's `simulation` says.
@@ -60,6 +63,9 @@ def run(
     threads:    for this run; 0, the default: as many as the machine has for models of thousands of bodies. The results are the same.
     vtk:        a folder for the deformed shapes at every recorded time, with velocities, elastic displacements and stresses: files
                 for ParaView, NAME.pvd is their list.
+    html:       a page that shows the motion in 3D: one file that any browser opens.
+    scene:      keep the poses of all bodies at the recorded times, so that `result.view()` can show the motion.
+    frames:     at most so many of them; 2000 if not given.
     strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
                 with `completed == False`, is complete up to that time.
 
@@ -67,13 +73,18 @@ def run(
     """
     check_run(
         integrator=integrator, step=step, start=start, end=end, initial=initial, residuals=residuals, solver=solver, threads=threads,
-        vtk=vtk, strict=strict,
+        vtk=vtk, html=html, scene=scene, frames=frames, strict=strict,
     )
+    if html is not None:
+        _liedyn.check_page_output(os.fspath(html))
     wanted = names(sensitivities, "sensitivities", of="paths")
     one = compiled(model, set, formulation)
     given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "solver": solver, "threads": threads}
     given["output_every"] = one_of(output_every, every)
-    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, vtk=vtk)
+    poses = _liedyn.Scene(frames or 0) if scene or html is not None else None
+    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, vtk=vtk, scene=poses)
+    if html is not None:
+        result.view().to_html(html)
     report(one, result, strict)
     if wanted:
         given |= {"solver": None, "threads": None}
@@ -156,6 +167,9 @@ _KINDS = {
     "solver": STRING,
     "threads": COUNT,
     "vtk": FOLDER,
+    "html": FILE,
+    "scene": FLAG,
+    "frames": COUNT,
     "strict": FLAG,
 }
 
@@ -172,11 +186,15 @@ def simulated(
     *,
     driven: bool = False,
     vtk: str | os.PathLike | None = None,
+    scene: _liedyn.Scene | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Result:
     """One run, without a word about failures. It ends with KeyboardInterrupt soon after `stopped` says True."""
     options = model._options({"threads": 0} | {name: value for name, value in given.items() if value is not None}, from_)
-    return Result(_liedyn.simulate(model._compiled, model._params, options, driven, os.fspath(vtk) if vtk is not None else "", stopped))
+    folder = os.fspath(vtk) if vtk is not None else ""
+    result = Result(_liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene))
+    result._scene = scene.json if scene is not None else None
+    return result
 
 
 def report(model: Compiled, result: Result, strict: bool) -> None:

@@ -2,6 +2,7 @@
 #include "liedyn/analyses/converge.h"
 #include "liedyn/analyses/kinematics.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
 #include "liedyn/system/tree_state.h"
 
@@ -26,20 +27,30 @@ py::array view(const std::shared_ptr<Result>& result, int first, py::ssize_t com
   return array;
 }
 
+// Poses while a run goes on, and its scene when it has ended.
+struct Scene {
+  explicit Scene(long frames) : writer(frames) {}
+  SceneWriter writer;
+  std::string json;
+};
+
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
                             SimulateOptions options, bool driven, const std::string& vtk,
-                            const py::object& stopped) {
+                            const py::object& stopped, Scene* scene) {
   const auto result = std::make_shared<Result>();
   const auto run_it = [&](const auto& progress) {
     options.progress = progress;
     std::optional<VtkWriter> shapes;
-    if (!vtk.empty()) {
-      shapes.emplace(vtk, model->description().name);
-      options.recorded = [&](const System& simulated, const State& state) { shapes->add(simulated, state); };
-    }
+    if (!vtk.empty()) shapes.emplace(vtk, model->description().name);
+    if (shapes || scene != nullptr)
+      options.recorded = [&](const System& simulated, const State& state) {
+        if (shapes) shapes->add(simulated, state);
+        if (scene != nullptr) scene->writer.add(simulated, state);
+      };
     const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
     *result = driven ? kinematics(system, options) : simulate(system, options);
     if (shapes) shapes->finish();
+    if (scene != nullptr) scene->json = scene->writer.finish(*result);
   };
   run_freely(run_it, stopped);
   return result;
@@ -149,7 +160,8 @@ void bind_analyses(py::module_& m) {
 
   bind_convergence(m);
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false,
-        py::arg("vtk") = "", py::arg("stopped") = py::none());
+        py::arg("vtk") = "", py::arg("stopped") = py::none(), py::arg("scene") = nullptr);
+  py::class_<Scene>(m, "Scene").def(py::init<long>()).def_readonly("json", &Scene::json);
 }
 
 }  // namespace liedyn::python

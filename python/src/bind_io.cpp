@@ -2,16 +2,20 @@
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
+#include "liedyn/io/packed_array.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
+#include "liedyn/io/scene_page.h"
 #include "liedyn/io/write_convergence.h"
 #include "liedyn/io/write_linear_analysis.h"
 #include "liedyn/io/write_model.h"
 #include "liedyn/io/write_results.h"
+#include "liedyn/io/write_scene.h"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
+#include <nlohmann/json.hpp>
 
 namespace liedyn::python {
 namespace {
@@ -78,6 +82,17 @@ std::shared_ptr<Result> make_result(
 }  // namespace
 
 void bind_io(py::module_& m) {
+  m.def("scene_page", &scene_page);
+  m.def("read_scene", &read_scene);
+  m.def("write_whole", &write_whole);
+  m.def("check_page_output", &check_page_output);
+  m.def("model_scene",
+        [](const std::shared_ptr<Model>& model, const Params& params, const SimulateOptions& options) {
+          std::vector<Diagnostic> findings;
+          return model_scene(System(model, params), options, findings);
+        });
+  m.def("unpack_array",
+        [](const std::string& json) { return unpack_array(nlohmann::ordered_json::parse(json), "array"); });
   py::class_<Description>(m, "Description").def("json", &model_text, "The text of a model file.");
   m.def("find_model_file", &find_model_file);
   const auto fields = [](const std::vector<Field>& list) {

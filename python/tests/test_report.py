@@ -42,7 +42,12 @@ class Outline(HTMLParser):
 @pytest.fixture(scope="module")
 def report(tmp_path_factory) -> str:
     file = tmp_path_factory.mktemp("demo") / "index.html"
-    demo.write(file)
+    template = file.with_name("viewer.html")
+    template.write_text("<!--liedyn-scene-->")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIEDYN_VIEWER", str(template))
+        demo.write(file)
+    assert '"title":"heavy_top"' in file.with_name("top.html").read_text()
     return file.read_text(encoding="utf-8")
 
 
@@ -50,6 +55,7 @@ def test_page_is_one_well_formed_file(report):
     outline = Outline()
     outline.feed(report)
     assert outline.open == []
+    assert outline.references.pop(0) == "top.html", "the motion in 3D"
     assert len(outline.references) == 2 * len(outline.descriptions) >= 10, "figures for light and dark pages"
     assert all(reference.startswith("data:image/svg+xml;base64,") for reference in outline.references)
     assert all(outline.descriptions)

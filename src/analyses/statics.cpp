@@ -1152,6 +1152,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   double factor = 0, step = 1.0 / options.load_steps;
   std::vector<double> variables(at(model.sensor_variables));
   const State start = state;
+  if (options.reached) options.reached(0, start);
   while (factor < 1) {
     const double next = factor + step > 1 - 1e-9 ? 1 : factor + step;
     // The whole loads are the model's own.
@@ -1210,6 +1211,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());
     out.steps.push_back(std::move(record));
+    if (options.reached && factor < 1) options.reached(factor, state);
   }
   out.converged = true;
   std::optional<VectorXd> leaves;
@@ -1245,6 +1247,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
         "the equilibrium is unstable: the smallest push makes it leave{}",
         leaves ? fmt::format(", along this motion, say: {}", describe_motion(model, *leaves)) : ""));
   if (!state.redundant.empty()) out.warnings.push_back(redundancy_warning(system, state, "equilibrium"));
+  if (options.reached) options.reached(1, state);
   out.state = std::move(state);
   return out;
 }

@@ -6,6 +6,7 @@
 // of their rates are solved with the others. Weight and applied forces are raised in load steps; one that fails is halved.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct StaticOptions {
   double tolerance = 1e-10;       // of the forces left over, relative to the forces there are
   std::string initial = "check";  // positions to start from: check or project
   std::shared_ptr<const Configuration> from = {};
+  // Called with the start (factor 0) and with the equilibrium of every load step. May be empty.
+  std::function<void(double factor, const State&)> reached = {};
 };
 
 struct LoadStep {

@@ -22,13 +22,14 @@ fs::path own_file() {
   return program.empty() ? fs::absolute(loaded) : program;
 }
 
-std::optional<fs::path> shipped_models() {
+// share/liedyn/NAME in the nearest directory above that has it.
+std::optional<fs::path> shipped(const char* name) {
   fs::path directory = own_file();
   while (directory.has_relative_path()) {
     directory = directory.parent_path();
-    fs::path models = directory / "share" / "liedyn" / "models";
+    fs::path file = directory / "share" / "liedyn" / name;
     std::error_code error;
-    if (fs::is_directory(models, error)) return models;
+    if (fs::exists(file, error)) return file;
   }
   return std::nullopt;
 }
@@ -43,7 +44,7 @@ std::vector<fs::path> model_directories() {
       if (!entry.empty()) directories.emplace_back(entry);
     }
   }
-  if (auto shipped = shipped_models()) directories.push_back(*std::move(shipped));
+  if (auto models = shipped("models")) directories.push_back(*std::move(models));
   return directories;
 }
 
@@ -66,6 +67,12 @@ std::vector<std::string> model_names() {
     }
   }
   return {names.begin(), names.end()};
+}
+
+std::optional<fs::path> find_viewer() {
+  const char* const given = std::getenv("LIEDYN_VIEWER");
+  if (given != nullptr && *given != '\0') return fs::path(given);
+  return shipped("viewer.html");
 }
 
 }  // namespace liedyn

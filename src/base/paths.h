@@ -18,4 +18,8 @@ std::optional<std::filesystem::path> find_model(std::string_view name);
 // Names that find_model knows, sorted.
 std::vector<std::string> model_names();
 
+// The page of the 3D view, into which scenes are written: the file in the environment variable LIEDYN_VIEWER, else share/liedyn/viewer.html in the nearest directory above
+// this program or Python module.
+std::optional<std::filesystem::path> find_viewer();
+
 }  // namespace liedyn

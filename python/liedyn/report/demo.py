@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import shutil
@@ -31,6 +32,7 @@ REFERENCE = {
 STEP = 1e-3
 STEPS_COMPARED = [4e-3, 2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4]
 TRANSIENT_END = 0.1
+MOVING = "top.html"  # the page with the motion in 3D, beside the report
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,12 @@ DEFAULT = METHODS[0]
 
 def write(file: Path) -> None:
     """Runs everything and writes the page."""
-    runs = {method: method.run(residuals=True) for method in METHODS}
+    runs = {method: method.run(residuals=True, scene=True) for method in METHODS}
     errors = {method: final_errors(method) for method in METHODS}
     run = runs[DEFAULT]
     sections = [
         headline(run, errors[DEFAULT]),
-        model_section(run),
+        model_section(run, moving(run, file.with_name(MOVING))),
         motion_section(run),
         multiplier_section(run),
         drift_section(runs),
@@ -157,7 +159,16 @@ def headline(run: ld.Result, errors: np.ndarray) -> str:
     )
 
 
-def model_section(run: ld.Result) -> str:
+def moving(run: ld.Result, file: Path) -> str:
+    """A link to the motion in 3D, whose page is written; or why there is none."""
+    try:
+        run.to_html(file)
+    except ld.InputError as error:
+        return f"The motion in 3D is not here: {html.escape(str(error))}"
+    return f'<a href="{file.name}">The moving top in 3D</a>: turn, zoom, stop, and follow any sensor.'
+
+
+def model_section(run: ld.Result, motion: str) -> str:
     top = ld.load("heavy_top")["bodies"]["top"]
     spin = DEFAULT.model.parameters["spin"]
     data = page.table(
@@ -174,7 +185,8 @@ def model_section(run: ld.Result) -> str:
         "The body is described about its centre of mass and held at the origin by a spherical joint: six velocities "
         "and three constraints <i>Φ</i>(<i>q</i>) = 0, solved on position level (index 3) at every step. The centre of "
         "mass moves slowly on a sphere of radius 1 m, while the body turns by 0.15 rad in a millisecond: that is what "
-        "makes the benchmark hard."
+        "makes the benchmark hard.",
+        motion,
     )
     path = page.figure(
         lambda theme: draw_path(run, theme),

@@ -1,0 +1,102 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "commands.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/io/scene_page.h"
+#include "liedyn/io/write_scene.h"
+#include "python_program.h"
+
+namespace liedyn::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ViewArguments {
+  ModelArguments model;
+  std::string html, compare;
+};
+
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
+    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return true;
+  return false;
+}
+
+// A file of our own that others cannot read, and that stays for the browser.
+std::string temporary_page(const std::string& title) {
+  std::string name = (fs::temp_directory_path() / fmt::format("liedyn_{}_XXXXXX.html", title)).string();
+  constexpr int kSuffix = 5;
+  const int file = mkstemps(name.data(), kSuffix);
+  if (file < 0) throw InputError(name, "cannot be written", "TMPDIR names another folder");
+  close(file);
+  return name;
+}
+
+// A scene or a page, as its first bytes say; otherwise it is a model.
+bool holds_scene(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string start(64, '\0');
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  return fs::path(file).extension() == ".html" || start.find("\"liedyn scene ") != std::string::npos;
+}
+
+std::string scene_of(const ModelArguments& arguments) {
+  const System system = arguments.load();
+  std::vector<Diagnostic> findings;
+  std::string out = model_scene(system, default_options(system), findings);
+  if (!findings.empty()) fmt::print(stderr, "warning: shown as typed, since it cannot be assembled:\n");
+  print_findings(findings);
+  return out;
+}
+
+int view(const ViewArguments& arguments) {
+  const std::string& name = arguments.model.model;
+  const bool is_file = holds_scene(name);
+  std::string page = arguments.html;
+  if (!page.empty()) check_page_output(page);
+  if (is_file && page.empty() && arguments.compare.empty() && fs::path(name).extension() == ".html") {
+    read_scene(name);
+    page = name;
+  } else {
+    std::vector<std::string> scenes = {is_file ? read_scene(name) : scene_of(arguments.model)};
+    if (!arguments.compare.empty()) scenes.push_back(read_scene(arguments.compare));
+    const std::string text = scene_page(scenes);
+    if (page.empty()) page = temporary_page(fs::path(name).stem().string());
+    write_whole(page, text);
+  }
+  fmt::print("The 3D view is in {}\n", page);
+  if (!is_file) fmt::print("It shows the start; liedyn run {} --html FILE shows the motion.\n", name);
+  std::fflush(stdout);
+  if (!arguments.html.empty()) return kDone;
+  if (!has_display()) {
+    fmt::print("There is no display here: open the file in a browser.\n");
+    return kDone;
+  }
+  if (!open_in_browser(page)) fmt::print("No browser could be started: open the file yourself.\n");
+  return kDone;
+}
+
+}  // namespace
+
+void add_view(CLI::App& program, int& exit_code) {
+  CLI::App& command = *program.add_subcommand(
+      "view", "Show a model, or a page or scene that run, modes or static wrote, in a browser");
+  const auto a = std::make_shared<ViewArguments>();
+  a->model.add_to(command);
+  command.add_option("--html", a->html, "Write the page to this file, and do not open it")->type_name("FILE");
+  command.add_option("--compare", a->compare, "Another page or scene that is shown over the first one")
+      ->type_name("FILE");
+  command.footer(
+      "MODEL may also be a page (.html) or a scene (.json). Pages are single files that need neither a "
+      "server "
+      "nor a network.");
+  command.callback([a, &exit_code] { exit_code = view(*a); });
+}
+
+}  // namespace liedyn::cli

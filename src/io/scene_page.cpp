@@ -1,0 +1,120 @@
+#include "liedyn/io/scene_page.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "liedyn/base/error.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/io/json.h"
+
+namespace liedyn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMark = "<!--liedyn-scene-->";
+constexpr std::string_view kElement = "<script type=\"application/json\" id=\"liedyn-scene";
+
+[[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
+  throw InputError({{file, 0, "", fmt::format("cannot be written: {}", why), ""}});
+}
+
+// Beside the file, so that renaming it is one step.
+std::string unfinished(const std::string& file) { return file + ".part"; }
+
+void check_writable_whole(const std::string& file) {
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored)) cannot_write(file, "it is a directory");
+  const fs::path folder = fs::path(file).parent_path();
+  if (!folder.empty() && !fs::exists(folder, ignored))
+    cannot_write(file, fmt::format("there is no folder '{}'", folder.string()));
+  if (!std::ofstream(unfinished(file), std::ios::binary)) cannot_write(file, std::strerror(errno));
+  fs::remove(unfinished(file), ignored);
+}
+
+std::string template_text() {
+  const std::optional<fs::path> file = find_viewer();
+  if (!file)
+    throw InputError(
+        "",
+        "the page of the 3D view (share/liedyn/viewer.html) is not there: it was not built or not installed",
+        "build it: cmake --build BUILD --target liedyn_viewer (needs node and npm); or name one: "
+        "LIEDYN_VIEWER=FILE; --scene FILE.json writes the scene without a page");
+  std::string text = read_text_file(file->string());
+  if (text.find(kMark) == std::string::npos)
+    throw InputError(file->string(),
+                     fmt::format("is no template of the 3D view: expected '{}' in it", kMark));
+  return text;
+}
+
+// In a page no text inside of JSON can end the element that holds it, or begin another one.
+std::string embedded(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  for (const char c : json)
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
+  return out;
+}
+
+}  // namespace
+
+void check_page_output(const std::string& file) {
+  template_text();
+  check_writable_whole(file);
+}
+void check_scene_output(const std::string& file) { check_writable_whole(file); }
+
+std::string scene_page(const std::vector<std::string>& scenes) {
+  std::string text = template_text(), elements;
+  for (std::size_t i = 0; i < scenes.size(); ++i)
+    elements += fmt::format("{}{}\">{}</script>\n", kElement, i == 0 ? "" : fmt::format("-{}", i + 1),
+                            embedded(scenes[i]));
+  text.replace(text.find(kMark), kMark.size(), elements);
+  return text;
+}
+
+std::string read_scene(const std::string& file) {
+  std::string text = read_text_file(file);
+  if (const std::size_t element = text.find(kElement); element != std::string::npos) {
+    const std::size_t first = text.find('>', element), last = text.find("</script>", element);
+    if (first == std::string::npos || last == std::string::npos)
+      throw InputError(file, "the scene in this page is cut off");
+    text = text.substr(first + 1, last - first - 1);
+  }
+  const nlohmann::ordered_json scene = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (!scene.is_object() || !scene.contains("format") || scene["format"] != "liedyn scene 1")
+    throw InputError(file, "expected a scene, or a page with one",
+                     "liedyn run MODEL --html FILE.html and --scene FILE.json write them");
+  return text;
+}
+
+void write_whole(const std::string& file, std::string_view text) {
+  const std::string part = unfinished(file);
+  std::error_code error;
+  {
+    std::ofstream out(part, std::ios::binary);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    out.close();
+    if (!out) {
+      const std::string why = std::strerror(errno);
+      fs::remove(part, error);
+      cannot_write(file, why);
+    }
+  }
+  fs::rename(part, file, error);
+  if (error) {
+    const std::string why = error.message();
+    fs::remove(part, error);
+    cannot_write(file, why);
+  }
+}
+
+}  // namespace liedyn

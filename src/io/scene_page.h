@@ -1,0 +1,23 @@
+// Pages that show scenes: the viewer's template with the scenes inside, one file that needs nothing else.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace liedyn {
+
+// Throws InputError if there is no template of the viewer, or if the file cannot be written: asked before a run, so that none is lost. Leaves no trace.
+void check_page_output(const std::string& file);
+void check_scene_output(const std::string& file);  // no template is needed
+
+// The page with scenes (JSON texts of SceneWriter), the first of which is the one that others are compared with. Throws InputError if there is no template.
+std::string scene_page(const std::vector<std::string>& scenes);
+
+// The first scene in a page, or in a .json file. Throws InputError if there is none.
+std::string read_scene(const std::string& file);
+
+// Whole or not at all: the file appears under its name when it is complete. Throws InputError.
+void write_whole(const std::string& file, std::string_view text);
+
+}  // namespace liedyn

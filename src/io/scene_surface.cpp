@@ -1,0 +1,242 @@
+#include "liedyn/io/scene_surface.h"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "liedyn/model/beams/section.h"
+#include "liedyn/model/flexible/linear_beam.h"
+
+namespace liedyn {
+namespace {
+
+// A number of a beam's section at the fraction x of its length.
+double number_at(const Inputs<double>& in, const std::string& name, double x) {
+  const Kind& kind = in.kind();
+  const double first = in.number(kind.field(name));
+  const int end = kind.field(name + "_end");
+  return end < 0 || !in.given(end) ? first : (1 - x) * first + x * in.number(end);
+}
+
+bool is_close(double a, double b) { return std::abs(a - b) < 0.01 * std::abs(b); }
+
+SectionOutline solid_like(const Mat6& K) {
+  SectionOutline out;
+  out.height = std::sqrt(12 * K(4, 4) / K(0, 0));
+  out.width = std::sqrt(12 * K(5, 5) / K(0, 0));
+  return out;
+}
+
+void add_triangle(FlexibleSurface& to, int a, int b, int c) {
+  for (const int i : {a, b, c}) to.triangles.push_back(static_cast<std::uint32_t>(i));
+}
+
+// Corners of a section in its y-z plane, counter-clockwise seen from x. Each belongs to the wall behind it and to the one before it: those of a rectangle are there twice,
+// so that its edges stay sharp.
+std::vector<std::pair<double, double>> corners(const SectionOutline& s) {
+  constexpr int kSteps = 16;
+  std::vector<std::pair<double, double>> out;
+  if (s.is_round) {
+    for (int i = 0; i < kSteps; ++i) {
+      const double angle = 2 * std::numbers::pi * i / kSteps;
+      out.emplace_back(s.radius * std::cos(angle), s.radius * std::sin(angle));
+    }
+    return out;
+  }
+  const double y = 0.5 * s.width, z = 0.5 * s.height;
+  for (const auto& [a, b] : {std::pair{y, z}, {-y, z}, {-y, -z}, {y, -z}}) {
+    out.emplace_back(a, b);
+    out.emplace_back(a, b);
+  }
+  return out;
+}
+
+void add_beam(const LinearBeam& beam, FlexibleSurface& to) {
+  const std::size_t nodes = beam.nodes.size();
+  const bool is_round = section_outline(beam.in, 0).is_round;
+  const auto ring = [&](std::size_t i) {
+    const double x = static_cast<double>(i) / static_cast<double>(nodes - 1);
+    const Mat3& R = beam.rest[i].R;
+    const int first = static_cast<int>(to.vertices.size());
+    for (const auto& [y, z] : corners(section_outline(beam.in, x)))
+      to.vertices.push_back({beam.nodes[i], R * Vec3(0, y, z)});
+    return first;
+  };
+  std::vector<int> first;
+  for (std::size_t i = 0; i < nodes; ++i) first.push_back(ring(i));
+  const int size = static_cast<int>(corners(section_outline(beam.in, 0)).size());
+  for (std::size_t i = 0; i + 1 < nodes; ++i)
+    for (int k = is_round ? 0 : 1; k < size; k += is_round ? 1 : 2) {
+      const int next = (k + 1) % size, a = first[i], b = first[i + 1];
+      add_triangle(to, a + k, a + next, b + next);
+      add_triangle(to, a + k, b + next, b + k);
+    }
+  for (const bool at_end : {false, true}) {
+    const int cap = ring(at_end ? nodes - 1 : 0);
+    for (int k = 1; k + 1 < size; ++k)
+      at_end ? add_triangle(to, cap, cap + k, cap + k + 1) : add_triangle(to, cap, cap + k + 1, cap + k);
+  }
+}
+
+// Faces of an element in the order of Gmsh: corners, then for ten nodes the middles of the edges.
+std::vector<std::vector<int>> faces_of(const std::vector<int>& e) {
+  const auto pick = [&](std::initializer_list<int> which) {
+    std::vector<int> out;
+    for (const int i : which) out.push_back(e[static_cast<std::size_t>(i)]);
+    return out;
+  };
+  if (e.size() == 8)
+    return {pick({0, 3, 2, 1}), pick({4, 5, 6, 7}), pick({0, 1, 5, 4}),
+            pick({1, 2, 6, 5}), pick({2, 3, 7, 6}), pick({3, 0, 4, 7})};
+  if (e.size() == 10)
+    return {pick({0, 2, 1, 6, 5, 4}), pick({0, 1, 3, 4, 9, 7}), pick({1, 2, 3, 5, 8, 9}),
+            pick({0, 3, 2, 7, 8, 6})};
+  return {pick({0, 2, 1}), pick({0, 1, 3}), pick({1, 2, 3}), pick({0, 3, 2})};
+}
+
+void add_solid(const SolidMesh& mesh, FlexibleSurface& to) {
+  struct Face {
+    std::vector<int> nodes;
+    std::size_t element;
+    int count = 0;
+  };
+  std::map<std::vector<int>, Face> faces;
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e)
+    for (std::vector<int>& nodes : faces_of(mesh.elements[e])) {
+      std::vector<int> key = nodes;
+      std::sort(key.begin(), key.end());
+      Face& face = faces[std::move(key)];
+      if (face.count++ == 0) face.nodes = std::move(nodes), face.element = e;
+    }
+  std::map<int, int> vertex_of;
+  const auto vertex = [&](int node) {
+    const auto [it, is_new] = vertex_of.try_emplace(node, static_cast<int>(to.vertices.size()));
+    if (is_new) to.vertices.push_back({node, Vec3::Zero()});
+    return it->second;
+  };
+  for (const auto& [key, face] : faces) {
+    if (face.count != 1) continue;
+    std::vector<std::array<int, 3>> parts;
+    const std::vector<int>& n = face.nodes;
+    if (n.size() == 4)
+      parts = {{n[0], n[1], n[2]}, {n[0], n[2], n[3]}};
+    else if (n.size() == 6)
+      parts = {{n[0], n[3], n[5]}, {n[3], n[1], n[4]}, {n[5], n[4], n[2]}, {n[3], n[4], n[5]}};
+    else
+      parts = {{n[0], n[1], n[2]}};
+    Vec3 middle = Vec3::Zero();
+    const std::vector<int>& element = mesh.elements[face.element];
+    for (const int node : element) middle += mesh.places.col(node) / static_cast<double>(element.size());
+    for (const auto& [a, b, c] : parts) {
+      const Vec3 A = mesh.places.col(a);
+      const Vec3 AB = mesh.places.col(b) - A, AC = mesh.places.col(c) - A;
+      if (AB.cross(AC).dot(A - middle) >= 0)
+        add_triangle(to, vertex(a), vertex(b), vertex(c));
+      else
+        add_triangle(to, vertex(a), vertex(c), vertex(b));
+    }
+  }
+}
+
+void add_nodes(const FiniteElements& elements, FlexibleSurface& to) {
+  const double size = 0.01 * elements.extent();
+  for (int node = 0; node < elements.nodes(); ++node) {
+    const int first = static_cast<int>(to.vertices.size());
+    for (int axis = 0; axis < 3; ++axis)
+      for (const double sign : {1.0, -1.0}) to.vertices.push_back({node, sign * size * Vec3::Unit(axis)});
+    for (int octant = 0; octant < 8; ++octant) {
+      const int x = octant & 1, y = (octant >> 1) & 1, z = (octant >> 2) & 1;
+      if ((x + y + z) % 2 == 0)
+        add_triangle(to, first + x, first + 2 + y, first + 4 + z);
+      else
+        add_triangle(to, first + x, first + 4 + z, first + 2 + y);
+    }
+  }
+}
+
+}  // namespace
+
+SectionOutline section_outline(const Inputs<double>& beam, double x) {
+  SectionOutline out;
+  const auto number = [&](const char* name) { return number_at(beam, name, x); };
+  if (beam.kind().field("radius") >= 0) {
+    out.is_round = true;
+    out.radius = number("radius");
+  } else if (beam.kind().field("width") >= 0) {
+    out.width = number("width");
+    out.height = number("height");
+  } else {
+    const Mat6 K = section_matrices(beam, x).stiffness;
+    out = solid_like(K);
+    if (!is_close(out.width, out.height)) return out;
+    // Of equal moments of area: G J/E I is 1/(1 + nu) of a circle, and 0.84/(1 + nu) of a square.
+    constexpr double kBetween = 0.71;  // for steel and aluminium
+    const bool given = beam.kind().field("area") >= 0;
+    const double ratio = given ? 12 * number("moment_y") / (number("area") * number("area")) : 0;
+    out.is_round = given ? !is_close(ratio, 1) : K(3, 3) / K(4, 4) > kBetween;
+    if (out.is_round) out.radius = 2 * std::sqrt(K(4, 4) / K(0, 0));
+    return out;
+  }
+  if (beam.kind().field("thickness") >= 0) out.wall = number("thickness");
+  return out;
+}
+
+std::vector<float> FlexibleSurface::places(const FiniteElements& elements) const {
+  std::vector<float> out;
+  out.reserve(3 * vertices.size());
+  for (const Vertex& v : vertices) {
+    const Vec3 p = elements.places.col(v.node) + v.arm;
+    for (int i = 0; i < 3; ++i) out.push_back(static_cast<float>(p[i]));
+  }
+  return out;
+}
+
+// u + theta x arm
+std::vector<float> FlexibleSurface::displacements(const FiniteElements& elements,
+                                                  const Eigen::MatrixXd& U) const {
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(U.cols()) * 3 * vertices.size());
+  for (Eigen::Index k = 0; k < U.cols(); ++k)
+    for (const Vertex& v : vertices) {
+      const Eigen::Index first = elements.freedoms * v.node;
+      Vec3 u = U.col(k).segment<3>(first);
+      if (elements.freedoms == 6) u += Vec3(U.col(k).segment<3>(first + 3)).cross(v.arm);
+      for (int i = 0; i < 3; ++i) out.push_back(static_cast<float>(u[i]));
+    }
+  return out;
+}
+
+std::vector<float> FlexibleSurface::stresses(const SolidMesh& mesh,
+                                             const Eigen::MatrixXd& of_elements) const {
+  std::vector<std::vector<std::size_t>> around(static_cast<std::size_t>(mesh.places.cols()));
+  for (std::size_t e = 0; e < mesh.elements.size(); ++e)
+    for (const int node : mesh.elements[e]) around[static_cast<std::size_t>(node)].push_back(e);
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(of_elements.cols()) * 6 * vertices.size());
+  for (Eigen::Index k = 0; k < of_elements.cols(); ++k)
+    for (const Vertex& v : vertices) {
+      Vec6 mean = Vec6::Zero();
+      const auto& elements = around[static_cast<std::size_t>(v.node)];
+      for (const std::size_t e : elements)
+        mean += of_elements.col(k).segment<6>(6 * static_cast<Eigen::Index>(e)) /
+                static_cast<double>(elements.size());
+      for (int i = 0; i < 6; ++i) out.push_back(static_cast<float>(mean[i]));
+    }
+  return out;
+}
+
+FlexibleSurface flexible_surface(const Description& description, const Entry& body, const double* params,
+                                 const Meshed& mesh) {
+  FlexibleSurface out;
+  if (!mesh.solid.elements.empty()) add_solid(mesh.solid, out);
+  if (!mesh.lines.empty())
+    for (const LinearBeam& beam : linear_beams(Inputs<double>(description, body, params, nullptr)))
+      add_beam(beam, out);
+  if (out.vertices.empty()) add_nodes(mesh.elements, out);
+  return out;
+}
+
+}  // namespace liedyn

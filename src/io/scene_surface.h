@@ -1,0 +1,40 @@
+// Sections of beams and surfaces of flexible bodies, as a scene shows them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "liedyn/model/element.h"
+#include "liedyn/model/flexible/body.h"
+
+namespace liedyn {
+
+// The outline of a beam's section. Where only stiffnesses are known it is the solid rectangle or circle with their ratios.
+struct SectionOutline {
+  bool is_round = false;
+  double width = 0, height = 0;  // along y and z
+  double radius = 0;
+  double wall = 0;  // thickness of the wall of a hollow one; 0: solid
+};
+SectionOutline section_outline(const Inputs<double>& beam, double x);
+
+// Triangles around a flexible body. A vertex moves with a node of the finite elements: by the displacement of the node, and where nodes turn by its rotation times an arm.
+struct FlexibleSurface {
+  struct Vertex {
+    int node;
+    Vec3 arm;  // from the node, body axes; zero on solid elements
+  };
+  std::vector<Vertex> vertices;
+  std::vector<std::uint32_t> triangles;
+
+  std::vector<float> places(const FiniteElements& elements) const;  // [N, 3], relaxed, body axes
+  // [columns, N, 3] for displacements of the nodes that are the columns of U.
+  std::vector<float> displacements(const FiniteElements& elements, const Eigen::MatrixXd& U) const;
+  // [columns, N, 6] from stresses in the middle of the elements, six rows each: means of the elements around a node.
+  std::vector<float> stresses(const SolidMesh& mesh, const Eigen::MatrixXd& of_elements) const;
+};
+// The outer faces of solid elements, the walls of beams; of bodies known by their matrices alone a small octahedron at each node.
+FlexibleSurface flexible_surface(const Description& description, const Entry& body, const double* params,
+                                 const Meshed& mesh);
+
+}  // namespace liedyn

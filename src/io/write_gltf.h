@@ -1,0 +1,12 @@
+// Scenes as glTF 2.0, in one binary file (.glb) that Blender and other programs open: poses are animated nodes, beams are skinned by their nodes, and modes of flexible
+// bodies are morph targets whose weights are the modal coordinates.
+#pragma once
+
+#include <string>
+
+namespace liedyn {
+
+// The bytes of the file, of a scene that SceneWriter wrote. Throws InputError if it is none.
+std::string gltf_of(const std::string& scene);
+
+}  // namespace liedyn

@@ -1,0 +1,523 @@
+// Scenes read back: poses beside sensors, surfaces beside the deformed shapes of Shapes, derived shapes beside known bodies.
+#include "liedyn/io/write_scene.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "liedyn/analyses/shapes.h"
+#include "liedyn/analyses/simulate.h"
+#include "liedyn/base/paths.h"
+#include "liedyn/io/load.h"
+#include "liedyn/io/packed_array.h"
+#include "liedyn/io/scene_page.h"
+#include "liedyn/io/scene_shapes.h"
+#include "liedyn/io/write_gltf.h"
+
+namespace liedyn {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST(PackedArray, IsReadBackBitByBit) {
+  const std::vector<float> floats = {
+      0, -0.0F, 1, 1.5F, -2e-30F, 3e30F, std::numeric_limits<float>::denorm_min(), 7};
+  for (const ArrayCoding coding : {ArrayCoding::Plain, ArrayCoding::DeltaShuffle}) {
+    const Json json = Json::parse(pack_array(floats, {4, 2}, coding).dump());
+    const std::vector<double> back = unpack_array(json, "a");
+    ASSERT_EQ(back.size(), floats.size());
+    for (std::size_t i = 0; i < floats.size(); ++i)
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(static_cast<float>(back[i])),
+                std::bit_cast<std::uint32_t>(floats[i]));
+    const std::vector<std::int16_t> integers = {-32767, 32767, 0, 1, -1, 2};
+    EXPECT_EQ(unpack_array(pack_array(integers, {3, 2}, coding), "a"),
+              std::vector<double>(integers.begin(), integers.end()));
+    const std::vector<std::uint32_t> indices = {4000000000U, 0, 5};
+    EXPECT_EQ(unpack_array(pack_array(indices, {1, 3}, coding), "a"),
+              std::vector<double>(indices.begin(), indices.end()));
+    EXPECT_TRUE(unpack_array(pack_array(std::vector<double>(), {0, 3}, coding), "a").empty());
+  }
+}
+
+TEST(PackedArray, OfSixteenBitsIsNearTheNumbers) {
+  const std::vector<float> values = {1, -0.5F, 0.123F, 1000, 3, -999};
+  const std::vector<double> back = unpack_array(pack_scaled(values, {2, 3}), "a");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    EXPECT_NEAR(back[i], values[i], (i < 3 ? 1 : 1000) * 1.6e-5);
+}
+
+TEST(PackedArray, ThatIsDamagedIsRefused) {
+  const Json good = pack_array(std::vector<float>{1, 2, 3}, {3});
+  const auto refused = [&](const char* key, const Json& value) {
+    Json bad = good;
+    bad[key] = value;
+    EXPECT_THROW(unpack_array(bad, "a"), InputError) << bad;
+  };
+  refused("type", "f16");
+  refused("shape", {4});
+  refused("shape", {1e9});
+  refused("shape", {4000000000U, 4000000000U});
+  refused("shape", {-1});
+  refused("data", "!!!!");
+  refused("data", good["data"].get<std::string>().substr(4));
+  refused("scale", {1, 2});
+  EXPECT_THROW(unpack_array(Json(3), "a"), InputError);
+}
+
+// RFC 4648
+TEST(PackedArray, Base64) {
+  EXPECT_EQ(to_base64(""), "");
+  EXPECT_EQ(to_base64("f"), "Zg==");
+  EXPECT_EQ(to_base64("fo"), "Zm8=");
+  EXPECT_EQ(to_base64("foobar"), "Zm9vYmFy");
+}
+
+// What a viewer makes of a scene.
+class Read {
+ public:
+  explicit Read(const std::string& text) : json(Json::parse(text)) {
+    times = unpack_array(json["times"], "times");
+    positions = unpack_array(json["positions"], "positions");
+    rotations = unpack_array(json["rotations"], "rotations");
+    for (const Json& name : json["frames"]) frames.push_back(name);
+  }
+  std::size_t frame(const std::string& name) const {
+    return static_cast<std::size_t>(std::find(frames.begin(), frames.end(), name) - frames.begin());
+  }
+  Eigen::Isometry3d pose(std::size_t row, std::size_t frame) const {
+    const std::size_t i = row * frames.size() + frame;
+    const double *p = &positions[3 * i], *q = &rotations[4 * i];
+    Eigen::Isometry3d out = Eigen::Isometry3d::Identity();
+    out.translate(Vec3(p[0], p[1], p[2]));
+    out.rotate(Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized());
+    return out;
+  }
+  const Json& named(const char* list, const std::string& name) const {
+    for (const Json& one : json[list])
+      if (one["name"] == name) return one;
+    throw std::out_of_range(name);
+  }
+  // [N, 3] of a flexible body, inertial axes.
+  Eigen::Matrix3Xd surface(std::size_t row, const Json& body) const {
+    const std::vector<double> vertices = unpack_array(body["vertices"], "v"),
+                              modes = unpack_array(body["modes"], "m"),
+                              coordinates = unpack_array(body["coordinates"], "c");
+    const auto N = static_cast<Eigen::Index>(vertices.size() / 3);
+    Eigen::Matrix3Xd out = Eigen::Map<const Eigen::Matrix3Xd>(vertices.data(), 3, N);
+    const std::size_t K = body["coordinates"]["shape"][1];
+    for (std::size_t k = 0; k < K; ++k)
+      out += coordinates[row * K + k] *
+             Eigen::Map<const Eigen::Matrix3Xd>(modes.data() + k * vertices.size(), 3, N);
+    const Eigen::Isometry3d pose = this->pose(row, body["frame"]);
+    return (pose.rotation() * out).colwise() + pose.translation();
+  }
+
+  Json json;
+  std::vector<double> times, positions, rotations;
+  std::vector<std::string> frames;
+};
+
+Result simulated(const System& system, SceneWriter& writer, SimulateOptions options) {
+  options.recorded = [&](const System& now, const State& state) { writer.add(now, state); };
+  return simulate(system, options);
+}
+
+constexpr const char* kMechanism = R"({ "liedyn": 1, "gravity": [0, 0, -9.81],
+  "bodies": {
+    "crank": { "type": "rigid", "mass": 2, "inertia": [0.01, 0.02, 0.025], "reference": [-0.1, 0, 0], "angular_velocity": [0, 0, 8] },
+    "rod": { "type": "rigid", "mass": 1, "inertia": [0.001, 0.02, 0.02], "position": [0.5, 0, 0], "velocity": "consistent" },
+    "ball": { "type": "rigid", "mass": 0.5, "inertia": [0.002, 0.002, 0.002], "position": [0.8, 0, 0], "on": "rod" } },
+  "joints": {
+    "hinge": { "type": "revolute", "between": ["ground", "crank"], "at": [0, 0, 0], "axis": [0, 1, 1] },
+    "pin": { "type": "spherical", "between": ["crank", "rod"], "at": [0.2, 0, 0] } },
+  "forces": { "spring": { "type": "spring_damper", "between": ["ground", "rod"], "points": [[1, 1, 1], [0.8, 0, 0]], "stiffness": 20 } },
+  "sensors": {
+    "tip": { "type": "position", "of": "rod", "at": [0.8, 0, 0] },
+    "crank_turned": { "type": "orientation", "of": "crank" },
+    "ball": { "type": "position", "of": "ball", "at": [0.8, 0.1, 0] },
+    "hinge_force": { "type": "reaction_force", "of": "hinge" },
+    "energy": { "type": "energy" } },
+  "simulation": { "end": 0.5, "step": 1e-3, "integrator": "generalized-alpha,rho=0.8", "initial": "project" } })";
+
+TEST(Scene, PosesAreWhatSensorsShowInEveryFormulation) {
+  for (const std::string formulation :
+       {"r3so3", "r3so3-spatial", "se3", "euler-parameters", "minimal", "auto"}) {
+    const System system = load_text(kMechanism, {}, formulation);
+    SceneWriter writer;
+    SimulateOptions options = default_options(system);
+    options.output_every = 5;
+    const Result result = simulated(system, writer, options);
+    const Read scene(writer.finish(result));
+    ASSERT_EQ(scene.times.size(), result.trajectory.rows()) << formulation;
+    EXPECT_EQ(scene.json["kind"], "motion");
+    const double size = scene.json["size"];
+    for (std::size_t row = 0; row < scene.times.size(); ++row) {
+      EXPECT_EQ(scene.times[row], result.trajectory.time(row));
+      for (const char* name : {"tip", "ball"}) {
+        const Json& channel = scene.named("channels", name);
+        const Vec3 at(channel["at"][0], channel["at"][1], channel["at"][2]);
+        const Vec3 shown = scene.pose(row, channel["frame"]) * at;
+        const auto sensed = result.trajectory.at(row, name);
+        EXPECT_LT((shown - Vec3(sensed[0], sensed[1], sensed[2])).norm(), 1e-4 * size)
+            << formulation << " " << name;
+      }
+      const auto turned = result.trajectory.at(row, "crank_turned");
+      const Eigen::Quaterniond q(turned[0], turned[1], turned[2], turned[3]);
+      EXPECT_LT(q.angularDistance(Eigen::Quaterniond(scene.pose(row, scene.frame("crank")).rotation())),
+                1e-4);
+      if (row == 0) continue;
+      // Signs follow each other.
+      for (std::size_t f = 0; f < scene.frames.size(); ++f) {
+        double product = 0;
+        for (std::size_t i = 0; i < 4; ++i)
+          product += scene.rotations[4 * (row * scene.frames.size() + f) + i] *
+                     scene.rotations[4 * ((row - 1) * scene.frames.size() + f) + i];
+        EXPECT_GT(product, 0);
+      }
+    }
+    const std::vector<double> energy = unpack_array(scene.named("channels", "energy")["values"], "energy");
+    EXPECT_NEAR(energy.back(), result.trajectory.last("energy")[0], 1e-5 * std::abs(energy.back()));
+    EXPECT_EQ(scene.json["summary"]["model"], result.summary.model);
+  }
+}
+
+TEST(Scene, PositionsHaveThirtyTwoBits) {
+  const System system = load("heavy_top");
+  SceneWriter writer;
+  const Result result = simulated(system, writer, default_options(system));
+  const Read scene(writer.finish(result));
+  for (std::size_t row = 0; row < scene.times.size(); ++row)
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(scene.positions[3 * row + static_cast<std::size_t>(i)],
+                static_cast<float>(result.trajectory.at(row, "position")[static_cast<std::size_t>(i)]));
+}
+
+TEST(Scene, JointsAndForcesHaveTheirPlaces) {
+  const System system = load_text(kMechanism);
+  std::vector<Diagnostic> findings;
+  SimulateOptions options = default_options(system);
+  const Read scene(model_scene(system, options, findings));
+  EXPECT_TRUE(findings.empty());
+  const Json& hinge = scene.named("joints", "hinge");
+  EXPECT_EQ(hinge["type"], "revolute");
+  EXPECT_EQ(hinge["bodies"], (Json{"ground", "crank"}));
+  EXPECT_EQ(hinge["frame"], -1);
+  EXPECT_NEAR(hinge["axis"][1], std::sqrt(0.5), 1e-6);
+  EXPECT_NEAR(hinge["axis"][2], std::sqrt(0.5), 1e-6);
+  const Json& pin = scene.named("joints", "pin");
+  EXPECT_EQ(pin["ends"][0]["frame"], scene.frame("crank"));
+  EXPECT_NEAR(pin["ends"][0]["at"][0], 0.2, 1e-6);
+  EXPECT_EQ(pin["ends"][1]["frame"], scene.frame("rod"));
+  EXPECT_NEAR(pin["ends"][1]["at"][0], -0.3, 1e-6);
+  const Json& spring = scene.named("forces", "spring");
+  EXPECT_EQ(spring["ends"][0]["frame"], -1);
+  EXPECT_EQ(spring["ends"][0]["at"], (Json{1.0, 1.0, 1.0}));
+  EXPECT_NEAR(spring["ends"][1]["at"][0], 0.3, 1e-6);
+  // What a reaction acts on.
+  EXPECT_EQ(scene.json["joints"].size(), 2U);
+}
+
+TEST(Scene, KeepsAtMostTheFramesAskedForAndTheEnd) {
+  const System system = load("heavy_top");
+  for (const long frames : {2, 7, 100, 999, 1001}) {
+    SceneWriter writer(frames);
+    const Result result = simulated(system, writer, default_options(system));
+    const Read scene(writer.finish(result));
+    EXPECT_LE(scene.times.size(), static_cast<std::size_t>(frames) + 1);
+    EXPECT_GE(2 * scene.times.size() + 2, static_cast<std::size_t>(frames));
+    EXPECT_EQ(scene.times.front(), 0);
+    EXPECT_EQ(scene.times.back(), 1);
+    // Rows still belong to their times.
+    for (std::size_t row = 0; row < scene.times.size(); ++row) {
+      const auto i = static_cast<std::size_t>(std::lround(scene.times[row] / 1e-3));
+      EXPECT_EQ(scene.positions[3 * row], static_cast<float>(result.trajectory.at(i, "position")[0]));
+    }
+  }
+}
+
+// A solid and a frame of beams with quadratic displacements, both bent by their weight.
+constexpr const char* kFlexible = R"({ "liedyn": 1, "gravity": [0, 0, -9.81],
+  "flexible": {
+    "arm": { "type": "brick", "size": [1, 0.05, 0.02], "divisions": [8, 2, 2], "position": [0.5, 0, 0], "young": 7e8, "poisson": 0.3,
+             "density": 2700, "modes": 6 },
+    "root": { "type": "interface", "of": "arm", "at": [0, 0, 0], "group": "x-" },
+    "bar": { "type": "rectangle", "from": [0, 1, 0], "to": [1, 1, 0.2], "elements": 6, "width": 0.02, "height": 0.01, "young": 7e9,
+             "density": 2700, "modes": 6, "geometric_stiffness": GEOMETRIC },
+    "foot": { "type": "interface", "of": "bar", "at": [0, 1, 0], "group": "start" } },
+  "joints": {
+    "hinge": { "type": "revolute", "between": ["ground", "root"], "at": [0, 0, 0], "axis": [0, 1, 0] },
+    "clamp": { "type": "fixed", "between": ["ground", "foot"], "at": [0, 1, 0] } },
+  "simulation": { "end": 0.1, "step": 2e-3, "integrator": "generalized-alpha,rho=0.5" } })";
+
+TEST(Scene, SurfacesOfFlexibleBodiesAreTheShapesOfVtkFiles) {
+  std::string text = kFlexible;
+  text.replace(text.find("GEOMETRIC"), 9, "\"on\"");
+  const System system = load_text(text);
+  SceneWriter writer;
+  std::vector<Shapes::Values> values;
+  Shapes shapes(system);
+  SimulateOptions options = default_options(system);
+  options.output_every = 10;
+  options.recorded = [&](const System& now, const State& state) {
+    writer.add(now, state);
+    values.push_back(shapes.at(state));
+  };
+  const Result result = simulate(system, options);
+  ASSERT_TRUE(result.summary.completed) << result.summary.failure;
+  const Read scene(writer.finish(result));
+  const double size = scene.json["size"];
+  const Json &arm = scene.named("bodies", "arm"), &bar = scene.named("bodies", "bar");
+  double bent = 0;
+  ASSERT_EQ(values.size(), scene.times.size());
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    const Eigen::Matrix3Xd& places = values[row].places;
+    bent = std::max(bent, values[row].displacements.colwise().norm().maxCoeff());
+    // Every vertex of the brick is a node.
+    const Eigen::Matrix3Xd skin = scene.surface(row, arm);
+    EXPECT_EQ(skin.cols(), 9 * 3 * 3 - 7);  // all but those inside
+    for (Eigen::Index i = 0; i < skin.cols(); ++i)
+      EXPECT_LT((places.colwise() - skin.col(i)).colwise().norm().minCoeff(), 1e-5 * size);
+    // The corners of a section are around its node.
+    const Eigen::Matrix3Xd walls = scene.surface(row, bar);
+    ASSERT_EQ(walls.cols(), (7 + 2) * 8);
+    for (Eigen::Index ring = 0; ring < 7; ++ring) {
+      const Vec3 middle = walls.middleCols(8 * ring, 8).rowwise().mean();
+      EXPECT_LT((places.colwise() - middle).colwise().norm().minCoeff(), 1e-5 * size);
+    }
+  }
+  EXPECT_GT(bent, 1e-3);
+  // Triangles close the surface: every edge belongs to two of them, in opposite directions, and the volume is that of the brick.
+  const std::vector<double> t = unpack_array(arm["triangles"], "t"), v = unpack_array(arm["vertices"], "v");
+  std::map<std::pair<int, int>, int> edges;
+  double volume = 0;
+  for (std::size_t i = 0; i < t.size(); i += 3) {
+    Vec3 corner[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      const int a = static_cast<int>(t[i + k]), b = static_cast<int>(t[i + (k + 1) % 3]);
+      edges[{std::min(a, b), std::max(a, b)}] += a < b ? 1 : -1;
+      for (int x = 0; x < 3; ++x)
+        corner[k][x] = v[3 * static_cast<std::size_t>(a) + static_cast<std::size_t>(x)];
+    }
+    volume += corner[0].dot(corner[1].cross(corner[2])) / 6;
+  }
+  for (const auto& [edge, balance] : edges) EXPECT_EQ(balance, 0);
+  EXPECT_NEAR(volume, 1 * 0.05 * 0.02, 1e-9);
+}
+
+SceneBody body_of(double mass, const Vec3& inertia, std::vector<Vec3> joints) {
+  SceneBody out;
+  out.mass = mass;
+  out.inertia = inertia.asDiagonal();
+  for (const Vec3& p : joints) out.attachments.push_back({p});
+  return out;
+}
+
+TEST(DerivedShapes, AreTheBodiesThatHaveTheInertia) {
+  using Type = SceneShape::Type;
+  // A ball: 2/5 m r^2.
+  std::vector<SceneShape> s = derived_shapes(body_of(2, Vec3::Constant(0.4 * 2 * 0.01), {}), 1);
+  ASSERT_EQ(s.size(), 1U);
+  EXPECT_EQ(s[0].type, Type::Sphere);
+  EXPECT_NEAR(s[0].radius(), 0.1, 1e-12);
+  // A box of 0.6 x 0.3 x 0.2.
+  const Vec3 edges(0.6, 0.3, 0.2), squares = edges.cwiseAbs2();
+  s = derived_shapes(body_of(3, 3.0 / 12 * (Vec3::Constant(squares.sum()) - squares), {}), 1);
+  ASSERT_EQ(s.size(), 1U);
+  EXPECT_EQ(s[0].type, Type::Box);
+  const Vec3 shown = (s[0].axes * Vec3(s[0].size[0], s[0].size[1], s[0].size[2])).cwiseAbs();
+  EXPECT_LT((shown - edges).norm(), 1e-9);
+  // A cylinder of radius 0.3 and length 0.5 about y.
+  const double J = 0.5 * 0.09, across = 0.25 * 0.09 + 0.25 / 12;
+  s = derived_shapes(body_of(1, {across, J, across}, {}), 1);
+  ASSERT_EQ(s.size(), 1U);
+  EXPECT_EQ(s[0].type, Type::Cylinder);
+  EXPECT_NEAR(s[0].radius(), 0.3, 1e-9);
+  EXPECT_NEAR(s[0].length(), 0.5, 1e-9);
+  EXPECT_NEAR(std::abs(s[0].axes.col(2).y()), 1, 1e-9);
+}
+
+TEST(DerivedShapes, ConnectJoints) {
+  using Type = SceneShape::Type;
+  // The heavy top: a disc of radius 0.25 on a thin rod to the pivot.
+  std::vector<SceneShape> s = derived_shapes(body_of(15, {0.234375, 0.46875, 0.234375}, {{0, -1, 0}}), 1);
+  ASSERT_EQ(s.size(), 2U);
+  EXPECT_EQ(s[0].type, Type::Cylinder);
+  EXPECT_NEAR(s[0].radius(), 0.25, 1e-9);
+  EXPECT_EQ(s[1].type, Type::Capsule);
+  EXPECT_NEAR(s[1].length(), 1, 1e-9);
+  EXPECT_NEAR(s[1].at.y(), -0.5, 1e-9);
+  // A slender bar between two joints is one rod from the one to the other.
+  s = derived_shapes(body_of(1, {1e-5, 1.0 / 12, 1.0 / 12}, {{-0.5, 0, 0}, {0.5, 0, 0}}), 2);
+  ASSERT_EQ(s.size(), 1U);
+  EXPECT_NEAR(s[0].length(), 1, 1e-9);
+  EXPECT_LT(s[0].radius(), 0.06);
+  // Three joints span a plate.
+  SceneBody coupler = body_of(1, {0, 0, 0.01}, {{0, 0, 0}, {0.4, 0, 0}, {0.2, 0.3, 0}});
+  coupler.in_plane = true;
+  s = derived_shapes(coupler, 1);
+  ASSERT_EQ(s.size(), 1U);
+  EXPECT_EQ(s[0].type, Type::Mesh);
+  // An inertia that stands for no body of this size does not hide the others.
+  for (const SceneShape& one : derived_shapes(body_of(1, {100, 100, 100}, {{0.1, 0, 0}}), 1))
+    EXPECT_LT(one.reach(), 1);
+}
+
+TEST(Scene, OfEveryShippedModelIsWholeAndOfItsSize) {
+  for (const std::string& name : model_names()) {
+    const System system = load(name);
+    std::vector<Diagnostic> findings;
+    const std::string text = model_scene(system, default_options(system), findings);
+    EXPECT_TRUE(findings.empty()) << name;
+    const Read scene(text);
+    const double extent = scene.json["extent"], size = scene.json["size"];
+    EXPECT_GT(extent, 0) << name;
+    EXPECT_TRUE(std::isfinite(size)) << name;
+    EXPECT_LE(size, 4 * extent) << name;  // twice to each side
+    for (const double x : scene.positions) EXPECT_TRUE(std::isfinite(x)) << name;
+    for (const Json& body : scene.json["bodies"]) {
+      if (body["kind"] == "rigid") {
+        EXPECT_FALSE(body["shapes"].empty()) << name << " " << body["name"];
+      }
+      if (!body.contains("shapes")) continue;
+      for (const Json& shape : body["shapes"])
+        for (const char* key : {"radius", "length"})
+          if (shape.contains(key)) {
+            EXPECT_GT(shape[key].get<double>(), 0) << name << " " << body["name"];
+            EXPECT_LE(shape[key].get<double>(), 2 * extent) << name << " " << body["name"];
+          }
+    }
+    EXPECT_EQ(text.find("nan"), text.find("nano")) << name;
+    EXPECT_TRUE(scene.json["warnings"].empty()) << name << scene.json["warnings"];
+  }
+}
+
+// The chunks of a .glb file, and the numbers of an accessor.
+struct Gltf {
+  explicit Gltf(const std::string& bytes) {
+    const auto word = [&](std::size_t at) {
+      std::uint32_t out = 0;
+      std::memcpy(&out, bytes.data() + at, 4);
+      return std::size_t{out};
+    };
+    EXPECT_EQ(bytes.substr(0, 4), "glTF");
+    EXPECT_EQ(word(4), 2U);
+    EXPECT_EQ(word(8), bytes.size());
+    const std::size_t size = word(12);
+    EXPECT_EQ(bytes.substr(16, 4), "JSON");
+    json = Json::parse(bytes.substr(20, size));
+    EXPECT_EQ(word(20 + size) + 28 + size, bytes.size());
+    data = bytes.substr(28 + size);
+    EXPECT_EQ(json["buffers"][0]["byteLength"], data.size());
+  }
+  std::vector<float> floats(std::size_t accessor) const {
+    const Json &a = json["accessors"][accessor],
+               &view = json["bufferViews"][a["bufferView"].get<std::size_t>()];
+    EXPECT_EQ(a["componentType"], 5126);
+    EXPECT_LE(view["byteOffset"].get<std::size_t>() + view["byteLength"].get<std::size_t>(), data.size());
+    std::vector<float> out(view["byteLength"].get<std::size_t>() / 4);
+    std::memcpy(out.data(), data.data() + view["byteOffset"].get<std::size_t>(), 4 * out.size());
+    return out;
+  }
+  Json json;
+  std::string data;
+};
+
+TEST(Gltf, AnimatesPosesAndModes) {
+  std::string text = kFlexible;
+  text.replace(text.find("GEOMETRIC"), 9, "\"off\"");
+  const System system = load_text(text);
+  SceneWriter writer;
+  SimulateOptions options = default_options(system);
+  options.output_every = 10;
+  const Result result = simulated(system, writer, options);
+  const std::string scene_text = writer.finish(result);
+  const Read scene(scene_text);
+  const Gltf gltf(gltf_of(scene_text));
+  int moved = 0, bent = 0;
+  for (const Json& channel : gltf.json["animations"][0]["channels"]) {
+    const Json& sampler = gltf.json["animations"][0]["samplers"][channel["sampler"].get<std::size_t>()];
+    const std::vector<float> times = gltf.floats(sampler["input"]), values = gltf.floats(sampler["output"]);
+    ASSERT_EQ(times.size(), scene.times.size());
+    EXPECT_EQ(times.front(), 0);
+    const std::string name = gltf.json["nodes"][channel["target"]["node"].get<std::size_t>()]["name"];
+    if (channel["target"]["path"] == "translation") {
+      ++moved;
+      for (std::size_t row = 0; row < times.size(); ++row)
+        for (std::size_t i = 0; i < 3; ++i)
+          EXPECT_EQ(
+              values[3 * row + i],
+              static_cast<float>(scene.positions[3 * (row * scene.frames.size() + scene.frame(name)) + i]));
+    }
+    if (channel["target"]["path"] == "weights") {
+      ++bent;
+      const Json& body = scene.named("bodies", name.substr(0, name.find(' ')));
+      const std::vector<double> coordinates = unpack_array(body["coordinates"], "c");
+      ASSERT_EQ(values.size(), coordinates.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        EXPECT_EQ(values[i], static_cast<float>(coordinates[i]));
+    }
+  }
+  EXPECT_EQ(moved, static_cast<int>(scene.frames.size()));
+  EXPECT_EQ(bent, 2);
+  EXPECT_THROW(gltf_of("{}"), InputError);
+  EXPECT_THROW(gltf_of("no scene"), InputError);
+}
+
+class Pages : public testing::Test {
+ protected:
+  Pages() {
+    std::filesystem::create_directories(directory_);
+    std::ofstream(file("template.html")) << "<html><body>\n<!--liedyn-scene-->\n<p>after</p></body></html>";
+    setenv("LIEDYN_VIEWER", file("template.html").c_str(), 1);
+  }
+  ~Pages() override {
+    unsetenv("LIEDYN_VIEWER");
+    std::filesystem::remove_all(directory_);
+  }
+  std::string file(const std::string& name) const { return (directory_ / name).string(); }
+  static std::string text_of(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::filesystem::path directory_ = std::filesystem::path(testing::TempDir()) / "liedyn_scene_pages";
+};
+
+TEST_F(Pages, HoldScenesThatNoNameCanLeave) {
+  const std::string scene = R"({"format":"liedyn scene 1","title":"</script><script>alert(1)</script><!--"})";
+  const std::string page = scene_page({scene, R"({"format":"liedyn scene 1","title":"b"})"});
+  EXPECT_EQ(page.find("alert(1)</script>"), std::string::npos);
+  EXPECT_EQ(page.find("<!--"), std::string::npos);
+  EXPECT_NE(page.find("<script type=\"application/json\" id=\"liedyn-scene\">{"), std::string::npos);
+  EXPECT_NE(page.find("<script type=\"application/json\" id=\"liedyn-scene-2\">{"), std::string::npos);
+  EXPECT_NE(page.find("<p>after</p>"), std::string::npos);
+  write_whole(file("page.html"), page);
+  EXPECT_EQ(Json::parse(read_scene(file("page.html"))), Json::parse(scene));
+  EXPECT_FALSE(std::filesystem::exists(file("page.html.part")));
+}
+
+TEST_F(Pages, AreRefusedWhereTheyCannotBe) {
+  EXPECT_THROW(check_page_output(file("no_folder/page.html")), InputError);
+  EXPECT_THROW(check_page_output(directory_.string()), InputError);
+  EXPECT_NO_THROW(check_page_output(file("new.html")));
+  EXPECT_FALSE(std::filesystem::exists(file("new.html")));
+  EXPECT_FALSE(std::filesystem::exists(file("new.html.part")));
+  std::ofstream(file("other.html")) << "<html></html>";
+  EXPECT_THROW(read_scene(file("other.html")), InputError);
+  std::ofstream(file("other.json")) << R"({"format": "other"})";
+  EXPECT_THROW(read_scene(file("other.json")), InputError);
+  EXPECT_THROW(read_scene(file("absent.json")), InputError);
+  setenv("LIEDYN_VIEWER", file("other.html").c_str(), 1);
+  EXPECT_THROW(scene_page({"{}"}), InputError);
+  setenv("LIEDYN_VIEWER", file("absent.html").c_str(), 1);
+  EXPECT_THROW(scene_page({"{}"}), InputError);
+}
+
+}  // namespace
+}  // namespace liedyn
