@@ -19,7 +19,8 @@ void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_fi
   // "rod.modes1" belongs to "rod". Names of parts of sub-models have dots of their own.
   std::string_view owner = word;
   const auto find_owner = [&] {
-    return std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == owner; });
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const Entry& entry) { return entry.name == owner; });
   };
   auto body = find_owner();
   while (body == entries.end() && owner.find('.') != std::string_view::npos) {
