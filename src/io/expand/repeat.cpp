@@ -26,7 +26,12 @@ class Repeater {
   void run() {
     read_arguments();
     const Item* blocks = root_.find("repeat");
-    if (blocks == nullptr) return;
+    if (blocks == nullptr) {
+      if (!names_.empty())
+        findings_.add("arguments", "there is no generator and no \"repeat\" that takes arguments", {},
+                      arguments_origin_);
+      return;
+    }
     const Item list = *blocks;
     root_.erase("repeat");
     collect_names();
@@ -37,6 +42,7 @@ class Repeater {
   void read_arguments() {
     Item* arguments = root_.find("arguments");
     if (arguments == nullptr) return;
+    arguments_origin_ = arguments->origin;
     if (!arguments->is(JsonType::Object))
       return findings_.expected("arguments", "numbers by name", *arguments);
     for (const Item& argument : arguments->items) {
@@ -272,6 +278,7 @@ class Repeater {
   std::string signature_;  // the names in one string
   std::unordered_map<std::string, Expression> parsed_;
   std::unordered_map<std::string, std::unordered_set<std::string>> taken_;  // names by section
+  int arguments_origin_ = 0;
   double copies_ = 0;
   std::size_t values_made_ = 0;
   bool stopped_ = false;

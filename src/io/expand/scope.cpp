@@ -28,8 +28,8 @@ TermMatrix about(const Term3& n, const Term& angle) {
 
 }  // namespace
 
-Scope::Scope(const Item& root, std::vector<Assignment>& assignments, Findings& findings)
-    : assignments_(assignments), findings_(findings) {
+Scope::Scope(const Item& root, const std::vector<Assignment>& assignments, Findings& findings)
+    : findings_(findings) {
   const Item* parameters = root.find("parameters");
   if (parameters == nullptr || !parameters->is(JsonType::Object)) return;
   for (const Item& parameter : parameters->items) {
@@ -47,12 +47,6 @@ Scope::Scope(const Item& root, std::vector<Assignment>& assignments, Findings& f
 }
 
 std::optional<Term> Scope::term(const Item& item, const std::string& path) {
-  std::optional<double> assigned;
-  std::erase_if(assignments_, [&](const Assignment& a) {
-    if (a.path == path) assigned = a.value;
-    return a.path == path;
-  });
-  if (assigned) return Term(*assigned);
   if (item.is(JsonType::Number)) return Term(item.number);
   if (!item.is(JsonType::String)) {
     findings_.expected(path, "a number or an expression of parameters", item);

@@ -15,9 +15,9 @@ namespace liedyn {
 class Scope {
  public:
   // The parameters of the outermost object, with the values that are set from outside.
-  Scope(const Item& root, std::vector<Assignment>& assignments, Findings& findings);
+  Scope(const Item& root, const std::vector<Assignment>& assignments, Findings& findings);
 
-  // A number or an expression of parameters; none, with a finding, otherwise. A value set for its path takes its place.
+  // A number or an expression of parameters; none, with a finding, otherwise.
   std::optional<Term> term(const Item& item, const std::string& path);
   // Several of them: an array of `count`.
   std::optional<std::vector<Term>> terms(const Item& item, std::size_t count, const std::string& path);
@@ -32,7 +32,6 @@ class Scope {
   Findings& findings() { return findings_; }
 
  private:
-  std::vector<Assignment>& assignments_;
   Findings& findings_;
   VariableNames names_;
   std::vector<double> values_;

@@ -360,6 +360,105 @@ TEST(Repeat, MakesTheChain) {
   }
 }
 
+// The other models that are made by functions: what the blocks compute differs by round-off at most, since a compiler may contract a product and a sum.
+TEST(Repeat, MakesRingsAndNets){
+    const std::string ring =
+        R"({ "liedyn": 1, "arguments": { "links": 10 }, "gravity": [0, 0, -9.81], "repeat": [
+    { "let": { "angle": "2*pi/links", "radius": "0.5/sin(angle/2)"},
+    "repeat" : [
+      {
+        "for" : {"i" : [ 1, "links" ]},
+        "let" : {
+          "a" : "angle*(i - 1)",
+          "b" : "angle*mod(i, links)",
+          "x0" : "radius*(1 - cos(a))",
+          "y0" : "radius*sin(a)",
+          "x1" : "radius*(1 - cos(b))",
+          "y1" : "radius*sin(b)"
+        },
+        "bodies" : {
+          "link{i}" : {
+            "type" : "rigid",
+            "mass" : 1,
+            "inertia" : [ 0.01, 0.1, 0.1 ],
+            "position" : [ "{(x0 + x1)/2}", "{(y0 + y1)/2}", 0 ],
+            "orientation" : {"rotation_vector" : [ 0, 0, "{atan2(y1 - y0, x1 - x0)}" ]}
+          }
+        }
+      },
+      {"joints" : {"hold" : {"type" : "spherical", "between" : [ "ground", "link1" ], "at" : [ 0, 0, 0 ]}}}, {
+        "for" : {"i" : [ 1, "links" ]},
+        "let" : {"b" : "angle*mod(i, links)"},
+        "joints" : {
+          "j{i}" : {
+            "type" : "spherical",
+            "between" : [ "link{i}", "link{mod(i, links) + 1}" ],
+            "at" : [ "{radius*(1 - cos(b))}", "{radius*sin(b)}", 0 ]
+          }
+        }
+      },
+      {
+        "let" : {"f" : "floor((links + 1)/2)", "s" : "floor((links + 3)/4)"},
+        "sensors" : {
+          "far" : {
+            "type" : "position",
+            "of" : "link{f}",
+            "at" : [ "{radius*(1 - cos(angle*f))}", "{radius*sin(angle*f)}", 0 ]
+          },
+          "side" : {
+            "type" : "position",
+            "of" : "link{s}",
+            "at" : [ "{radius*(1 - cos(angle*s))}", "{radius*sin(angle*s)}", 0 ]
+          }
+        }
+      }
+    ]
+} ]
+})";
+  const std::string net = R"({ "liedyn": 1, "arguments": { "rows": 4, "columns": 3 }, "gravity": [0, 0, -9.81], "repeat": [
+    { "for": { "c": [1, "columns"], "k": [1, "rows"] },
+      "let": { "x": "0.8*(k - 1)", "y": "0.6*c + where(mod(c + k, 2) == 1, 0.3, -0.3)", "u": "0.8*k", "v": "0.6*c + where(mod(c + k, 2) == 0, 0.3, -0.3)"
+}
+, "bodies" : {
+  "link{c}_{k}" : {
+    "type" : "rigid",
+             "mass" : 1,
+             "inertia" : [ 0.01, 0.1, 0.1 ],
+                         "position" : [ "{(x + u)/2}", "{(y + v)/2}", 0 ],
+                                      "orientation" : {
+      "rotation_vector" : [ 0, 0, "{atan2(v - y, u - x)}" ]
+    }
+  }
+}
+},
+    { "for": { "c": [1, "columns"] }, "repeat": [
+      { "joints": { "j{c}_1": { "type": "spherical", "between": ["ground", "link{c}_1"], "at": [0, "{0.6*c + where(mod(c, 2) == 0, 0.3, -0.3)}", 0] } } },
+      { "for": { "k": [2, "rows"] },
+        "joints": { "j{c}_{k}": { "type": "spherical", "between": ["link{c}_{k - 1}", "link{c}_{k}"], "at": ["{0.8*(k - 1)}", "{0.6*c + where(mod(c + k, 2) == 1, 0.3, -0.3)}", 0] } } } ] },
+    { "for": { "c": [1, "columns - 1"], "k": [1, "rows"] }, "if": "mod(c + k, 2) == 0",
+      "joints": { "knot{c}_{k}": { "type": "spherical", "between": ["link{c}_{k}", "link{c + 1}_{k}"], "at": ["{0.8*k}", "{0.6*c + 0.3}", 0] } } },
+    { "let": { "m": "floor((columns + 1)/2)" },
+      "sensors": { "corner": { "type": "position", "of": "link{columns}_{rows}", "at": ["{0.8*rows}", "{0.6*columns + where(mod(columns + rows, 2) == 0, 0.3, -0.3)}", 0] },
+                   "middle": { "type": "position", "of": "link{m}_{rows}", "at": ["{0.8*rows}", "{0.6*m + where(mod(m + rows, 2) == 0, 0.3, -0.3)}", 0] } } } ]
+})";
+  for (const auto& [text, generated] : {std::pair(ring, R"({"liedyn": 1, "generator": "ring", "arguments": {"links": 10}})"),
+                                        std::pair(net, R"({"liedyn": 1, "generator": "net", "arguments": {"rows": 4, "columns": 3}})")}) {
+  const Params p(std::make_shared<const Description>(read(text))),
+      q(std::make_shared<const Description>(read(generated)));
+  ASSERT_EQ(p.size(), q.size());
+  int different = 0;
+  for (int i = 0; i < q.size(); ++i) {
+    const double a = p.get(p.find(q.path(i))), b = q.get(i);
+    EXPECT_NEAR(a, b, 1e-15 * (1 + std::abs(b))) << q.path(i);
+    different += a != b ? 1 : 0;
+  }
+  fmt::print("  {} of {} numbers differ by round-off\n", different, q.size());
+  for (const Section section : kSections)
+    for (std::size_t i = 0; i < q.description().entries(section).size(); ++i)
+      EXPECT_EQ(p.description().entries(section)[i].name, q.description().entries(section)[i].name);
+}
+}
+
 TEST(Repeat, NestsAndSkips) {
   const Description d = read(R"({ "liedyn": 1, "parameters": { "pitch": 2 }, "repeat": [
     { "for": { "c": [1, 3], "k": [4, 2, -1] }, "let": { "s": "c + k" }, "if": "mod(s, 2) == 0",
