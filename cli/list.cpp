@@ -9,6 +9,7 @@
 #include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/integrators/integrator.h"
+#include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/number_paths.h"
@@ -86,6 +87,20 @@ std::string unit_of_kind(Section section, const Kind& kind) {
   return {};
 }
 
+void list_kind(const Kind& kind, const std::string& unit) {
+  fmt::print("  {:<22} {}{}\n", kind.type, unit, kind.summary);
+  for (const Field& field : kind.fields) {
+    const std::string own = field.unit.empty() ? "" : fmt::format(" [{}]", field.unit);
+    fmt::print("    {:<20} {}{}, {}. {}\n", field.name, type_name(field), own, presence(field),
+               full_summary(field));
+  }
+}
+
+void list_shapes() {
+  fmt::print("shapes of bodies\n");
+  for (const Kind& kind : shape_kinds()) list_kind(kind, "");
+}
+
 // Those of the types given; all if there are none.
 void list_elements(const std::vector<std::string>& types) {
   std::vector<std::string> known;
@@ -100,12 +115,7 @@ void list_elements(const std::vector<std::string>& types) {
     for (const Kind& kind : kinds(section)) {
       if (!types.empty() && std::find(types.begin(), types.end(), kind.type) == types.end()) continue;
       if (std::exchange(first, false)) fmt::print("{}\n", section_name(section));
-      fmt::print("  {:<22} {}{}\n", kind.type, unit_of_kind(section, kind), kind.summary);
-      for (const Field& field : kind.fields) {
-        const std::string unit = field.unit.empty() ? "" : fmt::format(" [{}]", field.unit);
-        fmt::print("    {:<20} {}{}, {}. {}\n", field.name, type_name(field), unit, presence(field),
-                   full_summary(field));
-      }
+      list_kind(kind, unit_of_kind(section, kind));
     }
   }
 }
@@ -159,6 +169,7 @@ void add_list(CLI::App& program, int& exit_code) {
   };
   add("models", "Shipped models", &list_models);
   add("integrators", "Integrators with their options", &list_integrators);
+  add("shapes", "Shapes of bodies with their dimensions", &list_shapes);
   CLI::App& elements = *command.add_subcommand(
       "elements", "Bodies, joints, forces and sensors with their fields, units and defaults");
   const auto types = std::make_shared<std::vector<std::string>>();

@@ -71,6 +71,7 @@ from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model
 from liedyn.optimum import Optimum, optimize
 from liedyn.result import Result, load_result
+from liedyn.shapes import box, capsule, cone, cylinder, ellipsoid, extrusion, mesh, rod, sphere, tube
 from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import models
 from liedyn.stepping import Simulation
@@ -107,8 +108,14 @@ __all__ = [
     "View",
     "analyze_integrator",
     "assemble",
+    "box",
+    "capsule",
+    "cone",
     "converge",
+    "cylinder",
     "elements",
+    "ellipsoid",
+    "extrusion",
     "formulations",
     "gradient",
     "integrators",
@@ -116,12 +123,16 @@ __all__ = [
     "linearize",
     "load",
     "load_result",
+    "mesh",
     "models",
     "modes",
     "optimize",
     "parameters",
+    "rod",
     "run",
     "sensitivity",
+    "sphere",
     "static",
     "sweep",
+    "tube",
 ]

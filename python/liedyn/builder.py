@@ -16,7 +16,7 @@ from liedyn import _liedyn, matrices, tree
 from liedyn.arguments import FILE, assignments, check, is_number, shown
 from liedyn.errors import Diagnostic, InputError, caller
 from liedyn.expressions import Expression, t
-from liedyn.handles import NAME, SYMBOL, Body, Handle, Owner, Parameter, Symbol, Table, of_section
+from liedyn.handles import NAME, SYMBOL, Body, Handle, Owner, Parameter, SubModel, Symbol, Table, of_section
 from liedyn.kinds import EXPRESSIONS, Argument, Kind, arguments_of, kinds, several, singular, with_methods
 from liedyn.model import Model
 from liedyn.model_text import parsed, with_files_from, written
@@ -164,6 +164,48 @@ class _Methods(Document, Owner):
         for key in ("generator", "arguments"):
             self._known[key] = Place(*place, call)
 
+    def add(
+        self,
+        model: Builder | str | os.PathLike | Mapping[str, Any],
+        name: str,
+        *,
+        at: Any = None,
+        rotation: Any = None,
+        set: Mapping[str, Any] | None = None,
+    ) -> SubModel:
+        """Another model as a part of this one: a `Builder`, the name of a file, or a dict. Its parts have `name` before theirs, left.knee; what it
+        gives in inertial axes is moved by `at` and turned by `rotation`. `set` gives its parameters values or expressions of this model.
+
+        >>> left = m.add("leg.json", name="left", at=[0, 0.2, 0], set={"length": 0.5 * size})
+        >>> m.revolute("hip", torso, left["thigh"], at=[0, 0.2, 0], axis=[0, 1, 0])
+        """
+        place, call = self._begin("add", name)
+        self._check_name(place, call, "models", name, SYMBOL, "letters, digits and underscores")
+        entry: dict[str, Any] = {}
+        here = Path(self._known.file).absolute().parent if self._known.file else Path.cwd()
+        if isinstance(model, _Methods):
+            if matrices.has_matrices(model._content()):
+                raise self._error(place, call, f"models.{name}", "model", Problem("has matrices in memory", "save() it and give the file"))
+            inside = model.to_dict()
+            there = Path(model._known.file).absolute().parent if model._known.file else Path.cwd()
+            entry["model"] = with_files_from(inside, there, here) if there != here else inside
+        elif isinstance(model, Mapping):
+            entry["model"] = _plain_copy(model)
+        elif isinstance(model, (str, os.PathLike)):
+            entry["file"] = os.fspath(model)
+        else:
+            problem = Problem(f"expected a Builder, the name of a file or a dict, got {shown(model)}")
+            raise self._error(place, call, f"models.{name}", "model", problem)
+        for key, value in (("at", at), ("rotation", rotation), ("set", set)):
+            if value is None:
+                continue
+            try:
+                entry[key] = self._plain(value)
+            except Problem as problem:
+                raise self._error(place, call, f"models.{name}.{key}", key + problem.part, problem) from None
+        self._store("models", name, entry, place, call)
+        return SubModel(self, "models", name)
+
     @property
     def name(self) -> str:
         """Of the model; that of its file, or "model", if none was given."""
@@ -258,7 +300,7 @@ class _Methods(Document, Owner):
         else:
             message = f"expected the name of a file, the text of a model or a dict, got {shown(source)}"
             raise InputError([Diagnostic("", 0, "source", message)])
-        parts = {section: content[section] for section in ("parameters", "tables", "simulation", *_SECTIONS) if section in content}
+        parts = {section: content[section] for section in ("parameters", "tables", "models", "simulation", *_SECTIONS) if section in content}
         for section in _SECTIONS:
             if isinstance(parts.get(section), dict):
                 parts |= {f"{section}.{name}": entry for name, entry in parts[section].items()}
@@ -410,6 +452,8 @@ class _Methods(Document, Owner):
         if complete:
             # What is wrong is not missing as well, nor what an unknown argument is meant to be.
             meant = {nearest(word, kind.arguments) for word in given if kind.argument(word) is None}
+            if kind.section == "bodies" and (given.get("shape") is not None or given.get("shapes") is not None):
+                meant |= {"mass", "inertia"}  # which follow from the shapes
             for argument in kind.arguments.values():
                 if argument.required and given.get(argument.keyword, given.get(argument.key)) is None and argument.keyword not in meant:
                     unit = f" in {argument.unit}" if argument.unit else ""
@@ -453,8 +497,14 @@ class _Methods(Document, Owner):
         if owner is not self:
             raise Problem(f"'{name}' belongs to another model", f"of this one it would be .{section}[{name!r}]")
         base = name.partition(".")[0].partition("[")[0] if section in ("beams", "flexible") else name
-        if base not in self._names(section) and (section, name) != ("bodies", "ground"):
-            raise Problem(f"'{name}' is no longer in the model")
+        if base in self._names(section) or (section, name) == ("bodies", "ground"):
+            return
+        first, _, rest = name.partition(".")
+        if rest and first in self._names("models"):  # a part of a sub-model
+            return
+        if section == "bodies" and rest in self._names("bodies").get(first, {}).get("frames", {}):
+            return
+        raise Problem(f"'{name}' is no longer in the model")
 
     def _plain(self, value: Any, depth: int = 0) -> Any:
         """A value as JSON holds it: expressions and parts of the model by name, arrays as lists, functions traced."""
@@ -511,7 +561,7 @@ class _Methods(Document, Owner):
 
     def _use(self, owner: Any, section: str, name: str) -> None:
         self._check_owned(owner, section, name)
-        if not SYMBOL.fullmatch(name):
+        if not all(SYMBOL.fullmatch(part) for part in name.split(".")):
             raise Problem(f"'{name}' cannot be named in an expression", "names in expressions have no hyphens")
         for other in _HIDDEN_BY.get(section, ()):
             if name in self._names(other):

@@ -79,6 +79,12 @@ class Element(Handle):
 class Body(Element):
     """A rigid body, a point mass, a node of a beam or the ground."""
 
+    def frame(self, name: str) -> Body:
+        """One of its named frames, which may stand wherever a body and a location are given."""
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise refused(self._name, f"expected the name of a frame, got {shown(name)}")
+        return Body(self._owner, self._section, f"{self._name}.{name}")
+
 
 class Line(Element):
     """A beam: `wing.start`, `wing.end`, `wing.node(1)` and `wing[0.5]`, at this fraction of its length, are bodies."""
@@ -119,6 +125,45 @@ class FlexibleBody(Line):
 
 class Joint(Element):
     """A joint."""
+
+
+class SubModel(Handle):
+    """A model in a model: `left["foot"]` is its body, `left.joint("knee")`, `left.sensor("angle")` and `left.parameter("length")` are other parts."""
+
+    def __getitem__(self, name: str) -> Body:
+        return self._part("bodies", name)
+
+    def joint(self, name: str) -> Joint:
+        return self._part("joints", name)
+
+    def force(self, name: str) -> Force:
+        return self._part("forces", name)
+
+    def state(self, name: str) -> State:
+        return self._part("states", name)
+
+    def sensor(self, name: str) -> Sensor:
+        return self._part("sensors", name)
+
+    def parameter(self, name: str) -> Parameter:
+        return self._part("parameters", name)
+
+    def _part(self, section: str, name: str) -> Any:
+        if not isinstance(name, str) or not all(map(NAME.fullmatch, name.split("."))):
+            raise refused(self._name, f"expected the name of a part, got {shown(name)}")
+        return of_section(self._owner, section, f"{self._name}.{name}")
+
+    def __iter__(self) -> Any:
+        raise refused(self._name, "a sub-model is no list")
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What the model file will hold for it. A copy."""
+        return self._owner._fields("models", self._name)
+
+    def remove(self) -> None:
+        """Takes it out of the model."""
+        self._owner._remove("models", self._name)
 
 
 class Force(Element):
@@ -246,7 +291,7 @@ class Table(Handle):
 
 HANDLES: dict[str, type] = {
     "bodies": Body, "beams": Beam, "flexible": FlexibleBody, "joints": Joint, "forces": Force, "states": State, "sensors": Sensor,
-    "parameters": Parameter, "tables": Table,
+    "parameters": Parameter, "tables": Table, "models": SubModel,
 }  # fmt: skip
 """By section of the model file."""
 

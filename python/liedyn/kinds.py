@@ -48,6 +48,9 @@ FORMS: dict[str, Form] = {
 """By type of the field. A type that is not here may be anything; the program checks it when the model is compiled."""
 
 ANYTHING = Form("a value")
+SHAPE = Form("a shape, ld.box(...)", "dict[str, Any]")
+SHAPES = Form("a list of shapes", "Sequence[dict[str, Any]]")
+FRAMES = Form("frames by name", "dict[str, Any]")
 EXPRESSION = Form("a number or an expression", "Number")
 EXPRESSIONS = Form("a number, an expression or a list of them", "Number | Sequence[Number]")  # in model files between semicolons
 
@@ -150,6 +153,20 @@ def arguments_of(fields: Mapping[str, _liedyn.Field]) -> dict[str, Argument]:
     return out
 
 
+def _of_bodies() -> dict[str, Argument]:
+    """What bodies have besides the fields of their type: the program writes it out before it reads a model file."""
+
+    def argument(key: str, form: Form, summary: str, unit: str = "", type_: str = "") -> Argument:
+        return Argument(key, key, type_, form, False, None, (), unit, summary, False, False, False)
+
+    return {
+        "shape": argument("shape", SHAPE, "It gives mass, inertia and reference if these are not given, and is drawn."),
+        "shapes": argument("shapes", SHAPES, "Several of them."),
+        "density": argument("density", FORMS["Number"], "Density of those shapes that have neither density nor mass.", "kg/m^3", "Number"),
+        "frames": argument("frames", FRAMES, 'Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.'),
+    }
+
+
 def singular(section: str) -> str:
     """ "bodies" -> "body", "joints" -> "joint"."""
     return section[:-3] + "y" if section.endswith("ies") else section.removesuffix("s")
@@ -166,6 +183,8 @@ def kinds(taken: frozenset[str] = frozenset()) -> dict[str, Kind]:
             unique = occurrences[type_] == 1 and type_ not in taken and not keyword.iskeyword(type_)
             method = type_ if unique else f"{type_}_{singular(section)}"
             arguments = arguments_of(kind.fields)
+            if section == "bodies":
+                arguments |= _of_bodies()
             first = next(iter(arguments.values()), None)
             positional = first if first is not None and first.required and first.form.sections else None
             out[method] = Kind(section, type_, method, kind.summary, arguments, positional)

@@ -66,7 +66,7 @@ def written(content: Mapping[str, Any]) -> str:
 
 
 def with_files_from(content: Mapping[str, Any], here: Path, there: Path) -> dict[str, Any]:
-    """The model with names of files that are right from another folder: of tables, meshes and matrices."""
+    """The model with names of files that are right from another folder: of tables, meshes, matrices and sub-models."""
 
     def moved(name: Any) -> Any:
         if not isinstance(name, str) or os.path.isabs(name):
@@ -75,10 +75,22 @@ def with_files_from(content: Mapping[str, Any], here: Path, there: Path) -> dict
 
     def walk(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: moved(item) if key == "table" and isinstance(item, str) else walk(item) for key, item in value.items()}
+            names_file = {"table"} | ({"file"} if value.get("type") == "mesh" else set())  # functions of time, shapes
+            return {key: moved(item) if key in names_file and isinstance(item, str) else walk(item) for key, item in value.items()}
         return [walk(item) for item in value] if isinstance(value, list) else value
 
-    out = {key: walk(value) for key, value in content.items()}
+    # Models in the model: files are named in them, or beside a file.
+    models = content.get("models", {})
+    inner = {key: value for key, value in content.items() if key != "models"}
+    out = {key: walk(value) for key, value in inner.items()}
+    if isinstance(models, dict) and models:
+        out["models"] = {}
+        for name, entry in models.items():
+            if isinstance(entry, dict):
+                entry = entry | ({"file": moved(entry["file"])} if "file" in entry else {})
+                if isinstance(entry.get("model"), dict):
+                    entry["model"] = with_files_from(entry["model"], here, there)
+            out["models"][name] = entry
     for section, keys in (("tables", ("file",)), ("flexible", ("file", *matrices.KEYS))):
         for entry in out.get(section, {}).values():
             if isinstance(entry, dict):

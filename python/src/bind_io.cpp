@@ -1,5 +1,6 @@
 #include "bind.h"
 #include "liedyn/io/configuration_file.h"
+#include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/packed_array.h"
@@ -103,6 +104,12 @@ void bind_io(py::module_& m) {
     py::dict out;
     for (const Generator& generator : generators())
       out[py::cast(generator.name)] = py::make_tuple(generator.summary, fields(generator.arguments));
+    return out;
+  });
+  m.def("shapes", [fields] {  // types of shapes: a summary and the keys, by name
+    py::dict out;
+    for (const Kind& kind : shape_kinds())
+      out[py::cast(kind.type)] = py::make_tuple(kind.summary, fields(kind.fields));
     return out;
   });
   m.def("model_keys", [] {

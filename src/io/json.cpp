@@ -166,11 +166,7 @@ class JsonBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   std::size_t lookahead() const { return progress_.just_after_line_break() ? 1 : 0; }
 
-  Slice store(const std::string& text) {
-    const auto offset = static_cast<std::uint32_t>(document_.strings_.size());
-    document_.strings_ += text;
-    return {offset, static_cast<std::uint32_t>(text.size())};
-  }
+  Slice store(const std::string& text) { return document_.store(text); }
 
   Node& add(JsonType type) {
     if (!open_.empty()) ++document_.nodes_[open_.back()].size;
@@ -258,6 +254,36 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& file)
                                  &builder))
     throw InputError({builder.error()});
   return document;
+}
+
+JsonDocument::Slice JsonDocument::store(std::string_view text) {
+  const auto offset = static_cast<std::uint32_t>(strings_.size());
+  strings_ += text;
+  return {offset, static_cast<std::uint32_t>(text.size())};
+}
+
+std::uint32_t JsonDocument::open(JsonType type, std::string_view key, int line) {
+  add(type, key, 0, line);
+  nodes_.back().size = 0;
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+// The values directly in it are counted as they are closed.
+void JsonDocument::close(std::uint32_t opened) {
+  const auto end = static_cast<std::uint32_t>(nodes_.size());
+  nodes_[opened].end = end;
+  for (std::uint32_t i = opened + 1; i < end; i = nodes_[i].end) ++nodes_[opened].size;
+}
+
+void JsonDocument::add(JsonType type, std::string_view key, double number, int line) {
+  const auto index = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back(
+      {{.number = number}, store(key), static_cast<std::uint32_t>(line), index + 1, type, false});
+}
+
+void JsonDocument::add_text(std::string_view key, std::string_view text, int line) {
+  add(JsonType::String, key, 0, line);
+  nodes_.back().text = store(text);
 }
 
 std::string_view describe(JsonType type) {

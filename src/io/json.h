@@ -61,6 +61,12 @@ class JsonDocument {
   // Keys given twice in an object. Only the first is in the tree.
   const std::vector<Diagnostic>& duplicates() const { return duplicates_; }
 
+  // A document that the program makes: its values one after the other. Keys of an object must differ.
+  std::uint32_t open(JsonType type, std::string_view key, int line);  // an array or object
+  void close(std::uint32_t opened);                                   // what open() gave
+  void add(JsonType type, std::string_view key, double number, int line);
+  void add_text(std::string_view key, std::string_view text, int line);
+
  private:
   friend class JsonValue;
   friend class JsonBuilder;
@@ -83,6 +89,7 @@ class JsonDocument {
 
   const Node& node(std::uint32_t index) const { return nodes_[index]; }
   std::string_view text(Slice slice) const { return {strings_.data() + slice.offset, slice.length}; }
+  Slice store(std::string_view text);
 
   std::vector<Node> nodes_;
   std::string strings_;

@@ -15,6 +15,7 @@
 #include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/integrators/integrator.h"
+#include "liedyn/io/expand/expand.h"
 #include "liedyn/io/generators/list.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/model_format.h"
@@ -38,8 +39,11 @@ const auto field_name = [](const Field& field) -> std::string_view { return fiel
 
 class ModelReader {
  public:
-  ModelReader(const JsonDocument& document, std::string file, std::vector<Assignment>& assignments)
+  // `expanded`: parts of sub-models have names with dots.
+  ModelReader(const JsonDocument& document, std::string file, std::vector<Assignment>& assignments,
+              bool expanded = false)
       : root_(document.root()),
+        expanded_(expanded),
         file_(std::move(file)),
         assignments_(assignments),
         tables_(file_),
@@ -108,6 +112,13 @@ class ModelReader {
                "this program reads no other version");
   }
 
+  // Only the program makes names with dots, left.knee of the sub-model left.
+  void check_dots(std::string_view section, JsonValue entry) {
+    if (expanded_ || entry.key().find('.') == std::string_view::npos) return;
+    finding(fmt::format("{}.{}", section, excerpt(entry.key(), 80)), "expected a name without dots",
+            "names with dots are those of sub-models and of parts of beams", entry.line());
+  }
+
   std::string text_of(std::string_view key, std::string otherwise) {
     const JsonValue value = root_.find(key);
     if (!value) return otherwise;
@@ -134,6 +145,7 @@ class ModelReader {
       if (const JsonValue names = root_.find(section); names && names.is(JsonType::Object))
         for (JsonValue value : names) tables_.add_variable(value.key());
     for (JsonValue value : object) try {
+        check_dots("tables", value);
         tables_.add(value.key(), value);
       } catch (const TableError& error) {
         finding("tables." + excerpt(value.key()), error.what(), error.hint(), value.line());
@@ -154,6 +166,7 @@ class ModelReader {
     const JsonValue object = object_of("parameters");
     if (!object) return parameters;
     for (JsonValue value : object) {
+      check_dots("parameters", value);
       DescriptionBuilder::Parameter parameter{.name = std::string(value.key()), .line = value.line()};
       if (const auto assigned = take_assignment("parameters", parameter.name))
         parameter.value = *assigned;
@@ -344,6 +357,7 @@ class ModelReader {
         expected(fmt::format("{}.{}", section_name(section), excerpt(value.key(), 80)), "an object", value);
         continue;
       }
+      check_dots(section_name(section), value);
       read_entry(section, value);
     }
   }
@@ -796,6 +810,7 @@ class ModelReader {
   };
 
   JsonValue root_;
+  bool expanded_;
   std::string file_;
   std::vector<Assignment>& assignments_;
   Tables tables_;
@@ -849,6 +864,24 @@ std::string find_model_file(const std::string& model) {
 
 namespace {
 
+Description read_expanded(const JsonDocument& document, const std::string& file,
+                          std::vector<Assignment>& assignments) {
+  Expansion expansion = expand(document, file, assignments);
+  std::vector<Diagnostic> findings = std::move(expansion.findings);
+  try {
+    Description out = ModelReader(expansion.document, file, assignments, true).read();
+    if (findings.empty()) {
+      restore_lines(out, expansion.origins);
+      out.visuals = std::move(expansion.visuals);
+      return out;
+    }
+  } catch (const InputError& error) {
+    const std::vector<Diagnostic> others = with_origins(error.diagnostics(), expansion.origins);
+    findings.insert(findings.end(), others.begin(), others.end());
+  }
+  throw InputError(findings);
+}
+
 // With the text that it was read from, and the values that were taken out of `assignments` meanwhile.
 template <class Read>
 Description with_source(std::string_view text, const std::vector<Assignment>& assignments, const Read& read) {
@@ -881,7 +914,10 @@ Description read_model(const std::string& model) {
 Description read_model_text(std::string_view text, const std::string& file,
                             std::vector<Assignment>& assignments) {
   const JsonDocument document = JsonDocument::parse(text, file);
-  return with_source(text, assignments, [&] { return ModelReader(document, file, assignments).read(); });
+  return with_source(text, assignments, [&] {
+    return needs_expansion(document.root()) ? read_expanded(document, file, assignments)
+                                            : ModelReader(document, file, assignments).read();
+  });
 }
 
 Description read_model_text(std::string_view text, const std::string& file) {

@@ -359,28 +359,38 @@ class UrdfReader {
       carrier = {of.at.R, of.at.R * of.lump.center + of.at.p};
     }
     const Placement back{carrier.R.transpose(), -(carrier.R.transpose() * carrier.p)};
-    for (const urdf::VisualSharedPtr& visual : link.visual_array) {
-      if (!visual->geometry) continue;
-      const Placement at = back * at_.at(link.name) * placement(visual->origin);
+    const auto add = [&](const urdf::GeometrySharedPtr& geometry, const urdf::Pose& origin,
+                         const std::array<double, 4>& color) {
+      if (!geometry) return;
+      const Placement at = back * at_.at(link.name) * placement(origin);
       const Eigen::Vector4d q = SO3<double>::from_matrix(at.R).coordinates();
       Visual out{.body = body, .shape = {}, .mesh = {}};
       out.position = {at.p.x(), at.p.y(), at.p.z()};
       out.orientation = {q[0], q[1], q[2], q[3]};
-      if (const auto* box = dynamic_cast<const urdf::Box*>(visual->geometry.get()))
+      out.color = color;
+      if (const auto* box = dynamic_cast<const urdf::Box*>(geometry.get()))
         out.shape = "box", out.size = {box->dim.x, box->dim.y, box->dim.z};
-      else if (const auto* sphere = dynamic_cast<const urdf::Sphere*>(visual->geometry.get()))
+      else if (const auto* sphere = dynamic_cast<const urdf::Sphere*>(geometry.get()))
         out.shape = "sphere", out.size = {sphere->radius, sphere->radius, sphere->radius};
-      else if (const auto* cylinder = dynamic_cast<const urdf::Cylinder*>(visual->geometry.get()))
+      else if (const auto* cylinder = dynamic_cast<const urdf::Cylinder*>(geometry.get()))
         out.shape = "cylinder", out.size = {cylinder->radius, cylinder->radius, cylinder->length};
-      else if (const auto* mesh = dynamic_cast<const urdf::Mesh*>(visual->geometry.get()))
+      else if (const auto* mesh = dynamic_cast<const urdf::Mesh*>(geometry.get()))
         out.shape = "mesh", out.mesh = mesh->filename,
         out.size = {mesh->scale.x, mesh->scale.y, mesh->scale.z};
+      builder_.description().visuals.push_back(std::move(out));
+    };
+    constexpr std::array<double, 4> kGrey = {0.7, 0.7, 0.7, 1}, kHidden = {0.7, 0.7, 0.7, 0};
+    for (const urdf::VisualSharedPtr& visual : link.visual_array) {
+      std::array<double, 4> color = kGrey;
       if (visual->material) {
         const urdf::Color& c = visual->material->color;
-        out.color = {c.r, c.g, c.b, c.a};
+        color = {c.r, c.g, c.b, c.a};
       }
-      builder_.description().visuals.push_back(std::move(out));
+      add(visual->geometry, visual->origin, color);
     }
+    // What collides is kept with the opacity 0; a link that has nothing else shows it.
+    for (const urdf::CollisionSharedPtr& collision : link.collision_array)
+      add(collision->geometry, collision->origin, link.visual_array.empty() ? kGrey : kHidden);
   }
 
   struct Carrier {

@@ -49,6 +49,24 @@ TEST(ReadUrdf, MakesBodiesJointsMotorsAndSensors) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(d.visuals[0].position[i], i == 2 ? 0.2 : 0, 1e-16);
 }
 
+// Shapes that collide are kept: hidden, or shown if the link has no others.
+TEST(ReadUrdf, KeepsCollisionShapes) {
+  const Description d = read(R"(<robot name="r"><link name="base"/>
+    <link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+      <visual><geometry><box size="1 2 3"/></geometry></visual><collision><origin xyz="0 0 1"/><geometry><sphere radius="0.5"/></geometry></collision></link>
+    <link name="b"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+      <collision><geometry><cylinder radius="0.1" length="2"/></geometry></collision></link>
+    <joint name="j" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+    <joint name="k" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>)");
+  ASSERT_EQ(d.visuals.size(), 3u);
+  EXPECT_EQ(d.visuals[0].shape, "box");
+  EXPECT_EQ(d.visuals[1].shape, "sphere");
+  EXPECT_EQ(d.visuals[1].position[2], 1);
+  EXPECT_EQ(d.visuals[1].color[3], 0);
+  EXPECT_EQ(d.visuals[2].shape, "cylinder");
+  EXPECT_EQ(d.visuals[2].color[3], 1);
+}
+
 // The kinetic energy for a rate of the shoulder is J/2: J about its axis, link by link.
 TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
   const auto description = std::make_shared<const Description>(read(kArm));

@@ -1,8 +1,11 @@
 #include "liedyn/io/schema.h"
 
+#include <functional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/model/description.h"
@@ -97,6 +100,10 @@ Json definitions() {
       {"vector_in_time", array_of(reference("number_in_time"), 3)},
       {"vector_in_bodies", in_bodies(vector)},
       {"plane_vector_in_bodies", in_bodies(reference("plane_vector"))},
+      {"frames",
+       {{"description", "A named frame of a body, \"arm.tool\", or one of each body."},
+        {"anyOf",
+         {{{"type", "string"}, {"pattern", "\\."}}, array_of({{"type", "string"}, {"pattern", "\\."}}, 2)}}}},
       {"points", array_of(vector, 2)},
       {"path",
        {{"anyOf",
@@ -154,8 +161,9 @@ Json schema_of(const Field& field) {
   Json type = type_of(field);
   if (field.body_axes != BodyAxes::None)
     type = {{"anyOf",
-             {type, reference(field.type == FieldType::PlaneVector ? "plane_vector_in_bodies"
-                                                                   : "vector_in_bodies")}}};
+             {type,
+              reference(field.type == FieldType::PlaneVector ? "plane_vector_in_bodies" : "vector_in_bodies"),
+              reference("frames")}}};
   // Assembly finds it, from nothing or from a guess.
   if (field.may_be_consistent)
     type = {{"anyOf", {type, {{"const", "consistent"}}, object_of({{"consistent", type}}, {"consistent"})}}};
@@ -186,20 +194,126 @@ Json schema_of(const Kind& kind) {
   return out;
 }
 
-// An entry's type decides what else it may hold.
-Json schema_of(Section section) {
-  Json types = Json::array(), cases = Json::array();
-  for (const Kind& kind : kinds(section)) {
-    types.push_back(kind.type);
-    cases.push_back(
-        {{"if", {{"properties", {{"type", {{"const", kind.type}}}}}}}, {"then", schema_of(kind)}});
-  }
-  const Json entry = {{"type", "object"},
-                      {"required", {"type"}},
-                      {"properties", {{"type", {{"enum", types}}}}},
-                      {"allOf", cases}};
+// What bodies have besides the fields of their type (io/expand).
+Json shapes_and_frames() {
   return {
+      {"shape",
+       {{"description", "Gives mass, inertia and reference if these are not given, and is drawn."},
+        {"allOf", {reference("shape")}}}},
+      {"shapes", {{"description", "Several of them."}, {"type", "array"}, {"items", reference("shape")}}},
+      {"density",
+       {{"description", "Density of those shapes that have neither density nor mass. [kg/m^3]"},
+        {"allOf", {reference("number")}}}},
+      {"frames",
+       {{"description", "Points with axes, by name: \"arm.tool\" names one."},
+        {"type", "object"},
+        {"propertyNames", {{"pattern", kNamePattern}}},
+        {"additionalProperties",
+         object_of(
+             {{"at", {{"type", "array"}, {"items", reference("number")}, {"minItems", 2}, {"maxItems", 3}}},
+              {"rotation", reference("rotation")}},
+             Json::array())}}}};
+}
+
+// Mass and inertia of a body may follow from its shapes, locations and axes of an element from the frames that it names.
+Json schema_of(Section section, const Kind& kind) {
+  Json out = schema_of(kind);
+  if (section == Section::Bodies) {
+    out["properties"].update(shapes_and_frames());
+    const Json required = out["required"];
+    out["required"] = Json::array({"type"});
+    out["anyOf"] = {{{"required", required}}, {{"required", {"shape"}}}, {{"required", {"shapes"}}}};
+    return out;
+  }
+  Json always = Json::array(), by_frames = Json::array(), named;
+  for (const Field& field : kind.fields) {
+    if (field.type == FieldType::Bodies)
+      named = {{"properties", {{field.name, {{"contains", {{"pattern", "\\."}}}}}}}};
+    else if (field.type == FieldType::Body)
+      named = {{"properties", {{field.name, {{"pattern", "\\."}}}}}};
+    if (field.required) (field.body_axes == BodyAxes::None ? always : by_frames).push_back(field.name);
+  }
+  if (by_frames.empty() || named.is_null()) return out;
+  always.push_back("type");
+  out["required"] = always;
+  out["anyOf"] = {{{"required", by_frames}}, named};
+  return out;
+}
+
+// The type of an entry decides what else it may hold.
+Json by_type(const std::vector<Kind>& kinds, const std::function<Json(const Kind&)>& schema) {
+  Json types = Json::array(), cases = Json::array();
+  for (const Kind& kind : kinds) {
+    types.push_back(kind.type);
+    cases.push_back({{"if", {{"properties", {{"type", {{"const", kind.type}}}}}}}, {"then", schema(kind)}});
+  }
+  return {{"type", "object"},
+          {"required", {"type"}},
+          {"properties", {{"type", {{"enum", types}}}}},
+          {"allOf", cases}};
+}
+
+Json schema_of(Section section) {
+  const Json entry = by_type(kinds(section), [&](const Kind& kind) { return schema_of(section, kind); });
+  Json out = {
       {"type", "object"}, {"propertyNames", {{"pattern", kNamePattern}}}, {"additionalProperties", entry}};
+  // The ground has shapes and frames only.
+  if (section == Section::Bodies) {
+    Json properties = shapes_and_frames();
+    out["properties"] = {{"ground", object_of(properties, Json::array())}};
+  }
+  return out;
+}
+
+Json schema_of_shape(const Kind& kind) {
+  Json out = schema_of(kind);
+  const Json n = reference("number");
+  for (auto& [name, schema] : out["properties"].items()) {
+    if (name == "polygon") {
+      schema.erase("allOf");
+      schema.update({{"type", "array"}, {"items", array_of(n, 2)}, {"minItems", 3}});
+    }
+    if (name == "scale") schema["anyOf"] = {number(Range::Positive), array_of(n, 3)};
+    if (name == "color") schema["pattern"] = "^#[0-9A-Fa-f]{6}$";
+  }
+  return out;
+}
+
+Json sub_model() {
+  Json out =
+      object_of({{"file", {{"description", "Its file, relative to this one."}, {"type", "string"}}},
+                 {"model", {{"description", "The model itself, instead of a file."}, {"type", "object"}}},
+                 {"at", {{"description", "Where its origin is. [m]"}, {"allOf", {reference("vector")}}}},
+                 {"rotation",
+                  {{"description", "Rotation from its axes to those of this model."},
+                   {"allOf", {reference("rotation")}}}},
+                 {"set",
+                  {{"description", "Values of its parameters, arguments and other numbers, by path."},
+                   {"type", "object"},
+                   {"additionalProperties", reference("number")}}}},
+                Json::array());
+  out["oneOf"] = {{{"required", {"file"}}}, {{"required", {"model"}}}};
+  return out;
+}
+
+// Names in blocks have braces, and values too: what stands in the sections is examined when the blocks are written out.
+Json block() {
+  Json properties = {
+      {"for",
+       {{"description", "Indices with their ranges, [first, last] or [first, last, step]."},
+        {"type", "object"},
+        {"additionalProperties",
+         {{"type", "array"}, {"items", reference("number")}, {"minItems", 2}, {"maxItems", 3}}}}},
+      {"let",
+       {{"description", "Values that expressions in braces may use."},
+        {"type", "object"},
+        {"additionalProperties", reference("number")}}},
+      {"if", {{"description", "The block is made where this is not 0."}, {"allOf", {reference("number")}}}},
+      {"repeat", {{"type", "array"}, {"items", reference("block")}}}};
+  for (const char* key : {"parameters", "models"}) properties[key] = {{"type", "object"}};
+  for (const Section section : kSections)
+    properties[std::string(section_name(section))] = {{"type", "object"}};
+  return object_of(properties, Json::array());
 }
 
 Json generator_names() {
@@ -236,9 +350,16 @@ std::string model_schema() {
   set("gravity", {{"allOf", {reference("vector")}}});
   set("generator", {{"enum", generator_names()}});
   set("arguments", {{"type", "object"}});
+  set("models", {{"type", "object"},
+                 {"propertyNames", {{"pattern", kParameterPattern}}},
+                 {"additionalProperties", sub_model()}});
+  set("repeat", {{"type", "array"}, {"items", reference("block")}});
   set("simulation", object_with(simulation_fields()));
   for (Section section : kSections) set(std::string(section_name(section)), schema_of(section));
 
+  Json all = definitions();
+  all["shape"] = by_type(shape_kinds(), &schema_of_shape);
+  all["block"] = block();
   const Json schema = {
       {"$schema", "http://json-schema.org/draft-07/schema#"},
       {"title", "Liedyn model"},
@@ -247,7 +368,7 @@ std::string model_schema() {
       {"properties", properties},
       {"additionalProperties", false},
       {"allOf", generator_arguments()},
-      {"definitions", definitions()},
+      {"definitions", all},
   };
   return schema.dump(2);
 }

@@ -101,6 +101,9 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_table_name(std::string_view name) {
+  // Tables of sub-models have the name of the sub-model before theirs.
+  if (const std::size_t dot = name.find('.'); dot != std::string_view::npos)
+    return is_table_name(name.substr(0, dot)) && is_table_name(name.substr(dot + 1));
   return !name.empty() && is_letter(name[0]) &&
          std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c); });
 }
@@ -355,7 +358,7 @@ std::string Tables::written_out(std::string_view text) const {
       i = end;
       continue;
     }
-    const std::size_t dot = word.find('.');
+    const std::size_t dot = word.rfind('.');
     if (const auto of = motions_.find(word.substr(0, dot)); of != motions_.end() && table == tables_.end())
       throw TableError(fmt::format("the trajectory '{}' has no '{}'", of->first, excerpt(word)),
                        of->second.empty() ? fmt::format("write {0}(t) or {0}.end", of->first)

@@ -1,5 +1,6 @@
 #include "liedyn/io/write_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <unordered_map>
@@ -41,9 +42,13 @@ class ModelWriter {
 
  private:
   // Nodes of beams, frames and modes of flexible bodies, states of forces ("motor.current"), and joints of bodies that ride follow from other entries.
-  static bool was_typed(Section section, const Entry& entry) {
+  bool was_typed(Section section, const Entry& entry) const {
     if (section == Section::Bodies) return !entry.is_part();
-    if (section == Section::States) return entry.name.find('.') == std::string::npos;
+    if (section == Section::States) {
+      const std::string_view owner = std::string_view(entry.name).substr(0, entry.name.rfind('.'));
+      return owner == entry.name || std::ranges::find(d_.entries(Section::Forces), owner, &Entry::name) ==
+                                        d_.entries(Section::Forces).end();
+    }
     return !(section == Section::Joints && entry.rides);
   }
 

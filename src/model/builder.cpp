@@ -98,6 +98,9 @@ ModelBuilder& ModelBuilder::begin(Section section, const std::string& name, std:
   kind_ = find_kind(section, type);
   begun_ = true;
   open_ = builder().begin(section, name, type);
+  if (name.find('.') != std::string::npos)
+    builder().finding(fmt::format("{}.{}", section_name(section), excerpt(name)),
+                      "expected a name without dots", "names with dots are those of sub-models");
   return *this;
 }
 

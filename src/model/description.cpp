@@ -30,9 +30,18 @@ constexpr double kUnknown =
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// Parts of sub-models have the name of the sub-model before theirs: left.knee.
+bool is_entry_name(std::string_view text) {
+  for (std::size_t dot = text.find('.'); dot != std::string_view::npos; dot = text.find('.')) {
+    if (!is_name(text.substr(0, dot))) return false;
+    text.remove_prefix(dot + 1);
+  }
+  return is_name(text);
+}
+
 // Parameters stand in expressions, where a hyphen would be a minus sign.
 bool is_parameter_name(std::string_view text) {
-  return is_name(text) && text.find('-') == std::string_view::npos;
+  return is_entry_name(text) && text.find('-') == std::string_view::npos;
 }
 
 bool names_time(std::string_view text, const VariableNames& variables) {
@@ -172,7 +181,7 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
   given_.clear();
   std::vector<Entry>& entries = description_.entries(section);
 
-  if (!is_name(name))
+  if (!is_entry_name(name))
     finding(entry_path(section, name),
             "expected a name of letters, digits, underscores and hyphens that begins with a letter", {},
             line);

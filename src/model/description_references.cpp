@@ -16,9 +16,17 @@ namespace liedyn {
 void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_field,
                                          const std::string& word) {
   const std::vector<Entry>& entries = description_.entries(Section::Flexible);
-  const std::string_view owner = std::string_view(word).substr(0, word.find('.'));
-  const auto body =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.name == owner; });
+  // "rod.modes1" belongs to "rod". Names of parts of sub-models have dots of their own.
+  std::string_view owner = word;
+  const auto find_owner = [&] {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const Entry& entry) { return entry.name == owner; });
+  };
+  auto body = find_owner();
+  while (body == entries.end() && owner.find('.') != std::string_view::npos) {
+    owner = owner.substr(0, owner.rfind('.'));
+    body = find_owner();
+  }
   if (body == entries.end()) return;
   const Entry& entry = description_.entries(section_)[index];
   const std::string path = fmt::format("{}.{}", entry_path(section_, entry.name), kind_field.name);
@@ -45,9 +53,11 @@ void DescriptionBuilder::refuse_flexible(std::size_t index, const Field& kind_fi
 // Places on beams. A body may be a node of a beam, by its place: "wing[0.5]" becomes "wing.node4". True: there is nothing else to say.
 bool DescriptionBuilder::resolve_beam(std::size_t index, const Field& kind_field, std::string& word) {
   const BeamPlace place = parse_beam_place(word);
-  const std::string_view owner = word;
-  const std::string_view first = owner.substr(0, owner.find_first_of(".["));
-  if (std::find(failed_names_.begin(), failed_names_.end(), first) != failed_names_.end()) return true;
+  const auto is_part_of = [&word](std::string_view failed) {
+    return word.starts_with(failed) &&
+           (word.size() == failed.size() || word[failed.size()] == '.' || word[failed.size()] == '[');
+  };
+  if (std::any_of(failed_names_.begin(), failed_names_.end(), is_part_of)) return true;
   const bool body = kind_field.type != FieldType::Beam;
   if (body && !place.given) return false;
   const Entry& entry = description_.entries(section_)[index];
@@ -141,7 +151,7 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
       hint = fmt::format("'{0}' is a beam: name a place on it, {0}[0.5] for the middle", excerpt(word));
     if (target == Section::Bodies)
       for (const Entry& candidate : description_.entries(Section::Flexible))
-        if (is_member(candidate) && candidate.name == word.substr(0, word.find('.')))
+        if (is_member(candidate) && candidate.name == word.substr(0, word.rfind('.')))
           hint = fmt::format("it is a member of '{0}': give '{0}' an interface and name that",
                              excerpt(member_owner(description_, candidate)));
   }

@@ -81,10 +81,21 @@ int find_component(const Description& description, const Entry& entry, std::size
 int find_in_section(const Description& description, Section section, std::string_view rest,
                     std::string_view path) {
   if (!take_dot(rest)) no_such(path, fmt::format("expected {}.NAME.FIELD", section_name(section)));
-  const std::string_view name = take_key(rest);
   const std::vector<Entry>& entries = description.entries(section);
-  const auto entry =
-      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  const std::string_view all = rest;
+  std::string_view name = take_key(rest);
+  const auto find = [&] {
+    return std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  };
+  auto entry = find();
+  // Names of parts of sub-models have dots: left.knee.
+  const std::string_view first = name, after = rest;
+  while (entry == entries.end() && take_dot(rest)) {
+    const std::string_view key = take_key(rest);
+    name = all.substr(0, static_cast<std::size_t>(key.data() + key.size() - all.data()));
+    entry = find();
+  }
+  if (entry == entries.end()) name = first, rest = after;
   if (entry == entries.end()) {
     Suggestion suggestion(name);
     for (const Entry& e : entries) suggestion.consider(e.name);
@@ -190,6 +201,10 @@ int find_number(const Description& description, std::string_view path) {
   }
   if (first == "parameters" && take_dot(rest)) return find_parameter(description, rest, path);
   if (rest.empty()) return find_parameter(description, first, path);
+  // A parameter of a sub-model.
+  if (std::find(description.parameter_names.begin(), description.parameter_names.end(), path) !=
+      description.parameter_names.end())
+    return find_parameter(description, path, path);
   if (first == "initial")
     no_such(
         path, "the model has no such parameter",

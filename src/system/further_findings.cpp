@@ -187,7 +187,7 @@ class SoundPart {
       case FieldType::Force: return among(Section::Forces, name) || among(Section::Joints, name);
       case FieldType::Flexible: return among(Section::Flexible, name);
       case FieldType::Beam: {
-        const std::string_view beam = name.substr(0, name.find_first_of(".["));
+        const std::string_view beam = name.substr(0, name.find('['));
         if (among(Section::Beams, beam)) return true;
         // Only sensors look at linear beams; another flexible body of this name is none.
         return referring == Section::Sensors && among(Section::Flexible, beam) &&

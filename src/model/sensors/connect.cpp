@@ -71,8 +71,8 @@ void look_at_force(const Model& m, int entry, Sensor& sensor) {
 // Whether a text begins with the name of one of these entries.
 bool names_one_of(std::string_view text, const Entry* first, const Entry* end) {
   std::size_t length = 0;
-  while (length < text.size() &&
-         (std::isalnum(static_cast<unsigned char>(text[length])) != 0 || text[length] == '_'))
+  while (length < text.size() && (std::isalnum(static_cast<unsigned char>(text[length])) != 0 ||
+                                  text[length] == '_' || text[length] == '.'))
     ++length;
   return std::any_of(first, end, [&](const Entry& entry) { return entry.name == text.substr(0, length); });
 }

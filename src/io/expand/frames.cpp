@@ -1,0 +1,307 @@
+#include "liedyn/io/expand/frames.h"
+
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/description.h"
+#include "liedyn/model/description_names.h"
+
+namespace liedyn {
+namespace {
+
+struct Frame {
+  std::string body;
+  Term3 at;
+  TermMatrix R = identity_matrix();
+};
+
+class FrameWriter {
+ public:
+  FrameWriter(Item& root, Scope& scope) : root_(root), scope_(scope), findings_(scope.findings()) {}
+
+  void write() {
+    if (Item* bodies = root_.find("bodies"); bodies != nullptr && bodies->is(JsonType::Object))
+      for (Item& body : bodies->items)
+        if (body.is(JsonType::Object)) collect(body);
+    if (frames_.empty()) return;
+    for (const Section section : kSections)
+      if (Item* entries = root_.find(section_name(section));
+          entries != nullptr && entries->is(JsonType::Object))
+        for (Item& entry : entries->items) {
+          const Item* type = entry.find("type");
+          const Kind* kind =
+              type != nullptr && type->is(JsonType::String) ? find_kind(section, type->text) : nullptr;
+          if (kind == nullptr) continue;
+          path_ = fmt::format("{}.{}", section_name(section), excerpt(entry.key, 80));
+          if (section == Section::Bodies)
+            write_host(entry);
+          else
+            write_entry(*kind, entry);
+        }
+  }
+
+ private:
+  void collect(Item& body) {
+    const Item* frames = body.find("frames");
+    if (frames == nullptr) return;
+    const std::string path = fmt::format("bodies.{}.frames", excerpt(body.key, 80));
+    if (!frames->is(JsonType::Object)) findings_.expected(path, "frames by name", *frames);
+    for (const Item& item : frames->items) {
+      const std::string own = fmt::format("{}.{}", path, excerpt(item.key));
+      if (!is_dotted_name(item.key)) {
+        findings_.add(own,
+                      "expected a name of letters, digits, underscores and hyphens that begins with a letter",
+                      {}, item.origin);
+        continue;
+      }
+      if (!item.is(JsonType::Object)) {
+        findings_.expected(own, "an object with \"at\" and perhaps \"rotation\"", item);
+        continue;
+      }
+      Frame frame;
+      frame.body = body.key;
+      for (const Item& value : item.items) {
+        if (value.key == "at") {
+          // In the plane two components suffice.
+          const bool plane = value.is(JsonType::Array) && value.items.size() == 2;
+          const auto at = scope_.terms(value, plane ? 2 : 3, own + ".at");
+          if (at) frame.at = {(*at)[0], (*at)[1], plane ? Term(0) : (*at)[2]};
+        } else if (value.key == "rotation") {
+          if (const auto R = scope_.rotation(value, own + ".rotation")) frame.R = *R;
+        } else {
+          findings_.add(fmt::format("{}.{}", own, excerpt(value.key)), "unknown key",
+                        "a frame has \"at\" and \"rotation\"", value.origin);
+        }
+      }
+      frames_.emplace(fmt::format("{}.{}", body.key, item.key), frame);
+    }
+    body.erase("frames");
+  }
+
+  const Frame* find(const Item& name) const {
+    if (!name.is(JsonType::String)) return nullptr;
+    const auto found = frames_.find(name.text);
+    return found == frames_.end() ? nullptr : &found->second;
+  }
+
+  // "there is no body 'arm.tol'" is what the reader says; here the frames of that body are known.
+  void check_name(const Item& name, const std::string& path) {
+    if (!name.is(JsonType::String) || name.text.find('.') == std::string::npos) return;
+    Suggestion suggestion(name.text);
+    bool has_frames = false;
+    for (const auto& [key, frame] : frames_)
+      if (name.text.starts_with(frame.body + ".")) has_frames = true, suggestion.consider(key);
+    const Item* bodies = root_.find("bodies");
+    if (!has_frames || (bodies != nullptr && bodies->find(name.text) != nullptr)) return;
+    findings_.add(path, fmt::format("there is no frame '{}'", excerpt(name.text)),
+                  did_you_mean(suggestion.name()), name.origin);
+  }
+
+  // Position and orientation of a body in inertial axes as far as the file gives them.
+  struct Pose {
+    Term3 p;
+    TermMatrix R = identity_matrix();
+  };
+  std::optional<Pose> pose_of(const std::string& body) {
+    Pose out;
+    if (body == "ground") return out;
+    const Item* bodies = root_.find("bodies");
+    const Item* entry = bodies != nullptr ? bodies->find(body) : nullptr;
+    if (entry == nullptr || entry->find("on") != nullptr) return {};
+    const auto is_numbers = [](const Item& item) { return item.is(JsonType::Array); };
+    if (const Item* position = entry->find("position")) {
+      const bool plane = is_numbers(*position) && position->items.size() == 2;
+      if (!is_numbers(*position)) return {};
+      const auto p = scope_.terms(*position, plane ? 2 : 3, fmt::format("bodies.{}.position", body));
+      if (!p) return {};
+      out.p = {(*p)[0], (*p)[1], plane ? Term(0) : (*p)[2]};
+    }
+    if (const Item* orientation = entry->find("orientation")) {
+      if (!orientation->is(JsonType::Object) || orientation->find("consistent") != nullptr) return {};
+      const auto R = scope_.rotation(*orientation, fmt::format("bodies.{}.orientation", body));
+      if (!R) return {};
+      out.R = *R;
+    }
+    if (const Item* angle = entry->find("angle")) {
+      if (!angle->is(JsonType::Number) && !(angle->is(JsonType::String) && angle->text != "consistent"))
+        return {};
+      const auto a = scope_.term(*angle, fmt::format("bodies.{}.angle", body));
+      if (!a) return {};
+      out.R = {Term3{cos(*a), -sin(*a), 0}, Term3{sin(*a), cos(*a), 0}, Term3{0, 0, 1}};
+    }
+    return out;
+  }
+  static Term3 turned(const TermMatrix& R, const Term3& v) { return is_identity(R) ? v : R * v; }
+
+  // A body on a frame of another one stands there, if nothing else is said.
+  void write_host(Item& entry) {
+    Item* on = entry.find("on");
+    if (on == nullptr) return;
+    check_if_unknown(*on, path_ + ".on");
+    const Frame* frame = find(*on);
+    if (frame == nullptr) return;
+    const int origin = on->origin;
+    on->text = frame->body;
+    const auto pose = pose_of(frame->body);
+    if (!pose)
+      return findings_.add(
+          path_ + ".on",
+          fmt::format("the position of '{}' is not given, so that this frame has no place in inertial axes",
+                      frame->body),
+          "name the body, and give \"position\"", origin);
+    if (entry.find("position") == nullptr)
+      entry.set("position", item_of(pose->p + turned(pose->R, frame->at), origin));
+    if (entry.find("orientation") == nullptr) {
+      const TermMatrix R = is_identity(frame->R)  ? pose->R
+                           : is_identity(pose->R) ? frame->R
+                                                  : pose->R * frame->R;
+      if (!is_identity(R)) entry.set("orientation", rotation_item(R, origin));
+    }
+  }
+
+  void check_if_unknown(const Item& name, const std::string& path) {
+    if (find(name) == nullptr) check_name(name, path);
+  }
+
+  void write_entry(const Kind& kind, Item& entry) {
+    const int field = bodies_field(kind);
+    if (field < 0) return;
+    const Field& named = kind.fields[static_cast<std::size_t>(field)];
+    Item* value = entry.find(named.name);
+    if (value == nullptr) return;
+    std::vector<Item*> names;
+    if (named.type == FieldType::Body) {
+      names = {value};
+    } else if (value->is(JsonType::Array) && value->items.size() == 2) {
+      names = {&value->items[0], &value->items[1]};
+    } else {
+      return;
+    }
+    std::vector<const Frame*> frames;
+    bool any = false;
+    for (Item* name : names) {
+      check_if_unknown(*name, fmt::format("{}.{}", path_, named.name));
+      frames.push_back(find(*name));
+      if (frames.back() == nullptr) continue;
+      name->text = frames.back()->body;
+      any = true;
+    }
+    std::vector<std::string> bodies;
+    for (const Item* name : names) bodies.push_back(name->text);
+    for (const Field& f : kind.fields) {
+      if (f.body_axes == BodyAxes::None) continue;
+      std::vector<const Frame*> own = frames;
+      if (read_names(f, entry, bodies, own) || any) fill(f, entry, bodies, own, value->origin);
+    }
+  }
+
+  // "at": "arm.tool" or "points": ["arm.tool", "ground.hook"]: frames that stand for the field, which is taken out.
+  bool read_names(const Field& field, Item& entry, const std::vector<std::string>& bodies,
+                  std::vector<const Frame*>& frames) {
+    Item* value = entry.find(field.name);
+    if (value == nullptr || field.unit.empty()) return false;
+    std::vector<const Item*> names;
+    if (value->is(JsonType::String)) names = {value};
+    if (value->is(JsonType::Array))
+      for (const Item& item : value->items)
+        if (item.is(JsonType::String) && find(item) != nullptr) names.push_back(&item);
+    if (names.empty() || (value->is(JsonType::Array) && names.size() != value->items.size())) return false;
+    for (const Item* name : names) {
+      const Frame* frame = find(*name);
+      const std::string path = fmt::format("{}.{}", path_, field.name);
+      if (frame == nullptr) return check_name(*name, path), false;
+      bool carried = false;
+      for (std::size_t i = 0; i < bodies.size(); ++i)
+        if (bodies[i] == frame->body) frames[i] = frame, carried = true;
+      if (!carried) {
+        findings_.add(path,
+                      fmt::format("'{}' is a frame of '{}', which is none of the bodies {}", name->text,
+                                  frame->body, fmt::join(bodies, ", ")),
+                      {}, name->origin);
+        return false;
+      }
+    }
+    entry.erase(field.name);
+    return true;
+  }
+
+  // Writes what frames say about a location or a direction.
+  void fill(const Field& field, Item& entry, const std::vector<std::string>& bodies,
+            const std::vector<const Frame*>& frames, int origin) {
+    const bool is_direction = field.unit.empty();
+    const bool plane = field.type == FieldType::PlaneVector;
+    Item* given = entry.find(field.name);
+    if (is_direction &&
+        (given != nullptr || !field.required || plane || (field.name != "axis" && field.name != "normal")))
+      return;
+    const std::string path = fmt::format("{}.{}", path_, field.name);
+    if (given != nullptr && !given->is(JsonType::Object))
+      return findings_.add(path, "cannot stand beside a frame, which gives the location",
+                           "name the body instead of its frame, or leave it out", given->origin);
+    Item out = Item::object(origin);
+    if (given != nullptr) out = *given;
+    const auto components = [&](const Term3& v) {
+      Item item = item_of(v, origin);
+      if (plane) item.items.pop_back();
+      return item;
+    };
+    const Frame* some = nullptr;
+    std::string without;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      if (!carries(field.body_axes, static_cast<int>(i))) continue;
+      if (frames[i] == nullptr) {
+        if (out.find(bodies[i]) == nullptr) without = bodies[i];
+        continue;
+      }
+      some = frames[i];
+      if (out.find(bodies[i]) != nullptr)
+        return findings_.add(path, fmt::format("'{}' is given twice, here and by its frame", bodies[i]),
+                             "leave one of them out", given->origin);
+      out.set(bodies[i],
+              components(is_direction ? Term3{some->R[0][2], some->R[1][2], some->R[2][2]} : some->at));
+    }
+    if (some == nullptr) return;
+    if (without.empty()) {
+      entry.set(field.name, std::move(out));
+      return;
+    }
+    // The other body has no frame: the place in the initial configuration, if it is known.
+    const auto pose =
+        given == nullptr && field.type != FieldType::Points ? pose_of(some->body) : std::nullopt;
+    if (!pose)
+      return findings_.add(
+          path,
+          fmt::format("where it is on '{}' is unknown: '{}' has a frame here, but '{}' has none", without,
+                      some->body, without),
+          fmt::format("name a frame of '{0}' as well, or give \"{1}\": {{\"{0}\": [...]}}", without,
+                      field.name),
+          origin);
+    entry.set(field.name,
+              components(is_direction ? turned(pose->R, {some->R[0][2], some->R[1][2], some->R[2][2]})
+                                      : pose->p + turned(pose->R, some->at)));
+  }
+
+  static bool is_dotted_name(std::string_view text) {
+    while (true) {
+      const std::size_t dot = text.find('.');
+      if (!is_name(text.substr(0, dot))) return false;
+      if (dot == std::string_view::npos) return true;
+      text.remove_prefix(dot + 1);
+    }
+  }
+
+  Item& root_;
+  Scope& scope_;
+  Findings& findings_;
+  std::map<std::string, Frame, std::less<>> frames_;  // by "body.frame"
+  std::string path_;
+};
+
+}  // namespace
+
+void expand_frames(Item& root, Scope& scope) { FrameWriter(root, scope).write(); }
+
+}  // namespace liedyn
