@@ -70,6 +70,7 @@ from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model
 from liedyn.optimum import Optimum, optimize
 from liedyn.result import Result, load_result
+from liedyn.robot import Reached, Robot
 from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import models
 from liedyn.stepping import Simulation
@@ -97,7 +98,9 @@ __all__ = [
     "NumericalError",
     "NumericalWarning",
     "Optimum",
+    "Reached",
     "Result",
+    "Robot",
     "Sensitivity",
     "Simulation",
     "StateSpace",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/model/forces/coordinate_forces.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/evaluation.h"
 
@@ -87,6 +88,40 @@ TreeDynamics::Role TreeDynamics::role_of(int b, const Evaluation& e, Work& work,
   return role;
 }
 
+// Batches of springs and actuators, all on joints of the tree with one motion.
+bool TreeDynamics::takes_over(int b, const State& state, Work& work) {
+  const Model& model = system_->model();
+  const Batch& batch = *model.batches[index(b)];
+  const bool spring = dynamic_cast<const BatchOf<JointSpring>*>(&batch) != nullptr;
+  if (!spring && dynamic_cast<const BatchOf<JointActuator>*>(&batch) == nullptr) return false;
+  std::vector<JointForce> found;
+  for (int e = 0; e < batch.size(); ++e) {
+    const int joint = batch.named_joints[index(e)], last = model.tree->of_joint[index(joint)];
+    if (last < 0) return false;
+    const Link& link = model.tree->links[index(last)];
+    if (link.step > 0 || link.node < 0) return false;
+    const Node& node = model.nodes[index(link.node)];
+    const int numbers = batch.first_number + e * batch.numbers_per_element();
+    const bool angle = is_angle(work.numbers->data.data() + numbers);
+    if (node.type != (angle ? NodeType::Turn : NodeType::Slide)) return false;
+    // Which way the joint counts, and from where, as it says itself.
+    State moving = state;
+    std::fill(moving.v.begin(), moving.v.end(), 0.0);
+    moving.v[index(node.v)] = 1;
+    system_->residual(moving, work, kNoRows);
+    const auto [of, element] = model.element_of_joint(joint);
+    const AxisMotion x = model.batches[index(of)]->axis_motion(
+        evaluation_at(model, *work.numbers, moving, kNoRows, work), element);
+    const double sign = (angle ? x.angle_rate : x.displacement_rate) > 0 ? 1 : -1;
+    const double value =
+        angle ? nearest_turn(x.angle, state.angles[index(batch.first_angle + e)]) : x.displacement;
+    found.push_back({spring ? JointForce::Law::Spring : JointForce::Law::Actuator, node.q, node.v,
+                     numbers + kCoordinateNumbers, sign, value - sign * state.q[index(node.q)]});
+  }
+  joint_forces_.insert(joint_forces_.end(), found.begin(), found.end());
+  return true;
+}
+
 bool TreeDynamics::prepare(const State& state, Work& work) {
   const Model& model = system_->model();
   const std::vector<Link>& links = model.tree->links;
@@ -127,25 +162,43 @@ bool TreeDynamics::prepare(const State& state, Work& work) {
     if (masses[0][body].mass != 0 || !masses[0][body].inertia.isZero(0))
       recursion_.add_inertia(static_cast<int>(body), masses[0][body]);
   forces_.clear();
+  joint_forces_.clear();
   for (std::size_t b = 0; b < model.batches.size(); ++b)
-    if (roles[0][b] == Role::Force) forces_.push_back(model.batches[b].get());
+    if (roles[0][b] == Role::Force && !takes_over(static_cast<int>(b), state, work))
+      forces_.push_back(model.batches[b].get());
+  tau_.assign(index(model.nv), 0);
   return true;
 }
 
-TreeRecursion& TreeDynamics::at(const State& state, Work& work, bool forces) {
+void TreeDynamics::move(const State& state, Work& work, bool forces) {
   const Model& model = system_->model();
   // Constants that are functions of time follow with what every evaluation prepares.
   if (!system_->params().timed().empty()) system_->constraint_matrices(state, work, none_);
   recursion_.move(state.q.data(), state.v.data());
-  if (!forces || forces_.empty()) return recursion_;
+  if (!forces) return;
+  std::fill(tau_.begin(), tau_.end(), 0.0);
+  for (const JointForce& force : joint_forces_) {
+    const double* n = work.numbers->data.data() + force.numbers;
+    const double x = force.sign * state.q[index(force.q)] + force.zero,
+                 rate = force.sign * state.v[index(force.v)];
+    double effort;
+    if (force.law == JointForce::Law::Spring) {
+      const double e = JointSpring::deflection(x, n);
+      effort = -(n[0] * e + n[1] * e * e * e + n[2] * rate);
+    } else {
+      effort = JointActuator::effort(x, rate, n);
+      if (n[5] > 0) effort = std::clamp(effort, -n[5], n[5]);
+    }
+    tau_[index(force.v)] += force.sign * effort;
+  }
+  if (forces_.empty()) return;
   const std::vector<Link>& links = model.tree->links;
   for (const Link& link : links) {
     if (link.body < 0) continue;
     Motion<double>& motion = work.motions[index(link.body)];
     const Node* node = link.node < 0 ? nullptr : &model.nodes[index(link.node)];
     if (node != nullptr && node->type == NodeType::State)
-      motion = node_motion(node->type, &state.q[index(node->q)], &state.v[index(node->v)],
-                           &kNoRate);
+      motion = node_motion(node->type, &state.q[index(node->q)], &state.v[index(node->v)], &kNoRate);
     else
       recursion_.body_motion(link.body, motion);
   }
@@ -154,18 +207,39 @@ TreeRecursion& TreeDynamics::at(const State& state, Work& work, bool forces) {
   for (const Link& link : links)
     if (link.body >= 0 && !(work.wrench[index(link.body)].array() == 0).all())
       recursion_.add_wrench(link.body, work.wrench[index(link.body)]);
-  return recursion_;
+}
+
+int TreeDynamics::accelerate(const State& state, Work& work, const double* tau, bool forces, double* vdot) {
+  move(state, work, forces);
+  const double* all = forces ? tau_.data() : tau;
+  if (forces && tau != nullptr)
+    for (int i = 0; i < recursion_.velocities(); ++i) tau_[index(i)] += tau[i];
+  return recursion_.accelerate(work.numbers->gravity, all, vdot);
 }
 
 int TreeDynamics::accelerate(State& state, Work& work) {
-  const int singular = at(state, work, true).accelerate(work.numbers->gravity, nullptr, state.vdot.data());
+  const int singular = accelerate(state, work, nullptr, true, state.vdot.data());
   const Model& model = system_->model();
+  if (model.first_state() == model.nv) return singular;
   for (const Link& link : model.tree->links) {
     if (link.kind != LinkKind::Root) continue;
     const Node& node = model.nodes[index(link.node)];
     if (node.type == NodeType::State) state.vdot[index(node.v)] = -work.wrench[index(link.body)][0];
   }
   return singular;
+}
+
+void TreeDynamics::forces(const State& state, Work& work, const double* vdot, bool with_elements,
+                          double* tau) {
+  move(state, work, with_elements);
+  recursion_.forces(work.numbers->gravity, vdot, tau);
+  if (with_elements)
+    for (int i = 0; i < recursion_.velocities(); ++i) tau[i] -= tau_[index(i)];
+}
+
+TreeRecursion& TreeDynamics::at(const State& state, Work& work) {
+  move(state, work, false);
+  return recursion_;
 }
 
 }  // namespace liedyn

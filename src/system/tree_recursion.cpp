@@ -16,9 +16,7 @@ constexpr double kNoInertia = 1e-14;
 Mat3 times_transposed(const Mat3& a, const Mat3& b) { return a * b.transpose(); }
 
 // m (|d|^2 1 - d d^T): what a mass adds to an inertia at the distance d.
-Mat3 steiner(double m, const Vec3& d) {
-  return m * (d.squaredNorm() * Mat3::Identity() - d * d.transpose());
-}
+Mat3 steiner(double m, const Vec3& d) { return m * (d.squaredNorm() * Mat3::Identity() - d * d.transpose()); }
 
 // A -= x y^T
 void subtract(Mat3& A, const Vec3& x, const Vec3& y) {
@@ -129,8 +127,7 @@ void TreeRecursion::start_inertia(Link& link) {
   Mat3& C = link.C;
   for (int c = 0; c < 3; ++c)
     for (int r = c; r < 3; ++r)
-      C(r, c) = C(c, r) =
-          RJ(r, 0) * link.R(c, 0) + RJ(r, 1) * link.R(c, 1) + RJ(r, 2) * link.R(c, 2);
+      C(r, c) = C(c, r) = RJ(r, 0) * link.R(c, 0) + RJ(r, 1) * link.R(c, 1) + RJ(r, 2) * link.R(c, 2);
   const Vec3 wh = link.w.cross(link.h);
   link.p_t = link.w.cross(wh);
   const Vec3 L = C * link.w;
@@ -254,7 +251,8 @@ bool TreeRecursion::eliminate_rotation(Link& link, const double* tau) {
   if (factors.info() != Eigen::Success) return false;
   const Vec3 pivots = factors.matrixLLT().diagonal();
   if (pivots.minCoeff() * pivots.minCoeff() <= kNoInertia * link.C.trace()) return false;
-  const Vec3 torque = tau != nullptr ? Vec3(link.R * Eigen::Map<const Vec3>(tau + link.v)) : Vec3(Vec3::Zero());
+  const Vec3 torque =
+      tau != nullptr ? Vec3(link.R * Eigen::Map<const Vec3>(tau + link.v)) : Vec3(Vec3::Zero());
   // C^-1 and C^-1 (tau - p_r) are kept for the accelerations.
   link.U_r = factors.solve(torque - link.p_r);
   link.C = factors.solve(Mat3::Identity());
@@ -346,7 +344,8 @@ int TreeRecursion::accelerate(const Vec3& gravity, const double* tau, double* vd
   for (std::size_t i = links_.size(); i-- > 0;) {
     Link& link = links_[i];
     if (link.kind == LinkKind::Root) continue;
-    if (!(link.kind == LinkKind::Rotation ? eliminate_rotation(link, tau) : eliminate(link, tau))) return link.v;
+    if (!(link.kind == LinkKind::Rotation ? eliminate_rotation(link, tau) : eliminate(link, tau)))
+      return link.v;
     if (link.parent < 0) continue;
     Link& parent = links_[at(link.parent)];
     link.kind == LinkKind::Rotation ? pass_point_inertia(link, parent) : pass_inertia(link, parent);
@@ -419,7 +418,8 @@ void TreeRecursion::mass_matrix(double* M, int stride) {
     const Link& link = links_[i];
     for (int k = 0; k < link.size; ++k) {
       const Vec6 S = direction(link, k);
-      Vec3 f = link.A * S.head<3>() + link.B * S.tail<3>(), n = link.B.transpose() * S.head<3>() + link.C * S.tail<3>();
+      Vec3 f = link.A * S.head<3>() + link.B * S.tail<3>(),
+           n = link.B.transpose() * S.head<3>() + link.C * S.tail<3>();
       const Link* inner = &link;
       for (;;) {
         for (int j = 0; j < inner->size; ++j) {
@@ -457,7 +457,8 @@ TreeRecursion::Whole TreeRecursion::whole() const {
     out.mass += link.own.mass;
     out.center += link.own.mass * link.o + link.h;
     out.linear += p;
-    out.angular += link.o.cross(p) + link.h.cross(link.u) + link.R * (link.own.inertia * (link.R.transpose() * link.w));
+    out.angular +=
+        link.o.cross(p) + link.h.cross(link.u) + link.R * (link.own.inertia * (link.R.transpose() * link.w));
   }
   if (out.mass > 0) out.center /= out.mass;
   return out;

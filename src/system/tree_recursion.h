@@ -73,21 +73,21 @@ class TreeRecursion {
     Vec3 p_joint = Vec3::Zero();
     RigidMass own;
     // Pose and velocity; the axis of the joint, and what its rate adds to u and w.
-    Mat3 R;
-    Vec3 r, o, z, w, u;
-    Vec3 c_t, c_r;  // accelerations but for those of the parent and vdot
+    Mat3 R = Mat3::Identity();
+    Vec3 r = Vec3::Zero(), o = r, z = r, w = r, u = r;
+    Vec3 c_t = r, c_r = r;  // accelerations but for those of the parent and vdot
     // (f, n) = [A B; B^T C] (a, alpha) + (p_t, p_r): of the link, then of the articulated body behind the joint.
-    Vec3 h;
-    Mat3 A, B, C;
-    Vec3 p_t, p_r;
+    Vec3 h = r;
+    Mat3 A = Mat3::Zero(), B = A, C = A;
+    Vec3 p_t = r, p_r = r;
     // What eliminating vdot takes: the inertia times S, u = tau - S^T p, and 1/(S^T I S).
-    Vec3 U_t, U_r;
-    double force, inverse;
-    Vec3 a, alpha;
+    Vec3 U_t = r, U_r = r;
+    double force = 0, inverse = 0;
+    Vec3 a = r, alpha = r;
   };
   struct Root {
-    Mat6 S;     // directions of the velocities, one column each
-    Vec6 bias;  // (a, alpha) at vdot = 0
+    Mat6 S = Mat6::Zero();     // directions of the velocities, one column each
+    Vec6 bias = Vec6::Zero();  // (a, alpha) at vdot = 0
   };
   struct Carried {
     int link = -1;  // -1: ground

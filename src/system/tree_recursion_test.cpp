@@ -30,7 +30,8 @@ std::shared_ptr<const Description> tree_without_loops(Random& random, Forces for
       builder.body(body, "rigid");
       set_random_fields(builder, *find_kind(Section::Bodies, "rigid"), random);
       builder.set("formulation", std::string("model"));
-      const std::string& inner = links[static_cast<std::size_t>(random.below(static_cast<int>(links.size())))];
+      const std::string& inner =
+          links[static_cast<std::size_t>(random.below(static_cast<int>(links.size())))];
       const bool forwards = random.below(2) == 0;
       add_between(builder, Section::Joints, kind, forwards ? inner : body, forwards ? body : inner, random);
       if (kind.type == "revolute" || kind.type == "prismatic" || kind.type == "cylindrical")
@@ -62,12 +63,12 @@ std::shared_ptr<const Description> tree_without_loops(Random& random, Forces for
 double difference_to_assembly(const System& system, Random& random, int states) {
   Work work(system), other(system);
   Accelerations accelerations(system);
-  accelerations.prepare(random_state(system, random), work);
-  EXPECT_EQ(accelerations.mass(), Accelerations::Mass::Recursive);
   double worst = 0;
   for (int i = 0; i < states; ++i) {
     State state = random_state(system, random), expected = state;
     CorrectorOutcome outcome;
+    accelerations.prepare(state, work);
+    EXPECT_EQ(accelerations.mass(), Accelerations::Mass::Recursive);
     EXPECT_TRUE(accelerations.solve(state, work, outcome));
     EXPECT_TRUE(solve_accelerations(system, expected, other));
     worst = std::max(worst, relative_difference(as_vector(state.vdot), as_vector(expected.vdot)));
@@ -142,13 +143,12 @@ TEST(TreeRecursion, InverseDynamicsAndMassMatrixAreThoseOfTheResidual) {
   TreeDynamics dynamics(system);
   const State state = random_state(system, random);
   ASSERT_TRUE(dynamics.prepare(state, work));
-  TreeRecursion& recursion = dynamics.at(state, work, true);
-  const Eigen::Index n = recursion.velocities();
+  const Eigen::Index n = dynamics.at(state, work).velocities();
   Eigen::VectorXd forces(n), bias(n);
-  recursion.forces(work.numbers->gravity, state.vdot.data(), forces.data());
-  dynamics.at(state, work, true).forces(work.numbers->gravity, nullptr, bias.data());
+  dynamics.forces(state, work, state.vdot.data(), true, forces.data());
+  dynamics.forces(state, work, nullptr, true, bias.data());
   Eigen::MatrixXd M(n, n);
-  dynamics.at(state, work, false).mass_matrix(M.data(), static_cast<int>(n));
+  dynamics.at(state, work).mass_matrix(M.data(), static_cast<int>(n));
   system.residual(state, work, {false, false, false});
   expect_at_most(relative_difference(forces, as_vector(work.r).head(n)), 1e-11, "inverse dynamics");
   const Eigen::VectorXd sum = M * as_vector(state.vdot).head(n) + bias;
@@ -164,7 +164,7 @@ TEST(TreeRecursion, JacobiansAndMomentumAreThoseOfTheBodies) {
   TreeDynamics dynamics(system);
   const State state = random_state(system, random);
   ASSERT_TRUE(dynamics.prepare(state, work));
-  const TreeRecursion& recursion = dynamics.at(state, work, false);
+  const TreeRecursion& recursion = dynamics.at(state, work);
   system.residual(state, work, {false, false, false});
   const Eigen::VectorXd v = as_vector(state.v).head(recursion.velocities());
   double worst = 0;
@@ -183,7 +183,7 @@ TEST(TreeRecursion, JacobiansAndMomentumAreThoseOfTheBodies) {
   expect_at_most(worst, 1e-12, "velocities, poses and twists of bodies");
   // The rate of the linear momentum at rest under weight alone, by the accelerations of all free bodies, is their weight: here only T = v^T M v / 2.
   Eigen::MatrixXd M(v.size(), v.size());
-  dynamics.at(state, work, false).mass_matrix(M.data(), static_cast<int>(v.size()));
+  dynamics.at(state, work).mass_matrix(M.data(), static_cast<int>(v.size()));
   const double kinetic = system.energy(state, work).kinetic;
   expect_at_most(std::abs(0.5 * v.dot(M * v) - kinetic) / kinetic, 1e-13, "kinetic energy");
 }
@@ -202,8 +202,14 @@ TEST(TreeRecursion, NamesTheJointWithoutInertia) {
   ModelBuilder builder({0, 0, -9.81});
   builder.body("arm", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {1, 0, 0});
   builder.body("tip", "rigid").set("mass", {0}).set("inertia", {0, 0, 0}).set("position", {2, 0, 0});
-  builder.joint("first", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
-  builder.joint("second", "revolute").set("between", "arm", "tip").set("at", {2, 0, 0}).set("axis", {0, 1, 0});
+  builder.joint("first", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.joint("second", "revolute")
+      .set("between", "arm", "tip")
+      .set("at", {2, 0, 0})
+      .set("axis", {0, 1, 0});
   const System system = make_system(builder.finish(), "minimal");
   Work work(system);
   State state = system.empty_state();
