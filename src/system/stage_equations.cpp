@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "liedyn/model/nodes/stage_relation.h"
+
 namespace liedyn {
 namespace {
 

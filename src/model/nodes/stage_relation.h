@@ -1,5 +1,5 @@
-// The stage relation of model/nodes/stage.h on any group, for the files of this folder. Few files include it: what it
-// instantiates takes ten seconds of compiling.
+// The stage relation of model/nodes/stage.h on any group. Few files include it, since what it instantiates takes ten seconds of
+// compiling: those of this folder, and the loop over all nodes of system/stage_equations.cpp, where calls would cost two per cent.
 #pragma once
 
 #include <type_traits>
@@ -97,6 +97,105 @@ template <class G>
 typename G::Matrix expanded_inverse(double sigma, const typename G::Tangent& x) {
   const typename G::Matrix hat = G::ad(x);
   return G::Matrix::Identity() + 0.5 * (1 - sigma) * (hat - (2 - 3 * (1 - sigma)) / 6 * (hat * hat));
+}
+
+template <class S>
+void evaluate_stage(NodeType type, const Stage& s, const NodeStageOf<S>& n) {
+  using V3 = Vec3T<S>;
+  using C3 = Eigen::Map<const V3>;
+  using M3 = Eigen::Map<V3>;
+  using Rotation = SO3<S>;
+  const auto linear = [&](int count = 3) {
+    const double rate = s.rate();
+    for (int i = 0; i < count; ++i) {
+      n.vdot[i] = rate * (n.theta[i] - n.Theta[i] - s.c_2 * n.V[i]);
+      if (n.drift != nullptr) n.vdot[i] += rate * n.drift[i];
+      n.v[i] = n.V[i] + s.c_v * n.vdot[i];
+      n.q[i] = n.q_ref[i] + n.theta[i];
+    }
+  };
+  const auto rotational = [&](int i) {
+    const V3 theta = C3(n.theta + i);
+    const S* drift = n.drift != nullptr ? n.drift + i : nullptr;
+    M3(n.vdot + i) =
+        is_spatial(type)
+            ? stage_acceleration<SpatialRotationOf<S>>(s, theta, C3(n.Theta + i), C3(n.V + i), drift)
+            : stage_acceleration<Rotation>(s, theta, C3(n.Theta + i), C3(n.V + i), drift);
+    M3(n.v + i) = C3(n.V + i) + s.c_v * C3(n.vdot + i);
+    store_rotation(moved(type, rotation_of(n.q_ref), theta), n.q);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      linear();
+      rotational(3);
+      break;
+    case NodeType::SE3: {
+      using C6 = Eigen::Map<const Vec6T<S>>;
+      using M6 = Eigen::Map<Vec6T<S>>;
+      const Vec6T<S> theta = C6(n.theta);
+      M6(n.vdot) = stage_acceleration<SE3<S>>(s, theta, C6(n.Theta), C6(n.V), n.drift);
+      M6(n.v) = C6(n.V) + s.c_v * C6(n.vdot);
+      const SE3<S> q = SE3<S>(C3(n.q_ref), rotation_of(n.q_ref)) * SE3<S>::exp(theta);
+      M3(n.q) = q.position();
+      store_rotation(q.rotation(), n.q);
+      break;
+    }
+    case NodeType::SE2: {
+      const V3 theta = C3(n.theta);
+      M3(n.vdot) = stage_acceleration<SE2<S>>(s, theta, C3(n.Theta), C3(n.V), n.drift);
+      M3(n.v) = C3(n.V) + s.c_v * C3(n.vdot);
+      move_in_plane(n.q_ref, SE2<S>::exp(theta), theta[2], n.q);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: linear(); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: linear(1); break;
+    case NodeType::SO3:
+    case NodeType::SO3Spatial:
+      rotational(0);
+      M3(n.q) = C3(n.q_ref);
+      break;
+    default: break;  // conventional nodes: parameter_stage.h
+  }
+}
+
+template <class S>
+void increment_theta(NodeType type, const S* d, S* theta) {
+  using V3 = Vec3T<S>;
+  using C3 = Eigen::Map<const V3>;
+  using M3 = Eigen::Map<V3>;
+  const auto rotational = [&](int i) {
+    const V3 x = C3(theta + i);
+    M3(theta + i) = x + (is_spatial(type) ? SpatialRotationOf<S>::Tinv(x) : SO3<S>::Tinv(x)) * C3(d + i);
+  };
+  switch (type) {
+    case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
+      M3(theta) += C3(d);
+      rotational(3);
+      break;
+    case NodeType::SE3: {
+      const Vec6T<S> x = Eigen::Map<const Vec6T<S>>(theta);
+      Eigen::Map<Vec6T<S>>{theta} = x + SE3<S>::Tinv(x) * Eigen::Map<const Vec6T<S>>(d);
+      break;
+    }
+    case NodeType::SE2: {
+      const V3 x = C3(theta);
+      M3{theta} = x + SE2<S>::Tinv(x) * C3(d);
+      break;
+    }
+    case NodeType::R3:
+    case NodeType::R2xSO2: M3(theta) += C3(d); break;
+    case NodeType::State:
+    case NodeType::Turn:
+    case NodeType::Slide: theta[0] += d[0]; break;
+    case NodeType::SO3:
+    case NodeType::SO3Spatial: rotational(0); break;
+    default: break;  // conventional nodes: parameter_stage.h
+  }
 }
 
 }  // namespace liedyn
