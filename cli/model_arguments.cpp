@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/load.h"
-#include "liedyn/io/read_model.h"
+#include "liedyn/io/read_with_warnings.h"
 #include "liedyn/model/record_all.h"
 #include "liedyn/system/tree_state.h"
 
@@ -51,7 +51,9 @@ System ModelArguments::load_absolute() const { return in_absolute_coordinates(lo
 std::vector<System> ModelArguments::load_in(const std::vector<std::string>& names) const {
   std::vector<Assignment> assignments;
   for (const std::string& text : set) assignments.push_back(parse_assignment(text));
-  Description read = read_model(model, assignments);
+  std::vector<std::string> warnings;
+  Description read = read_model(model, assignments, warnings);
+  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
   initial_ = take_initial(assignments, read);
   if (!initial_.empty() && !takes_initial)
     throw InputError(

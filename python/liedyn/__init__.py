@@ -71,6 +71,7 @@ from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model
 from liedyn.optimum import Optimum, optimize
 from liedyn.result import Result, load_result
+from liedyn.robot import Reached, Robot
 from liedyn.shapes import box, capsule, cone, cylinder, ellipsoid, extrusion, mesh, rod, sphere, tube
 from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import models
@@ -100,7 +101,9 @@ __all__ = [
     "NumericalError",
     "NumericalWarning",
     "Optimum",
+    "Reached",
     "Result",
+    "Robot",
     "Sensitivity",
     "Simulation",
     "StateSpace",

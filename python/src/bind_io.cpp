@@ -6,6 +6,7 @@
 #include "liedyn/io/packed_array.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
+#include "liedyn/io/read_with_warnings.h"
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/write_convergence.h"
 #include "liedyn/io/write_linear_analysis.h"
@@ -119,7 +120,12 @@ void bind_io(py::module_& m) {
   });
   m.def("read_model", [](const std::string& model, const PathValues& numbers) {
     std::vector<Assignment> assignments = assignments_of(numbers);
-    Description description = read_model(model, assignments);
+    std::vector<std::string> warnings;
+    Description description = read_model(model, assignments, warnings);
+    if (!warnings.empty()) {
+      const py::object warn = py::module_::import("liedyn.errors").attr("warn");
+      for (const std::string& warning : warnings) warn(warning);
+    }
     return with_rest(std::move(description), assignments);
   });
   m.def("read_model_text", [](std::string_view text, const std::string& name, const PathValues& numbers) {

@@ -1,5 +1,9 @@
 #include "bind.h"
 
+namespace liedyn::python {
+void bind_robot(py::module_& m);
+}
+
 PYBIND11_MODULE(_liedyn, m) {
   m.doc() = "The C++ library behind the package liedyn, which is what users import.";
   liedyn::python::bind_base(m);
@@ -9,5 +13,6 @@ PYBIND11_MODULE(_liedyn, m) {
   liedyn::python::bind_linear(m);
   liedyn::python::bind_sensitivity(m);
   liedyn::python::bind_simulation(m);
+  liedyn::python::bind_robot(m);
   liedyn::python::bind_io(m);
 }

@@ -20,6 +20,7 @@
 #include "liedyn/io/json.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/read_urdf.h"
+#include "liedyn/io/read_with_warnings.h"
 #include "liedyn/io/tables.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/system/further_findings.h"
@@ -898,12 +899,18 @@ Description with_source(std::string_view text, const std::vector<Assignment>& as
 
 }  // namespace
 
-Description read_model(const std::string& model, std::vector<Assignment>& assignments) {
+Description read_model(const std::string& model, std::vector<Assignment>& assignments,
+                       std::vector<std::string>& warnings) {
   const std::string file = find_model_file(model);
   const std::string text = read_text_file(file);
   if (file.ends_with(".urdf"))
-    return with_source(text, assignments, [&] { return read_urdf(text, file, assignments); });
+    return with_source(text, assignments, [&] { return read_urdf(text, file, assignments, warnings); });
   return read_model_text(text, file, assignments);
+}
+
+Description read_model(const std::string& model, std::vector<Assignment>& assignments) {
+  std::vector<std::string> ignored;
+  return read_model(model, assignments, ignored);
 }
 
 Description read_model(const std::string& model) {

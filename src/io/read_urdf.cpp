@@ -6,11 +6,15 @@
 #include <urdf_parser/urdf_parser.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <set>
+
+#include <Eigen/Eigenvalues>
 
 #include "liedyn/base/suggest.h"
 #include "liedyn/lie/so3.h"
@@ -76,21 +80,150 @@ struct Lump {
   }
 };
 
+// The second moments of mass, sigma_i = sum of m x_i^2 along the principal axes, from the moments of inertia: J_1 = sigma_2 + sigma_3. A body has none below zero,
+// which is what positive moments with a + b >= c mean.
+struct SecondMoments {
+  explicit SecondMoments(const Mat3& J) : solver(J) {
+    moments = solver.eigenvalues();
+    sigma = Vec3::Constant(0.5 * moments.sum()) - moments;
+  }
+  // The inertia without what is below zero.
+  Mat3 physical() const {
+    const Vec3 positive = sigma.cwiseMax(0);
+    const Mat3& axes = solver.eigenvectors();
+    return axes * (Vec3::Constant(positive.sum()) - positive).asDiagonal() * axes.transpose();
+  }
+  Eigen::SelfAdjointEigenSolver<Mat3> solver;
+  Vec3 moments, sigma;
+};
+
+// Where a text stands, from 1; 0: nowhere.
+int line_at(const std::string& text, std::size_t place) {
+  if (place == std::string::npos) return 0;
+  return 1 +
+         static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n'));
+}
+
+// The line of the element that has this name.
+int line_of_name(const std::string& text, const std::string& name) {
+  for (const char quote : {'"', '\''}) {
+    const std::size_t place = text.find(fmt::format("name={}{}{}", quote, name, quote));
+    if (place != std::string::npos) return line_at(text, place);
+  }
+  return 0;
+}
+
+// The line of what a message of the parser names in brackets or quotes.
+int line_of_message(const std::string& text, const std::string& message) {
+  for (const auto& [open, close] : {std::pair('[', ']'), std::pair('\'', '\''), std::pair('(', ')')}) {
+    const std::size_t first = message.find(open);
+    const std::size_t last = first == std::string::npos ? first : message.find(close, first + 1);
+    if (last == std::string::npos || last == first + 1) continue;
+    const std::string quoted = message.substr(first + 1, last - first - 1);
+    if (const int line = line_of_name(text, quoted); line > 0) return line;
+    if (const std::size_t place = text.find(fmt::format("\"{}\"", quoted)); place != std::string::npos)
+      return line_at(text, place);
+  }
+  return 0;
+}
+
+// Visits the tags of a document, <...> outside of comments, in their order: visit(place, text between the brackets) until it returns false. Returns the place of a
+// tag without end, npos: none.
+template <class Visit>
+std::size_t for_each_tag(const std::string& text, const Visit& visit) {
+  std::size_t place = text.find('<');
+  while (place != std::string::npos) {
+    const auto skip = [&](std::string_view begin, std::string_view end) {
+      if (text.compare(place, begin.size(), begin) != 0) return false;
+      const std::size_t last = text.find(end, place);
+      place = last == std::string::npos ? last : text.find('<', last);
+      return true;
+    };
+    if (skip("<!--", "-->") || skip("<?", "?>") || skip("<!", ">")) continue;
+    char quote = 0;
+    std::size_t last = place + 1;
+    for (; last < text.size() && (quote != 0 || text[last] != '>'); ++last)
+      if (const char c = text[last]; quote != 0 ? c == quote : c == '"' || c == '\'')
+        quote = quote != 0 ? 0 : c;
+    if (last >= text.size()) return place;
+    if (!visit(place, std::string_view(text).substr(place + 1, last - place - 1))) break;
+    place = text.find('<', last);
+  }
+  return std::string::npos;
+}
+std::string_view name_of_tag(std::string_view tag) { return tag.substr(0, tag.find_first_of(" \t\r\n/", 1)); }
+
+// What is wrong with the tags of a document that is no XML.
+std::optional<Diagnostic> unbalanced_tag(const std::string& text, const std::string& file) {
+  std::vector<std::pair<std::string_view, std::size_t>> open;
+  std::optional<Diagnostic> out;
+  const std::size_t endless = for_each_tag(text, [&](std::size_t place, std::string_view tag) {
+    if (tag.ends_with('/')) return true;
+    if (!tag.starts_with('/')) {
+      open.emplace_back(name_of_tag(tag), place);
+      return true;
+    }
+    const std::string_view name = name_of_tag(tag).substr(1);
+    if (!open.empty() && open.back().first == name) {
+      open.pop_back();
+      return true;
+    }
+    out = {file, line_at(text, place), "",
+           open.empty()
+               ? fmt::format("</{}> ends what has not begun", excerpt(name))
+               : fmt::format("expected </{}>, which begins at line {}, got </{}>", excerpt(open.back().first),
+                             line_at(text, open.back().second), excerpt(name)),
+           ""};
+    return false;
+  });
+  if (!out && endless != std::string::npos)
+    out = {file, line_at(text, endless), "", "this tag has no end", "a '>' or a quote is missing"};
+  if (!out && !open.empty())
+    out = {file, line_at(text, open.back().second), "",
+           fmt::format("<{}> has no end", excerpt(open.back().first)), ""};
+  return out;
+}
+
+// The parser wants a name of the robot, which nothing here depends on.
+std::string with_robot_name(const std::string& text, const std::string& file) {
+  std::string out = text;
+  for_each_tag(text, [&](std::size_t place, std::string_view tag) {
+    if (name_of_tag(tag) != "robot") return true;
+    for (std::size_t at = tag.find("name"); at != std::string_view::npos; at = tag.find("name", at + 1)) {
+      const std::size_t next = tag.find_first_not_of(" \t\r\n", at + 4);
+      if (at > 0 && std::isspace(static_cast<unsigned char>(tag[at - 1])) != 0 &&
+          next != std::string_view::npos && tag[next] == '=')
+        return false;
+    }
+    std::string name;
+    for (const char c : std::filesystem::path(file).stem().string())
+      name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' ? c : '_';
+    out.insert(place + 1 + 5, fmt::format(" name=\"{}\"", name.empty() ? "robot" : name));
+    return false;
+  });
+  return out;
+}
+
 // Below this speed [rad/s or m/s] the friction of a joint falls smoothly to zero.
 constexpr double kFrictionSpeed = 1e-3;
 
 class UrdfReader {
  public:
-  UrdfReader(const urdf::ModelInterface& robot, const std::string& file, std::vector<Assignment>& assignments)
+  UrdfReader(const urdf::ModelInterface& robot, const std::string& text, const std::string& file,
+             std::vector<Assignment>& assignments, std::vector<std::string>& warnings)
       : robot_(robot),
+        text_(text),
         file_(file),
+        warnings_(warnings),
         builder_(name_of_model(robot, file), file, {}, {0, 0, -9.81}),
         initial_(take_initial(assignments)) {}
 
   Description read() {
     const urdf::LinkConstSharedPtr root = robot_.getRoot();
+    if (repair_) find_massless();
     // Bodies first, with the places of all links.
     place(root, {}, floating_ ? "" : "ground");
+    if (!repair_) reject_massless();
     for (const std::string& name : body_order_) add_body(name);
     for (const urdf::JointSharedPtr& joint : joints_) add_joint(*joint);
     for (const urdf::JointSharedPtr& joint : joints_) add_mimic(*joint);
@@ -103,6 +236,12 @@ class UrdfReader {
   }
 
  private:
+  struct Carrier {
+    Placement at;  // of the link that gives the body its axes
+    Lump lump;
+    std::vector<std::string> links;  // whose inertia it has
+  };
+
   static std::string name_of_model(const urdf::ModelInterface& robot, const std::string& file) {
     return robot.getName().empty() ? std::filesystem::path(file).stem().string() : robot.getName();
   }
@@ -112,10 +251,11 @@ class UrdfReader {
     std::erase_if(assignments, [&](const Assignment& a) {
       if (a.path == "floating") floating_ = a.value != 0;
       if (a.path == "stops") set_stops(a.value);
+      if (a.path == "repair") repair_ = a.value != 0;
       constexpr std::string_view prefix = "initial.";
       const bool initial = a.path.starts_with(prefix);
       if (initial) out[a.path.substr(prefix.size())] = a.value;
-      return initial || a.path == "floating" || a.path == "stops";
+      return initial || a.path == "floating" || a.path == "stops" || a.path == "repair";
     });
     return out;
   }
@@ -187,14 +327,15 @@ class UrdfReader {
       if (body.empty()) {
         body = clean(task.link->name);
         body_order_.push_back(body);
-        bodies_[body] = {task.at, {}};
+        bodies_[body] = {task.at, {}, {}};
       }
       body_of_[task.link->name] = body;
       at_[task.link->name] = task.at;
       if (body != "ground" && task.link->inertial) {
         Carrier& carrier = bodies_[body];
         const Placement back{carrier.at.R.transpose(), -(carrier.at.R.transpose() * carrier.at.p)};
-        carrier.lump.add(Lump::of(*task.link->inertial).moved(back * task.at));
+        carrier.lump.add(lump_of(*task.link).moved(back * task.at));
+        carrier.links.push_back(task.link->name);
       }
       visible_.push_back(task.link);
       for (auto joint = task.link->child_joints.rbegin(); joint != task.link->child_joints.rend(); ++joint) {
@@ -207,17 +348,103 @@ class UrdfReader {
           next = next * (turns(**joint) ? Placement{SO3<double>::exp(start * axis).R(), Vec3::Zero()}
                                         : Placement{Mat3::Identity(), start * axis});
         }
-        const bool welded = (*joint)->type == urdf::Joint::FIXED;
+        const bool welded = is_fixed(**joint);
         open.push_back({child, next, welded ? body : ""});
       }
       // In the order of the file, as pushed in reverse.
       for (const urdf::JointSharedPtr& joint : task.link->child_joints)
-        if (joint->type != urdf::Joint::FIXED && joint->type != urdf::Joint::FLOATING)
-          joints_.push_back(joint);
+        if (!is_fixed(*joint) && joint->type != urdf::Joint::FLOATING) joints_.push_back(joint);
     }
   }
 
+  int line_of(const std::string& name) const { return line_of_name(text_, name); }
+
+  // The inertia of a link, the nearest physical one where that was asked for. Of what is below zero by round-off nothing needs to be said.
+  Lump lump_of(const urdf::Link& link) {
+    Lump out = Lump::of(*link.inertial);
+    if (!repair_ || !out.inertia.allFinite()) return out;
+    const SecondMoments found(out.inertia);
+    if (found.sigma.minCoeff() >= -kRoundOff * found.moments.cwiseAbs().maxCoeff()) return out;
+    out.inertia = found.physical();
+    const Vec3 now = SecondMoments(out.inertia).moments;
+    warnings_.push_back(fmt::format(
+        "{}:{}: link '{}': no body has the principal moments {:.6g}, {:.6g}, {:.6g} kg m^2; repair=1 takes "
+        "{:.6g}, {:.6g}, {:.6g} instead",
+        file_, line_of(link.name), excerpt(link.name), found.moments[0], found.moments[1], found.moments[2],
+        now[0], now[1], now[2]));
+    return out;
+  }
+
+  bool is_fixed(const urdf::Joint& joint) const {
+    return joint.type == urdf::Joint::FIXED || made_fixed_.contains(joint.name);
+  }
+
+  // Joints that carry links without mass and nothing else: nothing determines their acceleration. Those that follow another joint need none.
+  std::vector<const urdf::Joint*> massless_joints() const {
+    std::vector<urdf::LinkConstSharedPtr> order = {robot_.getRoot()};  // parents first
+    for (std::size_t i = 0; i < order.size(); ++i)
+      for (const urdf::LinkSharedPtr& child : order[i]->child_links) order.push_back(child);
+    std::map<std::string, bool> has_mass;
+    std::vector<const urdf::Joint*> out;
+    for (std::size_t i = order.size(); i-- > 0;) {
+      const urdf::Link& link = *order[i];
+      bool mass = link.inertial && (link.inertial->mass != 0 || link.inertial->ixx != 0 ||
+                                    link.inertial->iyy != 0 || link.inertial->izz != 0);
+      for (const urdf::LinkSharedPtr& child : link.child_links) mass = mass || has_mass[child->name];
+      has_mass[link.name] = mass;
+      const urdf::JointSharedPtr& joint = link.parent_joint;
+      if (!mass && joint && joint->type != urdf::Joint::FIXED && !joint->mimic) out.push_back(joint.get());
+    }
+    std::reverse(out.begin(), out.end());
+    return out;
+  }
+  void find_massless() {
+    for (const urdf::Joint* joint : massless_joints()) {
+      made_fixed_.insert(joint->name);
+      warnings_.push_back(
+          fmt::format("{}:{}: joint '{}' moves link '{}', which has no mass and carries none; repair=1 makes "
+                      "the joint fixed",
+                      file_, line_of(joint->name), excerpt(joint->name), excerpt(joint->child_link_name)));
+    }
+  }
+  void reject_massless() {
+    for (const urdf::Joint* joint : massless_joints())
+      builder_.finding(
+          "bodies." + clean(joint->child_link_name),
+          fmt::format("joint '{}' moves this link, but the link has no mass and carries none: nothing "
+                      "determines its acceleration",
+                      excerpt(joint->name)),
+          "give the link an <inertial>, make the joint fixed, or set repair=1, which does so",
+          line_of(joint->child_link_name));
+  }
+
+  // Inertias below zero by round-off, of sums and turned axes, are those of the nearest body.
+  void settle_inertia(const std::string& name, Carrier& carrier) {
+    Lump& lump = carrier.lump;
+    if (!lump.inertia.allFinite()) return;
+    const SecondMoments found(lump.inertia);
+    const double least = found.sigma.minCoeff();
+    if (least >= 0) return;
+    const double scale = found.moments.cwiseAbs().maxCoeff(),
+                 size = lump.center.squaredNorm() + kSmallest * kSmallest;
+    if (repair_ || least >= -kRoundOff * std::max(scale, lump.mass * size)) {
+      lump.inertia = found.physical();
+      return;
+    }
+    std::string links;
+    for (const std::string& link : carrier.links)
+      links += (links.empty() ? "'" : ", '") + excerpt(link) + "'";
+    builder_.finding(
+        "bodies." + name + ".inertia",
+        fmt::format("no body has the principal moments {:.6g}, {:.6g}, {:.6g} kg m^2 (link {}): they must be "
+                    "positive, and none larger than the sum of the others",
+                    found.moments[0], found.moments[1], found.moments[2], links),
+        "check units and signs, or set repair=1 to take the nearest that a body can have",
+        line_of(carrier.links.front()));
+  }
+
   void add_body(const std::string& name) {
+    settle_inertia(name, bodies_.at(name));
     const Carrier& carrier = bodies_.at(name);
     const Lump& lump = carrier.lump;
     const Mat3& J = lump.inertia;
@@ -393,15 +620,17 @@ class UrdfReader {
       add(collision->geometry, collision->origin, link.visual_array.empty() ? kGrey : kHidden);
   }
 
-  struct Carrier {
-    Placement at;  // of the link that gives the body its axes
-    Lump lump;
-  };
+  static constexpr double kRoundOff = 1e-9;  // of inertias, relative
+  static constexpr double kSmallest = 1e-3;  // m: no link is smaller than a millimetre
   const urdf::ModelInterface& robot_;
+  const std::string& text_;
   std::string file_;
+  std::vector<std::string>& warnings_;
   DescriptionBuilder builder_;
   bool floating_ = false;
   double stops_ = 0;  // stiffness of the ends of joints; 0: none
+  bool repair_ = false;
+  std::set<std::string> made_fixed_;  // joints
   std::map<std::string, double> initial_;
   std::set<std::string> used_;
   std::map<std::string, std::string> clean_names_;
@@ -416,25 +645,34 @@ class UrdfReader {
 
 }  // namespace
 
-Description read_urdf(const std::string& text, const std::string& file,
-                      std::vector<Assignment>& assignments) {
+Description read_urdf(const std::string& text, const std::string& file, std::vector<Assignment>& assignments,
+                      std::vector<std::string>& warnings) {
   const Messages messages;
   urdf::ModelInterfaceSharedPtr robot;
   std::string failure;
   try {
-    robot = urdf::parseURDF(text);
+    robot = urdf::parseURDF(with_robot_name(text, file));
   } catch (const std::exception& error) {
     failure = error.what();
   }
   // The parser leaves out what it cannot read and goes on; we do not.
   if (!robot || !robot->getRoot() || !messages.errors().empty()) {
+    if (const std::optional<Diagnostic> unbalanced = unbalanced_tag(text, file))
+      throw InputError(std::vector<Diagnostic>{*unbalanced});
     std::vector<Diagnostic> findings;
-    for (const std::string& message : messages.errors()) findings.push_back({file, 0, "", message, ""});
+    for (const std::string& message : messages.errors())
+      findings.push_back({file, line_of_message(text, message), "", message, ""});
     if (!failure.empty() || findings.empty())
       findings.push_back({file, 0, "", failure.empty() ? "is no robot description" : failure, ""});
     throw InputError(findings);
   }
-  return UrdfReader(*robot, file, assignments).read();
+  return UrdfReader(*robot, text, file, assignments, warnings).read();
+}
+
+Description read_urdf(const std::string& text, const std::string& file,
+                      std::vector<Assignment>& assignments) {
+  std::vector<std::string> ignored;
+  return read_urdf(text, file, assignments, ignored);
 }
 
 }  // namespace liedyn

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+
 #include "liedyn/model/edit_description.h"
 #include "liedyn/system/initial.h"
 #include "liedyn/system/testing.h"
@@ -256,6 +258,97 @@ TEST(ReadUrdf, SaysWhatIsWrong) {
         "<robot name=\"x\"><link name=\"a\"><inertial><mass value=\"q\"/></inertial></link></robot>"})
     EXPECT_NE(complaint(text), "") << text;
   EXPECT_NE(complaint(kArm, {{"initial.sholder", 1}}).find("did you mean 'shoulder'"), std::string::npos);
+}
+
+std::string arm_with(const std::string& inertial, const std::string& robot = "<robot name=\"arm\">") {
+  return robot + R"(
+    <link name="base"/>
+    <link name="rod">)" +
+         inertial + R"(</link>
+    <joint name="hinge" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>)";
+}
+const char* const kGood =
+    R"(<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>)";
+
+// Principal moments of J about the centre, as the model has them.
+Vec3 moments_of(const Description& d) {
+  const Entry& rod = d.entries(Section::Bodies)[0];
+  const double* j = d.numbers.data() + rod.fields[static_cast<std::size_t>(rod.kind->field("inertia"))].first;
+  Mat3 J;
+  J << j[0], j[5], j[4], j[5], j[1], j[3], j[4], j[3], j[2];
+  return Eigen::SelfAdjointEigenSolver<Mat3>(J).eigenvalues();
+}
+std::string complaint_about(const std::string& text, std::vector<Assignment> assignments = {}) {
+  try {
+    const auto description = std::make_shared<const Description>(read(text.c_str(), std::move(assignments)));
+    const auto model = Model::compile(description);
+    const auto findings = check_numbers(*model, Params(description).values().data());
+    return findings.empty() ? "" : to_string(findings.front());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+}
+
+TEST(ReadUrdf, RobotsNeedNoName) {
+  for (const char* robot : {"<robot>", "<robot >", "<!-- <robot name=\"x\"> --><robot version=\"1.0\">"})
+    EXPECT_EQ(read(arm_with(kGood, robot).c_str()).name, "robot") << robot;
+  EXPECT_EQ(read(arm_with(kGood).c_str()).name, "arm");
+}
+
+TEST(ReadUrdf, InertiaBelowZeroByRoundOffIsAccepted) {
+  const std::string tiny =
+      R"(<inertial><mass value="0.1"/><inertia ixx="-5e-20" ixy="0" ixz="0" iyy="3e-20" iyz="0" izz="0"/></inertial>)";
+  EXPECT_EQ(complaint_about(arm_with(tiny)), "");
+  const Vec3 found = moments_of(read(arm_with(tiny).c_str()));
+  EXPECT_GE(found[0], 0);
+  EXPECT_LE(found[2], 1e-19);
+}
+
+TEST(ReadUrdf, InertiaThatNoBodyHasIsRepairedOnRequest) {
+  // sigma = (-0.5, 0.5, 0.5): without the first, moments are (1, 0.5, 0.5)
+  const std::string wrong =
+      R"(<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>)";
+  const std::string message = complaint_about(arm_with(wrong));
+  fmt::print("  {}\n", message);
+  for (const char* part : {"robot.urdf:3", "'rod'", "0, 0, 1", "repair=1"})
+    EXPECT_NE(message.find(part), std::string::npos) << part;
+  std::vector<std::string> warnings;
+  std::vector<Assignment> repair = {{"repair", 1}};
+  const Description repaired = read_urdf(arm_with(wrong), "robot.urdf", repair, warnings);
+  EXPECT_TRUE(repair.empty());
+  ASSERT_EQ(warnings.size(), 1u);
+  fmt::print("  {}\n", warnings[0]);
+  EXPECT_NE(warnings[0].find("robot.urdf:3: link 'rod'"), std::string::npos);
+  EXPECT_LE((moments_of(repaired) - Vec3(0.5, 0.5, 1)).norm(), 1e-15);
+  EXPECT_EQ(complaint_about(arm_with(wrong), {{"repair", 1}}), "");
+  // What is physical stays as it is.
+  warnings.clear();
+  repair = {{"repair", 1}};
+  EXPECT_EQ(moments_of(read_urdf(arm_with(kGood), "robot.urdf", repair, warnings)), Vec3(1, 1, 1));
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST(ReadUrdf, JointsThatMoveNoMassAreNamedOrFixedOnRequest) {
+  const std::string message = complaint_about(arm_with(""));
+  fmt::print("  {}\n", message);
+  for (const char* part : {"robot.urdf:3", "'hinge'", "no mass", "repair=1"})
+    EXPECT_NE(message.find(part), std::string::npos) << part;
+  std::vector<std::string> warnings;
+  std::vector<Assignment> repair = {{"repair", 1}};
+  const Description fixed = read_urdf(arm_with(""), "robot.urdf", repair, warnings);
+  EXPECT_EQ(fixed.entries(Section::Joints).size(), 0u);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("'hinge'"), std::string::npos);
+}
+
+TEST(ReadUrdf, MessagesHaveLines) {
+  EXPECT_NE(complaint_about("<robot name=\"x\">\n<link name=\"a\">\n</robot>")
+                .find("robot.urdf:3: expected </link>"),
+            std::string::npos);
+  EXPECT_NE(complaint_about("<robot name=\"x\">\n<link name=\"a\"/>\n<link name=\"a\"/></robot>")
+                .find("robot.urdf:2"),
+            std::string::npos);
+  EXPECT_NE(complaint_about("<robot name=\"x\">\n\n<link name=\"a").find("robot.urdf:3"), std::string::npos);
 }
 
 }  // namespace
