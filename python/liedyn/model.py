@@ -21,7 +21,6 @@ class Model(Compiled):
     """
 
     run = simulation.run
-    start = stepping.start
     kinematics = simulation.kinematics
     sensitivity = simulation.sensitivity
     gradient = gradient
@@ -30,3 +29,4 @@ class Model(Compiled):
     modes = linear.modes
     linearize = linear.linearize
     assemble = linear.assemble
+    simulation = stepping.simulation  # last: above, the name is that of the module
