@@ -30,7 +30,7 @@ def pendulum(effort: str) -> dict:
 
 def sampled(period: float, end: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Times and angles with a controller that acts once per period and holds its torque in between."""
-    simulation = ld.Model(pendulum("u")).start(step=1e-3)
+    simulation = ld.Model(pendulum("u")).simulation(step=1e-3)
     times, angles = [simulation.time], [simulation["angle"]]
     for _ in range(round(end / period)):
         simulation.set("u", -P * simulation["angle"] - D * simulation["rate"])

@@ -45,7 +45,7 @@ class Motor:
 
 def coupled(exchange: float, end: float = 0.5) -> float:
     """The angle at the end if arm and motor exchange speed and torque so often."""
-    simulation, motor = ld.Model(arm("torque")).start(step=5e-4), Motor()
+    simulation, motor = ld.Model(arm("torque")).simulation(step=5e-4), Motor()
     for _ in range(round(end / exchange)):
         simulation.set("torque", motor.advance(exchange, simulation["rate"]))
         simulation.advance(exchange)

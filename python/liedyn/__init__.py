@@ -39,9 +39,9 @@ Without time integration there are
 
 A program that advances a simulation itself, to steer it, reads
 
->>> simulation = ld.Model("heavy_top").start(step=1e-3)
->>> simulation.advance(0.01)
->>> simulation["position"], simulation.time
+>>> sim = ld.Model("heavy_top").simulation(step=1e-3)
+>>> sim.advance(0.01)
+>>> sim["position"], sim.time
 
 Derivatives with respect to parameters, exact for the steps as they are taken, are
 
@@ -63,6 +63,7 @@ from liedyn.builder import Builder, load
 from liedyn.compiled import parameters
 from liedyn.convergence import Convergence, converge
 from liedyn.derivatives import Sensitivity
+from liedyn.environment import Environment, VectorEnvironment
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.expressions import Expression
 from liedyn.gradients import Gradient, gradient
@@ -91,6 +92,7 @@ __all__ = [
     "Builder",
     "Convergence",
     "Diagnostic",
+    "Environment",
     "Equilibrium",
     "Expression",
     "Gradient",
@@ -108,6 +110,7 @@ __all__ = [
     "Simulation",
     "StateSpace",
     "Sweep",
+    "VectorEnvironment",
     "View",
     "analyze_integrator",
     "assemble",

@@ -22,7 +22,6 @@ class Model(Compiled):
     """
 
     run = simulation.run
-    start = stepping.start
     kinematics = simulation.kinematics
     sensitivity = simulation.sensitivity
     gradient = gradient
@@ -32,3 +31,4 @@ class Model(Compiled):
     linearize = linear.linearize
     assemble = linear.assemble
     view = model_view
+    simulation = stepping.simulation  # last: above, the name is that of the module

@@ -1,11 +1,60 @@
 #include "bind.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/state_space.h"
+#include "liedyn/analyses/step_derivatives.h"
+#include "liedyn/model/tree.h"
 
+#include <atomic>
+#include <stdexcept>
+
+#include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 namespace liedyn::python {
 namespace {
+
+// A simulation, and what Python asks besides: one caller at a time, warnings as they come, a recording.
+struct Stepper {
+  explicit Stepper(Simulation&& started) : simulation(std::move(started)) {}
+
+  Simulation simulation;
+  std::atomic<bool> busy = false;
+  std::size_t warned = 0;    // of the warnings
+  long record_every = 0;     // steps; 0: nothing is recorded
+  std::vector<double> rows;  // recorded: time and all sensors
+
+  void record() {
+    rows.push_back(simulation.time());
+    const std::vector<double> values = simulation.sensors();
+    rows.insert(rows.end(), values.begin(), values.end());
+  }
+};
+
+// While it lives nobody else uses the simulation: steps let other threads run, and what they call may call back.
+class Use {
+ public:
+  explicit Use(Stepper& stepper) : busy_(stepper.busy) {
+    if (busy_.exchange(true, std::memory_order_acquire))
+      throw std::runtime_error(
+          "the simulation is in use: another thread, or what it calls itself, has not finished with it");
+  }
+  ~Use() { busy_.store(false, std::memory_order_release); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
+// A call of the simulation alone.
+template <class Result, class... Arguments>
+auto alone(Result (*call)(Stepper&, Arguments...)) {
+  return [call](Stepper& stepper, Arguments... arguments) -> Result {
+    const Use use(stepper);
+    return call(stepper, std::forward<Arguments>(arguments)...);
+  };
+}
 
 // A number for a sensor of one component, an array for others.
 py::object shown(const double* first, int components) {
@@ -13,23 +62,79 @@ py::object shown(const double* first, int components) {
   return py::array_t<double>(components, first);
 }
 
-py::dict all_sensors(Simulation& simulation) {
-  const std::vector<double> values = simulation.sensors();
+py::array_t<double> snapshot(const std::vector<double>& values) {
+  py::array_t<double> out(static_cast<py::ssize_t>(values.size()), values.data());
+  out.attr("flags").attr("writeable") = false;
+  return out;
+}
+
+void warn_of_news(Stepper& stepper) {
+  const DriveReport& report = stepper.simulation.report();
+  if (report.warnings.empty() && report.contact_warnings.empty()) return;
+  const std::vector<std::string> all = stepper.simulation.warnings();
+  const std::size_t known = std::min(stepper.warned, all.size());
+  stepper.warned = all.size();
+  for (std::size_t i = known; i < all.size(); ++i) py::module_::import("liedyn.errors").attr("warn")(all[i]);
+}
+
+// advance(observer) without the lock of the interpreter, so that other threads run; Ctrl-C stops between two steps.
+template <class Advance>
+void freely(Stepper& stepper, const Advance& advance) {
+  const Use use(stepper);
+  run_freely([&](const auto& progress) {
+    advance([&](const State&, long step) {
+      if (stepper.record_every > 0 && step % stepper.record_every == 0) stepper.record();
+      return progress(0);
+    });
+  });
+  warn_of_news(stepper);
+}
+
+void advance_to(Stepper& stepper, double t) {
+  freely(stepper, [&](const Observer& observer) {
+    if (!stepper.simulation.run_to(t, observer))
+      throw NumericalError(stepper.simulation.time(), stepper.simulation.report().failure);
+  });
+}
+
+void step(Stepper& stepper, long count) {
+  if (count != 1 || stepper.record_every > 0)
+    return freely(stepper, [&](const Observer& observer) { stepper.simulation.step(count, observer); });
+  const Use use(stepper);
+  {
+    const py::gil_scoped_release free;
+    stepper.simulation.step(1);
+  }
+  warn_of_news(stepper);
+}
+
+py::dict all_sensors(Stepper& stepper) {
+  const std::vector<double> values = stepper.simulation.sensors();
   py::dict out;
-  for (const Sensor& sensor : simulation.system().model().sensors)
+  for (const Sensor& sensor : stepper.simulation.system().model().sensors)
     out[py::cast(sensor.name)] = shown(values.data() + sensor.first, sensor.components);
   return out;
 }
 
-// Other threads run meanwhile, and Ctrl-C stops between two steps.
-void advance_to(Simulation& simulation, double t) {
-  run_freely([&](const auto& progress) {
-    if (!simulation.run_to(t, [&](const State&, long) { return progress(0); }))
-      throw NumericalError(simulation.time(), simulation.report().failure);
-  });
+py::dict recorded(Stepper& stepper) {
+  const Model& model = stepper.simulation.system().model();
+  const auto columns = static_cast<py::ssize_t>(model.sensor_values + 1);
+  const auto rows = static_cast<py::ssize_t>(stepper.rows.size()) / columns;
+  py::array_t<double> all({rows, columns}, stepper.rows.data());
+  py::dict out;
+  const auto part = [&](py::ssize_t first, int components) {
+    const py::object rest = py::slice(py::none(), py::none(), py::none());
+    if (components == 1) return all[py::make_tuple(rest, first)].cast<py::object>();
+    return all[py::make_tuple(rest, py::slice(first, first + components, 1))].cast<py::object>();
+  };
+  out["time"] = part(0, 1);
+  for (const Sensor& sensor : model.sensors)
+    out[py::cast(sensor.name)] = part(sensor.first + 1, sensor.components);
+  return out;
 }
 
-py::dict statistics(const Simulation& simulation) {
+py::dict statistics(Stepper& stepper) {
+  Simulation& simulation = stepper.simulation;
   const DriveReport& report = simulation.report();
   py::dict out;
   out["steps"] = report.steps;
@@ -39,39 +144,105 @@ py::dict statistics(const Simulation& simulation) {
   out["newton_iterations"] = report.newton_iterations;
   out["matrices"] = report.jacobian_updates;
   out["seconds"] = report.seconds;
-  out["solver"] = std::string(const_cast<Simulation&>(simulation).work().solver->name());
+  out["solver"] = std::string(simulation.work().solver->name());
   out["integrator"] = simulation.integrator().describe();
   out["formulation"] = simulation.system().model().formulation();
+  return out;
+}
+
+StateSpace linearized(Stepper& stepper, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  const System& system = stepper.simulation.system();
+  if (system.model().tree)
+    throw InputError("linearize",
+                     "expected a simulation in absolute coordinates, got one in the formulation 'minimal'",
+                     "start it with formulation=\"r3so3\"");
+  const py::gil_scoped_release free;
+  return state_space(system, stepper.simulation.state(), {std::move(inputs), std::move(outputs)});
+}
+
+StepDerivatives derivatives(Stepper& stepper, std::vector<std::string> inputs, bool whole) {
+  const py::gil_scoped_release free;
+  return step_derivatives(stepper.simulation, inputs, whole);
+}
+
+py::dict state_of(Stepper& stepper) {
+  const State& state = stepper.simulation.state();
+  py::dict out;
+  out["time"] = state.t;
+  out["q"] = snapshot(state.q);
+  out["v"] = snapshot(state.v);
+  out["vdot"] = snapshot(state.vdot);
+  out["multipliers"] = snapshot(state.lambda);
+  return out;
+}
+
+py::list events_of(Stepper& stepper) {
+  py::list out;
+  for (const Occurrence& one : stepper.simulation.events()) out.append(py::make_tuple(one.t, one.name));
   return out;
 }
 
 }  // namespace
 
 void bind_simulation(py::module_& m) {
-  py::class_<Simulation>(m, "Simulation")
+  py::class_<StepDerivatives>(m, "StepDerivatives")
+      .def_readonly("time", &StepDerivatives::t)
+      .def_readonly("step", &StepDerivatives::step)
+      .def_readonly("parts", &StepDerivatives::parts)
+      .def_readonly("inputs", &StepDerivatives::inputs)
+      .def_readonly("A", &StepDerivatives::A)
+      .def_readonly("B", &StepDerivatives::B);
+  py::class_<Stepper>(m, "Simulation")
       .def(py::init([](const std::shared_ptr<Model>& model, const Params& params,
                        const SimulateOptions& options, bool open) {
              const py::gil_scoped_release free;
-             return std::make_unique<Simulation>(System(model, params), options,
-                                                 open ? Simulation::End::Open : Simulation::End::Fixed);
+             return std::make_unique<Stepper>(Simulation(
+                 System(model, params), options, open ? Simulation::End::Open : Simulation::End::Fixed));
            }),
            py::arg("model"), py::arg("params"), py::arg("options"), py::arg("open"))
-      .def_property_readonly("time", &Simulation::time)
-      .def("advance_to", &advance_to)
-      .def("set_input", &Simulation::set_input)
-      .def("input", &Simulation::input)
-      .def("sensor",
-           [](Simulation& simulation, const std::string& name) {
-             const std::vector<double> values = simulation.sensor(name);
+      .def(py::init([](Stepper& other) {
+        const Use use(other);
+        auto out = std::make_unique<Stepper>(other.simulation.clone());
+        out->warned = other.warned;
+        return out;
+      }))
+      .def_property_readonly("time", alone<double>(+[](Stepper& s) { return s.simulation.time(); }))
+      .def("_advance_to", &advance_to)
+      .def("step", &step, py::arg("count") = 1,
+           "Takes one step of the integrator, or `count` of them. Raises NumericalError if one fails; the "
+           "simulation is then at the last "
+           "good state. A step that ends at an event counts; one that stops the run is the last.")
+      .def("_set_inputs",
+           alone<void>(+[](Stepper& s, const std::vector<std::pair<std::string, double>>& given) {
+             s.simulation.set_inputs(given);
+           }))
+      .def("_input",
+           alone<double>(+[](Stepper& s, const std::string& path) { return s.simulation.input(path); }))
+      .def("_sensor", alone<py::object>(+[](Stepper& s, const std::string& name) {
+             const std::vector<double> values = s.simulation.sensor(name);
              return shown(values.data(), static_cast<int>(values.size()));
-           })
-      .def("sensors", &all_sensors)
-      .def("save", [](const Simulation& simulation) { return py::bytes(simulation.save()); })
-      .def("restore",
-           [](Simulation& simulation, const py::bytes& bytes) { simulation.restore(std::string(bytes)); })
-      .def("clone", &Simulation::clone)
-      .def_property_readonly("warnings", &Simulation::warnings)
-      .def("statistics", &statistics);
+           }))
+      .def("_sensors", alone<py::dict>(&all_sensors))
+      .def("_state", alone<py::dict>(&state_of))
+      .def("_save", alone<py::bytes>(+[](Stepper& s) { return py::bytes(s.simulation.save()); }))
+      .def("_restore",
+           alone<void>(+[](Stepper& s, const py::bytes& bytes) { s.simulation.restore(std::string(bytes)); }))
+      .def("_linearize", alone<StateSpace>(&linearized))
+      .def("_step_derivatives", alone<StepDerivatives>(&derivatives))
+      .def("_events", alone<py::list>(&events_of))
+      .def("_stopped_by", alone<std::string>(+[](Stepper& s) { return s.simulation.stopped_by(); }))
+      .def("_record", alone<void>(+[](Stepper& s, long every) {
+             s.record_every = every;
+             s.rows.clear();
+             if (every > 0) s.record();
+           }))
+      .def("_recorded", alone<py::dict>(&recorded))
+      .def("_all_warnings", alone<std::vector<std::string>>(+[](Stepper& s) {
+             std::vector<std::string> out = s.simulation.warnings();
+             s.warned = std::max(s.warned, out.size());
+             return out;
+           }))
+      .def("_statistics", alone<py::dict>(&statistics));
 }
 
 }  // namespace liedyn::python

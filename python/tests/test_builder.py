@@ -416,7 +416,7 @@ def test_errors_that_appear_when_compiling_point_at_the_call():
     m = pendulum()
     m.spherical("far", m.ground, "arm", at={"ground": [5, 0, 0], "arm": [0, 0, 0]})
     here = line() - 1
-    for analysis in (lambda: ld.run(m), lambda: m.compile().run(), lambda: m.compile().start(), lambda: ld.modes(m)):
+    for analysis in (lambda: ld.run(m), lambda: m.compile().run(), lambda: m.compile().simulation(), lambda: ld.modes(m)):
         with pytest.raises(ld.InputError) as caught:
             analysis()
         assert caught.value.diagnostics[0].line == here and caught.value.diagnostics[0].call == "spherical('far', ...)"
@@ -651,7 +651,7 @@ def test_builder_model_and_simulation_are_three_types():
     m = pendulum()
     model = m.compile(set={"length": 2}, formulation="se3")
     assert type(model) is ld.Model and model.formulation == "se3" and model.value("length") == 2
-    simulation = model.start(step=1e-3)
+    simulation = model.simulation(step=1e-3)
     assert type(simulation) is ld.Simulation
     m.bodies["arm"].set(mass=100)
     assert model.value("bodies.arm.mass") == 2, "a model does not follow the builder"

@@ -20,7 +20,7 @@ def example(name: str):
 
 
 def test_pieces_are_the_run(heavy_top):
-    simulation = ld.Model("heavy_top").start(step=1e-3)
+    simulation = ld.Model("heavy_top").simulation(step=1e-3)
     for _ in range(100):
         simulation.advance(0.01)
     assert simulation.time == pytest.approx(1, abs=1e-12)
@@ -29,7 +29,7 @@ def test_pieces_are_the_run(heavy_top):
 
 
 def test_a_sensor_of_one_component_is_a_number(falling_point):
-    simulation = ld.Model(falling_point).start()
+    simulation = ld.Model(falling_point).simulation()
     simulation.advance(0.5)
     assert isinstance(simulation["energy"], float)
     assert simulation["position"][2] == pytest.approx(10 - 0.5 * 9.81 * 0.25, rel=1e-12)
@@ -37,7 +37,7 @@ def test_a_sensor_of_one_component_is_a_number(falling_point):
 
 
 def test_inputs_hold_from_now_on(falling_point):
-    simulation = ld.Model(falling_point).start()
+    simulation = ld.Model(falling_point).simulation()
     simulation.advance(0.5)
     simulation.set({"gravity[2]": 0.0, "gravity[0]": 2.0})
     assert simulation.get("gravity[0]") == 2
@@ -50,13 +50,13 @@ def test_inputs_hold_from_now_on(falling_point):
 @pytest.mark.filterwarnings("ignore:1 constraint follows from others")
 def test_saved_and_copied_simulations_go_on_alike(tmp_path):
     model = ld.Model("bricard")
-    one = model.start(integrator="generalized-alpha,index=2")
+    one = model.simulation(integrator="generalized-alpha,index=2")
     one.advance(0.3)
     checkpoint = one.save(tmp_path / "checkpoint")
     copy = one.clone()
     one.advance(0.2)
     copy.advance(0.2)
-    other = model.start(integrator="generalized-alpha,index=2")
+    other = model.simulation(integrator="generalized-alpha,index=2")
     other.restore(tmp_path / "checkpoint")
     other.advance(0.2)
     for name, value in one.sensors().items():
@@ -68,7 +68,7 @@ def test_saved_and_copied_simulations_go_on_alike(tmp_path):
 
 def test_what_is_wrong_is_said(falling_point):
     model = ld.Model(falling_point)
-    simulation = model.start(end=1)
+    simulation = model.simulation(end=1)
     with pytest.raises(ld.InputError, match="0 s or more"):
         simulation.advance(-1)
     with pytest.raises(ld.InputError, match="up to the end"):
@@ -88,13 +88,13 @@ def test_what_is_wrong_is_said(falling_point):
     with pytest.raises(ld.InputError, match="save"):
         simulation.restore(b"something else")
     with pytest.raises(ld.InputError, match="expected a positive number of seconds"):
-        model.start(step="small")
+        model.simulation(step="small")
 
 
 @pytest.mark.filterwarnings("ignore:steps of 0.1 s are too long")  # beyond the root it has no value
 def test_a_step_that_fails_raises_and_leaves_the_last_good_state(falling_point):
     falling_point["forces"] = {"push": {"type": "force", "on": "stone", "force": ["sqrt(0.45 - t)", 0, 0]}}
-    simulation = ld.Model(falling_point).start()
+    simulation = ld.Model(falling_point).simulation()
     with pytest.raises(ld.NumericalError, match="push"):
         simulation.advance(1)
     assert simulation.time == pytest.approx(0.4)

@@ -73,7 +73,7 @@ def test_time_of_modes():
 def test_units_and_work():
     model = ld.Model(arm())
     assert model.units["torque"] == "N m" and model.units["work"] == "J"
-    whole = model.start(integrator="dopri5", set={"initial.hinge": 0.5})
+    whole = model.simulation(integrator="dopri5", set={"initial.hinge": 0.5})
     assert whole["work"] == 0
     other = whole.clone()
     whole.advance(0.1)

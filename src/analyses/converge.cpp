@@ -12,6 +12,7 @@
 #include <numeric>
 #include <thread>
 
+#include "liedyn/analyses/events.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/integrators/driver.h"
@@ -612,6 +613,7 @@ std::vector<double> step_range(double start, double end, double largest, double 
 }
 
 Convergence converge(const std::vector<System>& systems, const ConvergeOptions& options) {
+  for (const System& system : systems) refuse_events(system.model(), "a study of convergence");
   return Study(systems, options).result();
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "liedyn/analyses/events.h"
+
 namespace liedyn {
 
 std::vector<double> step_ends(const System& system, const SimulateOptions& o) {
+  refuse_events(system.model(), "the derivative of a run");
   const std::unique_ptr<Integrator> integrator = make_integrator(system, o.integrator);
   std::vector<double> out;
   if (!integrator->control().adaptive) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "liedyn/analyses/events.h"
 #include "liedyn/analyses/linearization.h"
 #include "liedyn/analyses/motions.h"
 #include "liedyn/analyses/recorder.h"
@@ -71,6 +72,7 @@ Placed placed_at(const System& system, const State& from, double t, Work& work) 
 }  // namespace
 
 Result kinematics(const System& system, const SimulateOptions& options) {
+  refuse_events(system.model(), "a motion without forces");
   require_absolute_coordinates(system, "kinematic analysis");
   require_mechanics_only(system, "kinematic analysis");
   check_times(options);

@@ -124,6 +124,9 @@ Result simulate(const System& given, const SimulateOptions& options) {
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (!simulation.stopped_by().empty())
+    s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
+                                     simulation.stopped_by(), state.t, options.end));
   if (!s.adaptive && options.step > (1 + 1e-9) * (options.end - options.start))
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",

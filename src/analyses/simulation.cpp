@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <thread>
 
 #include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
@@ -66,7 +68,7 @@ std::uint64_t hash_of(const Model& model, const Params& params) {
   return hash.value();
 }
 
-constexpr std::string_view kMagic = "liedyn checkpoint 1\n";
+constexpr std::string_view kMagic = "liedyn checkpoint 2\n", kAnyMagic = "liedyn checkpoint ";
 
 // Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
 bool is_initial_value(const NumberPlace& place) {
@@ -146,15 +148,33 @@ struct Simulation::Parts {
   }
   void make_driver() {
     driver = std::make_unique<Driver>(
-        *integrator, system, DriveOptions{options.end, options.step, end == End::Open, spacing, output},
-        state, *work);
+        *integrator, system,
+        DriveOptions{options.end, options.step, end == End::Open, spacing, output, look()}, state, *work);
   }
+  decltype(DriveOptions::look) look() {
+    if (!events) return {};
+    return [this](const State& from, const State& to, const StateBetween& between) {
+      return events->look(from, to, between, *work);
+    };
+  }
+  // What the model does at given times and at zero crossings; none: null.
+  void make_events() {
+    if (has_events(system.model())) events = std::make_unique<Events>(system, options.start, options.step);
+  }
+  void apply(const std::vector<Events::Change>& changes);
+  void check_end() const;
+  void set_due();
+  bool let_happen();
+  bool step_with_events(const Observer& observer);
+  bool run_with_events(double t, const Observer& observer);
+  void set_inputs(const std::vector<std::pair<int, double>>& given, const std::string& path);
   // The same simulation with its first parameters, to be filled by a checkpoint.
   std::unique_ptr<Parts> fresh() const {
     System other = system;
     other.set_params(start_params);
     auto out = std::make_unique<Parts>(std::move(other), options, end, chosen);
     out->make_work();
+    out->make_events();
     out->warnings = warnings;
     out->spacing = spacing;
     out->output = output;
@@ -188,6 +208,8 @@ struct Simulation::Parts {
   State state;
   double spacing = 0;
   std::function<void(const State&)> output;
+  std::unique_ptr<Events> events;
+  std::string stopped_by;  // the event that ended the last advance
   std::unique_ptr<Driver> driver;
   std::unique_ptr<Work> plain;  // of accelerations that follow inputs
   std::map<int, double> inputs;
@@ -213,6 +235,7 @@ void Simulation::Parts::archive(Archive& a) {
     system.set_params(params);
   }
   a(*driver);
+  if (events) a(*events, stopped_by);
   bool has_plain = plain != nullptr;
   a(has_plain);
   if (has_plain) plain_work().archive(system, a);
@@ -223,7 +246,11 @@ Simulation::Simulation(System system, SimulateOptions options, End end) {
   const bool chosen = system.model().formulation() == "auto";
   parts_ = std::make_unique<Parts>(in_chosen_formulation(std::move(system), options), options, end, chosen);
   parts_->find_start();
+  parts_->make_events();
   parts_->make_driver();
+  if (!parts_->events) return;
+  parts_->apply(parts_->events->due(parts_->state, *parts_->work));
+  parts_->events->look_around(parts_->state, *parts_->work);
 }
 Simulation::Simulation(System system) : Simulation(system, default_options(system)) {}
 Simulation::Simulation(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
@@ -237,6 +264,15 @@ Work& Simulation::work() { return *parts_->work; }
 const Integrator& Simulation::integrator() const { return *parts_->integrator; }
 const SimulateOptions& Simulation::options() const { return parts_->options; }
 const DriveReport& Simulation::report() const { return parts_->driver->report(); }
+double Simulation::next_step() const { return parts_->driver->next_step(); }
+const std::string& Simulation::stopped_by() const { return parts_->stopped_by; }
+std::vector<Occurrence> Simulation::events() const {
+  std::vector<Occurrence> out;
+  if (parts_->events)
+    for (const Events::Record& record : parts_->events->log())
+      out.push_back({record.t, parts_->events->name(record.entry)});
+  return out;
+}
 bool Simulation::formulation_chosen() const { return parts_->chosen; }
 
 std::vector<std::string> Simulation::warnings() const {
@@ -267,7 +303,99 @@ bool Simulation::run_to(double t, const Observer& observer) {
   if (parts_->end == End::Fixed && std::abs(t - o.end) <= slack) t = o.end;
   if ((t - time()) / o.step > 1e12)
     throw InputError("advance", fmt::format("{} steps are too many", (t - time()) / o.step));
-  return parts_->driver->advance_to(t, observer);
+  return parts_->events ? parts_->run_with_events(t, observer) : parts_->driver->advance_to(t, observer);
+}
+
+void Simulation::step(long count, const Observer& observer) {
+  if (count < 0)
+    throw InputError("step", fmt::format("expected a number of steps, 0 or more, got {}", count));
+  Parts& p = *parts_;
+  p.stopped_by.clear();
+  bool done = true;
+  if (!p.events && count > 0) {
+    p.check_end();
+    done = p.driver->take_steps(count, std::numeric_limits<double>::infinity(), observer);
+  }
+  for (; p.events && done && count > 0 && p.stopped_by.empty(); --count) {
+    p.check_end();
+    done = p.step_with_events(observer);
+  }
+  if (!done) throw NumericalError(time(), report().failure);
+}
+
+void Simulation::Parts::check_end() const {
+  if (end == End::Fixed && state.t >= options.end)
+    throw InputError("step", fmt::format("the simulation has reached its end, {} s", options.end),
+                     "start the simulation with a later end, or with none");
+}
+
+// What is due before the next step.
+void Simulation::Parts::set_due() {
+  const std::vector<Events::Change> changes = events->due(state, *work);
+  if (changes.empty()) return;
+  apply(changes);
+  events->look_around(state, *work);
+}
+
+// What happens where the driver stopped. False: it goes on without end.
+bool Simulation::Parts::let_happen() {
+  if (!driver->stopped()) return true;
+  const Events::Occurrence now = events->happen(state, *work);
+  if (!now.failure.empty()) {
+    driver->fail(now.failure);
+    return false;
+  }
+  apply(now.changes);
+  events->look_around(state, *work);
+  if (now.stops) stopped_by = events->name(now.entries.front());
+  return true;
+}
+
+bool Simulation::Parts::step_with_events(const Observer& observer) {
+  set_due();
+  const double due = events->next_due(), slack = 1e-9 * options.step;
+  const bool adaptive = integrator->control().adaptive;
+  const bool good = adaptive || due > driver->next_grid_time() + slack ? driver->take_steps(1, due, observer)
+                                                                       : driver->advance_to(due, observer);
+  if (!good || !let_happen()) return false;
+  set_due();
+  return true;
+}
+
+// Steps from one sample to the next, and from event to event.
+bool Simulation::Parts::run_with_events(double t, const Observer& observer) {
+  stopped_by.clear();
+  for (set_due(); state.t < t - 1e-9 * options.step && stopped_by.empty(); set_due())
+    if (!driver->advance_to(std::min(t, events->next_due()), observer) || !let_happen()) return false;
+  return true;
+}
+
+void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {
+  bool jumps = false;
+  for (const Events::Change& change : changes) {
+    const Events::Target& target = events->targets()[static_cast<std::size_t>(change.target)];
+    const std::string path = fmt::format("events.{}: {}", events->name(change.entry), target.path);
+    if (!std::isfinite(change.value))
+      throw InputError(path,
+                       fmt::format("expected a finite value at t = {:.9g}, got {}", state.t, change.value));
+    switch (target.of) {
+      case Events::Target::Of::Parameter: set_inputs({{target.index, change.value}}, path); break;
+      case Events::Target::Of::StateValue:
+        state.v[static_cast<std::size_t>(target.index)] = change.value;
+        jumps = true;
+        break;
+      case Events::Target::Of::Velocity:
+        set_by_impulse(system, state, target.index, change.value, path, plain_work());
+        jumps = true;
+        break;
+    }
+  }
+  if (!jumps) return;
+  if (!solve_accelerations(system, state, plain_work()))
+    throw NumericalError(state.t, fmt::format("t = {:.9g}: nothing determines the accelerations after '{}'",
+                                              state.t, events->name(changes.front().entry)));
+  if (!state.redundant.empty()) shorten_multipliers(system, state, plain_work());
+  driver->restart();
 }
 
 void Simulation::set_output(double spacing, std::function<void(const State&)> output) {
@@ -276,66 +404,83 @@ void Simulation::set_output(double spacing, std::function<void(const State&)> ou
   parts_->make_driver();
 }
 
-void Simulation::set_input(std::string_view path, double value) {
+void Simulation::set_input(std::string_view path, double value) { set_inputs({{std::string(path), value}}); }
+
+void Simulation::set_inputs(const std::vector<std::pair<std::string, double>>& given) {
+  if (given.empty()) return;
+  std::vector<std::pair<int, double>> numbers;
+  std::string paths;
+  for (const auto& [path, value] : given) {
+    numbers.emplace_back(parts_->system.params().find(path), value);
+    paths += (paths.empty() ? "" : ", ") + path;
+  }
+  parts_->set_inputs(numbers, paths);
+  if (parts_->events) parts_->events->look_around(parts_->state, *parts_->work);
+}
+
+void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& given,
+                                   const std::string& path) {
   // A velocity that violates a constraint may move it by this part of its length in one step; a position by as much.
   constexpr double kAllowed = 1e-8;
-  Parts& p = *parts_;
-  const Params before = p.system.params();
+  const Params before = system.params();
   Params params = before;
-  const int index = params.find(path);
-  refuse_initial_value(p.system.model(), before, index);
-  params.set(index, value);
+  for (const auto& [index, value] : given) {
+    refuse_initial_value(system.model(), before, index);
+    params.set(index, value);
+  }
+  const auto remember = [&] {
+    for (const auto& [index, value] : given) inputs[index] = value;
+  };
   const bool changes = params.values() != before.values() || params.timed().size() != before.timed().size();
 
   if (!changes) {
-    p.system.set_params(std::move(params));
-    p.inputs[index] = value;
+    system.set_params(std::move(params));
+    remember();
     return;
   }
-  const Model& model = p.system.model();
-  Work& work = p.plain_work();
-  const State kept = p.state;
+  const Model& model = system.model();
+  Work& solving = plain_work();
+  const State kept = state;
   const auto go_back = [&] {
-    p.state = kept;
-    p.system.set_params(before);
+    state = kept;
+    system.set_params(before);
   };
   std::vector<double> phi, rate;
   if (model.rows > 0) {
-    p.system.residual(p.state, work, {true, true, false});
-    phi = work.phi;
-    rate = work.rate;
+    system.residual(state, solving, {true, true, false});
+    phi = solving.phi;
+    rate = solving.rate;
   }
-  p.system.set_params(std::move(params));
+  system.set_params(std::move(params));
   if (model.rows > 0) {
-    const ConstraintScales scales = constraint_scales(p.system, p.state, work);
-    p.system.residual(p.state, work, {true, true, false});
+    const ConstraintScales scales = constraint_scales(system, state, solving);
+    system.residual(state, solving, {true, true, false});
     for (int row = 0; row < model.rows; ++row) {
       const auto i = static_cast<std::size_t>(row);
       const double length = scales.row_length[i] / scales.row[i];
-      const double moved = model.is_velocity_row(row) ? 0 : work.phi[i] - phi[i],
-                   speed = work.rate[i] - rate[i];
-      if (std::abs(moved) <= kAllowed * length && std::abs(speed) * p.options.step <= kAllowed * length)
+      const double moved = model.is_velocity_row(row) ? 0 : solving.phi[i] - phi[i],
+                   speed = solving.rate[i] - rate[i];
+      if (std::abs(moved) <= kAllowed * length && std::abs(speed) * options.step <= kAllowed * length)
         continue;
       go_back();
-      throw InputError(std::string(path),
+      throw InputError(path,
                        fmt::format("expected a value that the constraints allow at t = {:.9g}, got {}: '{}' "
                                    "would be violated by {:.3g}",
-                                   kept.t, value, model.row_name(row),
+                                   kept.t, given.front().second, model.row_name(row),
                                    std::abs(moved) > kAllowed * length ? moved : speed),
                        "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
                        "or make it a function of time");
     }
   }
-  if (!solve_accelerations(p.system, p.state, work) ||
-      !std::all_of(p.state.vdot.begin(), p.state.vdot.end(), [](double x) { return std::isfinite(x); })) {
+  if (!solve_accelerations(system, state, solving) ||
+      !std::all_of(state.vdot.begin(), state.vdot.end(), [](double x) { return std::isfinite(x); })) {
     go_back();
-    throw InputError(
-        std::string(path),
-        fmt::format("with {} nothing determines the accelerations at t = {:.9g}", value, kept.t));
+    throw InputError(path, fmt::format("with {} nothing determines the accelerations at t = {:.9g}",
+                                       given.front().second, kept.t));
   }
-  if (!p.state.redundant.empty()) shorten_multipliers(p.system, p.state, work);
-  p.driver->follow_jump(kept.vdot);
-  p.inputs[index] = value;
+  if (!state.redundant.empty()) shorten_multipliers(system, state, solving);
+  driver->follow_jump(kept.vdot);
+  remember();
 }
 
 double Simulation::input(std::string_view path) const {
@@ -384,6 +529,12 @@ void Simulation::restore(std::string_view checkpoint) {
   const auto refuse = [](const std::string& what, const std::string& hint) {
     throw InputError("checkpoint", what, hint);
   };
+  if (checkpoint.starts_with(kAnyMagic) && !checkpoint.starts_with(kMagic)) {
+    const std::string_view layout = checkpoint.substr(kAnyMagic.size()).substr(0, 8);
+    refuse(
+        fmt::format("expected the layout 2, got the layout {}", excerpt(layout.substr(0, layout.find('\n')))),
+        "another version of Liedyn wrote it; start the simulation anew");
+  }
   if (!checkpoint.starts_with(kMagic)) refuse("expected the bytes that save() gave", "");
   Archive a(checkpoint.substr(kMagic.size()));
   std::string program, settings;

@@ -21,6 +21,12 @@ namespace liedyn {
 // Consistent initial values, as the options say.
 State initial_state(const System& system, const SimulateOptions& options, Work& work);
 
+// An event that has happened.
+struct Occurrence {
+  double t;
+  std::string name;
+};
+
 class Simulation {
  public:
   enum class End {
@@ -46,6 +52,14 @@ class Simulation {
   void advance_to(double t);
   // The same with an observer of each step, and what went wrong in the report. False: stopped before t.
   bool run_to(double t, const Observer& observer);
+  // The event that ended the last advance, which then did not reach its time; empty: none. The next advance goes on from there.
+  const std::string& stopped_by() const;
+  // The zero crossings so far, the first 100000 of them.
+  std::vector<Occurrence> events() const;
+  // As many steps as this, one after the other; one that ends at an event counts. Throws NumericalError.
+  void step(long count = 1, const Observer& observer = {});
+  // The length of the next step, as it is planned.
+  double next_step() const;
   // Called with states at equal distances in time, see DriveOptions. Before the first step.
   void set_output(double spacing, std::function<void(const State&)> output);
 
@@ -53,6 +67,8 @@ class Simulation {
   // Throws InputError, and changes nothing, if there is no such number, if the value is not allowed, if it is an initial value, or if the state would
   // violate a constraint.
   void set_input(std::string_view path, double value);
+  // Several at once: all of them, or none.
+  void set_inputs(const std::vector<std::pair<std::string, double>>& given);
   double input(std::string_view path) const;
 
   // What a sensor shows now: one number per component. Throws InputError.

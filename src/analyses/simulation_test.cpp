@@ -516,5 +516,39 @@ TEST(Sensitivity, OfRedundantConstraintsFollowsThePlainRun) {
   }
 }
 
+// What a checkpoint holds has changed since the layout 1.
+TEST(Simulation, RefusesCheckpointsOfAnotherLayout) {
+  Simulation simulation = started(make_system(pushed_top()), "rk44");
+  std::string checkpoint = simulation.save();
+  ASSERT_TRUE(checkpoint.starts_with("liedyn checkpoint 2\n"));
+  checkpoint[18] = '1';
+  try {
+    simulation.restore(checkpoint);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("expected the layout 2, got the layout 1"));
+  }
+}
+
+// Single steps are those of a run, of adaptive methods too; an end is not passed.
+TEST(Simulation, StepByStepIsOneRunBitByBit) {
+  const System system = make_system(pushed_top());
+  for (const bool adaptive : {false, true})
+    for (const std::string& method : methods(adaptive)) {
+      SimulateOptions options;
+      options.integrator = method;
+      options.end = 0.05;
+      options.step = 1e-3;
+      Simulation whole(system, options, Simulation::End::Fixed),
+          steps(system, options, Simulation::End::Fixed);
+      whole.advance_to(0.05);
+      steps.step(2);
+      while (steps.time() < 0.05) steps.step();
+      EXPECT_EQ(difference(whole.state(), steps.state()), "") << method;
+      EXPECT_EQ(whole.report().steps, steps.report().steps) << method;
+      EXPECT_THROW(steps.step(), InputError);
+    }
+}
+
 }  // namespace
 }  // namespace liedyn

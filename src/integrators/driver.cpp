@@ -71,7 +71,7 @@ void Driver::prepare() {
   next_ = state_;
   work_sums_.emplace(system_);
   if (!work_sums_->empty()) work_point_ = state_;
-  if (options_.output) between_ = state_;
+  if (options_.output || options_.look) between_ = state_;
   watch_.emplace(system_, state_, work_);
   guard_.emplace(system_, state_, work_);
   contacts_.emplace(system_, state_, work_, !integrator_.control().adaptive);
@@ -134,6 +134,34 @@ Attempt Driver::attempt(double h, bool careful) {
                         report_.newton_iterations += tried.corrector.iterations;
                         report_.jacobian_updates += tried.corrector.jacobians;
                       });
+}
+
+Attempt Driver::attempt_until(double& end, double h, bool careful) {
+  // What looks at the steps converges like Newton's method; it must not go on for ever.
+  constexpr int kMostTries = 12;
+  stopped_ = false;
+  Attempt out = attempt(h, careful);
+  if (!options_.look) return out;
+  const StateBetween between = [this](double t) -> const State& {
+    between_.angles = next_.angles;
+    between_.redundant = next_.redundant;
+    integrator_.interpolate(system_, state_, next_, (t - state_.t) / (next_.t - state_.t), between_, work_);
+    between_.t = t;
+    return between_;
+  };
+  for (int i = 0; i < kMostTries && out.converged() && out.error <= 1; ++i) {
+    next_.t = end;
+    system_.follow_angles(next_, work_);
+    const StepEnd wanted = options_.look(state_, next_, between);
+    stopped_ = wanted.stop;
+    if (wanted.t == end || wanted.t <= state_.t) {
+      end = wanted.t;
+      break;
+    }
+    end = wanted.t;
+    out = attempt(end - state_.t, true);
+  }
+  return out;
 }
 
 // The rates of Cardan angles are those of the body divided by cos(beta): where that is small and a step turns them far, the angles no longer follow.
@@ -256,7 +284,29 @@ long Driver::plan(double t) {
   const double span = t - state_.t;
   const long count = step_count(0, std::max(span - slack, 0.5 * span), options_.step);
   grid_ = {state_.t, span / static_cast<double>(count), 0};
+  off_grid_ = false;
   return count;
+}
+
+// After an event between two times of the grid the next step leads back to it. A very short one would leave errors, divided by its length, in the accelerations: it
+// becomes part of the step after it.
+double Driver::next_equal_step(long last) {
+  constexpr double kShort = 1e-3;
+  if (!off_grid_) return grid_.step;
+  if (grid_.at(grid_.taken + 1) - state_.t < kShort * grid_.step && grid_.taken + 1 < last) ++grid_.taken;
+  return grid_.at(grid_.taken + 1) - state_.t;
+}
+
+double Driver::next_step() const {
+  if (integrator_.control().adaptive) return started_ ? step_ : options_.step;
+  return off_grid_ ? next_grid_time() - state_.t : grid_.step;
+}
+
+void Driver::restart_method(double h) {
+  if (!restarts_) return;
+  restarts_ = false;
+  integrator_.start(state_, h, work_);
+  next_ = state_;
 }
 
 bool Driver::equal_steps(double t, const Observer& observer) {
@@ -276,21 +326,33 @@ bool Driver::equal_steps(double t, const Observer& observer) {
   const bool to_end = !options_.open && t == options_.end;
   if (!ranges_) ranges_.emplace(system_);
   while (grid_.taken < last) {
-    if (const auto violation = ranges_->at(state_.t + h)) {
-      fail(ranges_->between(state_.t, state_.t + h).value_or(*violation));
+    const double now = next_equal_step(last);
+    if (const auto violation = ranges_->at(state_.t + now)) {
+      fail(ranges_->between(state_.t, state_.t + now).value_or(*violation));
       return false;
     }
-    const Attempt done = attempt(h, true);
-    if (!done.converged()) {
-      fail(h, done);
-      return false;
-    }
+    restart_method(now);
     // Times are multiples of h, not sums of it.
-    ++grid_.taken;
-    if (!accept(to_end && grid_.taken == last ? t : grid_.at(grid_.taken), h, done, observer)) {
-      if (!report_.interrupted) --grid_.taken;
+    const double grid_end = to_end && grid_.taken + 1 == last ? t : grid_.at(grid_.taken + 1);
+    double end = grid_end;
+    const Attempt done = attempt_until(end, now, true);
+    if (!done.converged()) {
+      fail(end == grid_end ? now : end - state_.t, done);
       return false;
     }
+    if (end <= state_.t) return true;  // something happens here and now
+    const bool whole = end >= grid_end;
+    if (whole) ++grid_.taken;
+    const bool was_off_grid = off_grid_;
+    off_grid_ = !whole;
+    if (!accept(end, whole && !was_off_grid ? h : end - state_.t, done, observer)) {
+      if (!report_.interrupted) {
+        off_grid_ = was_off_grid;
+        if (whole) --grid_.taken;
+      }
+      return false;
+    }
+    if (stopped_) return true;
   }
   return true;
 }
@@ -323,7 +385,7 @@ bool Driver::adaptive_steps(double t, const Observer& observer) {
     if (!limit_ || state_.t >= window_end_) look_ahead();
     const double stop = std::min(t, window_end_);
     if (!adaptive_steps_to(stop, observer)) return false;
-    if (stop == t) return true;
+    if (stop == t || stopped_ || steps_left_ == 0) return true;
   }
 }
 
@@ -357,7 +419,11 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     // Time has no smaller steps.
     const double smallest =
         std::max(16 * std::numeric_limits<double>::epsilon() * std::abs(state_.t), 1e-18 * span);
-    const Attempt done = attempt(now, now <= smallest);
+    restart_method(now);
+    double step_end = last ? end : state_.t + now;
+    const double whole_end = step_end;
+    const Attempt done = attempt_until(step_end, now, now <= smallest);
+    if (stopped_ && step_end <= state_.t) break;  // something happens here and now
     const bool good = done.converged() && done.error <= 1;
     double factor = kAfterFailure;
     if (done.converged())
@@ -380,9 +446,15 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
       h = std::max(smallest, now * std::min(factor, 0.9));
       continue;
     }
+    // A step that ends at an event says nothing about the next one.
+    if (step_end != whole_end) {
+      completed = accept(step_end, step_end - state_.t, done, observer);
+      rejected_ = false;
+      break;
+    }
     report_.least_step = report_.steps == 0 ? now : std::min(report_.least_step, now);
     report_.largest_step = std::max(report_.largest_step, now);
-    completed = accept(last ? end : state_.t + now, now, done, observer);
+    completed = accept(step_end, now, done, observer);
     if (!completed && !report_.interrupted) break;
     // What has just been refused is not tried again at once.
     if (rejected_) factor = std::min(factor, 1.0);
@@ -390,16 +462,37 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     // A step that was cut to end at a touch says little about the next one.
     const double proposed = factor < 1 || factor > kWorthwhile ? now * factor : now;
     h = std::min(longest, now < planned ? std::max(h, proposed) : proposed);
-    if (!completed) break;
+    if (!completed || stopped_ || (steps_left_ > 0 && --steps_left_ == 0)) break;
   }
   report_.step = report_.steps > 0 ? (state_.t - begin_) / static_cast<double>(report_.steps) : h;
   return completed;
 }
 
-bool Driver::advance_to(double t, const Observer& observer) {
+void Driver::clear_failure() {
   report_.completed = true;
   report_.interrupted = false;
   report_.failure.clear();
+  stopped_ = false;
+}
+
+bool Driver::take_steps(long count, double limit, const Observer& observer) {
+  clear_failure();
+  bool reached = false;
+  if (integrator_.control().adaptive) {
+    steps_left_ = count;
+    reached = adaptive_steps(options_.open ? limit : std::min(limit, options_.end), observer);
+    steps_left_ = -1;
+  } else {
+    const double t = grid_.at(grid_.taken + count);
+    const bool last = !options_.open && t >= options_.end - 1e-9 * grid_.step;
+    reached = equal_steps(last ? options_.end : t, observer);
+  }
+  report_.contact_warnings = contacts_->warnings();
+  return reached;
+}
+
+bool Driver::advance_to(double t, const Observer& observer) {
+  clear_failure();
   if (!(t > state_.t)) return true;
   const bool reached =
       integrator_.control().adaptive ? adaptive_steps(t, observer) : equal_steps(t, observer);
@@ -415,9 +508,24 @@ void Driver::follow_jump(const std::vector<double>& vdot_before) {
   guard_->expect_other_energy();
 }
 
+void Driver::restart() {
+  limit_.reset();
+  ranges_.reset();
+  if (!started_) return;
+  restarts_ = true;
+  guard_.emplace(system_, state_, work_);
+  guard_->expect_other_energy();
+}
+
+void Driver::fail(std::string failure) {
+  report_.completed = false;
+  report_.failure = std::move(failure);
+}
+
 void Driver::archive(Archive& a) {
   bool looks_ahead = limit_.has_value();
-  a(started_, begin_, outputs_, grid_, step_, rejected_, looks_ahead, window_begin_, window_end_);
+  a(started_, begin_, outputs_, grid_, off_grid_, restarts_, step_, rejected_, looks_ahead, window_begin_,
+    window_end_);
   a(report_.step, report_.least_step, report_.largest_step, report_.steps, report_.rejected,
     report_.newton_iterations, report_.jacobian_updates, report_.allocations, report_.seconds,
     report_.completed, report_.interrupted, report_.failure, report_.warnings, constraint_warnings_,

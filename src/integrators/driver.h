@@ -16,6 +16,14 @@
 
 namespace liedyn {
 
+// Where a step has to end, and whether the run stops there.
+struct StepEnd {
+  double t = 0;
+  bool stop = false;
+};
+// The state at a time within a step, until it is called again.
+using StateBetween = std::function<const State&(double t)>;
+
 struct DriveOptions {
   double end = 1;
   double step = 1e-3;  // equal steps: adjusted down so that they meet the end; adaptive: the first one
@@ -25,6 +33,8 @@ struct DriveOptions {
   // seen the step. None if empty.
   double spacing = 0;
   std::function<void(const State&)> output = {};
+  // Looks at every step before it counts. A step that has to end at another time is taken again; one that would end where it begins is not taken. None if empty.
+  std::function<StepEnd(const State& from, const State& to, const StateBetween& between)> look = {};
 };
 
 struct DriveReport {
@@ -77,10 +87,23 @@ class Driver {
   //
   // Adaptive steps meet t. As before a kink of a function of time, what is left is divided evenly over the last few steps; the step size after t is that which the error
   // of the last step allows.
+  //
+  // Where DriveOptions::look stops the run it returns true before t, and stopped() says so. Equal steps go on from there to the next time of their grid.
   bool advance_to(double t, const Observer& observer);
+  bool stopped() const { return stopped_; }
+  // As many steps as this, wherever they lead; at most to the end unless that is open. Adaptive ones end at `limit`, which is a time to be met.
+  bool take_steps(long count, double limit, const Observer& observer);
+  // The length of the next step: of adaptive ones as it would be tried.
+  double next_step() const;
+  // Where the next of the equal steps ends.
+  double next_grid_time() const { return grid_.at(grid_.taken + 1); }
 
   // Parameters of the system have changed; the accelerations of the state follow them, `vdot_before` does not.
   void follow_jump(const std::vector<double>& vdot_before);
+  // Velocities of the state have changed as well, so that what the method remembers has no sense: it starts anew with the next step.
+  void restart();
+  // Something else than a step went wrong.
+  void fail(std::string failure);
 
   const DriveReport& report() const { return report_; }
   // The state, and all that its next steps depend on.
@@ -95,6 +118,7 @@ class Driver {
     double at(long n) const { return begin + static_cast<double>(n) * step; }
   };
 
+  void clear_failure();
   bool equal_steps(double t, const Observer& observer);
   bool adaptive_steps(double t, const Observer& observer);
   bool adaptive_steps_to(double t, const Observer& observer);
@@ -110,6 +134,11 @@ class Driver {
   bool watch(double h, const Attempt& attempt);
   // One attempt from state_ to next_; `careful`: a second try where the first does not converge.
   Attempt attempt(double h, bool careful);
+  // The same to a time, which becomes that where the step has to end.
+  Attempt attempt_until(double& end, double h, bool careful);
+  // The length of the next equal step: to the next time of the grid.
+  double next_equal_step(long last);
+  void restart_method(double h);
   // next_ becomes the state, after a step of length h. False: the observer wants to stop, or the constraints contradict each other.
   bool accept(double t, double h, const Attempt& attempt, const Observer& observer);
   // The state at a time within the step that was taken last, from next_ to state_.
@@ -133,6 +162,10 @@ class Driver {
   double begin_ = 0;  // of the run
   long outputs_ = 0;
   Grid grid_;
+  bool off_grid_ = false;  // an event was between two times of the grid
+  bool restarts_ = false;  // the method, with the next step
+  bool stopped_ = false;
+  long steps_left_ = -1;  // of take_steps(), where steps are adaptive; -1: any number
   // Of adaptive steps: the next one, whether the last attempt was rejected, and how far functions of time were looked at.
   double step_ = 0;
   bool rejected_ = false;

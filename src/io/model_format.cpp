@@ -26,6 +26,13 @@ const std::vector<Field>& simulation_fields() {
            "if the integrator is adaptive.",
        .defaults = {defaults.step},
        .range = Range::Positive},
+      {.name = "until",
+       .type = FieldType::Text,
+       .unit = "",
+       .summary = "An expression of t, parameters and sensors: the run ends where it crosses zero, if that "
+                  "is before "
+                  "the end.",
+       .holds_expression = true},
       {.name = "integrator",
        .type = FieldType::Text,
        .unit = "",

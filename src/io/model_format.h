@@ -39,6 +39,10 @@ inline constexpr FormatKey kModelKeys[] = {
     {"forces", "Forces by name."},
     {"states", "First-order states by name."},
     {"sensors", "Sensors by name: what a run records."},
+    {"events",
+     "What happens during a run, by name: zero crossings (when) and samples (every), which set parameters, "
+     "states "
+     "and velocities or end the run."},
     {"simulation", "How to simulate unless the user says otherwise."},
 };
 

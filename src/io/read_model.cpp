@@ -70,6 +70,7 @@ class ModelReader {
     read_simulation();
     if (generator != nullptr && !arguments.empty()) generator->generate(arguments, builder);
     for (Section section : kSections) read_section(section);
+    read_events();
     check_bare_assignments(generator);
     try {
       return builder.finish();
@@ -324,6 +325,7 @@ class ModelReader {
   }
 
   void read_simulation_word(const Field& field, JsonValue value, const std::string& path) {
+    if (field.name == "until" && value.is(JsonType::Number)) return;  // read_events() reads it
     if (!value.is(JsonType::String)) return expected(path, "a text", value);
     const std::vector<std::string>& choices = field.choices;
     if (!choices.empty() && std::ranges::find(choices, value.text()) == choices.end())
@@ -363,16 +365,43 @@ class ModelReader {
     }
   }
 
-  void read_entry(Section section, JsonValue object) {
+  // Sensors that act. "type" may be left out: what is sampled has a sampling time.
+  void read_events() {
+    if (const JsonValue object = object_of("events"))
+      for (JsonValue value : object) {
+        const std::string path = fmt::format("events.{}", excerpt(value.key(), 80));
+        if (!value.is(JsonType::Object)) {
+          expected(path, "an object", value);
+          continue;
+        }
+        const JsonValue type = value.find("type");
+        if (type && (!type.is(JsonType::String) || (type.text() != "event" && type.text() != "sample")))
+          expected(path + ".type", "event or sample", type);
+        else
+          read_entry(Section::Sensors, value, value.find("every") ? "sample" : "event");
+      }
+    const JsonValue simulation = root_.find("simulation");
+    const JsonValue until =
+        simulation && simulation.is(JsonType::Object) ? simulation.find("until") : JsonValue();
+    if (!until || !(until.is(JsonType::String) || until.is(JsonType::Number))) return;
+    if (!builder_->begin(Section::Sensors, "until", "event", until.line())) return;
+    builder_->word("when",
+                   until.is(JsonType::String) ? expression_text(until, "simulation.until")
+                                              : fmt::format("{}", until.number()),
+                   until.line());
+    builder_->word("action", "stop", until.line());
+    builder_->end();
+  }
+
+  void read_entry(Section section, JsonValue object, std::string_view otherwise = {}) {
     const JsonValue type = object.find("type");
     const std::string_view name = object.key();
     if (type && !type.is(JsonType::String))
       return expected(fmt::format("{}.{}.type", section_name(section), excerpt(name, 80)), "a text", type);
-    if (!builder_->begin(section, std::string(name), type ? type.text() : "",
-                         type ? type.line() : object.line()))
-      return;
+    const std::string_view kind = type ? type.text() : otherwise;
+    if (!builder_->begin(section, std::string(name), kind, type ? type.line() : object.line())) return;
     entry_path_ = fmt::format("{}.{}", section_name(section), name);
-    const std::vector<Field>& fields = find_kind(section, type.text())->fields;
+    const std::vector<Field>& fields = find_kind(section, kind)->fields;
     for (JsonValue value : object) {
       if (value.key() == "type") continue;
       if (const Field* field = builder_->field(value.key(), value.line())) {

@@ -9,6 +9,7 @@
 #include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/model/description.h"
+#include "liedyn/model/sensors/events.h"
 
 namespace liedyn {
 namespace {
@@ -316,6 +317,20 @@ Json block() {
   return object_of(properties, Json::array());
 }
 
+// Each by its own keys; "type" may be left out.
+Json schema_of_events() {
+  Json any = Json::array();
+  for (const Kind& kind : kinds(Section::Sensors)) {
+    if (!acts(kind)) continue;
+    Json one = schema_of(kind);
+    one["required"].erase(one["required"].size() - 1);
+    any.push_back(std::move(one));
+  }
+  return {{"type", "object"},
+          {"propertyNames", {{"pattern", kNamePattern}}},
+          {"additionalProperties", {{"anyOf", any}}}};
+}
+
 Json generator_names() {
   Json names = Json::array();
   for (const Generator& generator : generators()) names.push_back(generator.name);
@@ -356,6 +371,7 @@ std::string model_schema() {
   set("repeat", {{"type", "array"}, {"items", reference("block")}});
   set("simulation", object_with(simulation_fields()));
   for (Section section : kSections) set(std::string(section_name(section)), schema_of(section));
+  set("events", schema_of_events());
 
   Json all = definitions();
   all["shape"] = by_type(shape_kinds(), &schema_of_shape);

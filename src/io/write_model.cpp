@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/io/model_format.h"
+#include "liedyn/model/sensors/events.h"
 
 namespace liedyn {
 namespace {
@@ -28,7 +29,7 @@ class ModelWriter {
     out["gravity"] = numbers(d_.gravity(), 3);
     for (const Section section : kSections)
       for (const Entry& entry : d_.entries(section))
-        if (was_typed(section, entry)) out[std::string(section_name(section))][entry.name] = of(entry);
+        if (was_typed(section, entry)) out[key_of(section, entry)][entry.name] = of(entry);
     const SimulationSettings& s = d_.simulation;
     out["simulation"] = {{"start", s.start},
                          {"end", s.end},
@@ -50,6 +51,10 @@ class ModelWriter {
                                         d_.entries(Section::Forces).end();
     }
     return !(section == Section::Joints && entry.rides);
+  }
+
+  static std::string key_of(Section section, const Entry& entry) {
+    return section == Section::Sensors && acts(*entry.kind) ? "events" : std::string(section_name(section));
   }
 
   Json number(int i) const {

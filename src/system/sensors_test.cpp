@@ -95,6 +95,11 @@ struct KnownMotion {
       if (name.ends_with("_third")) builder.set("part", std::string("potential"));
       if (type == "quantity") builder.set("quantity", std::string("voltage"));
       if (type == "expression") builder.set("value", std::string("position[0] + 2*energy_second + t"));
+      if (type == "event") builder.set("when", std::string("position[0] - t"));
+      if (type == "sample")
+        builder.set("value", std::string("3*position[0]"))
+            .set("into", std::string("gravity[2]"))
+            .set("every", {1});
     }
     return builder.finish();
   }
@@ -171,7 +176,9 @@ std::map<std::string, Eigen::VectorXd> closed_forms(const KnownMotion& k) {
           {"energy", scalar(k.kinetic() + k.potential())},
           {"energy_second", scalar(k.kinetic())},
           {"energy_third", scalar(k.potential())},
-          {"expression", scalar((k.place + k.arm).x() + 2 * k.kinetic() + 0.25)}};
+          {"expression", scalar((k.place + k.arm).x() + 2 * k.kinetic() + 0.25)},
+          {"event", scalar((k.place + k.arm).x() - 0.25)},
+          {"sample", scalar(3 * (k.place + k.arm).x())}};
 }
 
 TEST(Sensors, OfEveryListedKindShowTheClosedForm) {

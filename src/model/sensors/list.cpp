@@ -14,6 +14,7 @@
 #include "liedyn/model/forces/machine_output.h"
 #include "liedyn/model/registration.h"
 #include "liedyn/model/sensors/connect.h"
+#include "liedyn/model/sensors/events.h"
 
 namespace liedyn {
 namespace {
@@ -750,6 +751,79 @@ std::vector<ListedSensor> built_in() {
            *out++ = expression.template evaluate<std::remove_pointer_t<decltype(out)>>(c.variables);
        },
        {.shows_reactions = true}},
+      {{"event",
+        "Something that happens where an expression of the time t, of parameters and of sensors crosses "
+        "zero; it shows the "
+        "expression.",
+        {{.name = "when",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = "The expression whose zero crossings are located.",
+          .required = true,
+          .holds_expression = true},
+         {.name = "direction",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary = "Which zero crossings count.",
+          .choices = {"both", "rising", "falling"}},
+         {.name = "set",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = "What it sets, \"u = 3; sensors.speed[2] = -0.8*speed[2]\": parameters, states, or, by "
+                     "an impulse, "
+                     "velocities that sensors show."},
+         {.name = "action",
+          .type = FieldType::Choice,
+          .unit = "",
+          .summary = "Whether the run goes on after it.",
+          .choices = {"continue", "stop"}}}},
+       "",
+       1,
+       [](const auto& c, auto* out) {
+         *out = c.sensor.expressions.front().template evaluate<std::remove_pointer_t<decltype(out)>>(
+             c.variables);
+       },
+       {.shows_reactions = true, .connect = &connect_event}},
+      {{"sample",
+        "Sample and hold, as a digital controller does it: sets a parameter or a state to the value of an "
+        "expression at equal "
+        "distances in time; it shows the expression.",
+        {{.name = "value",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = "The expression.",
+          .required = true,
+          .holds_expression = true},
+         {.name = "into",
+          .type = FieldType::Text,
+          .unit = "",
+          .summary = "What is set: \"u\", \"forces.motor.torque[2]\" or \"states.held\".",
+          .required = true},
+         {.name = "every",
+          .type = FieldType::Number,
+          .unit = "s",
+          .summary = "Sampling time.",
+          .required = true,
+          .range = Range::Positive},
+         {.name = "delay",
+          .type = FieldType::Number,
+          .unit = "s",
+          .summary = "Time from the sample until it is set.",
+          .defaults = {0},
+          .range = Range::NonNegative},
+         {.name = "first",
+          .type = FieldType::Number,
+          .unit = "s",
+          .summary = "Time of the first sample after the start of the run.",
+          .defaults = {0},
+          .range = Range::NonNegative}}},
+       "",
+       1,
+       [](const auto& c, auto* out) {
+         *out = c.sensor.expressions.front().template evaluate<std::remove_pointer_t<decltype(out)>>(
+             c.variables);
+       },
+       {.shows_reactions = true, .connect = &connect_sample}},
   };
 }
 

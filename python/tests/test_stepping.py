@@ -1,0 +1,398 @@
+"""Single steps, inputs, events, derivatives of steps and environments, as a program uses them; and misuse, which must not crash."""
+
+import gc
+import math
+import random
+import resource
+import threading
+
+import numpy as np
+import pytest
+
+import liedyn as ld
+
+GRAVITY = 9.81
+
+
+def ball(restitution: float = 0.9, **extra) -> dict:
+    return {
+        "liedyn": 1,
+        "parameters": {"e": restitution},
+        "gravity": [0, 0, -GRAVITY],
+        "bodies": {"ball": {"type": "point", "mass": 1, "position": [0, 0, 1]}},
+        "sensors": {"place": {"type": "position", "of": "ball"}, "speed": {"type": "velocity", "of": "ball"}},
+        "events": {"bounce": {"when": "place[2]", "direction": "falling", "set": "sensors.speed[2] = -e*speed[2]"}},
+        "simulation": {"end": 1, "step": 0.01, "integrator": "rk44"},
+        **extra,
+    }
+
+
+def oscillator() -> dict:
+    """m x'' + c x' + k x = u"""
+    return {
+        "liedyn": 1,
+        "parameters": {"u": 0, "v": 0},
+        "bodies": {"mass": {"type": "point", "mass": 2}},
+        "sensors": {"x": {"type": "position", "of": "mass"}, "rate": {"type": "velocity", "of": "mass"}},
+        "forces": {
+            "spring": {"type": "force", "on": "mass", "force": ["-50*x[0] - 1.5*rate[0]", "-x[1]", "-x[2]"]},
+            "push": {"type": "force", "on": "mass", "force": ["u", "v", 0]},
+        },
+        "simulation": {"end": 1, "step": 1e-3, "integrator": "dopri5"},
+    }
+
+
+def exponential(matrix: np.ndarray) -> np.ndarray:
+    """By scaling, squaring and a Taylor series of 20 terms."""
+    scale = max(0, math.ceil(math.log2(max(np.abs(matrix).sum(), 1e-30))) + 4)
+    small, out, term = matrix / 2**scale, np.eye(len(matrix)), np.eye(len(matrix))
+    for k in range(1, 20):
+        term = term @ small / k
+        out = out + term
+    return np.linalg.matrix_power(out, 2**scale)
+
+
+@pytest.mark.parametrize("integrator", sorted(ld.integrators()))
+def test_steps_pieces_and_run_give_the_same_bits(integrator):
+    run = ld.run("heavy_top", integrator=integrator, step=1e-3, end=0.03)
+    model = ld.Model("heavy_top")
+    for pieces in ([0.03], [0.001, 0.007, 0.022], [0.01, 0.02]):
+        sim = model.simulation(integrator=integrator, step=1e-3, end=0.03)
+        for duration in pieces:
+            sim.advance(duration)
+        assert np.array_equal(sim["position"], run["position"][-1])
+    sim = model.simulation(integrator=integrator, step=1e-3, end=0.03)
+    sim.step(7)
+    while sim.time < 0.03:
+        sim.step()
+    assert np.array_equal(sim["position"], run["position"][-1])
+    with pytest.raises(ld.InputError, match="reached its end"):
+        sim.step()
+
+
+def test_response_to_held_inputs_is_that_of_the_matrix_exponential():
+    sim = ld.Model(oscillator()).simulation(step=2e-3, inputs={"push": "u"})
+    A, B = np.array([[0, 1], [-25, -0.75]]), np.array([[0], [0.5]])
+    T = 0.02
+    discrete = exponential(T * np.block([[A, B], [np.zeros((1, 3))]]))
+    x = np.zeros(2)
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        u = float(rng.normal())
+        sim.set("push", u)
+        sim.advance(T)
+        x = discrete[:2, :2] @ x + discrete[:2, 2] * u
+        assert sim["x"][0] == pytest.approx(x[0], abs=1e-10)
+        assert sim["rate"][0] == pytest.approx(x[1], abs=1e-9)
+    assert sim.inputs == {"push": u}
+
+
+def test_response_to_linear_inputs_is_that_of_the_matrix_exponential():
+    model = oscillator()
+    model["parameters"] |= {"u_slope": 0, "u_since": 0}
+    model["forces"]["push"]["force"] = ["u + u_slope*(t - u_since)", 0, 0]
+    A, B = np.array([[0, 1], [-25, -0.75]]), np.array([[0], [0.5]])
+    T = 0.02
+    # The input and its slope are states of a larger system.
+    large = np.zeros((4, 4))
+    large[:2, :2], large[:2, 2:3], large[2, 3] = A, B, 1
+    discrete = exponential(T * large)
+    errors = []
+    for integrator, step in (("dopri5", 2e-3), ("lms2", 2e-3), ("lms2", 1e-3), ("generalized-alpha", 2e-3), ("generalized-alpha", 1e-3)):
+        sim = ld.Model(model).simulation(step=step, integrator=integrator)
+        x, u = np.zeros(2), 0.0
+        rng = np.random.default_rng(3)
+        for _ in range(50):
+            following = float(rng.normal())
+            sim.set("u", following, over=T)
+            sim.advance(T)
+            x = (discrete @ np.array([*x, u, (following - u) / T]))[:2]
+            u = following
+        errors.append(abs(sim["x"][0] - x[0]))
+    assert errors[0] < 1e-10
+    assert errors[1] / errors[2] > 3.5  # a method of second order stays one
+    assert errors[3] / errors[4] > 3.5
+    with pytest.raises(ld.InputError, match="v_slope"):
+        sim.set("v", 1, over=T)
+
+
+def test_linearize_and_step_derivatives_belong_together():
+    sim = ld.Model(oscillator()).simulation(step=1e-3, inputs={"push": "u"})
+    sim.advance(0.1)
+    space = sim.linearize("push", "x")
+    assert sorted(np.linalg.eigvals(space.A).imag)[-1] == pytest.approx(math.sqrt(25 - 0.75**2 / 4), rel=1e-9)
+    found = sim.step_derivatives()
+    position, velocity = found.parts["position"], found.parts["velocity"]
+    one = [position.start, velocity.start]
+    exact = exponential(1e-3 * np.array([[0, 1, 0], [-25, -0.75, 0.5], [0, 0, 0]]))
+    assert found.A[np.ix_(one, one)] == pytest.approx(exact[:2, :2], abs=1e-14)
+    assert found.B[one, 0] == pytest.approx(exact[:2, 2], abs=1e-14)
+    before = sim.state
+    sim.set("push", 1e-3)
+    sim.step()
+    other = sim.state
+    assert other.time == pytest.approx(before.time + 1e-3)
+    assert not other.q.flags.writeable
+
+
+def test_a_prediction_with_step_derivatives_is_the_change_of_the_state():
+    model = ld.Model("heavy_top")
+    sim = model.simulation(integrator="rk44", step=1e-3, inputs={"m": "bodies.top.mass"})
+    sim.advance(0.05)
+    B = sim.step_derivatives().B
+    changed = sim.clone()
+    d = 1e-4
+    changed.set("m", sim.get("m") + d)
+    changed.step()
+    sim.step()
+    assert (changed.state.v - sim.state.v) / d == pytest.approx(B[len(sim.state.v) :, 0], abs=1e-6)
+
+
+def test_state_and_recording():
+    sim = ld.Model(ball()).simulation()
+    sim.record()
+    sim.step(10)
+    recorded = sim.recorded
+    assert recorded["time"] == pytest.approx(np.arange(11) * 0.01)
+    assert recorded["place"][:, 2] == pytest.approx(1 - GRAVITY / 2 * recorded["time"] ** 2)
+    assert recorded["bounce"].shape == (11,)
+    kept = sim.state
+    sim.step()
+    assert kept.v[2] == pytest.approx(-GRAVITY * 0.1)
+    sim.record(0)
+    sim.step(3)
+    assert len(sim.recorded["time"]) == 0
+
+
+def test_bouncing_ball_in_python_and_in_a_run():
+    sim = ld.Model(ball(0.95)).simulation()
+    sim.advance(until=8)
+    speed = math.sqrt(2 * GRAVITY)
+    t = speed / GRAVITY
+    for time, name in sim.events:
+        assert name == "bounce"
+        assert time == pytest.approx(t, abs=1e-9)
+        speed *= 0.95
+        t += 2 * speed / GRAVITY
+    assert t > 8
+    result = ld.run(ball(0.95), end=8)
+    assert result.completed
+    assert result["place"][-1] == pytest.approx(sim["place"], abs=1e-12)
+
+
+def test_until_ends_a_run():
+    model = ball(simulation={"end": 3, "step": 0.01, "until": "place[2] - 0.5"})
+    with pytest.warns(ld.NumericalWarning, match="'until' has ended the run"):
+        result = ld.run(model)
+    assert result.time[-1] == pytest.approx(math.sqrt(1 / GRAVITY), abs=1e-10)
+    sim = ld.Model(model).simulation()
+    sim.advance(3)
+    assert sim.stopped_by == "until"
+    sim.advance(0.01)
+    assert sim.stopped_by is None
+
+
+def test_events_in_a_builder():
+    m = ld.Builder(gravity=[0, 0, -GRAVITY])
+    thrown = m.point("ball", mass=1, position=[0, 0, 1])
+    m.position("place", thrown)
+    m.velocity("speed", thrown)
+    m.event("bounce", when="place[2]", direction="falling", set="sensors.speed[2] = -0.9*speed[2]")
+    sim = m.compile().simulation(step=0.01, integrator="rk44")
+    sim.advance(1)
+    assert sim.events[0][0] == pytest.approx(math.sqrt(2 / GRAVITY), abs=1e-10)
+
+
+def test_events_without_end_and_derivatives_are_refused():
+    sim = ld.Model(ball(0.5)).simulation()
+    with pytest.raises(ld.NumericalError, match="'bounce' happens again"):
+        sim.advance(3)
+    with pytest.raises(ld.InputError, match="cannot follow the event 'bounce'"):
+        ld.sensitivity(ball(), ["e"], end=0.1)
+    with pytest.raises(ld.InputError, match="cannot follow the event"):
+        sim.step_derivatives(["e"])
+    wrong = ball(events={"bounce": {"when": "place[2]", "set": "sensors.sped[2] = 0"}})
+    with pytest.raises(ld.InputError, match="speed"):
+        ld.Model(wrong)
+    with pytest.raises(ld.InputError, match="event or sample"):
+        ld.Model(ball(events={"bounce": {"type": "position", "of": "ball"}}))
+
+
+def test_a_relay_switches_a_force():
+    model = oscillator()
+    model["parameters"]["on"] = 1
+    model["forces"]["push"]["force"] = ["10*on", 0, 0]
+    model["events"] = {"off": {"when": "x[0] - 0.1", "direction": "rising", "set": "on = 0"}}
+    sim = ld.Model(model).simulation()
+    sim.advance(until=3)
+    assert sim.get("on") == 0
+    assert len(sim.events) == 1
+    assert sim["x"][0] ** 2 < 0.2**2
+
+
+def test_checkpoints_of_another_layout_are_refused():
+    sim = ld.Model(ball()).simulation()
+    checkpoint = sim.save()
+    assert checkpoint.startswith(b"liedyn checkpoint 2\n")
+    with pytest.raises(ld.InputError, match="expected the layout 2, got the layout 1"):
+        sim.restore(checkpoint.replace(b"checkpoint 2", b"checkpoint 1", 1))
+
+
+def test_real_time():
+    sim = ld.Model(ball()).simulation()
+    calls = []
+    late = sim.run_real_time(0.1, factor=2, period=0.02, callback=lambda s: calls.append(s.time))
+    assert sim.time == pytest.approx(0.1)
+    assert calls == pytest.approx([0, 0.02, 0.04, 0.06, 0.08])
+    assert late >= 0
+    assert sim.real_time_factor > 1
+
+
+def test_a_million_steps_take_no_memory():
+    model = ball()
+    del model["events"]
+    sim = ld.Model(model).simulation(step=1e-4)
+    sim.step(1000)
+    for _ in range(1000):
+        sim.step()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    sim.step(900_000)
+    for _ in range(100_000):
+        sim.step()
+    assert sim.statistics["steps"] == 1_002_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2000  # kB
+
+
+def cart() -> ld.Environment:
+    return ld.Environment(
+        oscillator(),
+        actions={"u": (-5, 5)},
+        observations=["x", "rate"],
+        period=0.02,
+        duration=0.2,
+        reward=lambda sim: -abs(sim["x"][0]),
+        terminated=lambda sim: abs(sim["x"][0]) > 10,
+        step=2e-3,
+    )
+
+
+def test_environment():
+    env = cart()
+    with pytest.raises(ld.InputError, match="reset"):
+        env.step([0])
+    observation, info = env.reset(seed=3)
+    assert observation == pytest.approx(np.zeros(6))
+    assert env.observation_space.contains(observation)
+    assert env.action_space.contains(env.action_space.sample())
+    for k in range(10):
+        observation, reward, terminated, truncated, info = env.step([1.0])
+        assert truncated == (k == 9)
+        assert not terminated
+    assert reward == pytest.approx(-abs(observation[0]))
+    again, _ = env.reset()
+    assert again == pytest.approx(np.zeros(6))
+    with pytest.raises(ld.InputError, match="1 finite numbers"):
+        env.step([1, 2])
+    with pytest.raises(ld.InputError, match="bounds"):
+        ld.Environment(oscillator(), actions={"u": (5, -5)}, period=0.1, reward=lambda sim: 0)
+
+
+def test_environments_side_by_side_are_the_single_ones():
+    envs, one = ld.VectorEnvironment(cart, 4, threads=2), cart()
+    envs.reset(seed=1)
+    one.reset(seed=1)
+    actions = np.linspace(-3, 3, 4)[:, None]
+    for _ in range(10):
+        observations, rewards, terminated, truncated, _ = envs.step(actions)
+    for _ in range(10):
+        expected, reward, *_ = one.step(actions[2])
+    assert np.array_equal(observations[2], expected)
+    assert rewards[2] == reward
+    assert truncated.all()
+    observations, rewards, terminated, truncated, _ = envs.step(actions)
+    assert not truncated.any()
+    assert observations == pytest.approx(np.zeros((4, 6)))
+    envs.close()
+
+
+def test_another_thread_is_refused_while_a_call_lasts():
+    sim = ld.Model("heavy_top").simulation(step=1e-5)
+    refused = []
+
+    def disturb():
+        for _ in range(200):
+            try:
+                sim.step()
+            except RuntimeError as error:
+                refused.append(str(error))
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    for _ in range(20):
+        try:
+            sim.advance(0.01)
+        except RuntimeError as error:
+            refused.append(str(error))
+    thread.join()
+    assert all("in use" in message for message in refused)
+
+
+def test_random_calls_raise_and_never_crash():
+    """1000 sequences of calls in any order, with wrong arguments, from two threads, on copies and after deletion."""
+    rng = random.Random(7)
+    models = [ld.Model(ball()), ld.Model(oscillator()), ld.Model("heavy_top")]
+    wrong = [None, -1, math.nan, math.inf, "x", [], 1e300, 10**400, b"", {}, object()]
+    kept: list = []
+
+    def value():
+        return rng.choice([*wrong, 0, 0.001, 0.01, 1, 3])
+
+    def calls(sim, other):
+        return [
+            lambda: sim.step(),
+            lambda: sim.step(rng.choice([0, 1, 3, -1, "x", 2.5, 10**30])),
+            lambda: sim.advance(value() if rng.random() < 0.3 else 0.003),
+            lambda: sim.advance(until=value()),
+            lambda: sim.set(rng.choice(["e", "u", "bodies.ball.mass", "nothing", 3]), value()),
+            lambda: sim.get(rng.choice(["e", "u", "nothing", 3])),
+            lambda: sim[rng.choice(["place", "x", "position", "nothing", 3])],
+            lambda: sim.sensors(),
+            lambda: kept.append(sim.save()) if len(kept) < 50 else kept.pop(0),
+            lambda: sim.restore(rng.choice([*kept, b"", b"liedyn checkpoint 2\n", value()])),
+            lambda: sim.restore((lambda b: b[: rng.randrange(len(b))])(sim.save())),
+            lambda: other.restore(sim.save()),
+            lambda: sim.clone().step(2),
+            lambda: sim.state.q.sum(),
+            lambda: sim.linearize(),
+            lambda: sim.step_derivatives(rng.choice([(), ["u"], ["nothing"], 3, "e"]), whole=rng.choice([True, False, 3])),
+            lambda: sim.record(rng.choice([0, 1, 2, -1, "x"])),
+            lambda: sim.recorded["time"].sum(),
+            lambda: (sim.events, sim.stopped_by, sim.warnings, sim.statistics, sim.time, repr(sim), sim.real_time_factor),
+            lambda: sim.run_real_time(rng.choice([0.001, -1, "x"]), factor=1000, callback=rng.choice([None, lambda s: s.step(), 3])),
+            lambda: type(sim).__new__(type(sim)).step(),
+            lambda: type(sim)(rng.choice([None, 3, sim]), None, True, {}),
+        ]
+
+    for sequence in range(1000):
+        model = rng.choice(models)
+        sim = model.simulation(step=rng.choice([1e-3, 1e-2]), integrator=rng.choice(["rk44", "generalized-alpha", "lms2", "dopri5,adaptive=true"]))
+        other = sim.clone()
+        chosen = [rng.choice(calls(sim, other)) for _ in range(rng.randrange(1, 8))]
+
+        def perform(some=chosen):
+            for call in some:
+                try:
+                    call()
+                except (ld.InputError, ld.NumericalError, RuntimeError, TypeError, ValueError, OverflowError, OSError, KeyError, IndexError):
+                    pass
+
+        if sequence % 10 == 0:
+            threads = [threading.Thread(target=perform) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        else:
+            perform()
+        del sim, other, chosen
+    gc.collect()

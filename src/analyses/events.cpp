@@ -1,0 +1,329 @@
+#include "liedyn/analyses/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "liedyn/model/nodes/stage.h"
+#include "liedyn/model/sensors/events.h"
+#include "liedyn/system/initial.h"
+
+namespace liedyn {
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr double kRoundOff = 1e-9;  // times that differ by this part of a step are the same
+// An event that happens again after this part of a step has no end.
+constexpr double kSoon = 1e-6;
+constexpr std::size_t kLongestLog = 100000;
+
+double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+const Entry& entry_of(const Model& model, int sensor) {
+  return model.description().entries(Section::Sensors)[at(sensor)];
+}
+
+int choice(const Description& d, const Entry& entry, int field) {
+  return Inputs<double>(d, entry, nullptr, nullptr).choice(field);
+}
+
+}  // namespace
+
+bool has_events(const Model& model) {
+  const auto& sensors = model.description().entries(Section::Sensors);
+  return std::any_of(sensors.begin(), sensors.end(), [](const Entry& entry) { return acts(*entry.kind); });
+}
+
+void refuse_events(const Model& model, const std::string& what) {
+  for (const Entry& entry : model.description().entries(Section::Sensors))
+    if (acts(*entry.kind))
+      throw InputError(model.description().file,
+                       fmt::format("{} cannot follow the event '{}': at an event the motion jumps or bends",
+                                   what, entry.name),
+                       "remove the events from the model");
+}
+
+void set_by_impulse(const System& system, State& state, int column, double value, const std::string& path,
+                    Work& work) {
+  // One correction suffices where the sensor is linear in the velocities.
+  constexpr int kCorrections = 4;
+  constexpr double kGood = 1e-13;
+  const Model& model = system.model();
+  std::vector<double> variables(at(model.sensor_variables)), shown(at(model.sensor_values));
+  State moved = state;
+  const auto sensed = [&] {
+    system.sense(moved, work, variables, shown.data());
+    return shown[at(column)];
+  };
+  const double before = sensed();
+  for (int i = 0; i < kCorrections; ++i) {
+    const double now = sensed(), missing = value - now;
+    if (std::abs(missing) <= kGood * std::max(std::abs(value), std::abs(before))) break;
+    double largest = 0;
+    for (const double v : moved.v) largest = std::max(largest, std::abs(v));
+    // Linear: any step is as good.
+    const double d = largest > 0 ? largest : 1;
+    std::vector<double> J(moved.v.size());
+    for (std::size_t k = 0; k < J.size(); ++k) {
+      const double kept = moved.v[k];
+      moved.v[k] = kept + d;
+      const double above = sensed();
+      moved.v[k] = kept - d;
+      J[k] = (above - sensed()) / (2 * d);
+      moved.v[k] = kept;
+    }
+    // [M B^T; B 0] [w; Lambda] = [J^T; 0]: the factors are those of the accelerations.
+    State scratch = moved;
+    const bool regular = solve_accelerations(system, scratch, work);
+    double gain = 0;
+    std::vector<double>& w = work.right;
+    if (regular) {
+      std::fill(w.begin(), w.end(), 0.0);
+      std::copy(J.begin(), J.end(), w.begin());
+      work.solver->solve(w.data());
+      for (std::size_t k = 0; k < J.size(); ++k) gain += J[k] * w[k];
+    }
+    if (!(gain > 0) || !std::isfinite(gain))
+      throw InputError(path, "no velocity changes what this sensor shows, so that it cannot be set",
+                       "name a sensor of a velocity in a direction that the joints leave free");
+    for (std::size_t k = 0; k < J.size(); ++k) moved.v[k] += missing / gain * w[k];
+  }
+  state.v = moved.v;
+}
+
+Events::Events(const System& system, double start, double step)
+    : system_(&system), step_(step), probe_(system.empty_state()) {
+  const Model& model = system.model();
+  const Description& d = model.description();
+  for (std::size_t s = 0; s < model.sensors.size(); ++s) {
+    const Entry& entry = d.entries(Section::Sensors)[s];
+    const int index = static_cast<int>(s);
+    if (!acts(*entry.kind)) continue;
+    std::vector<int> targets;
+    for (const std::string& path : event_targets(d, entry)) targets.push_back(add_target(path));
+    if (is_event(*entry.kind)) {
+      const int direction = choice(d, entry, event_field::kDirection);
+      crossings_.push_back({index, direction != 2, direction != 1,
+                            choice(d, entry, event_field::kAction) == 1, std::move(targets)});
+    } else {
+      const Inputs<double> in(d, entry, system.params().values().data(), nullptr);
+      samples_.push_back({index, targets.front(), start + in.number(sample_field::kFirst),
+                          in.number(sample_field::kEvery), in.number(sample_field::kDelay)});
+    }
+  }
+  variables_.resize(at(model.sensor_variables));
+  shown_.resize(at(model.sensor_values));
+  sign_.assign(crossings_.size(), 0);
+  last_time_.assign(crossings_.size(), -std::numeric_limits<double>::infinity());
+  taken_.assign(samples_.size(), 0);
+}
+
+int Events::add_target(const std::string& path) {
+  const Model& model = system_->model();
+  const EventTarget found = find_target(model.description(), path);
+  Target out{Target::Of::Parameter, found.index, path};
+  if (found.of == EventTarget::Of::StateValue) {
+    out.of = Target::Of::StateValue;
+    out.index = model.nodes[at(model.frames[at(model.state_frames[at(found.index)])].node)].v;
+  } else if (found.of == EventTarget::Of::Velocity) {
+    const Sensor& sensor = model.sensors[at(found.index)];
+    if (found.component >= sensor.components)
+      throw InputError("set",
+                       fmt::format("'{}' has {} components, got '{}'", sensor.name, sensor.components, path));
+    out.of = Target::Of::Velocity;
+    out.index = sensor.first + found.component;
+  }
+  targets_.push_back(std::move(out));
+  return static_cast<int>(targets_.size()) - 1;
+}
+
+const std::string& Events::name(int entry) const { return entry_of(system_->model(), entry).name; }
+
+void Events::sense(const State& state, Work& work) { system_->sense(state, work, variables_, shown_.data()); }
+
+double Events::value(int crossing) const {
+  return shown_[at(system_->model().sensors[at(crossings_[at(crossing)].entry)].first)];
+}
+
+double Events::value_at(int crossing, const State& state, Work& work) {
+  sense(state, work);
+  return value(crossing);
+}
+
+void Events::look_around(const State& state, Work& work) {
+  // On which side an expression is that is zero here, or was zero at an event, shows a little later.
+  constexpr double kLittle = 1e-6;
+  found_from_ = std::numeric_limits<double>::quiet_NaN();
+  sense(state, work);
+  std::vector<int> unclear = std::move(happened_);
+  happened_.clear();
+  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
+    if (std::find(unclear.begin(), unclear.end(), i) != unclear.end()) continue;
+    sign_[at(i)] = sign_of(value(i));
+    if (sign_[at(i)] == 0) unclear.push_back(i);
+  }
+  if (unclear.empty()) return;
+  const double dt = kLittle * step_;
+  probe_ = state;
+  probe_.t += dt;
+  std::vector<double> theta(state.v.size());
+  for (std::size_t i = 0; i < theta.size(); ++i) {
+    theta[i] = dt * (state.v[i] + 0.5 * dt * state.vdot[i]);
+    probe_.v[i] += dt * state.vdot[i];
+  }
+  for (const Node& node : system_->model().nodes)
+    increment_position(node.type, theta.data() + node.v, probe_.q.data() + node.q);
+  sense(probe_, work);
+  for (const int i : unclear) sign_[at(i)] = sign_of(value(i));
+}
+
+// The zero of the interpolated expression, by the Illinois variant of regula falsi.
+double Events::located(int crossing, const State& from, const State& to, const StateBetween& between,
+                       Work& work) {
+  constexpr int kMostHalvings = 50, kMostIterations = 100;
+  constexpr double kClose = 1e-13;  // of the step
+  const double sign = sign_[at(crossing)];
+  double a = from.t, b = to.t, f_a = value_at(crossing, from, work), f_b = value_at(crossing, to, work);
+  // After an event it begins at zero: a point where it has left zero, and not come back yet.
+  for (int i = 0; f_a * sign <= 0; ++i) {
+    if (i == kMostHalvings) return from.t;
+    const double middle = from.t + 0.5 * (b - from.t), f = value_at(crossing, between(middle), work);
+    if (f * sign > 0)
+      a = middle, f_a = f;
+    else
+      b = middle, f_b = f;
+  }
+  for (int i = 0, side = 0; i < kMostIterations && b - a > kClose * (to.t - from.t) && f_b != 0; ++i) {
+    double t = (f_a * b - f_b * a) / (f_a - f_b);
+    if (!(t > a && t < b) || i % 8 == 7) t = 0.5 * (a + b);
+    if (t == a || t == b) break;
+    const double f = value_at(crossing, between(t), work);
+    if (f * sign > 0) {
+      a = t, f_a = f;
+      if (side == 1) f_b /= 2;
+      side = 1;
+    } else {
+      b = t, f_b = f;
+      if (side == -1) f_a /= 2;
+      side = -1;
+    }
+  }
+  return b;
+}
+
+StepEnd Events::look(const State& from, const State& to, const StateBetween& between, Work& work) {
+  // The interpolation has shown where: what is left of the expression at the end of the step that was taken there corrects the time.
+  constexpr int kMostCorrections = 6;
+  constexpr double kGood = 1e-11, kBeside = 1e-3;
+  if (from.t == found_from_ && to.t == wanted_) {
+    const double correction = slope_ == 0 ? 0 : -value_at(found_.front(), to, work) / slope_;
+    if (++corrections_ > kMostCorrections || !(std::abs(correction) > kGood * span_)) return {to.t, true};
+    wanted_ = std::clamp(to.t + correction, from.t, from.t + span_);
+    return {wanted_ - from.t <= kRoundOff * step_ ? from.t : wanted_, true};
+  }
+  sense(to, work);
+  std::vector<int> crossed;
+  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
+    double& sign = sign_[at(i)];
+    const double now = sign_of(value(i));
+    if (std::isnan(value(i))) continue;
+    if (sign != 0 && now * sign <= 0 && (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling))
+      crossed.push_back(i);
+  }
+  const auto follow = [&] {
+    sense(to, work);
+    for (int i = 0; i < static_cast<int>(crossings_.size()); ++i)
+      if (const double now = sign_of(value(i)); now != 0) sign_[at(i)] = now;
+  };
+  if (crossed.empty()) {
+    follow();
+    return {to.t, false};
+  }
+  std::vector<double> times;
+  for (const int i : crossed) times.push_back(located(i, from, to, between, work));
+  const double first = *std::min_element(times.begin(), times.end());
+  span_ = to.t - from.t;
+  found_.clear();
+  for (std::size_t k = 0; k < crossed.size(); ++k)
+    if (times[k] <= first + kRoundOff * span_) found_.push_back(crossed[k]);
+  found_from_ = from.t;
+  corrections_ = 0;
+  const double before = std::max(from.t, first - kBeside * span_),
+               after = std::min(to.t, first + kBeside * span_);
+  const auto shown_at = [&](double t) {
+    return value_at(found_.front(), t <= from.t ? from : t >= to.t ? to : between(t), work);
+  };
+  slope_ = (shown_at(after) - shown_at(before)) / (after - before);
+  if (first - from.t <= kRoundOff * step_) return {from.t, true};
+  wanted_ = to.t - first <= kGood * span_ ? to.t : first;
+  return {wanted_, true};
+}
+
+void Events::add_changes(int entry, const std::vector<int>& targets, std::size_t first,
+                         std::vector<Change>& out) {
+  const Sensor& sensor = system_->model().sensors[at(entry)];
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    out.push_back({targets[k], sensor.expressions[first + k].evaluate<double>(variables_), entry});
+}
+
+Events::Occurrence Events::happen(const State& state, Work& work) {
+  Occurrence out;
+  sense(state, work);
+  for (const int i : found_) {
+    const Crossing& crossing = crossings_[at(i)];
+    if (state.t - last_time_[at(i)] <= kSoon * step_ && !crossing.stops)
+      out.failure = fmt::format(
+          "t = {:.9g}: the event '{}' happens again after {:.3g} s, and would go on like this without end; "
+          "stop the run by "
+          "another event, or let the model come to rest there",
+          state.t, name(crossing.entry), state.t - last_time_[at(i)]);
+    last_time_[at(i)] = state.t;
+    out.entries.push_back(crossing.entry);
+    out.stops = out.stops || crossing.stops;
+    add_changes(crossing.entry, crossing.targets, 1, out.changes);
+    if (log_.size() < kLongestLog) log_.push_back({state.t, crossing.entry});
+  }
+  found_from_ = std::numeric_limits<double>::quiet_NaN();
+  happened_ = std::move(found_);
+  found_.clear();
+  return out;
+}
+
+double Events::sample_time(std::size_t i) const {
+  return samples_[i].begin + static_cast<double>(taken_[i]) * samples_[i].every;
+}
+
+double Events::next_due() const {
+  double out = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < samples_.size(); ++i) out = std::min(out, sample_time(i));
+  for (const Pending& pending : pending_) out = std::min(out, pending.t);
+  return out;
+}
+
+std::vector<Events::Change> Events::due(const State& state, Work& work) {
+  const double now = state.t + kRoundOff * step_;
+  std::vector<Change> out;
+  if (next_due() > now) return out;
+  sense(state, work);
+  for (std::size_t i = 0; i < samples_.size(); ++i)
+    while (sample_time(i) <= now) {
+      const Sample& sample = samples_[i];
+      const double value =
+          system_->model().sensors[at(sample.entry)].expressions.front().evaluate<double>(variables_);
+      pending_.push_back({sample_time(i) + sample.delay, value, static_cast<int>(i)});
+      ++taken_[i];
+    }
+  for (const Pending& pending : pending_)
+    if (pending.t <= now)
+      out.push_back({samples_[at(pending.sample)].target, pending.value, samples_[at(pending.sample)].entry});
+  std::erase_if(pending_, [&](const Pending& pending) { return pending.t <= now; });
+  return out;
+}
+
+void Events::archive(Archive& a) {
+  a(sign_, last_time_, found_from_, found_, slope_, span_, corrections_, taken_, pending_, log_);
+}
+
+}  // namespace liedyn

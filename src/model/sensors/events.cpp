@@ -1,0 +1,138 @@
+#include "liedyn/model/sensors/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "liedyn/base/suggest.h"
+#include "liedyn/model/is_given.h"
+#include "liedyn/model/number_paths.h"
+
+namespace liedyn {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\n\r";
+  const std::size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+struct Assignment {
+  std::string target, value;
+  bool complete;  // it has an equals sign, and something on both sides
+};
+
+// "u = 3; sensors.speed[2] = -0.8*speed[2]"
+std::vector<Assignment> assignments(std::string_view text) {
+  std::vector<Assignment> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string_view one = trimmed(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (one.empty()) continue;
+    const std::size_t equals = std::min(one.find('='), one.size());
+    Assignment a{std::string(trimmed(one.substr(0, equals))),
+                 std::string(equals < one.size() ? trimmed(one.substr(equals + 1)) : ""), true};
+    a.complete = !a.target.empty() && !a.value.empty();
+    out.push_back(std::move(a));
+  }
+  return out;
+}
+
+int entry_index(const Description& d, Section section, std::string_view name) {
+  const auto& entries = d.entries(section);
+  const auto found =
+      std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.name == name; });
+  return found == entries.end() ? -1 : static_cast<int>(found - entries.begin());
+}
+
+void parse_into(SensorConnection& c, std::string_view text, Sensor& sensor) {
+  try {
+    sensor.expressions.push_back(Expression::parse(text, c.variables));
+  } catch (const ExpressionError& error) {
+    c.refuse(fmt::format("'{}': {}", excerpt(text), error.what()), error.hint());
+    sensor.expressions.emplace_back(Expression::parse("0", c.variables));
+  }
+}
+
+void check_target(SensorConnection& c, const std::string& target) {
+  try {
+    find_target(c.d, target);
+  } catch (const InputError& error) {
+    for (const Diagnostic& found : error.diagnostics()) c.refuse(found.message, found.hint);
+  }
+}
+
+}  // namespace
+
+bool is_event(const Kind& kind) { return kind.type == "event"; }
+bool is_sample(const Kind& kind) { return kind.type == "sample"; }
+
+EventTarget find_target(const Description& d, const std::string& target) {
+  const auto refuse = [&](const std::string& what, const std::string& hint) {
+    throw InputError("set", what, hint);
+  };
+  constexpr std::string_view kStates = "states.", kSensors = "sensors.";
+  if (target.starts_with(kSensors)) {
+    std::string_view name = std::string_view(target).substr(kSensors.size());
+    int component = 0;
+    if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
+      const std::string_view number = name.substr(bracket + 1);
+      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), component);
+      if (error != std::errc() || component < 0 ||
+          std::string_view(end, number.data() + number.size()) != "]")
+        refuse(fmt::format("expected a component such as sensors.speed[2], got '{}'", excerpt(target)), "");
+      name = name.substr(0, bracket);
+    }
+    if (const int index = entry_index(d, Section::Sensors, name); index >= 0)
+      return {EventTarget::Of::Velocity, index, component};
+    std::vector<std::string> names;
+    for (const Entry& entry : d.entries(Section::Sensors)) names.push_back(entry.name);
+    refuse(fmt::format("there is no sensor '{}'", excerpt(name)), did_you_mean(name, names));
+  }
+  if (target.starts_with(kStates) && target.find_first_of(".[", kStates.size()) == std::string::npos) {
+    const std::string_view name = std::string_view(target).substr(kStates.size());
+    if (const int index = entry_index(d, Section::States, name); index >= 0)
+      return {EventTarget::Of::StateValue, index};
+    std::vector<std::string> names;
+    for (const Entry& entry : d.entries(Section::States)) names.push_back(entry.name);
+    refuse(fmt::format("there is no state '{}'", excerpt(name)), did_you_mean(name, names));
+  }
+  return {EventTarget::Of::Parameter, find_number(d, target)};
+}
+
+std::vector<std::string> event_targets(const Description& d, const Entry& entry) {
+  if (is_sample(*entry.kind)) return {word(d, entry, sample_field::kInto)};
+  std::vector<std::string> out;
+  if (is_given(entry, event_field::kSet))
+    for (Assignment& a : assignments(word(d, entry, event_field::kSet))) out.push_back(std::move(a.target));
+  return out;
+}
+
+void connect_event(SensorConnection& c, Sensor& sensor) {
+  c.field = event_field::kWhen;
+  parse_into(c, c.word(), sensor);
+  if (!is_given(c.entry, event_field::kSet)) return;
+  c.field = event_field::kSet;
+  for (const Assignment& a : assignments(c.word())) {
+    if (!a.complete) {
+      c.refuse(fmt::format("expected 'target = expression', several between semicolons, got '{}'",
+                           excerpt(c.word())),
+               "");
+      return;
+    }
+    check_target(c, a.target);
+    parse_into(c, a.value, sensor);
+  }
+}
+
+void connect_sample(SensorConnection& c, Sensor& sensor) {
+  c.field = sample_field::kValue;
+  parse_into(c, c.word(), sensor);
+  c.field = sample_field::kInto;
+  check_target(c, c.word());
+}
+
+}  // namespace liedyn
