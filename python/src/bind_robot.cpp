@@ -2,6 +2,9 @@
 #include "bind.h"
 #include "liedyn/analyses/robot.h"
 
+#include <optional>
+#include <tuple>
+
 #include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

@@ -15,11 +15,56 @@
 #include "liedyn/model/nodes/explicit_stage.h"
 #include "liedyn/model/nodes/parameter_stage.h"
 #include "liedyn/system/accelerations.h"
+#include "liedyn/system/tree_dynamics.h"
 
 namespace liedyn {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+// Accelerations of many states one after the other: in minimal coordinates by the recursion over the links where it applies, otherwise as Accelerations find
+// them. With derivatives these come from the matrix in any case.
+template <class S>
+class ExplicitAccelerations {
+ public:
+  explicit ExplicitAccelerations(const SystemOf<S>& system) : general_(system) {
+    if constexpr (!is_varied<S>)
+      if (system.model().tree) tree_ = std::make_unique<TreeDynamics>(system);
+  }
+  void prepare(const StateOf<S>& state, WorkOf<S>& work) {
+    general_.prepare(state, work);
+    if constexpr (!is_varied<S>) recursive_ = tree_ && tree_->prepare(state, work);
+  }
+  bool solve(StateOf<S>& state, WorkOf<S>& work, CorrectorOutcome& outcome) {
+    if constexpr (!is_varied<S>)
+      if (recursive_) return solve_by_recursion(state, work, outcome);
+    return general_.solve(state, work, outcome);
+  }
+  void constraint_increment(const std::vector<S>& residual, WorkOf<S>& work) const {
+    general_.constraint_increment(residual, work);
+  }
+  void archive(Archive& a) { general_.archive(a); }
+
+ private:
+  bool solve_by_recursion(State& state, Work& work, CorrectorOutcome& outcome) {
+    if (const int singular = tree_->accelerate(state, work); singular >= 0) {
+      outcome.failure = CorrectorFailure::Singular;
+      outcome.worst = singular;
+      return false;
+    }
+    ++outcome.iterations;
+    const auto bad =
+        std::find_if(state.vdot.begin(), state.vdot.end(), [](double x) { return !std::isfinite(x); });
+    if (bad == state.vdot.end()) return true;
+    outcome.failure = CorrectorFailure::NotFinite;
+    outcome.worst = static_cast<int>(bad - state.vdot.begin());
+    return false;
+  }
+
+  AccelerationsOf<S> general_;
+  std::unique_ptr<TreeDynamics> tree_;
+  bool recursive_ = false;
+};
 
 template <class S>
 class ExplicitRungeKutta final : public IntegratorOf<S> {
@@ -313,7 +358,7 @@ class ExplicitRungeKutta final : public IntegratorOf<S> {
   std::string text_;
   Tableau tableau_;
   Chart chart_;
-  AccelerationsOf<S> accelerations_;
+  ExplicitAccelerations<S> accelerations_;
   Tolerances tolerances_;
   bool project_positions_ = false, project_velocities_ = false;
   std::vector<Slopes> stages_;

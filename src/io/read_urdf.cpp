@@ -144,7 +144,7 @@ std::size_t for_each_tag(const std::string& text, const Visit& visit) {
     std::size_t last = place + 1;
     for (; last < text.size() && (quote != 0 || text[last] != '>'); ++last)
       if (const char c = text[last]; quote != 0 ? c == quote : c == '"' || c == '\'')
-        quote = quote != 0 ? 0 : c;
+        quote = quote != 0 ? '\0' : c;
     if (last >= text.size()) return place;
     if (!visit(place, std::string_view(text).substr(place + 1, last - place - 1))) break;
     place = text.find('<', last);

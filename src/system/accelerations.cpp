@@ -6,7 +6,6 @@
 #include <Eigen/Cholesky>
 
 #include "liedyn/model/nodes/stage.h"
-#include "liedyn/system/tree_dynamics.h"
 
 namespace liedyn {
 namespace {
@@ -25,11 +24,7 @@ constexpr double kConverged = 1e-12;
 
 Accelerations::Accelerations(const System& system) : system_(&system) {
   const Model& model = system.model();
-  if (model.rows > 0) return;
-  if (model.tree) {
-    tree_ = std::make_unique<TreeDynamics>(system);
-    return;
-  }
+  if (model.rows > 0 || model.tree) return;  // in minimal coordinates links are coupled
   const int nodes = static_cast<int>(model.nodes.size());
   blocks_.resize(model.batches.size());
   for_each_element(model, [&](int b, int e, int) {
@@ -42,8 +37,6 @@ Accelerations::Accelerations(const System& system) : system_(&system) {
   inverse_.resize(at(kBlock * nodes));
 }
 
-Accelerations::~Accelerations() = default;
-
 void Accelerations::evaluate_blocks(const State& state, Work& work) {
   std::fill(values_.begin(), values_.end(), 0.0);
   system_->unconstrained(state, work, {0, 0, 1}, values_.data(), blocks_);
@@ -54,7 +47,7 @@ bool Accelerations::has_coupling() const {
 }
 
 void Accelerations::prepare(const State& state, Work& work) {
-  mass_ = tree_ && tree_->prepare(state, work) ? Mass::Recursive : Mass::Coupled;
+  mass_ = Mass::Coupled;
   if (blocks_.empty()) return;
   evaluate_blocks(state, work);
   const std::vector<double> here = values_;
@@ -120,15 +113,6 @@ bool Accelerations::solve(State& state, Work& work, CorrectorOutcome& outcome) {
     return false;
   };
 
-  if (mass_ == Mass::Recursive) {
-    if (const int singular = tree_->accelerate(state, work); singular >= 0) {
-      outcome.failure = CorrectorFailure::Singular;
-      outcome.worst = singular;
-      return false;
-    }
-    ++outcome.iterations;
-    return finite();
-  }
   if (mass_ != Mass::Coupled) {
     if (mass_ == Mass::Constant) {
       system_->residual(state, work, {false, false, false});

@@ -4,23 +4,18 @@
 //   | B   0  | | lambda | = - | Z(v, v) + 2 Phi_tq v + Phi_tt    |
 //
 // at many states one after the other, as explicit methods need them. Where there are no constraints and M consists of a block for each node, it
-// is inverted node by node, and once for all where it does not depend on the configuration. In minimal coordinates a recursion over the links takes its place
-// (system/tree_dynamics.h). Otherwise the matrix is assembled and factorised each time.
+// is inverted node by node, and once for all where it does not depend on the configuration; otherwise the matrix is assembled and factorised
+// each time.
 #pragma once
-
-#include <memory>
 
 #include "liedyn/system/corrector.h"
 #include "liedyn/system/system.h"
 
 namespace liedyn {
 
-class TreeDynamics;
-
 class Accelerations {
  public:
   explicit Accelerations(const System& system);
-  ~Accelerations();
 
   // Finds out what M is like, at the state and near it. Before the first solve, and after a change of parameters.
   void prepare(const State& state, Work& work);
@@ -33,7 +28,7 @@ class Accelerations {
   // the last solve. Systems with constraints only.
   void constraint_increment(const std::vector<double>& residual, Work& work) const;
 
-  enum class Mass : std::uint8_t { Constant, NodeByNode, Coupled, Recursive };
+  enum class Mass : std::uint8_t { Constant, NodeByNode, Coupled };
   Mass mass() const { return mass_; }
   void archive(Archive& a) { a(mass_, values_, inverse_); }
 
@@ -47,7 +42,6 @@ class Accelerations {
   std::vector<std::vector<BlockRef>> blocks_;  // per batch, in values_
   std::vector<double> values_;                 // M of each node, 6 x 6 padded, then what couples nodes
   std::vector<double> inverse_;                // of each node
-  std::unique_ptr<TreeDynamics> tree_;         // in minimal coordinates without constraints
 };
 
 }  // namespace liedyn

@@ -1,7 +1,6 @@
 // Accelerations of trees by recursion, against the matrix that System assembles and against absolute coordinates.
 #include <gtest/gtest.h>
 
-#include "liedyn/system/accelerations.h"
 #include "liedyn/system/testing.h"
 #include "liedyn/system/tree_dynamics.h"
 
@@ -62,14 +61,12 @@ std::shared_ptr<const Description> tree_without_loops(Random& random, Forces for
 // The largest difference of accelerations between the recursion and the assembled matrix, at random states.
 double difference_to_assembly(const System& system, Random& random, int states) {
   Work work(system), other(system);
-  Accelerations accelerations(system);
+  TreeDynamics dynamics(system);
   double worst = 0;
   for (int i = 0; i < states; ++i) {
     State state = random_state(system, random), expected = state;
-    CorrectorOutcome outcome;
-    accelerations.prepare(state, work);
-    EXPECT_EQ(accelerations.mass(), Accelerations::Mass::Recursive);
-    EXPECT_TRUE(accelerations.solve(state, work, outcome));
+    EXPECT_TRUE(dynamics.prepare(state, work));
+    EXPECT_EQ(dynamics.accelerate(state, work), -1);
     EXPECT_TRUE(solve_accelerations(system, expected, other));
     worst = std::max(worst, relative_difference(as_vector(state.vdot), as_vector(expected.vdot)));
   }
@@ -98,10 +95,9 @@ TEST(TreeRecursion, GivesTheAccelerationsOfAbsoluteCoordinates) {
     const System minimal = make_system(description, "minimal"), absolute = make_system(description, "r3so3");
     Work work(minimal), absolute_work(absolute);
     State state = random_state(minimal, random);
-    Accelerations accelerations(minimal);
-    accelerations.prepare(state, work);
-    CorrectorOutcome outcome;
-    ASSERT_TRUE(accelerations.solve(state, work, outcome));
+    TreeDynamics dynamics(minimal);
+    ASSERT_TRUE(dynamics.prepare(state, work));
+    ASSERT_EQ(dynamics.accelerate(state, work), -1);
     minimal.residual(state, work, {false, false, false});
     State bodies = absolute.empty_state();
     bodies.t = state.t;
@@ -193,9 +189,7 @@ TEST(TreeRecursion, IsNotUsedWhereForcesDependOnAccelerations) {
   Random random(9);
   const System system = make_system(tree_without_loops(random, Forces::WithRotors), "minimal");
   Work work(system);
-  Accelerations accelerations(system);
-  accelerations.prepare(random_state(system, random), work);
-  EXPECT_EQ(accelerations.mass(), Accelerations::Mass::Coupled);
+  EXPECT_FALSE(TreeDynamics(system).prepare(random_state(system, random), work));
 }
 
 TEST(TreeRecursion, NamesTheJointWithoutInertia) {
@@ -213,12 +207,9 @@ TEST(TreeRecursion, NamesTheJointWithoutInertia) {
   const System system = make_system(builder.finish(), "minimal");
   Work work(system);
   State state = system.empty_state();
-  Accelerations accelerations(system);
-  accelerations.prepare(state, work);
-  CorrectorOutcome outcome;
-  EXPECT_FALSE(accelerations.solve(state, work, outcome));
-  EXPECT_EQ(outcome.failure, CorrectorFailure::Singular);
-  EXPECT_EQ(system.unknown_name(outcome.worst), "joints.second: free torque");
+  TreeDynamics dynamics(system);
+  ASSERT_TRUE(dynamics.prepare(state, work));
+  EXPECT_EQ(system.unknown_name(dynamics.accelerate(state, work)), "joints.second: free torque");
 }
 
 }  // namespace
