@@ -208,7 +208,7 @@ TriangleMesh stl(std::string_view bytes, const std::string& file) {
 
 TriangleMesh obj(std::string_view text, const std::string& file) {
   if (text.find('\0') != std::string_view::npos) fail(file, 0, "is not a text file, expected OBJ");
-  TriangleMesh given, mesh;
+  TriangleMesh mesh;
   Welder welder(mesh);
   std::vector<std::uint32_t> welded;
   Lines lines(text, file);

@@ -269,7 +269,11 @@ TEST(MeshFile, RandomMutationsNeverCrash) {
       for (int n = std::uniform_int_distribution(1, 6)(random); n > 0; --n)
         switch (std::uniform_int_distribution(0, 4)(random)) {
           case 0: bytes[at()] = static_cast<char>(random()); break;
-          case 1: bytes[at()] ^= static_cast<char>(1u << (random() % 8)); break;
+          case 1: {
+            const std::size_t k = at();
+            bytes[k] = static_cast<char>(bytes[k] ^ static_cast<char>(1 << (random() % 8)));
+            break;
+          }
           case 2: bytes.resize(at() + 1); break;
           case 3: bytes.insert(at(), bytes, at(), 20); break;
           default: bytes[at()] = "0123456789-.e{}[]\",:"[random() % 20];

@@ -326,7 +326,7 @@ TEST(Shapes, NameWhatIsWrong) {
        "expected a polygon with an area"},
       {R"({"type": "extrusion", "polygon": [[0, 0], [2, 1], [2, 0], [0, 1]], "length": 1, "mass": 1})",
        "expected a polygon with an area"},
-      {R"({"type": "extrusion", "polygon": [[0, 0], [3, 1], [2, 0], [0, 1]], "length": 1, "mass": 1})",
+      {R"({"type": "extrusion", "polygon": [[0, 0], [3, 1], [3, 0], [0, 2]], "length": 1, "mass": 1})",
        "side 1 crosses or touches side 3"},
       {R"({"type": "mesh", "file": "none.stl", "mass": 1})", "none.stl: there is no such file"},
       {R"({"type": "box", "size": [1, 1, 1], "mass": 1, "rotation": {"matrix": [[1, 0, 0], [0, 1, 0], [0, 0, -1]]}})",
