@@ -62,9 +62,10 @@ bool MatrixPolicy::is_foreign(const Stage& stage, const std::vector<int>& redund
 }
 
 void MatrixPolicy::begin(bool similar) {
-  by_cost_ = matrix_cost_ > 0 && similar && pause_ == 0;
-  if (pause_ > 0) --pause_;
-  renews_ = !keeps() || !has_matrix_;
+  by_cost_ = matrix_cost_ > 0 && similar;
+  const bool pauses = by_cost_ && pause_ > 0;
+  if (pauses) --pause_;
+  renews_ = !keeps() || !has_matrix_ || pauses;
   kept_ = !renews_;
 }
 
