@@ -27,7 +27,8 @@ export class Trail {
   update(time: number, resolution: Vector2): void {
     const material = this.line.material as LineMaterial;
     material.resolution.copy(resolution);
-    const segments = this.times.length < 2 || time <= this.times[0] ? 0 : interval(this.times, time) + 1;
+    const last = this.times[this.times.length - 1];
+    const segments = this.times.length < 2 ? 0 : interval(this.times, time) + (time >= last ? 1 : 0);
     this.line.geometry.instanceCount = segments;
     this.line.visible = segments > 0;
   }
@@ -45,7 +46,7 @@ export class Arrow {
   readonly group = new Group();
   private readonly shaft: Mesh;
   private readonly head: Mesh;
-  private readonly largest: number;
+  private largest = 0;
 
   constructor(
     readonly channel: Channel,
@@ -58,18 +59,18 @@ export class Arrow {
     this.group.add(this.shaft, this.head);
     this.group.matrixAutoUpdate = false;
     this.shaft.renderOrder = this.head.renderOrder = 5;
-    let largest = 0;
     const v = channel.values;
-    for (let i = 0; i + 2 < v.length; i += 3) {
-      const value = Math.hypot(v[i], v[i + 1], v[i + 2]);
-      if (value > largest) largest = value;
-    }
-    this.largest = largest;
+    for (let i = 0; i + 2 < v.length; i += 3) this.grow(Math.hypot(v[i], v[i + 1], v[i + 2]));
+  }
+
+  private grow(length: number): void {
+    if (length > this.largest) this.largest = length;
   }
 
   // The longest arrow of the motion is 30 % of the size of the scene.
   update(time: number, poses: Poses): void {
     const value = new Vector3(valueAt(this.channel, time, 0), valueAt(this.channel, time, 1), valueAt(this.channel, time, 2));
+    this.grow(value.length());
     const length = (0.3 * this.size * value.length()) / (this.largest || 1);
     this.group.visible = length > 1e-4 * this.size && Number.isFinite(length);
     if (!this.group.visible) return;
