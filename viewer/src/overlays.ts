@@ -38,9 +38,9 @@ export class Trail {
   }
 }
 
-// Vectors at a point: forces, reactions, velocities.
-export const isVector = (channel: Channel) =>
-  channel.frame !== undefined && channel.components.length === 3 && /force|torque|velocity|acceleration|reaction|moment/.test(channel.type);
+// Vectors at a point.
+const VECTORS = ['velocity', 'acceleration', 'reaction_force', 'applied_force'];
+export const isVector = (channel: Channel) => channel.frame !== undefined && channel.components.length === 3 && VECTORS.includes(channel.type);
 
 export class Arrow {
   readonly group = new Group();
@@ -67,15 +67,19 @@ export class Arrow {
     if (length > this.largest) this.largest = length;
   }
 
-  // The longest arrow of the motion is 30 % of the size of the scene.
+  // The longest arrow of the motion is 22 % of the size of the scene.
   update(time: number, poses: Poses): void {
     const value = new Vector3(valueAt(this.channel, time, 0), valueAt(this.channel, time, 1), valueAt(this.channel, time, 2));
     this.grow(value.length());
-    const length = (0.3 * this.size * value.length()) / (this.largest || 1);
+    if (this.channel.bodyAxes && this.channel.frame! >= 0) {
+      const [w, x, y, z] = poses.rotations.subarray(4 * this.channel.frame!, 4 * this.channel.frame! + 4);
+      value.applyQuaternion(new Quaternion(x, y, z, w));
+    }
+    const length = (0.22 * this.size * value.length()) / (this.largest || 1);
     this.group.visible = length > 1e-4 * this.size && Number.isFinite(length);
     if (!this.group.visible) return;
-    const radius = 0.006 * this.size;
-    const head = Math.min(0.045 * this.size, 0.5 * length);
+    const radius = 0.004 * this.size;
+    const head = Math.min(0.032 * this.size, 0.5 * length);
     this.shaft.scale.set(radius, radius, length - head);
     this.head.scale.set(2.4 * radius, 2.4 * radius, head);
     this.head.position.set(0, 0, length - head);

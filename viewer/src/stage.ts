@@ -75,7 +75,7 @@ export class Stage {
     const theme = THEMES[name];
     this.scene.background = gradientTexture(theme.sky, theme.horizon);
     this.sun.intensity = theme.light;
-    this.fill.intensity = (this.scene.environment ? 0.7 : 2.2) * theme.ambient;
+    this.fill.intensity = (this.scene.environment ? 1.1 : 2.2) * theme.ambient;
     this.scene.environmentIntensity = 0.75 * theme.ambient;
     this.ground.material.opacity = theme.shadow;
     this.grid.material.uniforms.color.value.set(theme.line);
