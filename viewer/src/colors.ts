@@ -51,6 +51,6 @@ export interface Theme {
   trail: string;
 }
 export const THEMES: Record<'light' | 'dark', Theme> = {
-  light: { sky: '#dfe5ec', horizon: '#f7f8fa', line: '#8d98a6', shadow: 0.22, light: 2.3, ambient: 0.85, trail: '#d9663b' },
-  dark: { sky: '#0e1116', horizon: '#1d232c', line: '#566273', shadow: 0.5, light: 2.1, ambient: 0.6, trail: '#ffb35c' },
+  light: { sky: '#dfe5ec', horizon: '#f7f8fa', line: '#8d98a6', shadow: 0.2, light: 1.7, ambient: 0.8, trail: '#d9663b' },
+  dark: { sky: '#0e1116', horizon: '#1d232c', line: '#566273', shadow: 0.5, light: 1.5, ambient: 0.6, trail: '#ffb35c' },
 };

@@ -3,7 +3,9 @@ import { BufferAttribute, BufferGeometry, CatmullRomCurve3, SphereGeometry, Toru
 import { RoundedBoxGeometry } from 'three/examples/jsm/geometries/RoundedBoxGeometry.js';
 import type { Shape } from './scene';
 
-const AROUND = 40;
+// Things that occur many times are drawn with fewer facets.
+export type Detail = 'fine' | 'coarse';
+const facets = (detail: Detail) => (detail === 'fine' ? 40 : 12);
 
 type Profile = { r: number; z: number; nr: number; nz: number }[];
 
@@ -23,7 +25,8 @@ const arc = (r: number, z: number, radius: number, from: number, to: number, ste
   });
 
 // Surface of revolution about z of pieces of profile, each smooth in itself; counter-clockwise in the (r, z) plane.
-function revolve(pieces: Profile[], around = AROUND): BufferGeometry {
+function revolve(pieces: Profile[], detail: Detail): BufferGeometry {
+  const around = facets(detail);
   const position: number[] = [];
   const normal: number[] = [];
   const index: number[] = [];
@@ -54,23 +57,24 @@ export function indexed(position: number[], normal: number[], index: number[]): 
   return geometry;
 }
 
-export function cylinder(radius: number, length: number): BufferGeometry {
+export function cylinder(radius: number, length: number, detail: Detail = 'fine'): BufferGeometry {
   const [h, b] = [length / 2, 0.06 * Math.min(radius, length)];
-  return revolve([line(0, -h, radius - b, -h), arc(radius - b, -h + b, b, -Math.PI / 2, 0, 3), line(radius, -h + b, radius, h - b), arc(radius - b, h - b, b, 0, Math.PI / 2, 3), line(radius - b, h, 0, h)]);
+  return revolve([line(0, -h, radius - b, -h), arc(radius - b, -h + b, b, -Math.PI / 2, 0, 3), line(radius, -h + b, radius, h - b), arc(radius - b, h - b, b, 0, Math.PI / 2, 3), line(radius - b, h, 0, h)], detail);
 }
-export function tube(radius: number, inner: number, length: number): BufferGeometry {
+export function tube(radius: number, inner: number, length: number, detail: Detail = 'fine'): BufferGeometry {
   const [h, b] = [length / 2, 0.06 * Math.min(radius - inner, length)];
-  return revolve([line(inner, -h, radius - b, -h), arc(radius - b, -h + b, b, -Math.PI / 2, 0, 3), line(radius, -h + b, radius, h - b), arc(radius - b, h - b, b, 0, Math.PI / 2, 3), line(radius - b, h, inner, h), line(inner, h, inner, -h)]);
+  return revolve([line(inner, -h, radius - b, -h), arc(radius - b, -h + b, b, -Math.PI / 2, 0, 3), line(radius, -h + b, radius, h - b), arc(radius - b, h - b, b, 0, Math.PI / 2, 3), line(radius - b, h, inner, h), line(inner, h, inner, -h)], detail);
 }
-export function cone(radius: number, length: number): BufferGeometry {
-  return revolve([line(0, -length / 2, radius, -length / 2), line(radius, -length / 2, 0, length / 2)]);
+export function cone(radius: number, length: number, detail: Detail = 'fine'): BufferGeometry {
+  return revolve([line(0, -length / 2, radius, -length / 2), line(radius, -length / 2, 0, length / 2)], detail);
 }
-export function capsule(radius: number, length: number): BufferGeometry {
+export function capsule(radius: number, length: number, detail: Detail = 'fine'): BufferGeometry {
   const h = length / 2;
-  return revolve([[...arc(0, -h, radius, -Math.PI / 2, 0, 10), ...arc(0, h, radius, 0, Math.PI / 2, 10)]]);
+  const steps = detail === 'fine' ? 10 : 4;
+  return revolve([[...arc(0, -h, radius, -Math.PI / 2, 0, steps), ...arc(0, h, radius, 0, Math.PI / 2, steps)]], detail);
 }
-export const sphere = (radius: number) => new SphereGeometry(radius, 40, 24).rotateX(Math.PI / 2);
-export const torus = (radius: number, wire: number) => new TorusGeometry(radius, wire, 12, 48);
+export const sphere = (radius: number, detail: Detail = 'fine') => new SphereGeometry(radius, facets(detail), detail === 'fine' ? 24 : 8).rotateX(Math.PI / 2);
+export const torus = (radius: number, wire: number, detail: Detail = 'fine') => new TorusGeometry(radius, wire, detail === 'fine' ? 12 : 5, facets(detail));
 export function box(size: readonly number[]): BufferGeometry {
   const smallest = Math.min(...size);
   return new RoundedBoxGeometry(size[0], size[1], size[2], 2, 0.08 * smallest);
@@ -173,24 +177,24 @@ export function surface(vertices: Float32Array, triangles: Uint32Array): BufferG
 }
 
 // Geometry of a shape, the scale to apply to it, and a key: shapes of equal key share one geometry, and are drawn by one call.
-export function shapeGeometry(shape: Shape): { key: string; make: () => BufferGeometry; scale: [number, number, number] } {
+export function shapeGeometry(shape: Shape): { key: string; make: (detail: Detail) => BufferGeometry; scale: [number, number, number] } {
   const { size, radius, inner, length } = shape;
   const one: [number, number, number] = [1, 1, 1];
   switch (shape.type) {
     case 'box':
       return { key: `box ${size}`, make: () => box(size), scale: one };
     case 'sphere':
-      return { key: 'sphere', make: () => sphere(1), scale: [radius, radius, radius] };
+      return { key: 'sphere', make: (detail) => sphere(1, detail), scale: [radius, radius, radius] };
     case 'ellipsoid':
-      return { key: 'sphere', make: () => sphere(1), scale: size };
+      return { key: 'sphere', make: (detail) => sphere(1, detail), scale: size };
     case 'cylinder':
-      return { key: `cylinder ${radius} ${length}`, make: () => cylinder(radius, length), scale: one };
+      return { key: `cylinder ${radius} ${length}`, make: (detail) => cylinder(radius, length, detail), scale: one };
     case 'capsule':
-      return { key: `capsule ${radius} ${length}`, make: () => capsule(radius, length), scale: one };
+      return { key: `capsule ${radius} ${length}`, make: (detail) => capsule(radius, length, detail), scale: one };
     case 'cone':
-      return { key: 'cone', make: () => cone(1, 1), scale: [radius, radius, length] };
+      return { key: 'cone', make: (detail) => cone(1, 1, detail), scale: [radius, radius, length] };
     case 'tube':
-      return { key: `tube ${radius} ${inner} ${length}`, make: () => tube(radius, inner, length), scale: one };
+      return { key: `tube ${radius} ${inner} ${length}`, make: (detail) => tube(radius, inner, length, detail), scale: one };
     case 'mesh':
       return { key: `mesh ${meshId(shape.vertices!)}`, make: () => surface(shape.vertices!, shape.triangles!), scale: one };
   }

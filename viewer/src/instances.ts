@@ -1,6 +1,10 @@
 // Many equal things in one draw call: shapes of bodies, symbols of joints and forces, arrows.
 import { BufferGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, Material, Matrix4, Vector3 } from 'three';
+import type { Detail } from './geometry';
 import type { Poses } from './motion';
+
+export type Make = (detail: Detail) => BufferGeometry;
+const MANY = 150;
 
 // What an instance belongs to.
 export type Owner = { kind: 'body' | 'joint' | 'force'; index: number };
@@ -24,7 +28,7 @@ export function attached(frame: number, local: Matrix4): Instance['place'] {
 
 export class Instances {
   readonly group = new Group();
-  private readonly sets = new Map<string, { make: () => BufferGeometry; instances: Instance[]; mesh?: InstancedMesh }>();
+  private readonly sets = new Map<string, { make: Make; instances: Instance[]; mesh?: InstancedMesh }>();
   private readonly matrix = new Matrix4();
 
   constructor(
@@ -32,14 +36,14 @@ export class Instances {
     private readonly shadows: boolean,
   ) {}
 
-  add(key: string, make: () => BufferGeometry, instance: Instance): void {
+  add(key: string, make: Make, instance: Instance): void {
     if (!this.sets.has(key)) this.sets.set(key, { make, instances: [] });
     this.sets.get(key)!.instances.push(instance);
   }
 
   build(): void {
     for (const set of this.sets.values()) {
-      const mesh = new InstancedMesh(set.make(), this.material, set.instances.length);
+      const mesh = new InstancedMesh(set.make(set.instances.length > MANY ? 'coarse' : 'fine'), this.material, set.instances.length);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
       mesh.frustumCulled = false; // instances move, so that bounds of the first frame are of no use
       mesh.castShadow = mesh.receiveShadow = this.shadows;

@@ -1,18 +1,18 @@
 // Joints drawn as what they are: hinges as pins in sleeves, sliders as carriages on rails, balls in sockets.
-import { BufferGeometry, Color, Matrix4, Quaternion, Vector3 } from 'three';
+import { Color, Matrix4, Quaternion, Vector3 } from 'three';
 import { JOINT, PIN } from './colors';
 import { box, cylinder, sphere, torus, tube } from './geometry';
-import { attached, Instances, type Owner } from './instances';
+import { attached, Instances, type Make, type Owner } from './instances';
 import type { Poses } from './motion';
 import type { Joint, Point } from './scene';
 
-type Piece = { key: string; make: () => BufferGeometry; color: Color; turn?: 'x' | 'y' };
+type Piece = { key: string; make: Make; color: Color; turn?: 'x' | 'y' };
 
 // Pieces in units of the joint's radius, the axis along z.
-const pin = (length: number): Piece => ({ key: `joint pin ${length}`, make: () => cylinder(0.42, length), color: PIN });
-const sleeve = (length: number): Piece => ({ key: `joint sleeve ${length}`, make: () => tube(0.8, 0.45, length), color: JOINT });
-const ball = (radius: number, color = PIN): Piece => ({ key: `joint ball ${radius}`, make: () => sphere(radius), color });
-const ring = (radius: number): Piece => ({ key: `joint ring ${radius}`, make: () => torus(radius, 0.16), color: JOINT });
+const pin = (length: number): Piece => ({ key: `joint pin ${length}`, make: (detail) => cylinder(0.42, length, detail), color: PIN });
+const sleeve = (length: number): Piece => ({ key: `joint sleeve ${length}`, make: (detail) => tube(0.8, 0.45, length, detail), color: JOINT });
+const ball = (radius: number, color = PIN): Piece => ({ key: `joint ball ${radius}`, make: (detail) => sphere(radius, detail), color });
+const ring = (radius: number): Piece => ({ key: `joint ring ${radius}`, make: (detail) => torus(radius, 0.16, detail), color: JOINT });
 const rail: Piece = { key: 'joint rail', make: () => box([0.42, 0.42, 6]), color: PIN };
 const carriage: Piece = { key: 'joint carriage', make: () => box([1.3, 1.3, 1.5]), color: JOINT };
 const plate: Piece = { key: 'joint plate', make: () => cylinder(2.2, 0.16), color: PIN };
@@ -77,5 +77,5 @@ export function between(ends: Point[], radius: number, unit = 1, reach: [number,
 }
 
 export function addRod(instances: Instances, ends: Point[], owner: Owner, radius: number, color: Color, reach?: [number, number]): void {
-  instances.add('rod', () => cylinder(1, 1).translate(0, 0, 0.5), { owner, color, place: between(ends, radius, 1, reach) });
+  instances.add('rod', (detail) => cylinder(1, 1, detail).translate(0, 0, 0.5), { owner, color, place: between(ends, radius, 1, reach) });
 }

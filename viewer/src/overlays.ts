@@ -27,7 +27,8 @@ export class Trail {
   update(time: number, resolution: Vector2): void {
     const material = this.line.material as LineMaterial;
     material.resolution.copy(resolution);
-    const segments = this.times.length < 2 || time <= this.times[0] ? 0 : interval(this.times, time) + 1;
+    const last = this.times[this.times.length - 1];
+    const segments = this.times.length < 2 ? 0 : interval(this.times, time) + (time >= last ? 1 : 0);
     this.line.geometry.instanceCount = segments;
     this.line.visible = segments > 0;
   }
@@ -37,15 +38,15 @@ export class Trail {
   }
 }
 
-// Vectors at a point: forces, reactions, velocities.
-export const isVector = (channel: Channel) =>
-  channel.frame !== undefined && channel.components.length === 3 && /force|torque|velocity|acceleration|reaction|moment/.test(channel.type);
+// Vectors at a point.
+const VECTORS = ['velocity', 'acceleration', 'reaction_force', 'applied_force'];
+export const isVector = (channel: Channel) => channel.frame !== undefined && channel.components.length === 3 && VECTORS.includes(channel.type);
 
 export class Arrow {
   readonly group = new Group();
   private readonly shaft: Mesh;
   private readonly head: Mesh;
-  private readonly largest: number;
+  private largest = 0;
 
   constructor(
     readonly channel: Channel,
@@ -58,23 +59,27 @@ export class Arrow {
     this.group.add(this.shaft, this.head);
     this.group.matrixAutoUpdate = false;
     this.shaft.renderOrder = this.head.renderOrder = 5;
-    let largest = 0;
     const v = channel.values;
-    for (let i = 0; i + 2 < v.length; i += 3) {
-      const value = Math.hypot(v[i], v[i + 1], v[i + 2]);
-      if (value > largest) largest = value;
-    }
-    this.largest = largest;
+    for (let i = 0; i + 2 < v.length; i += 3) this.grow(Math.hypot(v[i], v[i + 1], v[i + 2]));
   }
 
-  // The longest arrow of the motion is 30 % of the size of the scene.
+  private grow(length: number): void {
+    if (length > this.largest) this.largest = length;
+  }
+
+  // The longest arrow of the motion is 22 % of the size of the scene.
   update(time: number, poses: Poses): void {
     const value = new Vector3(valueAt(this.channel, time, 0), valueAt(this.channel, time, 1), valueAt(this.channel, time, 2));
-    const length = (0.3 * this.size * value.length()) / (this.largest || 1);
+    this.grow(value.length());
+    if (this.channel.bodyAxes && this.channel.frame! >= 0) {
+      const [w, x, y, z] = poses.rotations.subarray(4 * this.channel.frame!, 4 * this.channel.frame! + 4);
+      value.applyQuaternion(new Quaternion(x, y, z, w));
+    }
+    const length = (0.22 * this.size * value.length()) / (this.largest || 1);
     this.group.visible = length > 1e-4 * this.size && Number.isFinite(length);
     if (!this.group.visible) return;
-    const radius = 0.006 * this.size;
-    const head = Math.min(0.045 * this.size, 0.5 * length);
+    const radius = 0.004 * this.size;
+    const head = Math.min(0.032 * this.size, 0.5 * length);
     this.shaft.scale.set(radius, radius, length - head);
     this.head.scale.set(2.4 * radius, 2.4 * radius, head);
     this.head.position.set(0, 0, length - head);

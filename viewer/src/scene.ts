@@ -79,6 +79,7 @@ export interface Channel extends Named {
   components: string[];
   frame?: number;
   at: Vector;
+  bodyAxes?: boolean; // components in the axes of `frame`, otherwise in inertial axes
   times: Float64Array;
   values: Float32Array; // [R, C]
 }
@@ -328,6 +329,7 @@ async function channels(json: Json, F: number): Promise<Channel[]> {
       components: components.length === C ? components : Array.from({ length: C }, (_, c) => (C === 1 ? '' : String(c))),
       frame: channel.frame === undefined || channel.frame === null ? undefined : frameIndex(channel.frame, `${path}.frame`, F),
       at: vector(channel.at, `${path}.at`, [0, 0, 0]),
+      bodyAxes: channel.axes === 'body',
       times,
       values,
     });

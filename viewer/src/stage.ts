@@ -1,6 +1,6 @@
 // The stage: camera, light, ground with grid and shadows, background.
 import {
-  ACESFilmicToneMapping, AmbientLight, BackSide, Box3, BoxGeometry, BufferGeometry, CanvasTexture, Color, DirectionalLight, DoubleSide, FrontSide, HemisphereLight, Matrix4, Mesh, MeshBasicMaterial, PCFSoftShadowMap,
+  BackSide, Box3, BoxGeometry, BufferGeometry, CanvasTexture, Color, DirectionalLight, DoubleSide, FrontSide, HemisphereLight, Matrix4, Mesh, MeshBasicMaterial, NeutralToneMapping, PCFSoftShadowMap,
   PerspectiveCamera, PlaneGeometry, PMREMGenerator, Quaternion, Raycaster, Scene as ThreeScene, ShaderMaterial, ShadowMaterial, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
   type Intersection, type Object3D, type Side,
 } from 'three';
@@ -20,7 +20,6 @@ export class Stage {
   private insets = { left: 0, right: 0, top: 0, bottom: 0 };
   private readonly sun = new DirectionalLight(0xffffff, 2);
   private readonly fill = new HemisphereLight(0xffffff, 0x8c8478, 0.8);
-  private readonly ambient = new AmbientLight(0xffffff, 0.1);
   private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
   private readonly ground: Mesh<PlaneGeometry, ShadowMaterial>;
   private center = new Vector3();
@@ -37,8 +36,7 @@ export class Stage {
     this.renderer.setPixelRatio(low ? 1 : Math.min(window.devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = !low;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
-    this.renderer.toneMapping = ACESFilmicToneMapping;
-    this.renderer.toneMappingExposure = 1.0;
+    this.renderer.toneMapping = NeutralToneMapping;
     host.append(this.renderer.domElement);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
@@ -48,7 +46,7 @@ export class Stage {
     this.ground.receiveShadow = true;
     this.grid = new Mesh(new PlaneGeometry(1, 1), gridMaterial());
     this.grid.renderOrder = -1;
-    this.scene.add(this.sun, this.sun.target, this.fill, this.ambient, this.ground, this.grid);
+    this.scene.add(this.sun, this.sun.target, this.fill, this.ground, this.grid);
     if (!low) this.scene.environment = softBoxes(this.renderer);
     this.controls = this.newControls();
     new ResizeObserver(() => this.resize()).observe(host);
@@ -77,7 +75,7 @@ export class Stage {
     const theme = THEMES[name];
     this.scene.background = gradientTexture(theme.sky, theme.horizon);
     this.sun.intensity = theme.light;
-    this.fill.intensity = (this.scene.environment ? 0.7 : 2.2) * theme.ambient;
+    this.fill.intensity = (this.scene.environment ? 1.1 : 2.2) * theme.ambient;
     this.scene.environmentIntensity = 0.75 * theme.ambient;
     this.ground.material.opacity = theme.shadow;
     this.grid.material.uniforms.color.value.set(theme.line);

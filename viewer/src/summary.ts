@@ -27,25 +27,20 @@ const FACTS: [string, string, string][] = [
   ['integrator', 'integrator', ''],
   ['formulation', 'coordinates', ''],
   ['step', 'step size', 's'],
-  ['settings.integrator', 'integrator', ''],
-  ['settings.formulation', 'coordinates', ''],
-  ['settings.step', 'step size', 's'],
   ['degrees_of_freedom', 'degrees of freedom', ''],
   ['steps', 'steps', ''],
-  ['counters.steps', 'steps', ''],
-  ['counters.newton_iterations', 'Newton iterations', ''],
-  ['newton_iterations', 'Newton iterations', ''],
-  ['statistics.steps', 'steps', ''],
-  ['statistics.newton_iterations', 'Newton iterations', ''],
   ['rejected_steps', 'rejected steps', ''],
-  ['counters.rejected_steps', 'rejected steps', ''],
+  ['newton_iterations', 'Newton iterations', ''],
+  ['energy.initial', 'energy at the start', 'J'],
   ['energy.max_drift', 'largest change of energy', 'J'],
-  ['constraints.max_position', 'largest constraint error', ''],
-  ['wall_time', 'computing time', 's'],
-  ['seconds', 'computing time', 's'],
-  ['version', 'Liedyn version', ''],
+  ['constraint_residual.position', 'largest constraint error', ''],
+  ['wall_seconds', 'computing time', 's'],
+  ['liedyn', 'Liedyn version', ''],
   ['date', 'date', ''],
 ];
+
+// The name of an integrator and its first option; the details have all of them.
+const shortened = (path: string, value: unknown) => (path === 'integrator' && typeof value === 'string' ? value.split(',').slice(0, 2).join(', ') : plain(value));
 
 function lookUp(summary: Json, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => asObject(value)[key], summary);
@@ -54,25 +49,23 @@ function lookUp(summary: Json, path: string): unknown {
 export function summaryPanel(scene: Scene): HTMLElement {
   const { summary } = scene;
   const list = h('dl', {});
-  const seen = new Set<string>();
   for (const [path, label, unit] of FACTS) {
     const value = lookUp(summary, path);
-    if (value === undefined || value === null || typeof value === 'object' || seen.has(label)) continue;
-    seen.add(label);
-    list.append(h('dt', {}, label, unit !== '' && h('small', {}, ` ${unit}`)), h('dd', {}, plain(value)));
+    if (value === undefined || value === null || typeof value === 'object') continue;
+    list.append(h('dt', {}, label, unit !== '' && h('small', {}, ` ${unit}`)), h('dd', {}, shortened(path, value)));
   }
   const failed = summary.completed === false;
   const everything = h('pre', {});
   const details = h('details', { class: 'everything' }, h('summary', {}, 'All details'), everything);
   details.addEventListener('toggle', () => {
-    const { model: _text, ...rest } = summary;
+    const { model_text: _text, ...rest } = summary;
     everything.textContent = JSON.stringify(rest, null, 1);
   });
   return h(
     'div', { class: 'summary' },
     h('h2', {}, scene.title),
     h('p', {}, sentence(scene)),
-    failed && h('p', { class: 'warning' }, `The simulation stopped early, at ${format(scene.times[scene.times.length - 1])} s. `, plain(summary.error ?? 'The motion up to there is shown.')),
+    failed && h('p', { class: 'warning' }, `The simulation stopped early, at ${format(scene.times[scene.times.length - 1])} s. `, plain(summary.failure ?? 'The motion up to there is shown.')),
     ...scene.warnings.map((warning) => h('p', { class: 'warning' }, warning)),
     list,
     Object.keys(summary).length > 0 && details,
