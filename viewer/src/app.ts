@@ -1,0 +1,482 @@
+// The page: connects the scene, the timeline, the panels and the keyboard.
+import { Color, Vector2, Vector3 } from 'three';
+import { distance, framePosition, frameSpeed, path } from './channels';
+import { gradient, THEMES } from './colors';
+import { SceneError } from './error';
+import { helpOverlay } from './help';
+import type { Owner } from './instances';
+import { Live } from './live';
+import { sceneOfFile, scenesOfPage } from './load';
+import { modesPanel } from './modes';
+import { Arrow, isVector, Trail } from './overlays';
+import { Plots } from './plots';
+import type { Channel, Scene } from './scene';
+import { Stage } from './stage';
+import { summaryPanel } from './summary';
+import { Timeline } from './timeline';
+import { Tree } from './tree';
+import { button, format, h, store, type Icon } from './ui';
+import { Values } from './values';
+import { SceneView, type Coloring } from './view';
+
+const PHONE = '(max-width: 760px)';
+type Tab = 'values' | 'plots' | 'summary';
+
+export class App {
+  readonly stage: Stage;
+  readonly timeline: Timeline;
+  readonly plots: Plots;
+  view?: SceneView;
+  other?: SceneView;
+  selected?: Owner;
+  private theme: 'light' | 'dark' = 'light';
+  private followed?: number;
+  private followedAt = new Vector3();
+  private readonly trails = new Map<number, Trail>();
+  private arrows: Arrow[] = [];
+  private tree?: Tree;
+  private readonly values = new Values();
+  private live?: Live;
+
+  private readonly title = h('span', { class: 'title', id: 'title' });
+  private readonly left = h('aside', { class: 'left panel', id: 'left' });
+  private readonly right = h('aside', { class: 'right panel', id: 'right' });
+  private readonly tabs: Record<Tab, { button: HTMLButtonElement; body: HTMLElement }>;
+  private readonly message = h('div', { class: 'overlay message', id: 'message' });
+  private readonly legend = h('div', { class: 'colorbar panel', id: 'colorbar', hidden: true });
+  private readonly scaleNote = h('div', { class: 'scale-note' });
+  private readonly help = helpOverlay();
+  private readonly tools = new Map<string, HTMLButtonElement>();
+  private readonly host = h('div', { class: 'stage' });
+  private readonly toolbar = h('nav', { class: 'toolbar panel', 'aria-label': 'View' });
+
+  constructor(root: HTMLElement) {
+    this.timeline = new Timeline(() => this.refresh());
+    this.plots = new Plots((time) => {
+      this.timeline.pause();
+      this.timeline.seek(time);
+    });
+    const tab = (name: Tab, label: string, ...content: HTMLElement[]) => ({
+      button: h('button', { type: 'button', role: 'tab', 'data-tab': name, click: () => this.openTab(name) }, label),
+      body: h('div', { class: 'tab', role: 'tabpanel', id: `tab-${name}`, hidden: true }, ...content),
+    });
+    this.tabs = { values: tab('values', 'Values', this.values.element), plots: tab('plots', 'Curves', this.plots.element), summary: tab('summary', 'Summary') };
+    const tabs = Object.values(this.tabs);
+    this.right.append(h('div', { class: 'tabs', role: 'tablist' }, ...tabs.map((t) => t.button)), ...tabs.map((t) => t.body));
+    const tool = (id: string, name: Icon, title: string, click: () => void) => {
+      const element = button(name, title, click, id);
+      this.tools.set(id, element);
+      return element;
+    };
+    this.toolbar.append(
+      tool('fit', 'fit', 'Fit everything (F)', () => this.fit()), tool('follow', 'follow', 'Follow what is selected (O)', () => this.toggleFollow()),
+      tool('trail', 'trail', 'Path of what is selected (T)', () => this.toggleTrail()), tool('arrows', 'arrow', 'Arrows of forces and velocities (A)', () => this.toggleArrows()),
+      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'theme', 'Colours: bodies, speed, stress (C)', () => this.nextColoring()),
+    );
+    const header = h(
+      'header', { class: 'top' }, h('span', { class: 'brand' }, 'Liedyn'), this.title, h('span', { class: 'space' }),
+      tool('show-tree', 'tree', 'Model list (M)', () => this.togglePanel('left')), tool('show-right', 'chart', 'Values, curves, summary (P)', () => this.togglePanel('right')),
+      tool('show-theme', 'theme', 'Light or dark (D)', () => this.setTheme(this.theme === 'light' ? 'dark' : 'light')), tool('show-help', 'help', 'Help (?)', () => (this.help.hidden = !this.help.hidden)),
+    );
+    root.append(this.host, header, this.left, this.right, this.toolbar, this.legend, this.scaleNote, this.timeline.element, this.message, this.help);
+    this.stage = new Stage(this.host);
+    this.setTheme((store.get('theme') as 'light' | 'dark' | null) ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+    const phone = matchMedia(PHONE).matches;
+    this.setPanel('left', !phone);
+    this.setPanel('right', !phone);
+    this.openTab('plots');
+    this.listen(root);
+    this.showDropArea();
+    let before = performance.now();
+    const loop = (now: number) => {
+      this.timeline.advance(Math.min(now - before, 100) / 1000);
+      before = now;
+      this.stage.controls.update();
+      if (this.stage.dirty) this.stage.render();
+      requestAnimationFrame(loop);
+    };
+    requestAnimationFrame(loop);
+  }
+
+  // ---- scenes
+
+  async start(): Promise<void> {
+    const query = new URLSearchParams(location.search);
+    await this.attempt(async () => {
+      const scenes = await scenesOfPage();
+      if (scenes[0]) this.open(scenes[0]);
+      if (scenes[1]) this.compare(scenes[1]);
+      if (query.has('live')) {
+        this.live = new Live(query.get('live')!, query.get('token') ?? '', (scene) => this.open(scene), () => this.grown());
+        this.left.before(this.live.element);
+        await this.live.start();
+      } else if (scenes[0] && query.get('play') !== '0') this.timeline.play();
+    });
+  }
+
+  // Runs something that may find mistakes in data, and shows them in the page.
+  private async attempt(action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (error instanceof SceneError) this.showMessage(error.message, error.hint);
+      else {
+        this.showMessage('The scene cannot be shown', String(error instanceof Error ? error.message : error));
+        console.warn(error);
+      }
+    }
+  }
+
+  open(scene: Scene): void {
+    this.close();
+    const view = new SceneView(scene);
+    this.view = view;
+    this.stage.scene.add(view.root);
+    this.stage.frame(scene.gravity, (up) => view.bounds(up));
+    this.title.textContent = scene.title;
+    document.title = `${scene.title} – Liedyn`;
+    this.message.hidden = true;
+    this.scaleNote.textContent = `grid ${format(this.stage.gridStep)} m`;
+    this.arrows = scene.channels.filter(isVector).map((channel, i) => new Arrow(channel, scene.size, i));
+    this.plots.setChannels(scene.channels);
+    this.tree = new Tree(scene, (index) => `#${view.colors[index].getHexString()}`, { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
+    const modes = scene.kind === 'modes';
+    this.left.replaceChildren(
+      ...(modes ? [modesPanel(scene, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
+      this.tree.element,
+    );
+    this.tabs.summary.body.replaceChildren(summaryPanel(scene));
+    if (modes) this.timeline.reset(Array.from({ length: 49 }, (_, i) => i / 48), 'phase', '');
+    else this.timeline.reset(scene.times, scene.timeLabel, 's');
+    const first = scene.channels.filter((channel) => channel.type !== 'energy').slice(0, 2);
+    if (first.length > 0) for (const channel of [...first].reverse()) this.plots.show(channel);
+    this.openTab(scene.warnings.length > 0 || first.length === 0 ? 'summary' : 'plots');
+    this.select(undefined);
+    this.enableTools();
+    this.fit();
+  }
+
+  compare(scene: Scene): void {
+    if (!this.view) return this.open(scene);
+    this.removeOther();
+    this.other = new SceneView(scene, true);
+    this.stage.scene.add(this.other.root);
+    const gap = distance(this.view.scene, scene);
+    this.plots.setChannels([...(gap ? [gap] : []), ...this.view.scene.channels]);
+    if (gap) this.plots.show(gap);
+    this.openTab('plots');
+    this.title.textContent = `${this.view.scene.title} and ${scene.title}`;
+    this.tabs.summary.body.replaceChildren(summaryPanel(this.view.scene), h('p', { class: 'second' }, 'Compared with, in pink:'), summaryPanel(scene));
+    this.refresh();
+  }
+
+  private removeOther(): void {
+    if (!this.other) return;
+    this.stage.scene.remove(this.other.root);
+    this.other.dispose();
+    this.other = undefined;
+  }
+
+  close(): void {
+    this.removeOther();
+    this.plots.clear();
+    for (const trail of this.trails.values()) this.stage.scene.remove(trail.line);
+    this.trails.clear();
+    for (const arrow of this.arrows) this.stage.scene.remove(arrow.group);
+    this.arrows = [];
+    this.followed = this.selected = undefined;
+    if (this.view) {
+      this.stage.scene.remove(this.view.root);
+      this.view.dispose();
+      this.view = undefined;
+    }
+  }
+
+  // Frames were appended by a running simulation.
+  private grown(): void {
+    if (!this.view) return;
+    const { scene } = this.view;
+    for (const [frame, trail] of this.trails) trail.setPoints(path(scene, frame, [0, 0, 0]), scene.times);
+    this.timeline.extend(scene.times);
+    this.plots.refresh();
+    this.refresh();
+  }
+
+  private refresh(): void {
+    const { view } = this;
+    if (!view) return;
+    const time = this.timeline.time;
+    const at = view.scene.kind === 'modes' ? 2 * Math.PI * time : time;
+    view.update(at);
+    this.other?.update(at);
+    const resolution = this.stage.renderer.getSize(new Vector2());
+    for (const trail of this.trails.values()) trail.update(time, resolution);
+    for (const arrow of this.arrows) arrow.update(time, view.poses);
+    if (this.followed !== undefined) {
+      const position = new Vector3().fromArray(view.poses.positions, 3 * this.followed);
+      this.stage.follow(position.clone().sub(this.followedAt));
+      this.followedAt.copy(position);
+    }
+    this.plots.update(time);
+    this.values.refresh();
+    this.stage.dirty = true;
+  }
+
+  // ---- actions
+
+  select(owner: Owner | undefined): void {
+    const { view } = this;
+    if (!view) return;
+    this.selected = owner;
+    view.select(owner);
+    this.tree?.select(owner);
+    this.values.show(view, owner, () => this.timeline.time, {
+      plot: (what) => this.plotFrame(what),
+      follow: () => this.toggleFollow(),
+      trail: () => this.toggleTrail(),
+      isFollowed: () => this.followed !== undefined && this.followed === this.selectedFrame(),
+      hasTrail: () => this.trails.has(this.selectedFrame() ?? -1),
+    });
+    if (owner) this.openTab('values');
+    this.enableTools();
+    this.stage.dirty = true;
+  }
+
+  selectByName(name: string): void {
+    const { scene } = this.view!;
+    for (const [kind, things] of [['body', scene.bodies], ['joint', scene.joints], ['force', scene.forces]] as const) {
+      const index = things.findIndex((thing) => thing.name === name);
+      if (index >= 0) return this.select({ kind, index });
+    }
+  }
+
+  private setVisible(owner: Owner, visible: boolean): void {
+    this.view?.setVisible(owner, visible);
+    this.stage.dirty = true;
+  }
+
+  private selectedFrame(): number | undefined {
+    const frame = this.selected && this.view ? this.view.frameOf(this.selected) : -1;
+    return frame >= 0 ? frame : undefined;
+  }
+
+  private plotFrame(what: 'position' | 'speed'): void {
+    const frame = this.selectedFrame();
+    if (frame === undefined || !this.view) return;
+    const name = this.view.scene.frames[frame];
+    this.plots.show(what === 'position' ? framePosition(this.view.scene, frame, name) : frameSpeed(this.view.scene, frame, name));
+    this.openTab('plots');
+  }
+
+  plot(name: string): void {
+    const channel = this.view?.scene.channels.find((entry: Channel) => entry.name === name);
+    if (channel) this.plots.show(channel);
+  }
+
+  fit(): void {
+    this.followed = undefined;
+    this.stage.fit();
+    this.enableTools();
+  }
+
+  toggleFollow(): void {
+    const frame = this.selectedFrame();
+    this.followed = frame === undefined || this.followed === frame ? undefined : frame;
+    if (this.followed !== undefined) {
+      this.followedAt.fromArray(this.view!.poses.positions, 3 * this.followed);
+      this.stage.follow(this.followedAt.clone().sub(this.stage.controls.target));
+    }
+    this.enableTools();
+  }
+
+  toggleTrail(frame = this.selectedFrame()): void {
+    if (frame === undefined || !this.view || this.view.scene.kind === 'modes') return;
+    const old = this.trails.get(frame);
+    if (old) {
+      this.stage.scene.remove(old.line);
+      old.dispose();
+      this.trails.delete(frame);
+    } else {
+      const { scene } = this.view;
+      const trail = new Trail(path(scene, frame, [0, 0, 0]), scene.times, new Color(THEMES[this.theme].trail));
+      this.trails.set(frame, trail);
+      this.stage.scene.add(trail.line);
+    }
+    this.enableTools();
+    this.refresh();
+  }
+
+  toggleArrows(): void {
+    const shown = this.arrows.some((arrow) => arrow.group.parent);
+    for (const arrow of this.arrows) shown ? this.stage.scene.remove(arrow.group) : this.stage.scene.add(arrow.group);
+    this.enableTools();
+    this.refresh();
+  }
+
+  toggleSymbols(): void {
+    if (!this.view) return;
+    this.view.symbols.group.visible = !this.view.symbols.group.visible;
+    if (this.other) this.other.symbols.group.visible = this.view.symbols.group.visible;
+    this.enableTools();
+    this.stage.dirty = true;
+  }
+
+  nextColoring(): void {
+    if (!this.view) return;
+    const all: Coloring[] = this.view.hasStress ? ['body', 'speed', 'stress'] : ['body', 'speed'];
+    this.setColoring(all[(all.indexOf(this.view.coloring) + 1) % all.length]);
+  }
+
+  setColoring(coloring: Coloring): void {
+    if (!this.view) return;
+    this.view.setColoring(coloring);
+    this.legend.hidden = coloring === 'body';
+    const [label, unit] = coloring === 'stress' ? ['von Mises stress', 'N/m²'] : ['speed', 'm/s'];
+    const bar = h('i', {});
+    bar.style.background = gradient;
+    this.legend.replaceChildren(h('span', {}, `${label} [${unit}]`), bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view.range()))));
+    this.enableTools();
+    this.stage.dirty = true;
+  }
+
+  private enableTools(): void {
+    const set = (id: string, enabled: boolean, on: boolean) => {
+      const element = this.tools.get(id)!;
+      element.disabled = !enabled;
+      element.classList.toggle('on', on);
+    };
+    const frame = this.selectedFrame();
+    const moving = this.view !== undefined && this.view.scene.kind !== 'modes' && this.view.scene.times.length > 1;
+    set('fit', this.view !== undefined, false);
+    set('follow', frame !== undefined, this.followed !== undefined);
+    set('trail', frame !== undefined && moving, frame !== undefined && this.trails.has(frame));
+    set('arrows', this.arrows.length > 0, this.arrows.some((arrow) => arrow.group.parent));
+    set('joints', this.view !== undefined, this.view?.symbols.group.visible ?? false);
+    set('color', this.view !== undefined, this.view !== undefined && this.view.coloring !== 'body');
+  }
+
+  // ---- panels
+
+  setTheme(theme: 'light' | 'dark'): void {
+    this.theme = theme;
+    document.documentElement.dataset.theme = theme;
+    store.set('theme', theme);
+    this.stage.setTheme(theme);
+    for (const trail of this.trails.values()) trail.line.material.color.set(THEMES[theme].trail);
+    this.plots.restyle();
+    this.plots.update(this.timeline.time);
+  }
+
+  openTab(name: Tab): void {
+    for (const [key, tab] of Object.entries(this.tabs)) {
+      tab.body.hidden = key !== name;
+      tab.button.classList.toggle('on', key === name);
+    }
+  }
+
+  togglePanel(side: 'left' | 'right'): void {
+    this.setPanel(side, document.body.dataset[side] !== 'open');
+  }
+
+  private setPanel(side: 'left' | 'right', open: boolean): void {
+    const phone = matchMedia(PHONE).matches;
+    if (phone && open) document.body.dataset[side === 'left' ? 'right' : 'left'] = 'closed';
+    document.body.dataset[side] = open ? 'open' : 'closed';
+    for (const [id, key] of [['show-tree', 'left'], ['show-right', 'right']] as const) this.tools.get(id)!.classList.toggle('on', document.body.dataset[key] === 'open');
+    this.placeStage();
+  }
+
+  private placeStage(): void {
+    const phone = matchMedia(PHONE).matches;
+    const open = (side: 'left' | 'right') => document.body.dataset[side] === 'open';
+    const sheet = phone && (open('left') || open('right'));
+    this.stage.setInsets({
+      left: !phone && open('left') ? 268 : 0,
+      right: !phone && open('right') ? 372 : 0,
+      top: 48,
+      bottom: sheet ? 0.46 * window.innerHeight + 64 : 76,
+    });
+  }
+
+  private showDropArea(): void {
+    const input = h('input', { type: 'file', accept: '.json,.html', id: 'file', hidden: true });
+    input.addEventListener('change', () => this.openFiles(input.files));
+    this.message.replaceChildren(
+      h('div', { class: 'panel dialog' }, h('h2', {}, 'Drop a scene here'), h('p', { class: 'muted' }, 'A page or a scene file written by liedyn run MODEL --html. Drop two files to compare them.'), input,
+        h('button', { type: 'button', class: 'primary', click: () => input.click() }, 'Choose a file')),
+    );
+    this.message.hidden = false;
+  }
+
+  showMessage(what: string, hint: string): void {
+    const dismiss = () => (this.view ? (this.message.hidden = true) : this.showDropArea());
+    this.message.replaceChildren(h('div', { class: 'panel dialog error', role: 'alert' }, h('h2', {}, what), h('p', { class: 'muted' }, hint), h('button', { type: 'button', class: 'primary', click: dismiss }, this.view ? 'Close' : 'Open another file')));
+    this.message.hidden = false;
+  }
+
+  // One file is shown, or compared if a scene is open; of two, the second is compared with the first.
+  openFiles(files: FileList | null): Promise<void> {
+    return this.attempt(async () => {
+      const scenes = await Promise.all(Array.from(files ?? []).slice(0, 2).map(sceneOfFile));
+      if (scenes.length === 2) this.open(scenes[0]);
+      if (scenes.length > 0) this.compare(scenes[scenes.length - 1]);
+      if (scenes.length > 0) this.timeline.play();
+    });
+  }
+
+  // ---- input
+
+  private listen(root: HTMLElement): void {
+    const canvas = this.stage.renderer.domElement;
+    let down = { x: 0, y: 0 };
+    canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }));
+    canvas.addEventListener('pointerup', (event) => {
+      if (Math.hypot(event.clientX - down.x, event.clientY - down.y) < 5 && this.view) {
+        const hit = this.stage.pick(event.clientX, event.clientY, this.view.root).map((h) => this.view!.ownerOf(h)).find((owner) => owner && this.view!.isVisible(owner));
+        this.select(hit);
+      }
+    });
+    canvas.addEventListener('dblclick', () => this.fit());
+    root.addEventListener('dragover', (event) => event.preventDefault());
+    root.addEventListener('drop', (event) => {
+      event.preventDefault();
+      void this.openFiles(event.dataTransfer?.files ?? null);
+    });
+    window.addEventListener('resize', () => this.placeStage());
+    window.addEventListener('keydown', (event) => this.key(event));
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(SELECT|TEXTAREA)$/.test(target.tagName) || (target.tagName === 'INPUT' && (target as HTMLInputElement).type !== 'range')) return;
+    const { timeline } = this;
+    const jump = (timeline.end - timeline.start) / 50;
+    const actions: Record<string, () => void> = {
+      ' ': () => timeline.toggle(),
+      ',': () => timeline.step(-1),
+      '.': () => timeline.step(1),
+      ArrowLeft: () => timeline.seek(timeline.time - jump),
+      ArrowRight: () => timeline.seek(timeline.time + jump),
+      Home: () => timeline.seek(timeline.start),
+      End: () => timeline.seek(timeline.end),
+      '<': () => timeline.faster(-1),
+      '>': () => timeline.faster(1),
+      l: () => timeline.toggleLoop(),
+      f: () => this.fit(),
+      o: () => this.toggleFollow(),
+      t: () => this.toggleTrail(),
+      a: () => this.toggleArrows(),
+      j: () => this.toggleSymbols(),
+      c: () => this.nextColoring(),
+      m: () => this.togglePanel('left'),
+      p: () => this.togglePanel('right'),
+      d: () => this.setTheme(this.theme === 'light' ? 'dark' : 'light'),
+      Escape: () => (this.help.hidden ? this.select(undefined) : (this.help.hidden = true)),
+      '?': () => (this.help.hidden = !this.help.hidden),
+    };
+    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+}

@@ -1,0 +1,81 @@
+// Values of what is selected, at the time shown.
+import { valueAt } from './channels';
+import type { Owner } from './instances';
+import type { Channel } from './scene';
+import { format, h } from './ui';
+import type { SceneView } from './view';
+
+export interface ValueActions {
+  plot: (what: 'position' | 'speed') => void;
+  follow: () => void;
+  trail: () => void;
+  isFollowed: () => boolean;
+  hasTrail: () => boolean;
+}
+
+const vector = (values: ArrayLike<number>) => Array.from(values, format).join('  ');
+
+export class Values {
+  readonly element = h('div', { class: 'values' });
+  private update?: () => void;
+
+  // What is selected, or a note what to do.
+  show(view: SceneView, owner: Owner | undefined, time: () => number, actions: ValueActions): void {
+    this.update = undefined;
+    if (!owner) {
+      this.element.replaceChildren(h('p', { class: 'muted' }, 'Click a body or a joint, in the picture or in the list, to see its values.'));
+      return;
+    }
+    const { scene, poses } = view;
+    const thing = owner.kind === 'body' ? scene.bodies[owner.index] : owner.kind === 'joint' ? scene.joints[owner.index] : scene.forces[owner.index];
+    const frame = view.frameOf(owner);
+    const rows: { label: string; unit: string; value: () => string }[] = [];
+    const add = (label: string, unit: string, value: () => string) => rows.push({ label, unit, value });
+    if ('mass' in thing && thing.mass !== undefined) add('mass', 'kg', () => format(thing.mass!));
+    if (owner.kind === 'joint' && scene.joints[owner.index].bodies.length > 0) add('connects', '', () => scene.joints[owner.index].bodies.join(' – '));
+    if ('nodes' in thing) add('nodes', '', () => String(thing.nodes.length));
+    if ('modeCount' in thing) add('modes', '', () => String(thing.linearModes));
+    if (owner.kind !== 'body' && 'ends' in thing && thing.ends[0]) add('position', 'm', () => vector(poses.point(thing.ends[0])));
+    if (owner.kind !== 'body' && 'ends' in thing && thing.ends.length === 2) {
+      const gap = () => {
+        const [a, b] = thing.ends.map((end) => poses.point(end));
+        return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+      };
+      if (owner.kind === 'force') add('length', 'm', () => format(gap()));
+    }
+    if (owner.kind === 'body' && frame >= 0) {
+      const where = 'nodes' in thing ? ' of the last node' : '';
+      add(`position${where}`, 'm', () => vector(poses.positions.subarray(3 * frame, 3 * frame + 3)));
+      add('quaternion w x y z', '', () => vector(poses.rotations.subarray(4 * frame, 4 * frame + 4)));
+      if (scene.kind === 'motion' && scene.times.length > 1) {
+        add('velocity', 'm/s', () => vector(poses.velocities.subarray(3 * frame, 3 * frame + 3)));
+        add('speed', 'm/s', () => format(poses.speed(frame)));
+      }
+    }
+    const frames = 'nodes' in thing ? thing.nodes : [frame];
+    const belongs = (channel: Channel) => channel.name === thing.name || channel.name.startsWith(`${thing.name}.`) || (owner.kind === 'body' && channel.frame !== undefined && frames.includes(channel.frame) && channel.frame >= 0);
+    for (const channel of scene.channels.filter(belongs).slice(0, 12))
+      add(channel.name, channel.unit, () => vector(channel.components.slice(0, 6).map((_, c) => valueAt(channel, time(), c))));
+
+    const kind = 'kind' in thing ? thing.kind : thing.type.replaceAll('_', ' ');
+    const outputs = rows.map((row) => h('dd', {}, row.value()));
+    const list = h('dl', {});
+    rows.forEach((row, i) => list.append(h('dt', {}, row.label, row.unit !== '' && h('small', {}, ` ${row.unit}`)), outputs[i]));
+    const tools = h('div', { class: 'tools' });
+    const refresh = () => {
+      if (frame < 0) return;
+      const tool = (label: string, click: () => void, on = false) => h('button', { type: 'button', class: on ? 'on' : '', click: () => (click(), refresh()) }, label);
+      tools.replaceChildren(
+        tool('Follow', actions.follow, actions.isFollowed()),
+        ...(scene.kind === 'motion' && scene.times.length > 1 ? [tool('Path', actions.trail, actions.hasTrail()), tool('Plot position', () => actions.plot('position')), tool('Plot speed', () => actions.plot('speed'))] : []),
+      );
+    };
+    refresh();
+    this.element.replaceChildren(h('header', { class: 'selected-name' }, h('h2', { id: 'selected' }, thing.name), h('small', {}, kind)), tools, list);
+    this.update = () => rows.forEach((row, i) => (outputs[i].textContent = row.value()));
+  }
+
+  refresh(): void {
+    this.update?.();
+  }
+}

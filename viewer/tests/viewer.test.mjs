@@ -1,0 +1,308 @@
+// The page in headless Chromium: what it shows is compared with motions in closed form.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import { launch, open, openUrl, seek, template, vertices } from './browser.mjs';
+import * as scenes from './scenes.mjs';
+
+let browser;
+before(async () => (browser = await launch()));
+after(() => browser.close());
+
+const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+const points = (flat) => Array.from({ length: flat.length / 3 }, (_, i) => flat.slice(3 * i, 3 * i + 3));
+const near = (got, expected, tolerance, what) => assert.ok(distance(got, expected) <= tolerance, `${what}: got ${got}, expected ${expected}, tolerance ${tolerance}`);
+
+// 16-bit quaternions are right to 1.5e-5 of a radian; what is checked is at most 1 m away from the frame's origin.
+const SIZE_TOLERANCE = 2e-5;
+
+test('the page is one file of at most 900 kB with one place for scenes', () => {
+  assert.ok(template().length < 900e3, `${template().length} bytes`);
+  assert.equal(template().split('<!--liedyn-scene-->').length, 2);
+  assert.doesNotMatch(template().replace(/<script type="module">[^]*<\/script>/, ''), /src=|href="(?!data:)/);
+});
+
+test('a spinning top: pose, playback, keys, selection, curves, path, arrows', async () => {
+  const top = scenes.top();
+  const { tab, errors, close } = await open(browser, 'test_top', [top.json]);
+  // Vertices of the disc at an output time: all on the cylinder about the axis of the closed form.
+  const times = scenes.times(Math.PI, 401);
+  for (const t of [0, times[123], times[400]]) {
+    await seek(tab, t);
+    const { position, rotation } = top.at(t);
+    const axis = scenes.transform({ position: [0, 0, 0], rotation }, [0, 0, 1]);
+    const along = points(await vertices(tab, 'top')).map((p) => p.reduce((sum, x, k) => sum + (x - position[k]) * axis[k], 0));
+    assert.ok(Math.abs(Math.max(...along) - 0.47) < SIZE_TOLERANCE && Math.abs(Math.min(...along) + 0.95) < SIZE_TOLERANCE, `at ${t}: ${Math.min(...along)} to ${Math.max(...along)}`);
+  }
+  // Between two times: linear positions.
+  await seek(tab, (times[10] + times[11]) / 2);
+  const middle = await tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions));
+  near(middle, [0, 1, 2].map((k) => (top.at(times[10]).position[k] + top.at(times[11]).position[k]) / 2), 1e-6, 'between frames');
+
+  await seek(tab, 0);
+  await tab.keyboard.press('.');
+  assert.ok(Math.abs((await tab.evaluate(() => window.liedyn.app.timeline.time)) - times[1]) < 1e-12);
+  await tab.keyboard.press('End');
+  assert.equal(await tab.evaluate(() => window.liedyn.app.timeline.time), times[400]);
+  await tab.keyboard.press('Home');
+  await tab.keyboard.press(' ');
+  await tab.waitForFunction(() => window.liedyn.app.timeline.time > 0);
+  await tab.keyboard.press(' ');
+  assert.equal(await tab.evaluate(() => window.liedyn.app.timeline.playing), false);
+  await tab.$eval('#scrub', (slider) => {
+    slider.value = '0.5';
+    slider.dispatchEvent(new Event('input'));
+  });
+  assert.ok(Math.abs((await tab.evaluate(() => window.liedyn.app.timeline.time)) - Math.PI / 2) < 1e-9);
+  assert.match(await tab.textContent('#clock'), /^1\.571 s$/);
+
+  // Selection in the list, then in the picture.
+  await tab.click('.row[data-name="top"]');
+  assert.equal(await tab.textContent('#selected'), 'top');
+  assert.match(await tab.textContent('.values'), /mass kg1\.5/);
+  await tab.keyboard.press('Escape');
+  const where = await tab.evaluate(() => {
+    const { stage, view } = window.liedyn.app;
+    const p = stage.controls.target.clone().fromArray(view.poses.positions).project(stage.camera);
+    const r = stage.renderer.domElement.getBoundingClientRect();
+    return [r.left + ((p.x + 1) / 2) * r.width, r.top + ((1 - p.y) / 2) * r.height];
+  });
+  await tab.mouse.click(...where);
+  assert.equal(await tab.textContent('#selected'), 'top');
+
+  await tab.keyboard.press('t');
+  await tab.keyboard.press('a');
+  await tab.keyboard.press('o');
+  assert.deepEqual(await tab.$$eval('#trail.on, #arrows.on, #follow.on', (list) => list.length), 3);
+  const before = await tab.evaluate(() => { const { stage, view } = window.liedyn.app; return stage.controls.target.clone().fromArray(view.poses.positions).project(stage.camera).toArray(); });
+  await seek(tab, 0.4);
+  const after = await tab.evaluate(() => { const { stage, view } = window.liedyn.app; stage.camera.updateMatrixWorld(); return stage.controls.target.clone().fromArray(view.poses.positions).project(stage.camera).toArray(); });
+  near(after, before, 1e-2, 'a followed body stays where it is in the picture');
+
+  // Curves: two are shown, another is added, a click goes to a time.
+  await tab.click('[data-tab="plots"]');
+  assert.deepEqual(await tab.evaluate(() => window.liedyn.app.plots.shown.sort()), ['pivot_force', 'position']);
+  await tab.selectOption('#channels', { label: 'total energy [J]' });
+  assert.match(await tab.textContent('[data-channel="total energy"] .legend'), /21\.5/);
+  const box = await tab.locator('[data-channel="total energy"] .u-over').boundingBox();
+  await tab.mouse.click(box.x + 0.25 * box.width, box.y + 20);
+  const clicked = await tab.evaluate(() => window.liedyn.app.timeline.time);
+  assert.ok(Math.abs(clicked - 0.25 * Math.PI) < 0.12, `clicked at ${clicked}`);
+
+  // Text of data is text.
+  assert.match(await tab.textContent('.warning'), /<b>body<\/b>/);
+  assert.equal(await tab.$$eval('.warning b', (list) => list.length), 0);
+  await tab.keyboard.press('c');
+  assert.equal(await tab.isVisible('#colorbar'), true);
+  await tab.keyboard.press('d');
+  assert.equal(await tab.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await tab.keyboard.press('?');
+  assert.equal(await tab.isVisible('#help'), true);
+  await tab.keyboard.press('Escape');
+  assert.equal(await tab.isVisible('#help'), false);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('1000 links: few draw calls, poses of the closed form', async () => {
+  const chain = scenes.chain();
+  const { tab, errors, close } = await open(browser, 'test_chain', [chain.json]);
+  const t = scenes.times((2 * Math.PI) / 3, 61)[37];
+  await seek(tab, t);
+  const got = await tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions));
+  chain.poses(t).forEach((pose, i) => near(got.slice(3 * i, 3 * i + 3), pose.position, 5e-6 * 50, `link ${i}`));
+  for (const i of [0, 501, 999]) {
+    const link = points(await vertices(tab, `link[${i}]`));
+    const center = [0, 1, 2].map((k) => link.reduce((sum, p) => sum + p[k], 0) / link.length);
+    assert.ok(link.every((p) => distance(p, chain.poses(t)[i].position) < 0.0215 + 0.0111));
+    near(center, chain.poses(t)[i].position, 1e-3, `centre of link ${i}`);
+  }
+  const cost = await tab.evaluate(() => {
+    const { app } = window.liedyn;
+    app.stage.render();
+    const started = performance.now();
+    for (let i = 0; i < 20; i++) app.view.update(i / 20);
+    return { calls: app.stage.renderer.info.render.calls, update: (performance.now() - started) / 20 };
+  });
+  console.log(`chain of 1000: ${cost.calls} draw calls, ${cost.update.toFixed(1)} ms per update of all poses`);
+  assert.ok(cost.calls < 20, `${cost.calls} draw calls`);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('beams bend to arcs and twist', async () => {
+  const beams = scenes.beams();
+  const { tab, errors, close } = await open(browser, 'test_beams', [beams.json]);
+  const t = scenes.times(2 * Math.PI, 241)[60];
+  await seek(tab, t);
+  // All vertices of the outer wall lie on the torus of radius 0.06 about the arc, between nodes as well.
+  const wall = points(await vertices(tab, 'bending')).slice(0, 97 * 29);
+  const k = 1.1 * Math.sin(t);
+  for (const [x, y, z] of wall) {
+    const radius = Math.hypot(Math.hypot(x, z - 1 / k) - 1 / Math.abs(k), y);
+    assert.ok(Math.abs(radius - 0.06) < 5e-5, `wall at ${radius}`);
+  }
+  const flat = points(await vertices(tab, 'twisting'));
+  const last = flat.slice(96 * 8, 97 * 8); // the last ring: width 0.1, height 0.04
+  const pose = beams.twisted(beams.length, t);
+  near(last[0], scenes.transform(pose, [0, 0.05, -0.02]), SIZE_TOLERANCE, 'corner at the end');
+  near(flat[0], scenes.transform(beams.twisted(0, t), [0, 0.11, -0.02]), SIZE_TOLERANCE, 'corner at the start');
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('flexible bodies: vertices of the shader equal the sum of modes; stresses are shown', async () => {
+  const plate = scenes.plate();
+  const { tab, errors, close } = await open(browser, 'test_plate', [plate.json]);
+  const t = scenes.times(2 * Math.PI, 201)[33];
+  await seek(tab, t);
+  const got = points(await vertices(tab, 'plate'));
+  assert.equal(got.length, plate.count);
+  got.forEach((p, i) => near(p, plate.vertexAt(i, t), SIZE_TOLERANCE, `vertex ${i}`));
+  await tab.keyboard.press('c');
+  await tab.keyboard.press('c');
+  assert.match(await tab.textContent('#colorbar'), /von Mises/);
+  await tab.evaluate(() => window.liedyn.app.stage.render());
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('two results: the second is overlaid, their distance is plotted', async () => {
+  const [a, b] = [scenes.top(), scenes.top({ phase: 0.01, title: 'other' })];
+  const { tab, errors, close } = await open(browser, 'test_compare', [a.json, b.json]);
+  assert.match(await tab.textContent('#title'), /spinning top and other/);
+  await seek(tab, 1);
+  const shown = Number(await tab.textContent('[data-channel="distance to other"] .legend em'));
+  const expected = 2 * Math.sin(0.005) * Math.sin(0.5); // chord of the angle 0.01 on a circle of radius sin(tilt)
+  assert.ok(Math.abs(shown - expected) < 5e-6, `${shown} instead of ${expected}`);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('modes: chosen from a list, with their amplitude', async () => {
+  const string = scenes.modes();
+  const { tab, errors, close } = await open(browser, 'test_modes', [string.json]);
+  await tab.click('[data-mode="2"]');
+  await tab.$eval('#amplitude', (slider) => {
+    slider.value = '0.1';
+    slider.dispatchEvent(new Event('input'));
+  });
+  await seek(tab, 0.125);
+  const got = points(await tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions)));
+  got.forEach((p, i) => near(p, [string.x(i), 0, 0.2 * Math.cos(Math.PI / 4) * string.shape(3, i)], 1e-6, `bead ${i}`));
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('all kinds of shapes and joints are drawn', async () => {
+  const gallery = scenes.gallery();
+  const { tab, errors, close } = await open(browser, 'test_gallery', [gallery.json], { query: '?play=0&quality=high' });
+  const extent = async (name) => {
+    const p = points(await vertices(tab, name));
+    return [0, 1, 2].map((k) => Math.max(...p.map((v) => v[k])) - Math.min(...p.map((v) => v[k])));
+  };
+  const expected = { box: [0.4, 0.3, 0.2], sphere: [0.4, 0.4, 0.4], cylinder: [0.3, 0.3, 0.4], capsule: [0.24, 0.24, 0.49], cone: [0.36, 0.36, 0.4], tube: [0.4, 0.4, 0.2], ellipsoid: [0.5, 0.3, 0.2], mesh: [0.4, 0.4, 0.4] };
+  for (const [name, size] of Object.entries(expected)) near(await extent(name), size, 1e-5, name);
+  const symbols = await tab.evaluate(() => window.liedyn.app.view.scene.joints.map((_, index) => window.liedyn.app.view.symbols.vertices({ kind: 'joint', index }).length));
+  assert.ok(symbols.every((n) => n > 0));
+  await tab.hover('.row[data-name="box"]');
+  await tab.click('.row[data-name="box"] .eye');
+  assert.deepEqual((await extent('box')).map((x) => Math.round(x)), [0, 0, 0]);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('damaged, foreign and empty files give a message, never a blank page', async () => {
+  const top = scenes.top().json;
+  const cases = [
+    ['empty', ' ', /empty/],
+    ['cut off', JSON.stringify(top).slice(0, 500), /not valid JSON/],
+    ['foreign', '{"format": "gltf"}', /format is "gltf"/],
+    ['list', '[1, 2]', /not an object/],
+    ['shape', { ...top, positions: { ...top.positions, shape: [1, 1, 3] } }, /positions has the shape/],
+    ['base64', { ...top, positions: { ...top.positions, data: '***' } }, /positions cannot be decompressed/],
+    ['short', { ...top, times: scenes.pack('f64', [401], [0, 1]) }, /times has 16 bytes/],
+    ['frame', { ...top, bodies: [{ name: 'b', kind: 'rigid', frame: 7, shapes: [] }] }, /bodies\[0\]\.frame is 7/],
+    ['kind of shape', { ...top, bodies: [{ name: 'b', kind: 'rigid', frame: 0, shapes: [{ type: 'blob' }] }] }, /blob/],
+    ['not finite', { ...top, positions: scenes.pack('f32', [401, 1, 3], Array(1203).fill(NaN)) }, /not finite/],
+    ['no frames', { ...top, times: scenes.pack('f64', [0], []) }, /no frames/],
+  ];
+  // One page reads all of them, as dropped files would be.
+  const { tab, errors, close } = await open(browser, 'test_corrupt', ['{"format": ']);
+  assert.match(await tab.textContent('#message'), /not valid JSON/);
+  for (const [name, data, message] of cases) {
+    await tab.evaluate(async (text) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], 'scene.json'));
+      await window.liedyn.app.openFiles(transfer.files);
+    }, typeof data === 'string' ? data : JSON.stringify(data));
+    assert.match(await tab.textContent('#message'), message, name);
+    assert.equal(await tab.isVisible('#message'), true);
+  }
+  // After all that a good file still opens.
+  await tab.evaluate(async (text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], 'scene.json'));
+    await window.liedyn.app.openFiles(transfer.files);
+  }, JSON.stringify(top));
+  assert.equal(await tab.textContent('#title'), 'spinning top');
+  assert.equal(await tab.isVisible('#message'), false);
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('phone: panels are closed at the start, nothing overflows', async () => {
+  const { tab, errors, close } = await open(browser, 'test_phone', [scenes.top().json], { width: 390, height: 700 });
+  assert.equal(await tab.isVisible('#right'), false);
+  await tab.click('#show-right');
+  assert.equal(await tab.isVisible('#right'), true);
+  await tab.click('#show-tree');
+  assert.equal(await tab.isVisible('#right'), false);
+  assert.equal(await tab.isVisible('#left'), true);
+  assert.ok(await tab.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.deepEqual(errors, []);
+  await close();
+});
+
+test('live: frames arrive as events, buttons and sliders send requests with the token', async () => {
+  const top = scenes.top();
+  const requests = [];
+  let stream;
+  const scene = { ...top.json, times: scenes.pack('f64', [1], [0]), positions: scenes.pack('f32', [1, 1, 3], top.at(0).position), rotations: scenes.pack('i16', [1, 1, 4], top.at(0).rotation.map((x) => 32767 * x)), channels: [], energy: undefined, live: { inputs: [{ name: 'spin', value: 40, min: 0, max: 100 }] } };
+  const server = createServer((request, response) => {
+    const url = new URL(request.url, 'http://localhost');
+    if (url.pathname === '/') return response.setHeader('Content-Type', 'text/html').end(template());
+    if (request.method === 'GET' && url.searchParams.get('token') === 'secret') {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write(`event: scene\ndata: ${JSON.stringify(scene)}\n\n`);
+      stream = response;
+      return;
+    }
+    let body = '';
+    request.on('data', (part) => (body += part)).on('end', () => {
+      requests.push([url.pathname, request.headers.authorization, body]);
+      response.end();
+    });
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  const { tab, errors, close } = await openUrl(browser, `http://127.0.0.1:${server.address().port}/?live=/run&token=secret`);
+  for (let i = 1; i <= 100; i++) stream.write(`event: frame\ndata: ${JSON.stringify({ t: 0.01 * i, ...{ positions: top.at(0.01 * i).position, rotations: top.at(0.01 * i).rotation } })}\n\n`);
+  await tab.waitForFunction(() => window.liedyn.app.view.scene.times.length === 101 && window.liedyn.app.timeline.time > 0.999);
+  near(await tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions)), top.at(1).position, 1e-6, 'the last frame is shown');
+  await tab.click('#live-pause');
+  await tab.click('#live-step');
+  await tab.$eval('[data-input="spin"]', (slider) => {
+    slider.value = '55';
+    slider.dispatchEvent(new Event('input'));
+  });
+  await tab.click('#live-stop');
+  stream.write('event: end\ndata: {"message": "stopped"}\n\n');
+  await tab.waitForFunction(() => document.querySelector('#live').textContent.includes('stopped'));
+  assert.deepEqual(requests.map(([path]) => path).sort(), ['/run/pause', '/run/set', '/run/step', '/run/stop']);
+  assert.ok(requests.every(([, authorization]) => authorization === 'Bearer secret'));
+  assert.ok(requests.some(([, , body]) => body === '{"name":"spin","value":55}'));
+  assert.deepEqual(errors, []);
+  await close();
+  server.closeAllConnections?.();
+  server.close();
+});
