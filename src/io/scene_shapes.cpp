@@ -117,7 +117,7 @@ std::optional<Core> core_of(const SceneBody& body) {
     for (std::size_t i = 0; i < 3; ++i)
       out.size[i] = std::sqrt(std::max(0.0, 6 * (J.sum() - 2 * J[static_cast<Eigen::Index>(i)])));
     std::reverse(out.size.begin(), out.size.end());  // the smallest moment belongs to the longest edge
-    for (double& edge : out.size) edge = std::max(edge, 0.04 * out.size[2]);
+    for (double& edge : out.size) edge = std::max(edge, 0.1 * out.size[2]);
     out.axes << Q.col(2), Q.col(1), Q.col(0);
     if (out.axes.determinant() < 0) out.axes.col(0) *= -1;
   }
@@ -222,7 +222,7 @@ SceneShape slender_rod(const SceneBody& body, const Core& core, std::pair<Vec3, 
   const Vec3 along = (ends.second - ends.first).normalized();
   const double length = (ends.second - ends.first).norm();
   const double half = 0.5 * core.length();
-  if (core.length() > 1.15 * length && core.length() <= extent) {
+  if (core.length() > 1.5 * length && core.length() <= extent) {
     const double middle = along.dot(body.center - ends.first);
     const double from = std::min(0.0, middle - half), to = std::max(length, middle + half);
     ends = {ends.first + from * along, ends.first + to * along};
@@ -230,12 +230,12 @@ SceneShape slender_rod(const SceneBody& body, const Core& core, std::pair<Vec3, 
   const double whole = (ends.second - ends.first).norm();
   // A box of given edges is shown as such: its section is known.
   if (core.type == Type::Box && !body.in_plane && std::abs((core.axes.col(2)).dot(along)) > 0.999 &&
-      core.size[0] > 0.045 * core.size[2]) {
+      core.size[0] > 0.1 * core.size[2]) {
     const double most = 0.2 * whole;
     return shape(Type::Box, {std::min(core.size[0], most), std::min(core.size[1], most), whole},
                  0.5 * (ends.first + ends.second), core.axes);
   }
-  return rod(ends.first, ends.second, std::clamp(0.8 * core.across(), 0.02 * whole, 0.05 * whole));
+  return rod(ends.first, ends.second, std::clamp(0.8 * core.across(), 0.02 * whole, 0.035 * whole));
 }
 
 SceneShape as_shape(const Core& core, const Vec3& center) {
@@ -249,21 +249,43 @@ SceneShape block(const SceneBody& body, const Vec3& axis, double size) {
 
 }  // namespace
 
-double SceneShape::reach() const {
-  double own = 0;
+std::vector<SceneShape::Ball> SceneShape::balls() const {
+  const auto corners = [&](const Vec3& low, const Vec3& high) {
+    std::vector<Ball> out;
+    for (int i = 0; i < 8; ++i) {
+      const Vec3 corner((i & 1) != 0 ? high[0] : low[0], (i & 2) != 0 ? high[1] : low[1],
+                        (i & 4) != 0 ? high[2] : low[2]);
+      out.emplace_back(at + axes * corner, 0);
+    }
+    return out;
+  };
   switch (type) {
-    case Type::Box: own = 0.5 * Vec3(size[0], size[1], size[2]).norm(); break;
-    case Type::Sphere: own = size[0]; break;
-    case Type::Cylinder:
-    case Type::Tube: own = std::hypot(size[0], 0.5 * size[1]); break;
-    case Type::Capsule: own = size[0] + 0.5 * size[1]; break;
-    case Type::Ellipsoid: own = *std::max_element(size.begin(), size.end()); break;
-    case Type::Mesh:
-      for (std::size_t i = 0; i + 2 < vertices.size(); i += 3)
-        own = std::max(own, Vec3(vertices[i], vertices[i + 1], vertices[i + 2]).norm());
-      break;
+    case Type::Box: {
+      const Vec3 half = 0.5 * Vec3(size[0], size[1], size[2]);
+      return corners(-half, half);
+    }
+    case Type::Sphere: return {{at, size[0]}};
+    case Type::Ellipsoid: return {{at, *std::max_element(size.begin(), size.end())}};
+    case Type::Mesh: {
+      Vec3 low = Vec3::Zero(), high = Vec3::Zero();
+      for (std::size_t i = 0; i + 2 < vertices.size(); i += 3) {
+        const Vec3 v(vertices[i], vertices[i + 1], vertices[i + 2]);
+        low = i == 0 ? v : Vec3(low.cwiseMin(v));
+        high = i == 0 ? v : Vec3(high.cwiseMax(v));
+      }
+      return corners(low, high);
+    }
+    default: break;
   }
-  return at.norm() + own;
+  // Along z. The ends of a flat disc are both its middle.
+  const Vec3 half = axes.col(2) * (0.5 * size[1]);
+  return {{at - half, size[0]}, {at + half, size[0]}};
+}
+
+double SceneShape::reach() const {
+  double out = 0;
+  for (const auto& [center, radius] : balls()) out = std::max(out, center.norm() + radius);
+  return out;
 }
 
 double SceneBody::core_radius() const {
@@ -321,7 +343,8 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
                          return distance_to_line(p, ends.first, ends.second) < 0.02 * length;
                        });
   const bool has_center = on_line && distance_to_line(body.center, ends.first, ends.second) < 0.05 * length;
-  const double thin = 0.025 * std::min(std::max(span, 2 * core->radius), extent);
+  const double width = std::min(std::max(span, 2 * core->radius), extent);
+  const double thin = std::clamp(0.3 * core->across(), 0.02 * width, 0.04 * width);
   if (is_slender && has_center && length > 0.3 * core->length())
     return {slender_rod(body, *core, ends, extent)};
 
@@ -343,7 +366,7 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
   const bool is_compact = span < 0.15 * extent;
   if (slides != body.attachments.end() && is_compact) {
     // The size of a slider is that of its inertia if it is plausible.
-    const double size = std::clamp(2 * core->radius, 0.06 * extent, 0.14 * extent);
+    const double size = std::clamp(2 * core->radius, 0.12 * extent, 0.2 * extent);
     out.push_back(block(body, slides->axis.normalized(), size));
   } else if (on_line && has_center && 2 * core->across() < 0.5 * length && points.size() >= 2) {
     // A connecting rod with a compact inertia: the rod carries the core.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "liedyn/base/matrix.h"
@@ -28,6 +29,9 @@ struct SceneShape {
 
   double radius() const { return size[0]; }
   double length() const { return size[1]; }
+  // Spheres (centre in body axes, radius) whose box holds it: its corners or ends.
+  using Ball = std::pair<Vec3, double>;
+  std::vector<Ball> balls() const;
   // Of the sphere about the body's reference point that holds it.
   double reach() const;
 };

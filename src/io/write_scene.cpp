@@ -191,8 +191,9 @@ struct SceneWriter::Content {
 
   std::vector<int> frame_of_body;  // -1: modal coordinates
   std::vector<int> body_of_frame;
-  std::vector<double> reach;   // per frame: of what moves with it
-  std::vector<double> symbol;  // per body: how large the symbol of a joint on it may be
+  std::vector<double> reach;                         // per frame: of what moves with it
+  std::vector<std::vector<SceneShape::Ball>> balls;  // the same in more detail, for the box around everything
+  std::vector<double> symbol;                        // per body: how large the symbol of a joint on it may be
   std::vector<SceneFlexible> flexible;
   Json bodies = Json::array(), joints = Json::array(), forces = Json::array();
   std::vector<std::string> missing;
@@ -247,6 +248,7 @@ SceneWriter::Content::Content(const System& system, const State& first, long fra
     if (!entry.kind->is_modal) body_of_frame.push_back(static_cast<int>(frame_of_body.size()) - 1);
   }
   reach.assign(body_of_frame.size(), 0);
+  balls.resize(body_of_frame.size());
   symbol.assign(entries.size(), 0);
   limit = at(static_cast<int>(std::max(frames, 0L)));
   if (frames <= 0)
@@ -405,9 +407,11 @@ void SceneWriter::Content::add_bodies(const std::vector<SceneBody>& facts) {
     if (entry.is_part_of(Section::Flexible)) continue;
     const std::vector<SceneShape> shapes = shapes_of(entry.name, &facts[i]);
     const auto frame = at(frame_of_body[i]);
-    for (const SceneShape& s : shapes) reach[frame] = std::max(reach[frame], s.reach());
-    const double own = std::max(facts[i].span(), facts[i].core_radius());
-    symbol[i] = own > 0 ? 0.12 * own : 0;
+    for (const SceneShape& s : shapes) {
+      reach[frame] = std::max(reach[frame], s.reach());
+      for (const SceneShape::Ball& ball : s.balls()) balls[frame].push_back(ball);
+    }
+    symbol[i] = 0.15 * std::max(facts[i].span(), 2.5 * reach[frame]);
     bodies.push_back({{"name", entry.name},
                       {"kind", "rigid"},
                       {"type", entry.kind->type},
@@ -470,6 +474,10 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
   const auto frame = at(frame_of_body[at(body_index)]);
   for (std::size_t i = 0; i < N; ++i)
     reach[frame] = std::max(reach[frame], Vec3(places[3 * i], places[3 * i + 1], places[3 * i + 2]).norm());
+  SceneShape relaxed;
+  relaxed.type = SceneShape::Type::Mesh;
+  relaxed.vertices = places;
+  balls[frame] = relaxed.balls();
   symbol[at(body_index)] = 0.05 * elements.extent();
   for (int i = 0; i < own.source().interfaces(); ++i)
     for (std::size_t b = 0; b < frame_of_body.size(); ++b)
@@ -503,7 +511,7 @@ void SceneWriter::Content::add_joints() {
       return;
     }
     Json names = Json::array(), ends = Json::array();
-    double radius = 0.02 * extent;
+    double radius = 0.03 * extent;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const int own = node(frames[i]);
       names.push_back(body_name(own));
@@ -593,10 +601,17 @@ Json SceneWriter::Content::scene(const char* kind) {
     }
   Box box;
   for (const Vec3& p : ground_points) box.add(p);
-  for (std::size_t row = 0; row < T; ++row)
+  // Some times are enough to know where everything is.
+  constexpr std::size_t kMostRows = 200;
+  const std::size_t step = std::max<std::size_t>(1, T / kMostRows);
+  for (std::size_t row = 0; row < T; row += step)
     for (std::size_t f = 0; f < F; ++f) {
       const float* p = positions.data() + 3 * (row * F + f);
-      box.add(Vec3(p[0], p[1], p[2]), reach[f]);
+      const std::int16_t* q = rotations.data() + 4 * (row * F + f);
+      const Vec3 place(p[0], p[1], p[2]);
+      const Mat3 R = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+      for (const auto& [center, radius] : balls[f]) box.add(place + R * center, radius);
+      if (balls[f].empty()) box.add(place, reach[f]);
     }
   const Description& d = model->description();
   const bool in_plane = !model->body_types.empty() &&
