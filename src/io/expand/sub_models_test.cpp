@@ -93,8 +93,6 @@ TEST(SubModels, FourLegsAreTheWrittenOutModel) {
     models += fmt::format(
         R"({}"{}": {{ "file": "parts/leg.json", "at": [{}, {}, 0], "set": {{ "length": "{}*size" }} }})",
         i == 1 ? "" : ", ", name, x, y, 0.1 * i);
-    parameters +=
-        fmt::format(R"(, "{0}.length": "{1}*size", "{0}.stiffness": "100*{0}.length")", name, 0.1 * i);
     hips += fmt::format(
         R"({}"hip_{}": {{ "type": "spherical", "between": ["torso", "{}.thigh"], "at": [{}, {}, 0] }})",
         i == 1 ? "" : ", ", name, name, x, y);
