@@ -77,6 +77,9 @@ def test_frames_are_points():
     other = pendulum()
     other.sensors["tip"].set(of="arm", at={"arm": ["length", 0, 0]})
     np.testing.assert_array_equal(ld.run(m)["tip"], ld.run(other)["tip"])
+    m.spherical("held", m.ground, m.bodies["arm"].frame("tip"))
+    m.force("push", m.bodies["arm"], at="arm.tip", force=[0, 0, 1])
+    assert "at" not in m.joints["held"].fields and m.forces["push"].fields["at"] == "arm.tip"
     with pytest.raises(ld.InputError, match="is no longer in the model"):
         m.position("none", m.bodies["arm"].frame("tool"))
 
