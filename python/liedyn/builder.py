@@ -505,8 +505,11 @@ class _Methods(Document, Owner):
         first, _, rest = name.partition(".")
         if rest and first in self._names("models"):  # a part of a sub-model
             return
-        if section == "bodies" and rest in self._names("bodies").get(first, {}).get("frames", {}):
-            return
+        if section == "bodies" and first in self._names("bodies"):
+            frames = self._names("bodies")[first].get("frames", {})
+            if rest in frames:
+                return
+            raise Problem(f"'{first}' has no frame '{rest}'", did_you_mean(rest, frames))
         raise Problem(f"'{name}' is no longer in the model")
 
     def _plain(self, value: Any, depth: int = 0) -> Any:
