@@ -454,6 +454,9 @@ class _Methods(Document, Owner):
             meant = {nearest(word, kind.arguments) for word in given if kind.argument(word) is None}
             if kind.section == "bodies" and (given.get("shape") is not None or given.get("shapes") is not None):
                 meant |= {"mass", "inertia"}  # which follow from the shapes
+            bodies = [out[argument.key] for argument in kind.arguments.values() if argument.type in ("Body", "Bodies") and argument.key in out]
+            if any("." in name for given_bodies in bodies for name in ([given_bodies] if isinstance(given_bodies, str) else given_bodies)):
+                meant |= {argument.keyword for argument in kind.arguments.values() if argument.in_body_axes}  # a frame may give them
             for argument in kind.arguments.values():
                 if argument.required and given.get(argument.keyword, given.get(argument.key)) is None and argument.keyword not in meant:
                     unit = f" in {argument.unit}" if argument.unit else ""
@@ -502,8 +505,11 @@ class _Methods(Document, Owner):
         first, _, rest = name.partition(".")
         if rest and first in self._names("models"):  # a part of a sub-model
             return
-        if section == "bodies" and rest in self._names("bodies").get(first, {}).get("frames", {}):
-            return
+        if section == "bodies" and first in self._names("bodies"):
+            frames = self._names("bodies")[first].get("frames", {})
+            if rest in frames:
+                return
+            raise Problem(f"'{first}' has no frame '{rest}'", did_you_mean(rest, frames))
         raise Problem(f"'{name}' is no longer in the model")
 
     def _plain(self, value: Any, depth: int = 0) -> Any:

@@ -160,10 +160,10 @@ def _of_bodies() -> dict[str, Argument]:
         return Argument(key, key, type_, form, False, None, (), unit, summary, False, False, False)
 
     return {
-        "shape": argument("shape", SHAPE, "It gives mass, inertia and reference if these are not given, and is drawn."),
-        "shapes": argument("shapes", SHAPES, "Several of them."),
+        "shape": argument("shape", SHAPE, "It gives mass, inertia and reference if these are not given, and is drawn.", type_="Shape"),
+        "shapes": argument("shapes", SHAPES, "Several of them.", type_="Shapes"),
         "density": argument("density", FORMS["Number"], "Density of those shapes that have neither density nor mass.", "kg/m^3", "Number"),
-        "frames": argument("frames", FRAMES, 'Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.'),
+        "frames": argument("frames", FRAMES, 'Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.', type_="Frames"),
     }
 
 

@@ -20,7 +20,7 @@ from typing import Any, Union, overload
 import numpy as np
 
 from liedyn.expressions import Expression
-from liedyn.handles import Beam, Body, Element, FlexibleBody, Force, Joint, Owner, Parameter, Sensor, State, Table
+from liedyn.handles import Beam, Body, Element, FlexibleBody, Force, Joint, Owner, Parameter, Sensor, State, SubModel, Table
 from liedyn.kinds import Kind
 from liedyn.model import Model
 from liedyn.source import Document

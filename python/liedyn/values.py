@@ -66,6 +66,10 @@ def mistake(argument: Argument, value: Any) -> str:
         return ""
     if isinstance(value, dict) and (argument.in_body_axes or kind == "Rotation"):
         return ""
+    if argument.in_body_axes and isinstance(value, str) and "." in value:  # a frame
+        return ""
+    if argument.in_body_axes and kind == "Points" and isinstance(value, list) and len(value) == 2 and all(isinstance(x, str) for x in value):
+        return ""
     if kind == "Number":
         return "" if _is_entry(value) else f"expected a number or an expression, got {described(value)}"
     if kind == "Integer":

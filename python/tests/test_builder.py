@@ -71,6 +71,8 @@ def test_signatures_and_documentation_are_those_of_the_lists(method):
     fields = ld.elements()[kind.section][kind.type].fields
     function = getattr(ld.Builder, method)
     parameters = dict(list(inspect.signature(function).parameters.items())[2:])  # after self and name
+    for name in ("shape", "shapes", "density", "frames") if kind.section == "bodies" else ():  # which are written out before models are read
+        assert f"\n{name}: " in inspect.getdoc(function) and parameters.pop(name).default is None
     assert {name.removesuffix("_") if name == "from_" else name for name in parameters} == set(fields)
     documentation = inspect.getdoc(function)
     for name, parameter in parameters.items():
@@ -103,6 +105,7 @@ def test_required_arguments_are_enforced_and_unknown_ones_suggested(method):
 EXAMPLES = {
     "Number": 0.5, "Integer": 2, "Vector": [1, 0, "p"], "PlaneVector": (0.1, 0.2), "Points": np.array([[0.0, 0, 0], [1, 0, 0]]),
     "Path": [0, 1, 0], "Inertia": [1, 1, 1], "Rotation": {"cardan": [0, 0, "p"]}, "Matrix6": [1, 1, 1, 1, 1, 1], "Text": "p",
+    "Shape": ld.sphere("p", color="#ff8000"), "Shapes": [ld.rod([0, 0, 0], ["p", 0, 0], 0.1, density=1)], "Frames": {"tip": {"at": [0, 0, "p"]}},
 }  # fmt: skip
 
 

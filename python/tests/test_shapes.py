@@ -77,7 +77,10 @@ def test_frames_are_points():
     other = pendulum()
     other.sensors["tip"].set(of="arm", at={"arm": ["length", 0, 0]})
     np.testing.assert_array_equal(ld.run(m)["tip"], ld.run(other)["tip"])
-    with pytest.raises(ld.InputError, match="is no longer in the model"):
+    m.spherical("held", m.ground, m.bodies["arm"].frame("tip"))
+    m.force("push", m.bodies["arm"], at="arm.tip", force=[0, 0, 1])
+    assert "at" not in m.joints["held"].fields and m.forces["push"].fields["at"] == "arm.tip"
+    with pytest.raises(ld.InputError, match="'arm' has no frame 'tool'"):
         m.position("none", m.bodies["arm"].frame("tool"))
 
 
@@ -97,7 +100,7 @@ def test_sub_models(tmp_path):
         for name, y in (("left", 0.2), ("right", -0.2)):
             one = m.add(part, name=name, at=[0, y, 0], set={"length": 0.1 * size})
             m.spherical(f"hip_{name}", torso, one["shank"], at=[0, y, 0])
-        m.expression("mean", value=one.sensor("foot").z / 2)
+        m.expression_sensor("mean", value=one.sensor("foot").z / 2)
         m.simulation(end=0.1, step=2e-3)
         return m
 

@@ -27,7 +27,7 @@ class Repeater {
     read_arguments();
     const Item* blocks = root_.find("repeat");
     if (blocks == nullptr) {
-      if (!names_.empty())
+      if (arguments_origin_ != 0)
         findings_.add("arguments", "there is no generator and no \"repeat\" that takes arguments", {},
                       arguments_origin_);
       return;
