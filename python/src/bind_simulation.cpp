@@ -117,7 +117,11 @@ PyObject* raised(std::exception_ptr error) {
 PyObject* step(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   auto* instance = reinterpret_cast<py::detail::instance*>(self);
   auto* stepper = instance->simple_layout ? static_cast<Stepper*>(instance->simple_value_holder[0]) : nullptr;
-  if (count > 0 || keywords != nullptr || stepper == nullptr || stepper->record_every > 0) {
+  if (stepper == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "the simulation was not started: Model.simulation() does it");
+    return nullptr;
+  }
+  if (count > 0 || keywords != nullptr || stepper->record_every > 0) {
     const py::object method = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "_steps"));
     if (!method) return nullptr;
     if (count > 0 || keywords != nullptr)

@@ -218,6 +218,7 @@ TEST(StepDerivatives, RefuseWhatHasNone) {
   Simulation simulation = started(system, "rk44", 1e-2);
   EXPECT_THROW(step_derivatives(simulation, {"v"}), InputError);
   EXPECT_THROW(step_derivatives(simulation, {"u", "u"}), InputError);
+  EXPECT_THROW(step_derivatives(simulation, {"u"}, true), InputError);  // nothing is remembered yet
   EXPECT_EQ(simulation.time(), 0);
 }
 
