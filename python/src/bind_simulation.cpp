@@ -5,7 +5,9 @@
 #include "liedyn/model/tree.h"
 
 #include <atomic>
+#include <exception>
 #include <stdexcept>
+#include <utility>
 
 #include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
@@ -97,16 +99,58 @@ void advance_to(Stepper& stepper, double t) {
   });
 }
 
-void step(Stepper& stepper, long count) {
-  if (count != 1 || stepper.record_every > 0)
-    return freely(stepper, [&](const Observer& observer) { stepper.simulation.step(count, observer); });
-  const Use use(stepper);
-  {
-    const py::gil_scoped_release free;
-    stepper.simulation.step(1);
-  }
-  warn_of_news(stepper);
+void steps(Stepper& stepper, long count) {
+  freely(stepper, [&](const Observer& observer) { stepper.simulation.step(count, observer); });
 }
+
+// Errors of C++ as those of Python: pybind11 translates what a function of its own throws.
+PyObject* raised(std::exception_ptr error) {
+  static thread_local std::exception_ptr current;
+  static const py::handle rethrow =
+      py::cpp_function([] { std::rethrow_exception(std::exchange(current, nullptr)); }).release();
+  current = std::move(error);
+  return PyObject_CallNoArgs(rethrow.ptr());
+}
+
+// sim.step(), which a program calls millions of times: a method of the interpreter's own calling convention, because pybind11 takes as long to find its arguments as a
+// small model takes for a step. Whatever is not plain goes to _steps.
+PyObject* step(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  auto* instance = reinterpret_cast<py::detail::instance*>(self);
+  auto* stepper = instance->simple_layout ? static_cast<Stepper*>(instance->simple_value_holder[0]) : nullptr;
+  if (stepper == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "the simulation was not started: Model.simulation() does it");
+    return nullptr;
+  }
+  if (count > 0 || keywords != nullptr || stepper->record_every > 0) {
+    const py::object method = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "_steps"));
+    if (!method) return nullptr;
+    if (count > 0 || keywords != nullptr)
+      return PyObject_Vectorcall(method.ptr(), arguments, static_cast<std::size_t>(count), keywords);
+    return PyObject_CallFunction(method.ptr(), "i", 1);
+  }
+  std::exception_ptr error;
+  try {
+    const Use use(*stepper);
+    PyThreadState* released = PyEval_SaveThread();
+    try {
+      stepper->simulation.step();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    PyEval_RestoreThread(released);
+    if (!error) warn_of_news(*stepper);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error) return raised(error);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef kStep = {
+    "step", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&step)), METH_FASTCALL | METH_KEYWORDS,
+    "step(count=1)\n\nTakes one step of the integrator, or `count` of them. Raises NumericalError if one "
+    "fails; the simulation is then at the "
+    "last good state. A step that ends at an event counts; one that stops the run is the last."};
 
 py::dict all_sensors(Stepper& stepper) {
   const std::vector<double> values = stepper.simulation.sensors();
@@ -192,7 +236,8 @@ void bind_simulation(py::module_& m) {
       .def_readonly("inputs", &StepDerivatives::inputs)
       .def_readonly("A", &StepDerivatives::A)
       .def_readonly("B", &StepDerivatives::B);
-  py::class_<Stepper>(m, "Simulation")
+  py::class_<Stepper> simulation(m, "Simulation");
+  simulation
       .def(py::init([](const std::shared_ptr<Model>& model, const Params& params,
                        const SimulateOptions& options, bool open) {
              const py::gil_scoped_release free;
@@ -208,10 +253,7 @@ void bind_simulation(py::module_& m) {
       }))
       .def_property_readonly("time", alone<double>(+[](Stepper& s) { return s.simulation.time(); }))
       .def("_advance_to", &advance_to)
-      .def("step", &step, py::arg("count") = 1,
-           "Takes one step of the integrator, or `count` of them. Raises NumericalError if one fails; the "
-           "simulation is then at the last "
-           "good state. A step that ends at an event counts; one that stops the run is the last.")
+      .def("_steps", &steps, py::arg("count"))
       .def("_set_inputs",
            alone<void>(+[](Stepper& s, const std::vector<std::pair<std::string, double>>& given) {
              s.simulation.set_inputs(given);
@@ -243,6 +285,8 @@ void bind_simulation(py::module_& m) {
              return out;
            }))
       .def("_statistics", alone<py::dict>(&statistics));
+  simulation.attr("step") = py::reinterpret_steal<py::object>(
+      PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(simulation.ptr()), &kStep));
 }
 
 }  // namespace liedyn::python

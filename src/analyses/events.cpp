@@ -15,8 +15,8 @@ namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr double kRoundOff = 1e-9;  // times that differ by this part of a step are the same
-// An event that happens again after this part of a step has no end.
-constexpr double kSoon = 1e-6;
+// An event that happens again after this part of a step has no end. It is much longer than what look_around() sees, so that what comes to rest is not lost.
+constexpr double kSoon = 1e-4;
 constexpr std::size_t kLongestLog = 100000;
 
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
@@ -154,7 +154,7 @@ double Events::value_at(int crossing, const State& state, Work& work) {
 
 void Events::look_around(const State& state, Work& work) {
   // On which side an expression is that is zero here, or was zero at an event, shows a little later.
-  constexpr double kLittle = 1e-6;
+  constexpr double kLittle = 1e-8;
   found_from_ = std::numeric_limits<double>::quiet_NaN();
   sense(state, work);
   std::vector<int> unclear = std::move(happened_);

@@ -42,6 +42,10 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   const Model& model = system.model();
   const State& now = simulation.state();
   refuse_events(model, "the derivative of a step");
+  if (whole && simulation.report().steps == 0)
+    throw InputError("whole",
+                     "expected a simulation that has taken a step: before, the method remembers nothing",
+                     "take a step, or leave whole=true out");
   if (!now.redundant.empty()) refuse_shared_reactions(model, now.redundant.front());
   StepDerivatives out;
   out.t = now.t;

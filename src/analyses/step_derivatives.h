@@ -24,7 +24,7 @@ struct StepDerivatives {
 // x is position and velocity, and the step is that of a method which begins at x: for methods that remember nothing (Runge-Kutta) the step of the simulation itself.
 // `whole`: x has all that the method remembers besides (accelerations, multipliers, past points), and the step is that of the simulation for every method.
 //
-// Throws InputError for models with events and for inputs that are none, NumericalError if the step fails.
+// Throws InputError for models with events, for inputs that are none, and for the whole state before the first step, NumericalError if the step fails.
 StepDerivatives step_derivatives(const Simulation& simulation, const std::vector<std::string>& inputs,
                                  bool whole = false);
 
