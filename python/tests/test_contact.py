@@ -1,10 +1,9 @@
-"""Clearance joints against published results and independent integrations; static friction with bristles.
+"""Clearance joints against published results and independent integrations.
 
 `pytest -s` prints every comparison.
 """
 
 import numpy as np
-import pytest
 
 import liedyn as ld
 
@@ -169,39 +168,3 @@ def test_the_first_impacts_of_the_clearance_joint():
     deepest = np.hypot(*np.asarray(r["eccentricity"]).T[:2]).max() - 5e-4
     print(f"deepest {deepest:.2e} m")
     assert deepest > 1e-5  # it has touched
-
-
-# ---- bristles at rest
-
-
-def block(slope: float, mu: float = 0.5, presliding: float = 1e-5, speed: float = 0.0) -> dict:
-    """A block with its corners on a plane that is inclined by `slope`: the gravity is turned instead."""
-    mass, g, stiffness = 2, 9.81, 1e8
-    z = 0.05 - (mass * g * np.cos(slope) / (4 * stiffness)) ** (1 / 1.5)
-    floor = {"type": "contact_plane_box", "between": ["ground", "block"], "points": [[0, 0, 0], [0, 0, z]], "normal": [0, 0, 1],
-             "size": [0.4, 0.3, 0.1], "stiffness": stiffness, "damping": 1, "friction": mu, "presliding": presliding,
-             "presliding_damping": 2 * float(np.sqrt(mu / presliding / g))}
-    return {
-        "liedyn": 1,
-        "gravity": [g * float(np.sin(slope)), 0, -g * float(np.cos(slope))],
-        "bodies": {"block": {"type": "rigid", "mass": mass, "inertia": [0.02, 0.03, 0.04], "position": [0, 0, float(z)], "velocity": [speed, 0, 0]}},
-        "forces": {"floor": floor},
-        "sensors": {"position": {"type": "position", "of": "block"}, "velocity": {"type": "velocity", "of": "block"},
-                    "friction": {"type": "applied_force", "of": "floor"}},
-        "simulation": {"end": 0.1, "step": 1e-3, "integrator": "generalized-alpha,rho=0.7"},
-    }
-
-
-def test_static_finds_bristles_that_hold_a_block():
-    found = ld.static(block(0.2))
-    assert found.converged
-    print(found)
-    position, friction = found.sensors["position"], found.sensors["friction"]
-    assert np.max(np.abs(position[:2])) < 1e-3
-    assert friction[0] == pytest.approx(-2 * 9.81 * np.sin(0.2), rel=1e-8)
-
-
-def test_static_says_that_friction_does_not_hold():
-    with pytest.warns(ld.NumericalWarning, match="no equilibrium found.*friction does not hold: the bristles of 'forces.floor'"):
-        found = ld.static(block(0.6))
-    assert not found.converged

@@ -102,7 +102,7 @@ ERRORS = [
     ("inertia that no body has", ARM, {"bodies/arm/inertia": [0.01, 0.2, 0.5]}, ["bodies.arm:", "0.01, 0.2, 0.5", "check units"]),
     ("zero axis", ARM, {"joints/hinge/axis": [0, 0, 0]}, ["joints.hinge.axis: expected a direction", "must not be zero"]),
     ("negative limit of a motor", ARM, {"forces/motor/limit": -5}, ["forces.motor.limit: expected a number >= 0, got -5"]),
-    ("step of the wrong sign", ARM, {"simulation/step": -1e-3}, ["simulation.step: must be positive, got -0.001"]),
+    ("step of the wrong sign", ARM, {"simulation/step": -1e-3}, ["simulation.step: expected a positive number, got -0.001"]),
     # missing parts
     ("no mass", ARM, {"bodies/arm/mass": LEFT_OUT}, ["bodies.arm.mass: missing"]),
     ("no axis", ARM, {"joints/hinge/axis": LEFT_OUT}, ["joints.hinge.axis: missing"]),
@@ -237,7 +237,7 @@ CALLS = [
     (lambda: ld.run("heavy_top", step="1e-3"), ["step: expected a positive number of seconds, got '1e-3' (str)", "without quotation marks"]),
     (lambda: ld.run("heavy_top", integrator={}), ["integrator: expected a string", "got {} (dict)"]),
     (lambda: ld.run("heavy_top", set=["mass"]), ["set: expected a dict of paths and numbers"]),
-    (lambda: ld.run("heavy_top", set={"bodies.top.mas": 2}), ["bodies.top.mas", "did you mean 'bodies.top.mass'"]),
+    (lambda: ld.run("heavy_top", set={"bodies.top.mas": 2}), ["bodies.top.mas: 'top' has no field 'mas'", "did you mean 'mass'"]),
     (lambda: ld.run("heavy_top", start={"bodies": {}}), ["start: expected a finite number of seconds", "from_=..."]),
     (lambda: ld.run("heavy_top", from_=0.5), ["from_: expected a configuration", "0.5"]),
     (lambda: ld.run('{"liedyn": 1}'), ["expected the name or the file of a model"]),
