@@ -8,9 +8,8 @@
 // Below the fraction b of the largest deflection the bristles are elastic: there is no drift, neither at rest nor under vibrations (Dupont, Hayward,
 // Armstrong and Altpeter 2002). Beyond, z yields along its own direction: |z| ends at mu/s_0, so that |T| ends at mu N opposite to v, and
 // -T.v is never less than the rate of N s_0 z^2/2 for x <= 1. The damping s z' ends at mu_s as well, or a body that begins to slide fast would be
-// stopped by it. Along the normal z decays, z' = -z/tau. So does what z is longer than mu/s_0, so that nothing rests on more friction than there is, and
-// so does all of it without contact. The law of contact passes into this decay continuously while a gap opens to the width `presliding`: there is no
-// force there, and a jump of z' by the whole sliding velocity would be where no step of Newton's method ends.
+// stopped by it. Without contact, and along the normal, z decays: z' = -z/tau. So does what z is longer than mu/s_0,
+// so that nothing rests on more friction than there is.
 //
 // The states NAME.bristle1, ... are those of the description (DescriptionBuilder::finish), three for each point where the shapes may touch.
 // They have the rate 0 there; this batch adds theirs.
@@ -107,12 +106,13 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
 
     bool skips(const S& depth) {
       ++point;
-      return !(depth > -bristles[0]);
+      return !(depth > S(0));
     }
     void operator()(const S& depth, const Vec3T<S>& n, const Vec3T<S>& at) {
       using std::exp, std::sqrt;
       const Vec3T<S> u = Base::template relative_velocity<S>(f, at);
       const S away = n.dot(u), normal = normal_force<S>(depth, -away, law);
+      if (!(normal > S(0))) return;
       const S* friction = law + kNormalNumbers;
       const Vec3T<S> v = u - away * n, own = vector_at(z + kBristleStates * point);
       Vec3T<S> e = f[0].R * own;
@@ -130,17 +130,8 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
         if (length > most) rate -= (1 - most / length) / bristles[2] * e;
       }
       const Vec3T<S> on_first = f[0].R.transpose() * rate, along_normal = own - f[0].R.transpose() * e;
-      // How far apart the surfaces are, from 0 to 1 within `presliding`.
-      S apart(0);
-      if (depth < S(0)) {
-        const S gap = -depth / bristles[0];
-        apart = gap * gap * (3 - 2 * gap);
-      }
-      for (int k = 0; k < 3; ++k) {
-        S& own_rate = out.rate[index(kBristleStates * point + k)];  // -z/tau so far
-        own_rate = (1 - apart) * (on_first[k] - along_normal[k] / bristles[2]) + apart * own_rate;
-      }
-      if (!(normal > S(0))) return;
+      for (int k = 0; k < 3; ++k)
+        out.rate[index(kBristleStates * point + k)] = on_first[k] - along_normal[k] / bristles[2];
       S damping(0);
       if (friction[1] > S(0)) {
         const S ratio = bristles[1] / friction[1];
