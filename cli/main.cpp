@@ -38,10 +38,21 @@ void check_command(const CLI::App& parent, int argc, char** argv, int argument) 
   std::vector<std::string> names;
   for (const CLI::App* command : parent.get_subcommands({})) names.push_back(command->get_name());
   const std::string word = argv[argument];
-  if (std::find(names.begin(), names.end(), word) == names.end())
-    throw InputError(
-        "", fmt::format("expected {} {}, got '{}'", parent.get_name(), fmt::join(names, "|"), excerpt(word)),
-        did_you_mean(word, names));
+  if (std::find(names.begin(), names.end(), word) != names.end()) return;
+  // What other programs call it, and what is typed by those who forget the command.
+  constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+      {"simulate", "run"},   {"sim", "run"},      {"solve", "run"},           {"validate", "check"},
+      {"eig", "modes"},      {"eigen", "modes"},  {"frequencies", "modes"},   {"equilibrium", "static"},
+      {"statics", "static"}, {"fit", "optimize"}, {"gradient", "sensitivity"}};
+  std::string hint = did_you_mean(word, names);
+  for (const auto& [other, ours] : kElsewhere)
+    if (word == other && std::find(names.begin(), names.end(), ours) != names.end())
+      hint = did_you_mean(ours);
+  if (hint.empty() && word.ends_with(".json"))
+    hint = fmt::format("to simulate it: liedyn run {}", excerpt(word));
+  throw InputError(
+      "", fmt::format("expected {} {}, got '{}'", parent.get_name(), fmt::join(names, "|"), excerpt(word)),
+      hint);
 }
 
 // CLI11 lists the words that it did not expect, but not what they might have been.
@@ -50,6 +61,8 @@ void check_options(const CLI::App& program, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--") return;
+    if (word == "-o" && command->get_option_no_throw("--out") != nullptr)
+      throw InputError("", fmt::format("{} has no option '-o'", command->get_name()), did_you_mean("--out"));
     if (!word.starts_with("--")) {
       // A command, or a command of the last one.
       const auto commands =
@@ -78,6 +91,15 @@ void check_options(const CLI::App& program, int argc, char** argv) {
   }
 }
 
+// "H" and "T" are numbers of seconds, "N" is a whole number; others say themselves what they are.
+std::string expected_by(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type == "N") return "a whole number";
+  if (type == "H" || type == "T") return "a number of seconds";
+  if (type == "X" || type == "TOL") return "a number";
+  return type.substr(0, type.find(":{"));
+}
+
 // What CLI11 found wrong, in one line as all other errors, with what to do about it.
 Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int argc, char** argv) {
   const auto used = program.get_subcommands();
@@ -96,6 +118,25 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
       if (std::string_view(argv[i]) == "--set" && word == argv[i + 2])
         hint = fmt::format("write --set {}={}", excerpt(argv[i + 1]), excerpt(word));
   }
+  // "Could not convert: --end = 1s" and "--record: angle not in {all}"
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||
+      dynamic_cast<const CLI::ValidationError*>(&error) != nullptr)
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view word = argv[i];
+      const std::string name(word.substr(0, word.find('=')));
+      if (!word.starts_with("--") || message.find(name) == std::string::npos) continue;
+      const std::string value(word.size() > name.size() ? word.substr(name.size() + 1)
+                              : i + 1 < argc            ? argv[i + 1]
+                                                        : "");
+      const CLI::App* of = &program;
+      while (!of->get_subcommands().empty()) of = of->get_subcommands().front();
+      const CLI::Option* option = of->get_option_no_throw(name);
+      if (option == nullptr) continue;
+      message = fmt::format("{}: expected {}, got '{}'", name, expected_by(*option), excerpt(value));
+      if (!value.empty() && (value[0] == '.' || value[0] == '-' || (value[0] >= '0' && value[0] <= '9')))
+        hint = "without a unit, and with a decimal point";
+      break;
+    }
   return {"", 0, "", message, hint};
 }
 

@@ -1,4 +1,4 @@
-"""The models of examples/machines against closed forms: motor, clutch, hydraulic cylinder, bearings, trajectory.
+"""The models of examples/machines against closed forms: motor, clutch, hydraulic cylinder, bearings, trajectory, tyres.
 
 `pytest -s` prints every comparison.
 """
@@ -235,8 +235,8 @@ def test_brake_in_one_joint():
 def test_clutch_derivatives():
     for law, fields in (("stick", ["capacity", "deflection", "damping_time", "initial_bristle"]), ("smooth", ["capacity", "smoothing"])):
         m = model("clutch")
-        m["forces"]["clutch"] |= {"law": law, "capacity": 6.0, "deflection": 0.2, "damping_time": 0.01, "initial_bristle": -0.4,
-                                  "smoothing": 3.0}
+        numbers = {"capacity": 6.0, "deflection": 0.2, "damping_time": 0.01, "initial_bristle": -0.4, "smoothing": 3.0}
+        m["forces"]["clutch"] = {"type": "clutch", "joints": ["input", "output"], "law": law} | {f: numbers[f] for f in fields}
         check_derivatives(f"clutch {law}", m, [f"forces.clutch.{f}" for f in fields], ["load_speed", "transmitted"], 2e-6,
                           integrator="generalized-alpha", step=1e-3, end=0.01)
 
@@ -470,3 +470,70 @@ def test_examples_follow_the_schema(tmp_path):
     schema = json.loads(subprocess.run(["liedyn", "schema"], capture_output=True, text=True, check=True).stdout)
     for file in sorted(MACHINES.glob("*.json")):
         jsonschema.validate(json.loads(file.read_text(encoding="utf-8")), schema)
+
+
+# ---- tyres
+
+
+def steady_cornering(m: dict) -> np.ndarray:
+    """Forward and lateral speed, yaw rate and wheel rates of the single-track car, by Newton's method with differences."""
+    p = m["parameters"]
+    a, b, g, wheel, delta = p["a"], p["b"], p["g"], p["wheel"], p["steering"]
+    loads = [p["mass"] * g * arm / (a + b) + wheel * g for arm in (b, a)]
+    radii = [p["radius"] - load / p["stiffness"] for load in loads]
+    total = p["mass"] + 2 * wheel
+
+    def brush(slip_velocity, rolling, load):
+        slip = slip_velocity / np.hypot(rolling, 0.1)  # minimum_speed
+        size = np.hypot(*slip)
+        x = min(p["slip_stiffness"] * size / (3 * p["mu"] * load), 1)
+        return -p["mu"] * load * (3 * x - 3 * x**2 + x**3) * slip / size if size > 0 else 0 * slip
+
+    def left_over(z):
+        vx, vy, r, front, rear = z
+        forces = []
+        for x, angle, rate, load, radius in ((a, delta, front, loads[0], radii[0]), (-b, 0, rear, loads[1], radii[1])):
+            e, n = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+            v = np.array([vx, vy + x * r])
+            own = brush(np.array([v @ e - radius * rate, v @ n]), radius * rate, load)
+            forces.append((own[0] * e + own[1] * n, own[0] * radius))
+        (front_force, front_torque), (rear_force, rear_torque) = forces
+        return np.array([
+            -total * vy * r - wheel * (a - b) * r**2 - front_force[0] - rear_force[0],
+            total * vx * r - front_force[1] - rear_force[1],
+            a * front_force[1] - b * rear_force[1] - wheel * (a - b) * vx * r,
+            front_torque,
+            p["gain"] * (p["speed"] / radii[1] - rear) - rear_torque,
+        ])
+
+    z = np.array([p["speed"], 0, p["speed"] * delta / (a + b), p["speed"] / radii[0], p["speed"] / radii[1]])
+    for _ in range(30):
+        now = left_over(z)
+        steps = 1e-7 * np.maximum(np.abs(z), 0.1)
+        J = np.column_stack([(left_over(z + h * e) - left_over(z - h * e)) / (2 * h) for h, e in zip(steps, np.eye(5))])
+        z = z - np.linalg.solve(J, now)
+    assert np.max(np.abs(left_over(z))) < 1e-6
+    return z
+
+
+def bicycle_yaw_rate(p: dict) -> float:
+    """Linear tyres: v delta/(l + K v^2), K = (W_f/C_f - W_r/C_r)/g with the loads W of the axles."""
+    length = p["a"] + p["b"]
+    K = (p["b"] - p["a"]) / length * p["mass"] / p["slip_stiffness"]
+    return p["speed"] * p["steering"] / (length + K * p["speed"] ** 2)
+
+
+@pytest.mark.parametrize("steering", [2e-5, 0.02, 0.06])
+def test_the_car_turns_as_the_brush_model_says(steering):
+    m = model("tyre_cornering")
+    m["parameters"]["steering"] = steering
+    r = ld.run(m, strict=True)
+    expected = steady_cornering(m)
+    found = np.array([final(r, name) for name in ("forward", "sideways", "yaw_rate", "front_rate", "rear_rate")])
+    for name, x, y, tolerance in zip(("forward", "sideways", "yaw rate", "front", "rear"), found, expected, (3e-7, 2e-4, 2e-5, 3e-7, 3e-8)):
+        compare(f"steering {steering:g} rad: {name}", x, y, tolerance)
+    linear = bicycle_yaw_rate(m["parameters"])
+    if steering < 1e-4:
+        compare("yaw rate of the bicycle model", found[2], linear, 1e-4)
+    else:
+        assert abs(found[2] / linear - 1) > 0.01  # the tyres are beyond their linear range

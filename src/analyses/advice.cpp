@@ -12,8 +12,10 @@
 #include "liedyn/analyses/eigenvalues.h"
 #include "liedyn/analyses/linearization.h"
 #include "liedyn/integrators/integrator.h"
+#include "liedyn/model/forces/watched_contact.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/work.h"
 #include "liedyn/system/subsystems.h"
 
 namespace liedyn {
@@ -44,6 +46,12 @@ class UnitAdvice {
       inertia(i);
       length(i);
       angles(bodies[i]);
+    }
+    for (const Entry& force : d_.entries(Section::Forces)) {
+      stop(force);
+      hydraulics(force);
+      gains(force);
+      ratios(force);
     }
     if (left_out_ > 0) out_.push_back(fmt::format("{} more numbers look like another unit", left_out_));
     return std::move(out_);
@@ -162,7 +170,6 @@ class UnitAdvice {
 
   // Typed as numbers, more than a turn, and a multiple of 5: degrees.
   void angles(const Entry& entry) {
-    constexpr double kTurn = 2 * std::numbers::pi, kMost = 720;
     for (const char* name : {"orientation", "angle"}) {
       const int field = entry.kind->field(name);
       if (!is_given(entry, field)) continue;
@@ -172,16 +179,91 @@ class UnitAdvice {
         const bool is_angle = !rotation || value.form == RotationForm::RotationVector ||
                               value.form == RotationForm::Cardan ||
                               (value.form == RotationForm::AxisAngle && i == 3);
-        const double angle = params_[value.first + i];
-        if (!is_angle || std::abs(angle) <= kTurn || std::abs(angle) > kMost || std::fmod(angle, 5) != 0)
-          continue;
-        const bool is_expression =
-            std::any_of(d_.expressions.begin(), d_.expressions.end(),
-                        [&](const NumberExpression& e) { return e.number == value.first + i; });
-        if (!is_expression)
-          say(fmt::format("{}: {:g} rad is more than a turn; {:g} degrees would be {:.6g} rad",
-                          number_path(d_, value.first + i), angle, angle, angle * std::numbers::pi / 180));
+        if (is_angle) degrees(value.first + i);
       }
+    }
+  }
+  void degrees(int number) {
+    constexpr double kTurn = 2 * std::numbers::pi, kMost = 720;
+    const double angle = params_[number];
+    if (std::abs(angle) <= kTurn || std::abs(angle) > kMost || std::fmod(angle, 5) != 0) return;
+    if (!is_expression(number))
+      say(fmt::format("{}: {:g} rad is more than a turn; {:g} degrees would be {:.6g} rad",
+                      number_path(d_, number), angle, angle, angle * std::numbers::pi / 180));
+  }
+  bool is_expression(int number) const {
+    return std::any_of(d_.expressions.begin(), d_.expressions.end(),
+                       [&](const NumberExpression& e) { return e.number == number; });
+  }
+
+  // Limits of a joint that turns.
+  void stop(const Entry& force) {
+    const int joint = force.kind->field("joint");
+    if (force.kind->field("lower") < 0 || joint < 0) return;
+    const std::string& name =
+        d_.words[static_cast<std::size_t>(force.fields[static_cast<std::size_t>(joint)].word)];
+    const std::vector<Entry>& joints = d_.entries(Section::Joints);
+    const auto found =
+        std::find_if(joints.begin(), joints.end(), [&](const Entry& entry) { return entry.name == name; });
+    if (found == joints.end() || !found->kind->coordinates.angle || found->kind->coordinates.displacement)
+      return;
+    for (const char* limit : {"lower", "upper"})
+      if (const int field = force.kind->field(limit); is_given(force, field))
+        degrees(force.fields[static_cast<std::size_t>(field)].first);
+  }
+
+  // Liquids have bulk moduli of 1e8 Pa and more, gases 1e5 Pa; hydraulics work with 1e6 Pa and more, pneumatics with 1e5 Pa.
+  void hydraulics(const Entry& force) {
+    constexpr double kGas = 1e5, kVacuum = 1e4;
+    const double modulus = number(force, "bulk_modulus"), supply = number(force, "supply_pressure");
+    if (modulus > 0 && modulus < kGas)
+      say(fmt::format("forces.{}.bulk_modulus: {:g} Pa is less than that of air; {:g} MPa would be {:g} Pa",
+                      force.name, modulus, modulus, 1e6 * modulus));
+    if (modulus > 0 && supply > 0 && supply < kVacuum)
+      say(
+          fmt::format("forces.{}.supply_pressure: {:g} Pa is less than a tenth of the atmosphere; {:g} bar "
+                      "would be {:g} Pa",
+                      force.name, supply, supply, 1e5 * supply));
+  }
+
+  // Numbers that belong together and contradict each other.
+  void ratios(const Entry& force) {
+    for (const auto& [near_rest, sliding] :
+         {std::pair{"static_friction", "friction"}, std::pair{"static_coefficient", "coefficient"}})
+      if (is_given(force, force.kind->field(near_rest)) && number(force, near_rest) < number(force, sliding))
+        say(fmt::format(
+            "forces.{0}.{1}: {2:g} is less than `{3}`, {4:g}: friction is larger near rest; are they "
+            "exchanged?",
+            force.name, near_rest, number(force, near_rest), sliding, number(force, sliding)));
+    if (const double rolling = number(force, "rolling_radius"), radius = number(force, "radius");
+        rolling > 2 * radius && radius > 0)
+      say(fmt::format(
+          "forces.{}.rolling_radius: {:g} m is more than twice the radius, {:g} m; is it a diameter?",
+          force.name, rolling, radius));
+    if (const double opening = number(force, "valve"); std::abs(opening) > 1)
+      say(fmt::format("forces.{}.valve: {:g} is beyond the fully open valve, 1; {:g} per cent would be {:g}",
+                      force.name, opening, opening, 0.01 * opening));
+  }
+
+  // Constants that feed energy into the motion, or drive it away.
+  void gains(const Entry& force) {
+    for (const char* name : {"stiffness", "rotational_stiffness", "cubic_stiffness", "damping",
+                             "rotational_damping", "proportional", "derivative"}) {
+      const int field = force.kind->field(name);
+      if (!is_given(force, field)) continue;
+      const FieldValue& value = force.fields[static_cast<std::size_t>(field)];
+      const std::string_view word = name;
+      const bool damps = word.ends_with("damping") || word == "derivative";
+      if (force.kind->fields[static_cast<std::size_t>(field)].type != FieldType::Number &&
+          force.kind->fields[static_cast<std::size_t>(field)].type != FieldType::Vector)
+        continue;
+      for (int i = 0; i < value.count && value.first >= 0; ++i)
+        if (const double given = params_[value.first + i]; given < 0 && !is_expression(value.first + i)) {
+          say(fmt::format("{}: {:g} is negative: it {}", number_path(d_, value.first + i), given,
+                          damps ? "feeds energy into the motion instead of damping it"
+                                : "pushes away from where it is relaxed instead of back"));
+          break;
+        }
     }
   }
 
@@ -238,6 +320,60 @@ double growth(const LinearProperties& method, Complex z) {
 
 std::vector<std::string> unit_advice(const System& system) { return UnitAdvice(system).all(); }
 
+std::vector<std::string> contact_advice(const System& system, const State& state) {
+  // A body that rests has far less than its weight times the size of the model; more than all it has is a shot.
+  constexpr double kShot = 10;
+  const Model& model = system.model();
+  std::vector<std::string> out;
+  if (std::none_of(model.batches.begin(), model.batches.end(), [](const auto& batch) {
+        return dynamic_cast<const WatchedContacts*>(batch.get()) != nullptr;
+      }))
+    return out;
+  Work work(system);
+  system.residual(state, work, {});
+  Evaluation at;
+  at.frames = model.frames.data();
+  at.nodes = model.bodies().data();
+  at.motions = work.motions.data();
+  at.q = state.q.data();
+  at.v = state.v.data();
+  at.vdot = state.vdot.data();
+  at.numbers = work.numbers->data.data();
+  at.world = {work.numbers->gravity, state.t};
+  at.lambda = state.lambda.data();
+  at.angles = state.angles.data();
+  const Subsystems parts = subsystems(system, work);
+  const double length =
+      parts.length.empty() ? 0 : *std::max_element(parts.length.begin(), parts.length.end());
+  double weight = 0;
+  for (const Entry& body : model.description().entries(Section::Bodies))
+    if (const int mass = body.kind->field("mass"); is_given(body, mass))
+      weight += system.params().get(body.fields[static_cast<std::size_t>(mass)].first) *
+                work.numbers->gravity.norm();
+  const double there = system.energy(state, work).kinetic + weight * length;
+  if (!(there > 0)) return out;
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    const auto* contacts = dynamic_cast<const WatchedContacts*>(model.batches[b].get());
+    if (contacts == nullptr) continue;
+    const Batch& batch = *model.batches[b];
+    const double stored = batch.energy(at).potential;
+    if (!(stored > kShot * there)) continue;
+    for (int e = 0; e < batch.size(); ++e)
+      if (const Approach approach = contacts->approach(at, e); approach.depth > 0)
+        out.push_back(fmt::format(
+            "forces.{}: at the start the contact is {:.3g} deep, with an energy of {:.3g} J that shoots the "
+            "bodies "
+            "apart (weight and motion have {:.3g} J); check the positions, the direction of the normal and "
+            "the limits",
+            model.description()
+                .entries(
+                    Section::Forces)[static_cast<std::size_t>(batch.entries[static_cast<std::size_t>(e)])]
+                .name,
+            approach.depth, stored, there));
+  }
+  return out;
+}
+
 std::optional<FastestMotion> fastest_motion(const System& system, const State& state) {
   constexpr Eigen::Index kMostDirections = 120;
   const Model& model = system.model();
@@ -288,6 +424,21 @@ std::optional<FastestMotion> fastest_motion(const System& system, const State& s
     }
   }
   return out;
+}
+
+std::vector<std::string> work_advice(const System& system, const State& state, bool adaptive, double step) {
+  // Three steps per oscillation, and a dozen.
+  constexpr double kUnresolved = 2, kResolved = 0.5;
+  const std::vector<std::string> sensors = sensors_of_work(system.model());
+  if (sensors.empty() || system.model().tree || adaptive) return {};
+  const std::optional<FastestMotion> fastest = fastest_motion(system, state);
+  if (!fastest || step * std::abs(fastest->s) <= kUnresolved) return {};
+  return {fmt::format(
+      "sensors.{}: work is unreliable where '{}' moves fast: steps of {:.3g} s are {:.3g} times what "
+      "resolves the "
+      "fastest motion (|s| = {:.3g} 1/s); take at most {:.2g} s, adaptive steps, or the change of `energy`",
+      sensors.front(), fastest->mostly, step, step * std::abs(fastest->s) / kResolved, std::abs(fastest->s),
+      kResolved / std::abs(fastest->s))};
 }
 
 StepAdvice step_advice(const System& system, const FastestMotion& fastest, const std::string& integrator,

@@ -15,6 +15,14 @@ namespace liedyn {
 // mechanism has such numbers.
 std::vector<std::string> unit_advice(const System& system);
 
+// Contacts and stops that are compressed at the start by far more than weight and motion explain: a plane the wrong way round, a limit that is already
+// exceeded, a journal outside its bearing.
+std::vector<std::string> contact_advice(const System& system, const State& state);
+
+// Sensors of work where equal steps do not resolve the fastest motion at the start: powers are then taken at states that no motion has passed. None in minimal
+// coordinates, and beyond the size that fastest_motion() has.
+std::vector<std::string> work_advice(const System& system, const State& state, bool adaptive, double step);
+
 // The eigenvalue of largest |s| of the equations linearised about a state, and the body or the first-order state that moves most.
 struct FastestMotion {
   std::complex<double> s;

@@ -8,6 +8,7 @@
 #include "liedyn/analyses/advice.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/options_without_effect.h"
 #include "liedyn/system/redundancy.h"
 
 namespace liedyn {
@@ -54,6 +55,9 @@ std::vector<std::string> model_warnings(const System& system, const State& state
       std::any_of(model.body_types.begin(), model.body_types.end(), is_planar))
     out.push_back(fmt::format(
         "gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it", g.z()));
+  for (std::string& option : options_without_effect(d)) out.push_back(std::move(option));
+  if (model.nodes.empty()) out.emplace_back("the model has no bodies: there is nothing to move");
+  for (std::string& advice : contact_advice(system, state)) out.push_back(std::move(advice));
   return out;
 }
 

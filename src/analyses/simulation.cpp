@@ -8,6 +8,7 @@
 #include <map>
 #include <thread>
 
+#include "liedyn/analyses/advice.h"
 #include "liedyn/analyses/choose_formulation.h"
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
@@ -143,6 +144,8 @@ struct Simulation::Parts {
       work = std::make_unique<Work>(system, options.solver, integrator->form());
     use_threads();
     warnings = model_warnings(system, state);
+    for (std::string& warning : work_advice(system, state, integrator->control().adaptive, options.step))
+      warnings.push_back(std::move(warning));
     for (std::string& warning : integrator->warnings()) warnings.push_back(std::move(warning));
     if (!state.redundant.empty()) warnings.push_back(redundancy_warning(system, state, "motion"));
   }

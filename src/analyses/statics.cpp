@@ -21,6 +21,7 @@
 #include "liedyn/base/largest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/forces/bristles.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/assembly.h"
 #include "liedyn/system/node_components.h"
@@ -110,6 +111,8 @@ class StaticScales {
   // Forces and torques at work at the state: of each equation, and energies of each subsystem.
   void update(const System& system, const State& state, Work& work) {
     constexpr double kShare = 1e-3;  // of the largest in the subsystem: joints and beams pass forces on
+    // Of the largest on the way: where all forces vanish in the end, what is left of them is their round-off.
+    constexpr double kVanished = 1e-3;
     const Model& model = system.model();
     acting_forces(system, state, work, acting_);
     energy_.assign(parts_.length.size(), 0);
@@ -122,6 +125,11 @@ class StaticScales {
     };
     force_.assign(at(model.nv), 0);
     for_each([&](int i, double own, double& all) { all = std::max(all, own * units_[i]); });
+    largest_energy_.resize(energy_.size(), 0);
+    for (std::size_t part = 0; part < energy_.size(); ++part) {
+      largest_energy_[part] = std::max(largest_energy_[part], energy_[part]);
+      energy_[part] = std::max(energy_[part], kVanished * largest_energy_[part]);
+    }
     for_each([&](int i, double own, const double& all) {
       force_[at(i)] = std::max(own, kShare * all / units_[i]);
     });
@@ -135,7 +143,7 @@ class StaticScales {
   VectorXd units_;
   std::vector<int> part_of_;
   std::vector<Acting> acting_;
-  std::vector<double> force_, energy_;
+  std::vector<double> force_, energy_, largest_energy_;
 };
 
 // Columns y = N p that span the motions the constraints allow, with numbers p, and the subsystem of each.
@@ -335,6 +343,7 @@ class Equilibrium {
         section_forces_(system) {}
 
   int iterations = 0;
+  State reached;               // where the last way with states ended that failed
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
 
   // False: no convergence; the state is then as it was.
@@ -371,7 +380,14 @@ class Equilibrium {
     double excess = 0;
   };
 
+  // Nothing rests so many lengths of its subsystem away from where it began.
+  static constexpr double kRunaway = 1e6;
+
   bool has_states() const { return system_->model().first_state() < system_->model().nv; }
+  bool fail(const Place& at_place) {
+    reached = at_place.state;
+    return false;
+  }
 
   // The largest distance from the origin, in lengths of the subsystem, at least 1.
   double extent() const {
@@ -456,6 +472,14 @@ class Equilibrium {
         if (it.row() >= first)
           rate_scales_[at(static_cast<int>(it.row()) - first)] += std::abs(it.value()) * change;
     }
+    // Rates that neither positions nor states change, such as those of bristles: motions by the size of the model in a second.
+    std::vector<double> by_motions(at(states), 0);
+    for (int j = 0; j < first; ++j)
+      for (SparseMatrix::InnerIterator it(l.C, j); it; ++it)
+        if (it.row() >= first)
+          by_motions[at(static_cast<int>(it.row()) - first)] += std::abs(it.value()) * scales_.units()[j];
+    for (int i = 0; i < states; ++i)
+      if (rate_scales_[at(i)] <= 1e-300) rate_scales_[at(i)] += by_motions[at(i)];
   }
   // The size of a state; of one that is zero the change that balances motions of the size of the model.
   double typical(const Linearization& l, const State& state, int i) const {
@@ -611,7 +635,7 @@ class Equilibrium {
   // the same matrix (Deuflhard) or with its own: forces and work are no measure where slender beams have been stretched.
   bool descend(State& state) {
     constexpr int kIterations = 300;
-    constexpr double kRunaway = 1e6, kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
+    constexpr double kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
     Place now = place(state);
     double before = INFINITY;
     const double first_extent = extent();
@@ -711,7 +735,9 @@ class Equilibrium {
     constexpr int kIterations = 100;
     constexpr double kShortest = 1e-5, kSettled = 1e-14, kDependent = 1e-12;
     Place now = place(state);
+    const double first_extent = extent();
     for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
+      if (extent() > kRunaway * first_extent) return fail(now);
       ++iterations;
       const Balance b(now, state_sizes(now));
       Eigen::CompleteOrthogonalDecomposition<MatrixXd> inverse;
@@ -724,7 +750,7 @@ class Equilibrium {
       for (bool accepted = false; !accepted; length /= 2) {
         if (length < kShortest) {
           if (close) break;
-          return false;
+          return fail(now);
         }
         State trial = moved(now.state, length * d);
         if (!project_positions(*system_, trial, nullptr, *work_)) continue;
@@ -749,8 +775,9 @@ class Equilibrium {
     constexpr int kIterations = 400;
     Place now = place(state);
     double mu = first_shift(state);
-    const double most = 1e12 * mu;
+    const double most = 1e12 * mu, first_extent = extent();
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && now.excess > 1 && mu <= most; ++i) {
+      if (extent() > kRunaway * first_extent) return fail(now);
       ++iterations;
       const Balance b(now, state_sizes(now));
       const MatrixXd damped = b.J + mu * (b.row.asDiagonal() * b.inertia * b.column.asDiagonal());
@@ -768,8 +795,8 @@ class Equilibrium {
       mu *= std::clamp(then.excess / now.excess, 0.1, 1.5) * 0.7;
       go_to(std::move(then), now);
     }
+    if (!(evaluate(now.state) <= 1) || extent() > kRunaway * first_extent) return fail(now);
     state = std::move(now.state);
-    if (!(evaluate(state) <= 1)) return false;
     State found = state;
     if (balance(found)) state = std::move(found);  // the last digits
     return true;
@@ -1059,6 +1086,37 @@ std::vector<std::string> states_without_effect(const System& system, const State
   return out;
 }
 
+// Contacts whose bristles are longer than friction allows, by how much; empty if there are none.
+std::string slipping_bristles(const System& system, const State& state) {
+  const Model& model = system.model();
+  const Description& d = model.description();
+  const std::vector<Entry>& states = d.entries(Section::States);
+  std::vector<std::string> out;
+  for (const Entry& force : d.entries(Section::Forces)) {
+    const int count = bristle_states(force);
+    if (count == 0 || state.v.empty()) continue;
+    const double presliding = system.params().get(force.fields[at(force.kind->field("presliding"))].first);
+    const std::string first = bristle_name(force.name, 0);
+    const auto found =
+        std::find_if(states.begin(), states.end(), [&](const Entry& entry) { return entry.name == first; });
+    double longest = 0;
+    for (int i = 0; i < count; i += kBristleStates) {
+      double square = 0;
+      for (int k = 0; k < kBristleStates; ++k) {
+        const int frame = model.state_frames[at(static_cast<int>(found - states.begin()) + i + k)];
+        const double z = state.v[at(model.nodes[at(model.frames[at(frame)].node)].v)];
+        square += z * z;
+      }
+      longest = std::max(longest, std::sqrt(square) / presliding);
+    }
+    if (longest > 1)
+      out.push_back(fmt::format(
+          "the bristles of 'forces.{}' would have to deflect by {:.3g} times `presliding`, where they slip",
+          force.name, longest));
+  }
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
 // A state a little away from `state` along the motion y, on the constraints; empty if there is none.
 std::optional<State> pushed(const System& system, const State& state, const Linearization& l,
                             const VectorXd& y, double by, Work& work) {
@@ -1170,7 +1228,9 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
       out.failure = fmt::format(
           "no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it", next,
           system.unknown_name(worst), raised_work.r[at(worst)]);
-      if (model.first_state() < model.nv) {
+      if (const std::string slips = slipping_bristles(raised, equilibrium.reached); !slips.empty()) {
+        out.failure += fmt::format("; friction does not hold: {}", slips);
+      } else if (model.first_state() < model.nv) {
         Work other(raised, "klu");
         const std::vector<std::string> names = stubborn_states(raised, state, other);
         if (!names.empty())

@@ -29,7 +29,7 @@ class ExpressionParser {
 
   Expression parse() {
     comparison();
-    if (!at_end()) fail(fmt::format("expected an operator or the end, found {}", found()));
+    if (!at_end()) fail_after("an operator or the end");
     Expression expression;
     code_.shrink_to_fit();
     expression.instructions_ = std::move(code_);
@@ -76,6 +76,25 @@ class ExpressionParser {
     throw ExpressionError(position, message, hint);
   }
   [[noreturn]] void fail(const std::string& message) const { fail_at(position_, message); }
+  // Something stands directly behind a value: a unit, a factor or decimals, as other programs and languages write them.
+  [[noreturn]] void fail_after(std::string_view expected) {
+    const char c = peek();
+    std::size_t end = position_;
+    while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+    const std::string word(text_.substr(position_, end - position_));
+    const bool digit_before = position_ > 0 && is_digit(text_[position_ - 1]);
+    std::string hint;
+    if (is_letter(c) && (word == "deg" || variables_.find(word) >= 0 || is_function(word)))
+      hint = fmt::format("a product is written with *: ...*{}", excerpt(word, 20));
+    else if (is_letter(c))
+      hint =
+          "numbers are in SI units (m, kg, s, rad) and have no unit behind them; a product is written with *";
+    else if (c == ',' && digit_before && position_ + 1 < text_.size() && is_digit(text_[position_ + 1]))
+      hint = "decimals are written with a point: 1.5";
+    else if (c == '(')
+      hint = "a product is written with *: ...*(...)";
+    fail_at(position_, fmt::format("expected {}, found {}", expected, found()), hint);
+  }
 
   void skip_spaces() {
     while (position_ < text_.size() && is_space(text_[position_])) ++position_;
@@ -188,7 +207,7 @@ class ExpressionParser {
     if (take('(')) {
       const Nesting nesting(*this);
       comparison();
-      if (!take(')')) fail(fmt::format("expected ')', found {}", found()));
+      if (!take(')')) fail_after("')'");
       return;
     }
     fail(fmt::format("expected a number, a name or '(', found {}", found()));
@@ -258,7 +277,7 @@ class ExpressionParser {
         ++given;
       } while (take(','));
     }
-    if (!take(')')) fail(fmt::format("expected ',' or ')', found {}", found()));
+    if (!take(')')) fail_after("',' or ')'");
     if (known->arguments >= 0 ? given != known->arguments : given < -known->arguments)
       fail_at(begin,
               fmt::format("{} takes {}{} argument{}, got {}", word, known->arguments < 0 ? "at least " : "",

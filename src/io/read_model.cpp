@@ -136,7 +136,8 @@ class ModelReader {
     if (const auto misspelt = misspelt_.find(key); misspelt != misspelt_.end()) return misspelt->second;
     const JsonValue value = root_.find(key);
     if (!value || value.is(JsonType::Object)) return value;
-    expected(std::string(key), "an object", value);
+    expected(std::string(key), "an object", value,
+             value.is(JsonType::Array) ? "each entry has its name as key: {\"NAME\": {...}, ...}" : "");
     return {};
   }
 
@@ -272,10 +273,17 @@ class ModelReader {
       for (const std::string& name : builder_->description().parameter_names) suggestion.consider(name);
       if (generator != nullptr)
         for (const Field& field : generator->arguments) suggestion.consider(field.name);
+      // The path of a number of an entry that has this key.
+      std::string meant = suggestion.name();
+      for (const Section section : kSections)
+        for (const Entry& entry : builder_->description().entries(section))
+          if (const int field = entry.kind->field(a.path);
+              meant.empty() && field >= 0 && entry.fields[static_cast<std::size_t>(field)].first >= 0)
+            meant = fmt::format("{}.{}.{}", section_name(section), entry.name, a.path);
       finding(excerpt(a.path),
               generator != nullptr ? "the model has no parameter or argument of this name"
                                    : "the model has no parameter of this name",
-              did_you_mean(suggestion.name()), 0);
+              did_you_mean(meant), 0);
     }
   }
 

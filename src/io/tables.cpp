@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,6 +49,7 @@ std::vector<std::vector<double>> rows_of(const std::string& text, std::string_vi
     std::string_view rest = std::string_view(text).substr(start, end - start);
     start = end + 1;
     std::vector<double> row;
+    std::string_view wrong;  // the first cell that is no number
     bool is_number = true, first_is_empty = false;
     while (true) {
       const std::size_t begin = rest.find_first_not_of(" \t\r");
@@ -62,8 +64,8 @@ std::vector<std::vector<double>> rows_of(const std::string& text, std::string_vi
         first_is_empty = true, row.push_back(0);  // the corner of a table over two variables, or a heading
       else if (good)
         row.push_back(value);
-      else
-        is_number = false;
+      else if (std::exchange(is_number, false))
+        wrong = cell;
       rest.remove_prefix(stop);
       const std::size_t next = rest.find_first_not_of(" \t\r");
       rest.remove_prefix(next == std::string_view::npos ? rest.size() : next);
@@ -72,7 +74,9 @@ std::vector<std::vector<double>> rows_of(const std::string& text, std::string_vi
     if (row.empty() && is_number) continue;
     const bool heading = !is_number || (first_is_empty && row.size() <= 2);
     if (heading && rows.empty()) continue;
-    if (heading) throw TableError(fmt::format("'{}', line {}: expected numbers", excerpt(file), line + 1));
+    if (heading)
+      throw TableError(fmt::format("'{}', line {}: expected numbers, got {}", excerpt(file), line + 1,
+                                   wrong.empty() ? "an empty cell" : fmt::format("'{}'", excerpt(wrong))));
     if (!rows.empty() && row.size() != rows.front().size())
       throw TableError(fmt::format("'{}', line {}: expected {} numbers, got {}", excerpt(file), line + 1,
                                    rows.front().size(), row.size()));
@@ -292,12 +296,22 @@ Tables::Motion Tables::motion(JsonValue object) {
 }
 
 void Tables::add(std::string_view name, JsonValue table) {
+  try {
+    read(name, table);
+  } catch (const TableError&) {
+    failed_.emplace(name);
+    throw;
+  }
+}
+
+void Tables::read(std::string_view name, JsonValue table) {
   if (!is_table_name(name))
     throw TableError("expected a name of letters, digits and underscores that does not begin with a digit");
   if (is_expression_function(name))
     throw TableError(fmt::format("'{}' is a function of expressions", name), "choose another name");
   if (!table.is(JsonType::Object))
-    throw TableError(fmt::format("expected an object, got {}", table.describe()));
+    throw TableError(fmt::format("expected an object, got {}", table.describe()),
+                     "for example {\"points\": [[0, 0], [1, 2]]} or {\"file\": \"road.csv\"}");
   if (table.find("waypoints")) {
     Motion motion = Tables::motion(table);
     std::string& names = motions_[std::string(name)];
@@ -324,7 +338,10 @@ void Tables::add(std::string_view name, JsonValue table) {
   } else {
     check_keys(table, {"points", "file", "x", "y", "values", "interpolation", "waypoints", "speed",
                        "acceleration", "start"});
-    throw TableError("expected \"points\", \"file\", \"waypoints\" or \"x\", \"y\" and \"values\"");
+    throw TableError("expected \"points\", \"file\", \"waypoints\" or \"x\", \"y\" and \"values\"",
+                     table.find("x") && table.find("y")
+                         ? "a curve is written point by point: \"points\": [[x1, y1], [x2, y2]]"
+                         : "");
   }
   // The points are checked here, once, instead of in every expression.
   try {
@@ -359,6 +376,14 @@ std::string Tables::written_out(std::string_view text) const {
       continue;
     }
     const std::size_t dot = word.rfind('.');
+    if (failed_.contains(word.substr(0, dot)) && !variables_.contains(word)) {
+      int arguments = 0;
+      const bool called = open != std::string_view::npos && text[open] == '(';
+      const std::size_t close = called ? closing(text, open, arguments) : end - 1;
+      out += '1';
+      i = close == std::string_view::npos ? text.size() : close + 1;
+      continue;
+    }
     if (const auto of = motions_.find(word.substr(0, dot)); of != motions_.end() && table == tables_.end())
       throw TableError(fmt::format("the trajectory '{}' has no '{}'", of->first, excerpt(word)),
                        of->second.empty() ? fmt::format("write {0}(t) or {0}.end", of->first)

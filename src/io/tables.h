@@ -41,7 +41,7 @@ class Tables {
 
   // A name that expressions may use without arguments, even if a table has the same.
   void add_variable(std::string_view name) { variables_.emplace(name); }
-  // Throws TableError.
+  // Throws TableError. Expressions that use the table are then written out with a number in its place: they are no errors of their own.
   void add(std::string_view name, JsonValue table);
   // The text with calls of tables written out. Throws TableError.
   std::string written_out(std::string_view text) const;
@@ -65,12 +65,15 @@ class Tables {
   };
   static Motion motion(JsonValue trajectory);
 
+  void read(std::string_view name, JsonValue table);
+
   std::string model_file_;
   std::map<std::string, Table, std::less<>> tables_;
   std::map<std::string, std::string, std::less<>> constants_;  // "move.end"
   std::map<std::string, std::string, std::less<>>
       motions_;  // trajectories of several coordinates: their names
   std::set<std::string, std::less<>> variables_;
+  std::set<std::string, std::less<>> failed_;
 };
 
 }  // namespace liedyn

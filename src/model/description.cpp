@@ -198,10 +198,21 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
     const auto types =
         kinds(section) | std::views::transform([](const Kind& k) -> std::string_view { return k.type; });
     const std::string expected = fmt::format("{}", fmt::join(types, ", "));
+    // What other programs call it.
+    constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+        {"hinge", "revolute"},         {"pin", "revolute"},         {"rotational", "revolute"},
+        {"continuous", "revolute"},    {"slider", "prismatic"},     {"translational", "prismatic"},
+        {"slide", "prismatic"},        {"ball", "spherical"},       {"weld", "fixed"},
+        {"motor", "joint_actuator"},   {"spring", "spring_damper"}, {"damper", "spring_damper"},
+        {"particle", "point"},         {"mass", "point"},           {"body", "rigid"},
+        {"reaction", "reaction_force"}};
+    std::string meant = nearest(type, types);
+    for (const auto& [other, ours] : kElsewhere)
+      if (type == other && find_kind(section, ours) != nullptr) meant = ours;
     finding(entry_path(section, name) + ".type",
             type.empty() ? fmt::format("missing, expected one of {}", expected)
                          : fmt::format("expected one of {}, got '{}'", expected, excerpt(type)),
-            did_you_mean(type, types), line);
+            did_you_mean(meant), line);
     if (failed_names_.size() < kMaxFindings) failed_names_.push_back(std::move(name));
     return false;
   }

@@ -143,6 +143,12 @@ void DescriptionBuilder::resolve(std::size_t index, const Field& kind_field, std
       for (const Entry& candidate : description_.entries(Section::Joints))
         suggestion.consider(candidate.name);
     hint = did_you_mean(suggestion.name());
+    // What other programs call the inertial frame.
+    constexpr std::string_view kInertial[] = {"world",  "inertial", "fixed", "base",
+                                              "origin", "frame",    "earth"};
+    if (target == Section::Bodies && hint.empty() &&
+        std::find(std::begin(kInertial), std::end(kInertial), word) != std::end(kInertial))
+      hint = "the inertial frame is called 'ground'";
     for (const Section other :
          {Section::Bodies, Section::Joints, Section::Forces, Section::States, Section::Sensors})
       if (other != target && names_[static_cast<std::size_t>(other)]->contains(word))

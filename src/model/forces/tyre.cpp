@@ -68,6 +68,16 @@ void Tyre::check(const Inputs<double>& in, std::string& message, std::string& hi
   check_direction(in, kPlaneNormal, "normal", message, hint);
   if (message.empty()) check_direction(in, kWheelAxis, "axis", message, hint);
   if (message.empty()) check_normal(in, kStiffness, message, hint);
+  if (!message.empty()) return;
+  const Vec3 normal = in.frame(0).R * in.direction_in_body(kPlaneNormal, 0).normalized(),
+             axis = in.frame(1).R * in.direction_in_body(kWheelAxis, 1).normalized();
+  constexpr double kLeast = 1e-3;  // sine of the angle between them
+  if (normal.cross(axis).norm() < kLeast) {
+    message = fmt::format(
+        "axis: the wheel lies flat: its axis [{:.4g}, {:.4g}, {:.4g}] is along the normal of the road",
+        axis.x(), axis.y(), axis.z());
+    hint = "expected the axis about which the wheel turns, along the road";
+  }
 }
 
 void Tyre::partials(const World<double>&, const Motions& f, const double* p, ForcePartials<2>& d) {

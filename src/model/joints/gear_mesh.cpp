@@ -11,6 +11,8 @@ namespace {
 enum Fields { kJoints, kAt, kNormal, kPressureAngle, kHelixAngle, kFlanks };
 
 constexpr double kParallel = 1e-9;  // sine of an angle below which directions count as parallel
+constexpr double kOffLine =
+    1e-3;  // likewise of the arms of parallel wheels: places are typed with some digits
 
 // One of the two, in inertial axes in the initial configuration.
 template <class S>
@@ -145,6 +147,17 @@ void GearMesh::check(const Inputs<double>& in, std::string& message, std::string
       hint = "expected the pitch point, at a distance from both axes: the pitch radii";
       return;
     }
+  // Wheels with parallel axes roll on each other on the line that connects the axes.
+  if (w[0].turns && w[1].turns && w[0].a.cross(w[1].a).norm() < kParallel &&
+      w[0].t.cross(w[1].t).norm() > kOffLine) {
+    message = fmt::format(
+        "at: expected a point on the line that connects the two axes, got one whose arms from them are "
+        "{:.4g} m and {:.4g} m long "
+        "at an angle of {:.4g} rad",
+        w[0].arm.norm(), w[1].arm.norm(), std::asin(std::min(1.0, w[0].t.cross(w[1].t).norm())));
+    hint = "the distances of `at` from the axes are the pitch radii: both circles touch there";
+    return;
+  }
   const bool both = in.choice(kFlanks) == 1;
   if ((both || !in.stored(kNormal)) && w[0].t.cross(w[1].t).norm() <= kParallel) {
     // The normal of the pitch surfaces is needed.
