@@ -119,13 +119,13 @@ class Robot:
         """
         check(frame=(frame, STRING), at=(at, VECTOR))
         shape, (qs,) = self._states(q=(q, self.nq))
-        return self._robot.frame_pose(frame, np.asarray(at, float), qs).reshape((*shape, 4, 4))
+        return self._robot.frame_pose(frame, [float(x) for x in at], qs).reshape((*shape, 4, 4))
 
     def frame_jacobian(self, frame: str, q: Any, *, at: Sequence[float] = (0, 0, 0)) -> np.ndarray:
         """Velocity and angular velocity of a frame per velocity, inertial axes: of shape (..., 6, nv)."""
         check(frame=(frame, STRING), at=(at, VECTOR))
         shape, (qs,) = self._states(q=(q, self.nq))
-        return self._robot.frame_jacobian(frame, np.asarray(at, float), qs).reshape((*shape, 6, self.nv))
+        return self._robot.frame_jacobian(frame, [float(x) for x in at], qs).reshape((*shape, 6, self.nv))
 
     def center_of_mass(self, q: Any) -> np.ndarray:
         """Of all bodies that move, inertial axes: of shape (..., 3)."""
@@ -168,13 +168,13 @@ class Robot:
             array = self._numbers(target, f"targets.{frame}")
             if array.shape not in ((3,), (4, 4)):
                 raise _wrong(f"targets.{frame}", "expected three numbers or a 4x4 matrix", target)
-            point = np.asarray(points.pop(frame, (0, 0, 0)), float)
+            point = [float(x) for x in points.pop(frame, (0, 0, 0))]
             if array.shape == (3,):
-                wanted.append((frame, point, array, None))
+                wanted.append((frame, point, array.tolist(), None))
                 continue
             if np.abs(array[:3, :3] @ array[:3, :3].T - np.eye(3)).max() > 1e-6 or np.linalg.det(array[:3, :3]) < 0:
                 raise _wrong(f"targets.{frame}", "expected a rotation in the first three rows and columns", target)
-            wanted.append((frame, point, array[:3, 3].copy(), array[:3, :3].copy()))
+            wanted.append((frame, point, array[:3, 3].tolist(), array[:3, :3].ravel().tolist()))
         if points:
             raise _wrong(f"at.{next(iter(points))}", "there is no target for this frame", None)
         first = self.q0 if start is None else self._numbers(start, "start")

@@ -2,10 +2,10 @@
 #include "bind.h"
 #include "liedyn/analyses/robot.h"
 
+#include <array>
 #include <optional>
 #include <tuple>
 
-#include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -13,6 +13,10 @@ namespace liedyn::python {
 namespace {
 
 using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using Point = std::array<double, 3>;
+using Rotation = std::array<double, 9>;  // row by row
+
+Vec3 vector(const Point& x) { return {x[0], x[1], x[2]}; }
 
 // Calls evaluate(state, row of the result) for each of `count` states, without the lock of the interpreter.
 template <class Evaluate>
@@ -27,13 +31,15 @@ Array for_each_state(py::ssize_t count, std::vector<py::ssize_t> shape, const Ev
   return out;
 }
 
-Robot::Target target_of(const Robot& robot, const std::string& frame, const Vec3& at, const Vec3& position,
-                        const std::optional<Mat3>& rotation) {
+Robot::Target target_of(const Robot& robot, const std::string& frame, const Point& at, const Point& position,
+                        const std::optional<Rotation>& rotation) {
   Robot::Target out;
-  out.frame = robot.frame(frame, at);
-  out.position = position;
+  out.frame = robot.frame(frame, vector(at));
+  out.position = vector(position);
   out.turns = rotation.has_value();
-  if (rotation) out.rotation = *rotation;
+  if (rotation)
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c) out.rotation(r, c) = (*rotation)[static_cast<std::size_t>(3 * r + c)];
   return out;
 }
 
@@ -91,8 +97,8 @@ void bind_robot(py::module_& m) {
                                    [&](py::ssize_t i, double* out) { r.gravity(qs + i * r.nq(), out); });
            })
       .def("frame_pose",
-           [](Robot& r, const std::string& name, const Vec3& at, const Array& q) {
-             const Robot::Frame frame = r.frame(name, at);
+           [](Robot& r, const std::string& name, const Point& at, const Array& q) {
+             const Robot::Frame frame = r.frame(name, vector(at));
              const double* qs = q.data();
              return for_each_state(q.shape(0), {4, 4}, [&](py::ssize_t i, double* out) {
                const Pose<double> pose = r.frame_pose(frame, qs + i * r.nq());
@@ -101,8 +107,8 @@ void bind_robot(py::module_& m) {
              });
            })
       .def("frame_jacobian",
-           [](Robot& r, const std::string& name, const Vec3& at, const Array& q) {
-             const Robot::Frame frame = r.frame(name, at);
+           [](Robot& r, const std::string& name, const Point& at, const Array& q) {
+             const Robot::Frame frame = r.frame(name, vector(at));
              const double* qs = q.data();
              return for_each_state(q.shape(0), {6, r.nv()}, [&](py::ssize_t i, double* out) {
                r.frame_jacobian(frame, qs + i * r.nq(), out);
@@ -124,7 +130,8 @@ void bind_robot(py::module_& m) {
              });
            })
       .def("inverse_kinematics",
-           [](Robot& r, const std::vector<std::tuple<std::string, Vec3, Vec3, std::optional<Mat3>>>& wanted,
+           [](Robot& r,
+              const std::vector<std::tuple<std::string, Point, Point, std::optional<Rotation>>>& wanted,
               const std::vector<double>& start, const std::vector<double>& lower,
               const std::vector<double>& upper, double tolerance, int iterations, int attempts) {
              std::vector<Robot::Target> targets;

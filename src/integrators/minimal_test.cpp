@@ -117,5 +117,26 @@ TEST(Minimal, HigherOrdersAreReached) {
   }
 }
 
+// Their accelerations come from the recursion over the links.
+TEST(Minimal, ExplicitMethodsReachTheirOrdersAndKeepTheEnergy) {
+  const System system = make_system(chain_of_ten(), "minimal");
+  const std::vector<double> exact = WholeRun(system, "dopri5", 0.25, 5e-4).sensors;
+  for (const auto& [integrator, order] : {std::pair<const char*, double>{"rk44", 4}, {"dopri5", 5}}) {
+    std::vector<double> errors;
+    for (const double h : {1e-2, 5e-3})
+      errors.push_back(relative_difference(as_vector(WholeRun(system, integrator, 0.25, h).sensors).head(3),
+                                           as_vector(exact).head(3)));
+    expect_between(order_of(errors), order - 0.4, order + 1.2, fmt::format("{}: order", integrator));
+  }
+  double most = 0, scale = 0;
+  const WholeRun run(system, "dopri5", 0.5, 1e-3, [&](const State& now, Work& work) {
+    const Energy energy = system.energy(now, work);
+    most =
+        std::max(most, std::abs(energy.kinetic + energy.potential));  // it starts at rest in the plane z = 0
+    scale = std::max(scale, energy.kinetic);
+  });
+  expect_at_most(most / scale, 1e-10, "largest drift of the energy relative to the kinetic energy");
+}
+
 }  // namespace
 }  // namespace liedyn
