@@ -55,7 +55,7 @@ inline constexpr double kIterationsWithNew = 1;
 // saves; in a tree this is little beside the matrix.
 inline constexpr double kWorthKeeping = 1;
 inline constexpr double kWorthKeepingIfPredicted = 2.5;
-// Solves with new matrices after a kept matrix failed at once: doubled from failure to failure.
+// Solves that begin with a new matrix after a kept one failed at once: doubled from failure to failure.
 inline constexpr int kShortestPause = 2;
 inline constexpr int kLongestPause = 64;
 // Iterations of a solve before there has been one.
