@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,9 @@
 #include "liedyn/io/expand/shapes.h"
 
+#include <unistd.h>
+
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -68,11 +71,11 @@ void expect_equal(const Body& a, const Body& b, double tolerance = 1e-13) {
 
 // ---- independent: integrals over sections z = const, by Gauss quadrature on pieces
 
-struct Section {
+struct Slice {
   double area, xx, yy;  // area and second moments of the section about the z axis
 };
 Body by_sections(double density, const std::vector<double>& pieces,
-                 const std::function<Section(double)>& section) {
+                 const std::function<Slice(double)>& section) {
   constexpr double x[] = {-0.9061798459386640, -0.5384693101056831, 0, 0.5384693101056831,
                           0.9061798459386640};
   constexpr double w[] = {0.2369268850561891, 0.4786286704993665, 0.5688888888888889, 0.4786286704993665,
@@ -81,7 +84,7 @@ Body by_sections(double density, const std::vector<double>& pieces,
   for (std::size_t p = 0; p + 1 < pieces.size(); ++p)
     for (int i = 0; i < 5; ++i) {
       const double h = (pieces[p + 1] - pieces[p]) / 2, z = pieces[p] + h * (1 + x[i]);
-      const Section s = section(z);
+      const Slice s = section(z);
       const double dz = density * w[i] * h;
       m += s.area * dz, mz += z * s.area * dz, mzz += z * z * s.area * dz, mxx += s.xx * dz, myy += s.yy * dz;
     }
@@ -92,7 +95,7 @@ Body by_sections(double density, const std::vector<double>& pieces,
   out.inertia.diagonal() << myy + mzz, mxx + mzz, mxx + myy;
   return out;
 }
-Section disc(double r) {
+Slice disc(double r) {
   const double second = std::numbers::pi * r * r * r * r / 4;
   return {std::numbers::pi * r * r, second, second};
 }
@@ -103,7 +106,7 @@ TEST(Shapes, HaveTheInertiaOfTheirSections) {
   };
   expect_equal(body_of(common(R"("type": "box", "size": [0.2, 0.3, 0.5])")),
                by_sections(700, {-0.25, 0.25}, [](double) {
-                 return Section{0.06, 0.2 * 0.2 * 0.2 * 0.3 / 12, 0.3 * 0.3 * 0.3 * 0.2 / 12};
+                 return Slice{0.06, 0.2 * 0.2 * 0.2 * 0.3 / 12, 0.3 * 0.3 * 0.3 * 0.2 / 12};
                }));
   expect_equal(body_of(common(R"("type": "sphere", "radius": 0.3)")),
                by_sections(700, {-0.3, 0, 0.3}, [](double z) { return disc(std::sqrt(0.09 - z * z)); }));
@@ -118,14 +121,14 @@ TEST(Shapes, HaveTheInertiaOfTheirSections) {
                by_sections(700, {-0.4, 0.4}, [](double z) { return disc(0.3 * (0.4 - z) / 0.8); }));
   expect_equal(body_of(common(R"("type": "tube", "radius": 0.3, "inner": 0.2, "length": 0.8)")),
                by_sections(700, {-0.4, 0.4}, [](double) {
-                 const Section a = disc(0.3), b = disc(0.2);
-                 return Section{a.area - b.area, a.xx - b.xx, a.yy - b.yy};
+                 const Slice a = disc(0.3), b = disc(0.2);
+                 return Slice{a.area - b.area, a.xx - b.xx, a.yy - b.yy};
                }));
   expect_equal(body_of(common(R"("type": "ellipsoid", "radii": [0.1, 0.2, 0.4])")),
                by_sections(700, {-0.4, 0.4}, [](double z) {
                  const double f = std::sqrt(1 - z * z / 0.16), a = 0.1 * f, b = 0.2 * f;
-                 return Section{std::numbers::pi * a * b, std::numbers::pi * a * a * a * b / 4,
-                                std::numbers::pi * a * b * b * b / 4};
+                 return Slice{std::numbers::pi * a * b, std::numbers::pi * a * a * a * b / 4,
+                              std::numbers::pi * a * b * b * b / 4};
                }));
 }
 

@@ -1,5 +1,7 @@
 #include "liedyn/io/expand/sub_models.h"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <filesystem>
 #include <fstream>
