@@ -392,7 +392,7 @@ export class App {
     const sheet = phone && (open('left') || open('right'));
     this.stage.setInsets({
       left: !phone && open('left') ? 268 : 0,
-      right: !phone && open('right') ? 372 : 0,
+      right: phone ? 0 : open('right') ? 416 : 56,
       top: 48,
       bottom: sheet ? 0.46 * window.innerHeight + 64 : 76,
     });

@@ -19,7 +19,7 @@ export class Stage {
   dirty = true;
   private insets = { left: 0, right: 0, top: 0, bottom: 0 };
   private readonly sun = new DirectionalLight(0xffffff, 2);
-  private readonly fill = new HemisphereLight(0xffffff, 0x8c8478, 0.8);
+  private readonly fill = new HemisphereLight(0xffffff, 0xa8a29a, 0.8);
   private readonly grid: Mesh<PlaneGeometry, ShaderMaterial>;
   private readonly ground: Mesh<PlaneGeometry, ShadowMaterial>;
   private center = new Vector3();
@@ -75,7 +75,7 @@ export class Stage {
     const theme = THEMES[name];
     this.scene.background = gradientTexture(theme.sky, theme.horizon);
     this.sun.intensity = theme.light;
-    this.fill.intensity = (this.scene.environment ? 1.1 : 2.2) * theme.ambient;
+    this.fill.intensity = (this.scene.environment ? 0.9 : 2.8) * theme.ambient;
     this.scene.environmentIntensity = 0.75 * theme.ambient;
     this.ground.material.opacity = theme.shadow;
     this.grid.material.uniforms.color.value.set(theme.line);
@@ -105,6 +105,7 @@ export class Stage {
       mesh.scale.setScalar(40 * this.radius);
     }
     this.scene.environmentRotation.setFromQuaternion(toGround);
+    this.fill.position.copy(this.up);
     this.grid.position.addScaledVector(this.up, -0.002 * this.radius);
     this.gridStep = 10 ** Math.floor(Math.log10(this.radius));
     const uniforms = this.grid.material.uniforms;

@@ -37,7 +37,7 @@ export class SceneView {
     const look = ghost ? { transparent: true, opacity: 0.42, depthWrite: false } : {};
     const material = new MeshStandardMaterial({ roughness: 0.5, metalness: 0.08, ...look });
     this.bodies = new Instances(material, !ghost);
-    this.symbols = new Instances(new MeshStandardMaterial({ roughness: 0.32, metalness: 0.45, ...look }), !ghost);
+    this.symbols = new Instances(new MeshStandardMaterial({ roughness: 0.35, metalness: 0.2, ...look }), !ghost);
     const tint = (color: Color) => (ghost ? color.clone().lerp(GHOST, 0.75) : color.clone());
     let next = 0;
     this.colors = scene.bodies.map((body) => tint(body.kind === 'ground' ? GROUND : bodyColor(next++)));
