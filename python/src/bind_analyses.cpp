@@ -159,9 +159,9 @@ void bind_analyses(py::module_& m) {
       });
 
   bind_convergence(m);
+  py::class_<Scene>(m, "Scene").def(py::init<long>()).def_readonly("json", &Scene::json);
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false,
         py::arg("vtk") = "", py::arg("stopped") = py::none(), py::arg("scene") = nullptr);
-  py::class_<Scene>(m, "Scene").def(py::init<long>()).def_readonly("json", &Scene::json);
 }
 
 }  // namespace liedyn::python
