@@ -29,6 +29,7 @@ export async function open(browser, name, scenes, { query = '?play=0', ...option
 
 export async function openUrl(browser, url, { width = 900, height = 520, dark = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
+  context.setDefaultTimeout(120000); // software rendering on a busy machine is slow
   const tab = await context.newPage();
   const errors = [];
   tab.on('console', (message) => {
