@@ -159,14 +159,14 @@ def test_surfaces_are_those_of_vtk_files(tmp_path, formulation):
 
 
 def test_modes_are_those_of_vtk_files(tmp_path):
-    """A chain that hangs: the displacement of a link in the scene is that of its point in the VTK file, up to the scale of a mode."""
+    """A cantilever: the displacement of a node in the scene is that of its point in the VTK file, up to the scale of a mode."""
     page, shapes = tmp_path / "modes.html", tmp_path / "shapes"
-    liedyn("modes", "chain", "--set", "links=5", "--at", "static", "--count", 4, "--html", page, "--vtk", shapes)
+    liedyn("modes", "princeton_beam", "--at", "static", "--count", 4, "--html", page, "--vtk", shapes)
     (scene,) = scenes_of(page)
     assert scene["kind"] == "modes" and len(scene["mode_list"]) == 4
     for i, mode in enumerate(scene["mode_list"]):
         moved = unpacked(mode["displacement"])[:, :3, 0]
-        points = read_vtk(shapes / f"chain_mode{i + 1:04}.vtu")["shape"]
+        points = read_vtk(shapes / f"princeton_beam_mode{i + 1:04}.vtu")["shape"]
         scale = np.linalg.norm(points) / np.linalg.norm(moved)
         np.testing.assert_allclose(scale * moved, points, atol=1e-4 * np.abs(points).max())
         assert np.abs(moved).max() <= 1 + 1e-6
