@@ -1,0 +1,288 @@
+// Events against closed forms: when they happen, what they do, and that a run in pieces is the same run.
+#include "liedyn/analyses/events.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numbers>
+
+#include "liedyn/analyses/converge.h"
+#include "liedyn/analyses/sensitivity.h"
+#include "liedyn/analyses/simulation.h"
+#include "liedyn/system/testing.h"
+
+namespace liedyn {
+namespace {
+
+constexpr double kGravity = 9.81;
+
+Simulation started(const System& system, const std::string& integrator, double step, double end = 100) {
+  SimulateOptions options;
+  options.integrator = integrator;
+  options.end = end;
+  options.step = step;
+  return Simulation(system, options);
+}
+
+// A ball that falls from the height 1 and keeps a part of its speed.
+System ball(double restitution, const std::string& kind = "rigid", const std::string& formulation = "r3so3") {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.parameter("e", restitution);
+  builder.body("ball", kind).set("mass", {2}).set("position", {0, 0, 1});
+  if (kind == "rigid") builder.set("inertia", {1, 2, 3}).set("velocity", {0.3, 0, 0});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("speed", "velocity").set("of", "ball");
+  builder.sensor("bounce", "event").set("when", "place[2]").set("direction", "falling");
+  builder.set("set", "sensors.speed[2] = -e*speed[2]");
+  return make_system(builder.finish(), formulation);
+}
+
+// Between two bounces the exact motion is a parabola, on which every method is exact: the times are those of the closed form.
+TEST(Events, BouncesAreThoseOfTheClosedForm) {
+  constexpr double e = 0.97;
+  for (const ListedIntegrator& listed : integrators()) {
+    Simulation simulation = started(ball(e), listed.name, 0.01);
+    simulation.advance_to(15);
+    const std::vector<Occurrence> found = simulation.events();
+    double speed = std::sqrt(2 * kGravity), t = speed / kGravity, worst = 0;
+    ASSERT_GE(found.size(), 20U) << listed.name;
+    for (const Occurrence& one : found) {
+      worst = std::max(worst, std::abs(one.t - t));
+      speed *= e;
+      t += 2 * speed / kGravity;
+    }
+    EXPECT_GT(t, 15 - 1e-9) << listed.name;  // none is missing
+    // The single-step methods ss2, ss3, ss4 begin with an error of their own.
+    EXPECT_LT(worst, listed.name.starts_with("ss") ? 1e-3 : 1e-8) << listed.name;
+  }
+}
+
+// An oscillator that hits a wall where it is fastest: the impacts are half a period apart, whatever speed they leave. The errors of the times keep the order of the method.
+TEST(Events, KeepTheOrderOfTheMethodThroughAHundredOfThem) {
+  constexpr double kOmega = 2 * std::numbers::pi;
+  ModelBuilder builder({0, 0, 0});
+  builder.body("mass", "point").set("mass", {1}).set("position", {1, 0, 0});
+  builder.sensor("place", "position").set("of", "mass");
+  builder.sensor("speed", "velocity").set("of", "mass");
+  builder.sensor("hit", "event").set("when", "place[0]").set("direction", "falling");
+  builder.set("set", "sensors.speed[0] = -0.98*speed[0]");
+  builder.force("spring", "force").set("on", "mass").set("force", {"-(2*pi)^2*place[0]", 0, 0});
+  const System system = make_system(builder.finish());
+  const std::vector<std::pair<std::string, double>> methods = {
+      {"generalized-alpha", 2}, {"lms2", 2}, {"rk44", 4}, {"dopri5", 5}};
+  for (const auto& [method, order] : methods) {
+    std::vector<double> errors;
+    for (const double h : {0.04, 0.02, 0.01}) {
+      Simulation simulation = started(system, method, order > 2 ? h : h / 4);
+      simulation.advance_to(50);
+      const std::vector<Occurrence> found = simulation.events();
+      ASSERT_EQ(found.size(), 100U) << method;
+      errors.push_back(std::abs(found.back().t - (0.5 + 99) * std::numbers::pi / kOmega));
+    }
+    fmt::print("  {:<20} {:.2e} {:.2e} {:.2e}\n", method, errors[0], errors[1], errors[2]);
+    EXPECT_GT(std::log2(errors[1] / errors[2]), order - 0.3) << method;
+  }
+}
+
+// A rod that swings against a stop: by the impulse the joint holds, in every formulation.
+TEST(Events, AnImpulseSatisfiesTheConstraints) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.body("rod", "rigid").set("mass", {2}).set("inertia", {0.2, 0.2, 0.01}).set("position", {0.5, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "rod")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.sensor("angle", "joint_angle").set("of", "hinge");
+  builder.sensor("rate", "joint_angle_rate").set("of", "hinge");
+  builder.sensor("speed", "velocity").set("of", "rod");
+  builder.sensor("stop", "event")
+      .set("when", "angle - 1")
+      .set("set", "sensors.rate = -0.5*rate")
+      .set("action", "stop");
+  for (const std::string& formulation : formulations()) {
+    if (formulation == "auto") continue;
+    Simulation simulation = started(make_system(builder.finish(), formulation), "rk44", 1e-3);
+    simulation.advance(2);
+    EXPECT_EQ(simulation.stopped_by(), "stop") << formulation;
+    EXPECT_LT(simulation.time(), 1);
+    EXPECT_NEAR(simulation.sensor("angle")[0], 1, 1e-10) << formulation;
+    // omega^2 = 2 m g s sin(angle)/(J + m s^2), before the stop.
+    const double before = std::sqrt(2 * 2 * kGravity * 0.5 * std::sin(1.0) / (0.2 + 2 * 0.25));
+    EXPECT_NEAR(simulation.sensor("rate")[0], -0.5 * before, 1e-7) << formulation;
+    const std::vector<double> speed = simulation.sensor("speed");
+    EXPECT_NEAR(std::hypot(speed[0], speed[1], speed[2]), 0.25 * before, 1e-7) << formulation;
+    simulation.advance(0.01);  // and goes on from there
+    EXPECT_LT(simulation.sensor("angle")[0], 1) << formulation;
+  }
+}
+
+// m x'' = u with a sampled PID law that is set half a sampling time later: parabolas between the changes, so that the discrete solution is exact.
+TEST(Events, ASampledControllerIsTheExactDiscreteSystem) {
+  constexpr double m = 2, T = 0.02, kp = 40, kd = 14, ki = 20;
+  for (const double delay : {0.0, T / 2}) {
+    ModelBuilder builder({0, 0, 0});
+    builder.parameter("u", 0);
+    builder.body("mass", "point").set("mass", {m}).set("position", {1, 0, 0});
+    builder.force("push", "force").set("on", "mass").set("force", {"u", 0, 0});
+    builder.state("sum", "integral").set("input", "0");
+    builder.sensor("place", "position").set("of", "mass");
+    builder.sensor("speed", "velocity").set("of", "mass");
+    builder.sensor("held", "state").set("of", "sum");
+    builder.sensor("law", "sample")
+        .set("value", "-40*place[0] - 14*speed[0] - 20*held")
+        .set("into", "u")
+        .set("every", {T})
+        .set("delay", {delay});
+    builder.sensor("integrator", "sample").set("value", "held + 0.02*place[0]").set("into", "states.sum");
+    builder.set("every", {T});
+    const System system = make_system(builder.finish());
+    for (const std::string method : {"generalized-alpha", "rk44", "lms3", "dopri5,adaptive=true"}) {
+      Simulation simulation = started(system, method, 2e-3);
+      double x = 1, v = 0, s = 0, u = 0, worst = 0;
+      for (int k = 0; k < 100; ++k) {
+        const double law = -kp * x - kd * v - ki * s;
+        s += T * x;
+        for (const auto& [duration, input] : {std::pair{delay, u}, std::pair{T - delay, law}}) {
+          x += duration * v + duration * duration / 2 * input / m;
+          v += duration * input / m;
+        }
+        u = law;
+        simulation.advance_to((k + 1) * T);
+        worst = std::max({worst, std::abs(simulation.sensor("place")[0] - x),
+                          std::abs(simulation.sensor("speed")[0] - v)});
+      }
+      EXPECT_LT(worst, 1e-9) << method << ", delay " << delay;
+      EXPECT_LT(std::abs(x), 0.1);
+    }
+  }
+}
+
+std::string bits(const State& state) {
+  std::string out(reinterpret_cast<const char*>(&state.t), sizeof state.t);
+  State copy = state;
+  for_each_vector(copy, [&](std::vector<double>& part) {
+    out.append(reinterpret_cast<const char*>(part.data()), part.size() * sizeof(double));
+  });
+  return out;
+}
+
+TEST(Events, PiecesAndCheckpointsAreTheRunBitByBit) {
+  for (const ListedIntegrator& listed : integrators()) {
+    const System system = ball(0.8);
+    Simulation whole = started(system, listed.name, 0.01), pieces = started(system, listed.name, 0.01),
+               other = started(system, listed.name, 0.01);
+    whole.advance_to(2);
+    for (const int steps : {7, 38, 1, 60}) pieces.advance(steps * 0.01);
+    other.restore(pieces.save());
+    Simulation copy = pieces.clone();
+    pieces.advance_to(2);
+    EXPECT_GE(whole.events().size(), 3U);
+    EXPECT_EQ(bits(whole.state()), bits(pieces.state())) << listed.name;
+    other.advance_to(2);
+    EXPECT_EQ(bits(whole.state()), bits(other.state())) << listed.name;
+    copy.advance_to(2);
+    EXPECT_EQ(bits(whole.state()), bits(copy.state())) << listed.name;
+    // Single steps are the same ones.
+    Simulation steps = started(system, listed.name, 0.01);
+    while (steps.report().steps < whole.report().steps) steps.step();
+    EXPECT_EQ(bits(whole.state()), bits(steps.state())) << listed.name;
+  }
+}
+
+TEST(Events, ThatHaveNoEndAreRefusedWithTheirName) {
+  for (const std::string method : {"generalized-alpha", "rk44"}) {
+    Simulation simulation = started(ball(0.5), method, 0.01);
+    try {
+      simulation.advance_to(3);
+      ADD_FAILURE() << "the ball has fallen through the ground";
+    } catch (const NumericalError& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("'bounce' happens again"));
+    }
+    // The sum of all flights is (1 + e)/(1 - e) sqrt(2/g).
+    EXPECT_NEAR(simulation.time(), 3 * std::sqrt(2 / kGravity), 1e-4);
+  }
+}
+
+// Two balls that arrive at one time, and a count of both: each event sees the state before all of them.
+TEST(Events, AtOneTimeHappenTogether) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.state("first", "integral").set("input", "0");
+  builder.state("second", "integral").set("input", "0");
+  for (const char* name : {"a", "b"}) builder.body(name, "point").set("mass", {1}).set("position", {0, 0, 1});
+  builder.sensor("n", "state").set("of", "first");
+  builder.sensor("height_a", "position").set("of", "a");
+  builder.sensor("height_b", "position").set("of", "b");
+  builder.sensor("at_a", "event").set("when", "height_a[2]").set("set", "states.first = n + 1");
+  builder.sensor("at_b", "event").set("when", "height_b[2]").set("set", "states.second = n + 10");
+  Simulation simulation = started(make_system(builder.finish()), "rk44", 0.01);
+  simulation.advance(1);
+  ASSERT_EQ(simulation.events().size(), 2U);
+  EXPECT_EQ(simulation.events()[0].t, simulation.events()[1].t);
+  EXPECT_EQ(simulation.sensor("n")[0], 1);
+  EXPECT_NEAR(simulation.state().v.back(), 10, 1e-12);
+}
+
+TEST(Events, EndARunOfSimulate) {
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.body("ball", "point").set("mass", {1}).set("position", {0, 0, 1});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("until", "event").set("when", "place[2] - 0.5").set("action", "stop");
+  const System system = make_system(builder.finish());
+  SimulateOptions options;
+  options.end = 2;
+  const Result result = simulate(system, options);
+  EXPECT_TRUE(result.summary.completed);
+  EXPECT_NEAR(result.state.t, std::sqrt(1 / kGravity), 1e-9);
+  EXPECT_THAT(result.summary.warnings,
+              ::testing::Contains(::testing::HasSubstr("the event 'until' has ended the run")));
+}
+
+TEST(Events, HaveNoDerivatives) {
+  SensitivityOptions options;
+  options.simulation.end = 0.1;
+  options.parameters = {"e"};
+  try {
+    sensitivity(ball(0.8), options);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("cannot follow the event 'bounce'"));
+  }
+}
+
+TEST(Events, ThatAreWrongAreRefusedWhenTheModelIsCompiled) {
+  const auto refused = [](const char* set, const char* when = "place[2]") {
+    ModelBuilder builder;
+    builder.parameter("e", 1);
+    builder.body("ball", "point").set("mass", {2}).set("position", {0, 0, 1});
+    builder.sensor("place", "position").set("of", "ball");
+    builder.sensor("speed", "velocity").set("of", "ball");
+    builder.sensor("bounce", "event").set("when", when).set("set", set);
+    try {
+      make_system(builder.finish());
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_THAT(refused("sensors.sped[2] = 1"), ::testing::HasSubstr("did you mean 'speed'"));
+  EXPECT_THAT(refused("e = 2*heigt"), ::testing::HasSubstr("heigt"));
+  EXPECT_THAT(refused("e"), ::testing::HasSubstr("target = expression"));
+  EXPECT_THAT(refused("f = 3"), ::testing::HasSubstr("f"));
+  EXPECT_THAT(refused("states.x = 3"), ::testing::HasSubstr("there is no state 'x'"));
+  EXPECT_THAT(refused("e = 1", "place[2"), ::testing::HasSubstr("place[2"));
+  EXPECT_EQ(refused("e = 1"), "nothing");
+}
+
+// A position cannot jump.
+TEST(Events, SetNoPositions) {
+  ModelBuilder builder;
+  builder.body("ball", "point").set("mass", {2}).set("position", {0, 0, 1});
+  builder.sensor("place", "position").set("of", "ball");
+  builder.sensor("bounce", "event").set("when", "place[2]").set("set", "sensors.place[2] = 1");
+  Simulation simulation = started(make_system(builder.finish()), "rk44", 0.01);
+  EXPECT_THROW(simulation.advance(1), InputError);
+}
+
+}  // namespace
+}  // namespace liedyn
