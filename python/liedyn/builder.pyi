@@ -8,7 +8,7 @@ from typing import Any, Union, overload
 import numpy as np
 
 from liedyn.expressions import Expression
-from liedyn.handles import Beam, Body, Element, FlexibleBody, Force, Joint, Owner, Parameter, Sensor, State, Table
+from liedyn.handles import Beam, Body, Element, FlexibleBody, Force, Joint, Owner, Parameter, Sensor, State, SubModel, Table
 from liedyn.kinds import Kind
 from liedyn.model import Model
 from liedyn.source import Document
@@ -84,12 +84,13 @@ class Builder(Document, Owner):
         waypoints:     a trajectory of the time through them, from rest to rest: a list, or a dict of lists for several coordinates. It keeps
                        the limits `speed` and `acceleration` and begins at `start`. Expressions call `move(ld.t)` or `move["elbow"](ld.t)`.
         """
-    def simulation(self, *, start: Number | None = 0, end: Number | None = 1, step: Number | None = 0.001, integrator: str | None = None, formulation: str | None = 'r3so3', initial: str | None = 'check', output_every: int | None = 1) -> None:
+    def simulation(self, *, start: Number | None = 0, end: Number | None = 1, step: Number | None = 0.001, until: Number | None = None, integrator: str | None = None, formulation: str | None = 'r3so3', initial: str | None = 'check', output_every: int | None = 1) -> None:
         """How to simulate the model unless a run says otherwise.
 
         start: a number [s], default 0. Time at the start.
         end: a number [s], default 1. Time at the end.
         step: a number [s], default 0.001. Time step; it is shortened a little where that lets equal steps meet the end. The first step if the integrator is adaptive.
+        until: a number or an expression, optional. An expression of t, parameters and sensors: the run ends where it crosses zero, if that is before the end.
         integrator: a string, optional. Integrator with its options: "generalized-alpha,rho=0.9".
         formulation: one of r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, minimal, auto, default "r3so3". Coordinates of rigid bodies; auto: body or inertial axes, by a trial run.
         initial: one of check, project, default "check". Initial values that violate constraints: an error (check), or moved to the nearest that do not (project).
@@ -107,6 +108,13 @@ class Builder(Document, Owner):
         net: Zigzag chains of links of 1 m and 1 kg in the plane z = 0, side by side and joined where they touch, all by spherical joints, the first links to the ground.
         rows: a whole number, default 10. Links of a chain.
         columns: a whole number, default 10. Number of chains.
+        """
+    def add(self, model: Builder | str | os.PathLike | Mapping[str, Any], name: str, *, at: Any = None, rotation: Any = None, set: Mapping[str, Any] | None = None) -> SubModel:
+        """Another model as a part of this one: a `Builder`, the name of a file, or a dict. Its parts have `name` before theirs, left.knee; what it
+        gives in inertial axes is moved by `at` and turned by `rotation`. `set` gives its parameters values or expressions of this model.
+
+        >>> left = m.add("leg.json", name="left", at=[0, 0.2, 0], set={"length": 0.5 * size})
+        >>> m.revolute("hip", torso, left["thigh"], at=[0, 0.2, 0], axis=[0, 1, 0])
         """
     @property
     def name(self) -> str:
@@ -171,7 +179,7 @@ class Builder(Document, Owner):
     @property
     def sensors(self) -> Entries:
         """Sensors by name: what a run records."""
-    def rigid(self, name: str, *, mass: Number, inertia: Inertia, reference: Vector | None = [0, 0, 0], position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = None, formulation: str | None = 'model', on: BodyLike | None = None) -> Body:
+    def rigid(self, name: str, *, mass: Number, inertia: Inertia, reference: Vector | None = [0, 0, 0], position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, velocity: Vector | None = [0, 0, 0], angular_velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = None, formulation: str | None = 'model', on: BodyLike | None = None, shape: dict[str, Any] | None = None, shapes: Sequence[dict[str, Any]] | None = None, density: Number | None = None, frames: dict[str, Any] | None = None) -> Body:
         """Rigid body, free to move in space.
 
         mass: a number [kg], required. Mass.
@@ -184,8 +192,12 @@ class Builder(Document, Owner):
         angular_velocity_inertial: 3 numbers [rad/s], optional. Initial angular velocity in inertial axes, instead of angular_velocity.
         formulation: one of model, r3so3, r3so3-spatial, se3, euler-parameters, cardan, cardan-body, default "model". Coordinates of this body; the model's formulation if not given.
         on: a body, optional. Body or node of a beam that carries this one: it adds its inertia there and has no degrees of freedom and no constraints of its own. Position and velocity are that body's if not given.
+        shape: a shape, ld.box(...), optional. It gives mass, inertia and reference if these are not given, and is drawn.
+        shapes: a list of shapes, optional. Several of them.
+        density: a number [kg/m^3], optional. Density of those shapes that have neither density nor mass.
+        frames: frames by name, optional. Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.
         """
-    def rotating(self, name: str, *, mass: Number, inertia: Inertia, reference: Vector | None = [0, 0, 0], position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, angular_velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = None) -> Body:
+    def rotating(self, name: str, *, mass: Number, inertia: Inertia, reference: Vector | None = [0, 0, 0], position: Vector | None = [0, 0, 0], orientation: Rotation | None = {'rotation_vector': [0, 0, 0]}, angular_velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = None, shape: dict[str, Any] | None = None, shapes: Sequence[dict[str, Any]] | None = None, density: Number | None = None, frames: dict[str, Any] | None = None) -> Body:
         """Rigid body that turns about its reference point, which stays where it is: three degrees of freedom, no constraints.
 
         mass: a number [kg], required. Mass.
@@ -195,15 +207,23 @@ class Builder(Document, Owner):
         orientation: a rotation [rad], default {"rotation_vector": [0, 0, 0]}. Initial orientation, body to inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity: 3 numbers [rad/s], default [0, 0, 0]. Initial angular velocity, body axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity_inertial: 3 numbers [rad/s], optional. Initial angular velocity in inertial axes, instead of angular_velocity.
+        shape: a shape, ld.box(...), optional. It gives mass, inertia and reference if these are not given, and is drawn.
+        shapes: a list of shapes, optional. Several of them.
+        density: a number [kg/m^3], optional. Density of those shapes that have neither density nor mass.
+        frames: frames by name, optional. Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.
         """
-    def point(self, name: str, *, mass: Number, position: Vector | None = [0, 0, 0], velocity: Vector | None = [0, 0, 0]) -> Body:
+    def point(self, name: str, *, mass: Number, position: Vector | None = [0, 0, 0], velocity: Vector | None = [0, 0, 0], shape: dict[str, Any] | None = None, shapes: Sequence[dict[str, Any]] | None = None, density: Number | None = None, frames: dict[str, Any] | None = None) -> Body:
         """Point mass: three degrees of freedom.
 
         mass: a number [kg], required. Mass.
         position: 3 numbers [m], default [0, 0, 0]. Initial place of the point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         velocity: 3 numbers [m/s], default [0, 0, 0]. Initial velocity of the point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
+        shape: a shape, ld.box(...), optional. It gives mass, inertia and reference if these are not given, and is drawn.
+        shapes: a list of shapes, optional. Several of them.
+        density: a number [kg/m^3], optional. Density of those shapes that have neither density nor mass.
+        frames: frames by name, optional. Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.
         """
-    def planar_body(self, name: str, *, mass: Number, inertia: Number, reference: Vector | None = [0, 0], position: Vector | None = [0, 0], angle: Number | None = 0, velocity: Vector | None = [0, 0], angular_velocity: Number | None = 0, formulation: str | None = 'model') -> Body:
+    def planar_body(self, name: str, *, mass: Number, inertia: Number, reference: Vector | None = [0, 0], position: Vector | None = [0, 0], angle: Number | None = 0, velocity: Vector | None = [0, 0], angular_velocity: Number | None = 0, formulation: str | None = 'model', shape: dict[str, Any] | None = None, shapes: Sequence[dict[str, Any]] | None = None, density: Number | None = None, frames: dict[str, Any] | None = None) -> Body:
         """Rigid body in the inertial x-y plane: three degrees of freedom.
 
         mass: a number [kg], required. Mass.
@@ -214,6 +234,10 @@ class Builder(Document, Owner):
         velocity: 2 numbers [m/s], default [0, 0]. Initial velocity of the reference point, inertial axes. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         angular_velocity: a number [rad/s], default 0. Initial angular velocity. Or "consistent": assembly finds it; {"consistent": VALUE}: from this guess.
         formulation: one of model, r3so3, se3, default "model". Coordinates of this body; the model's formulation if not given.
+        shape: a shape, ld.box(...), optional. It gives mass, inertia and reference if these are not given, and is drawn.
+        shapes: a list of shapes, optional. Several of them.
+        density: a number [kg/m^3], optional. Density of those shapes that have neither density nor mass.
+        frames: frames by name, optional. Points with axes, {"tool": {"at": [...], "rotation": ...}}: "arm.tool" names one.
         """
     def rectangle_beam(self, name: str, *, from_: Vector, to: Vector, elements: int, young: Number, density: Number, width: Number, height: Number, through: Points | None = None, y_axis: Vector | None = None, twist: Number | None = 0, element: str | None = 'two_node', damping: Number | None = 0, velocity: Vector | None = [0, 0, 0], angular_velocity_inertial: Vector | None = [0, 0, 0], formulation: str | None = 'model', poisson: Number | None = 0.3, shear_modulus: Number | None = None, shear_factor_y: Number | None = None, shear_factor_z: Number | None = None, width_end: Number | None = None, height_end: Number | None = None) -> Beam:
         """Beam with a solid rectangular section.
@@ -1876,6 +1900,23 @@ class Builder(Document, Owner):
 
         value: a number, an expression or a list of them, required. The expression, or several between semicolons.
         unit: a string, optional. Unit of the values, for tables and plots.
+        """
+    def event(self, name: str, *, when: Number, direction: str | None = 'both', set: str | None = None, action: str | None = 'continue') -> Sensor:
+        """Something that happens where an expression of the time t, of parameters and of sensors crosses zero; it shows the expression.
+
+        when: a number or an expression, required. The expression whose zero crossings are located.
+        direction: one of both, rising, falling, default "both". Which zero crossings count.
+        set: a string, optional. What it sets, "u = 3; sensors.speed[2] = -0.8*speed[2]": parameters, states, or, by an impulse, velocities that sensors show.
+        action: one of continue, stop, default "continue". Whether the run goes on after it.
+        """
+    def sample(self, name: str, *, value: Number, into: str, every: Number, delay: Number | None = 0, first: Number | None = 0) -> Sensor:
+        """Sample and hold, as a digital controller does it: sets a parameter or a state to the value of an expression at equal distances in time; it shows the expression.
+
+        value: a number or an expression, required. The expression.
+        into: a string, required. What is set: "u", "forces.motor.torque[2]" or "states.held".
+        every: a number [s], required. Sampling time.
+        delay: a number [s], default 0. Time from the sample until it is set.
+        first: a number [s], default 0. Time of the first sample after the start of the run.
         """
 
 def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) -> dict[str, Any] | Builder:
