@@ -185,6 +185,7 @@ def test_equilibria_are_shown_with_their_load_path(tmp_path):
     assert beam["section"] == {"type": "rectangle", "width": 1, "height": 1}
 
 
+@pytest.mark.filterwarnings("ignore::liedyn.NumericalWarning")  # redundant constraints
 def test_pages_of_all_shipped_models(tmp_path, capsys):
     """Ten steps of each; prints how large pages are without the viewer."""
     for name in ld.models():

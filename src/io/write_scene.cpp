@@ -170,6 +170,15 @@ Json component_names(int components) {
   return out;
 }
 
+// Sixteen bits turn by at most 5e-5 rad: too much for points far from the floating frame of a flexible body, which is drawn to 1e-5 of its size.
+Json packed_rotations(const std::vector<float>& values, const ArrayShape& shape, bool in_sixteen_bits) {
+  if (!in_sixteen_bits) return pack_array(values, shape, ArrayCoding::DeltaShuffle);
+  std::vector<std::int16_t> integers;
+  integers.reserve(values.size());
+  for (const float x : values) integers.push_back(static_cast<std::int16_t>(std::lround(x)));
+  return pack_array(integers, shape, ArrayCoding::DeltaShuffle);
+}
+
 std::string dumped(const Json& scene) { return scene.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
@@ -204,7 +213,7 @@ struct SceneWriter::Content {
   std::size_t count = 0, stride = 1;  // states so far; every stride-th is kept
   std::vector<double> times;
   std::vector<float> positions;
-  std::vector<std::int16_t> rotations;
+  std::vector<float> rotations;
 
  private:
   const Entry& body(std::size_t i) const { return model->description().entries(Section::Bodies)[i]; }
@@ -564,7 +573,7 @@ void SceneWriter::Content::add(const State& state, double time) {
     for (int i = 0; i < 3; ++i) positions.push_back(static_cast<float>(m.p[i]));
     const Eigen::Quaterniond q = Eigen::Quaterniond(m.R).normalized();
     for (const double x : {q.w(), q.x(), q.y(), q.z()})
-      rotations.push_back(static_cast<std::int16_t>(std::lround(kQuaternionUnit * x)));
+      rotations.push_back(static_cast<float>(kQuaternionUnit * x));
   }
   for (SceneFlexible& body : flexible) {
     const Eigen::VectorXd eta = body.coordinates(motions);
@@ -592,12 +601,12 @@ Json SceneWriter::Content::scene(const char* kind) {
   // Of the two quaternions of a rotation the one near to that before.
   for (std::size_t row = 1; row < T; ++row)
     for (std::size_t f = 0; f < F; ++f) {
-      std::int16_t* now = rotations.data() + 4 * (row * F + f);
-      const std::int16_t* before = now - 4 * F;
-      long product = 0;
-      for (int i = 0; i < 4; ++i) product += static_cast<long>(now[i]) * before[i];
+      float* now = rotations.data() + 4 * (row * F + f);
+      const float* before = now - 4 * F;
+      double product = 0;
+      for (int i = 0; i < 4; ++i) product += double(now[i]) * double(before[i]);
       if (product < 0)
-        for (int i = 0; i < 4; ++i) now[i] = static_cast<std::int16_t>(-now[i]);
+        for (int i = 0; i < 4; ++i) now[i] = -now[i];
     }
   Box box;
   for (const Vec3& p : ground_points) box.add(p);
@@ -607,7 +616,7 @@ Json SceneWriter::Content::scene(const char* kind) {
   for (std::size_t row = 0; row < T; row += step)
     for (std::size_t f = 0; f < F; ++f) {
       const float* p = positions.data() + 3 * (row * F + f);
-      const std::int16_t* q = rotations.data() + 4 * (row * F + f);
+      const float* q = rotations.data() + 4 * (row * F + f);
       const Vec3 place(p[0], p[1], p[2]);
       const Mat3 R = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
       for (const auto& [center, radius] : balls[f]) box.add(place + R * center, radius);
@@ -650,7 +659,7 @@ Json SceneWriter::Content::scene(const char* kind) {
               {"times", pack_array(times, {T})},
               {"frames", std::move(names)},
               {"positions", pack_array(positions, {T, F, 3}, ArrayCoding::DeltaShuffle)},
-              {"rotations", pack_array(rotations, {T, F, 4}, ArrayCoding::DeltaShuffle)},
+              {"rotations", packed_rotations(rotations, {T, F, 4}, flexible.empty())},
               {"bodies", std::move(bodies)},
               {"joints", std::move(joints)},
               {"forces", std::move(forces)},
