@@ -103,11 +103,14 @@ TEST(MeshFile, SolidsAgreeWithSurfaceIntegralsAndConvergeToTheEllipsoid) {
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(solid.center[i], surface.center[i], 1e-13);
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(solid.covariance[i], surface.covariance[i], 1e-13);
     const double exact = 4 * M_PI / 3 * radii.prod(), error = 1 - solid.volume / exact;
-    if (before > 0) EXPECT_NEAR(before / error, 4, 0.3);  // second order in the size of the triangles
+    if (before > 0) {
+      EXPECT_NEAR(before / error, 4, 0.3);
+    }  // second order in the size of the triangles
     before = error;
-    if (divisions == 4)
+    if (divisions == 4) {
       for (std::size_t i = 0; i < 3; ++i)
         EXPECT_NEAR(solid.covariance[i], radii[static_cast<int>(i)] * radii[static_cast<int>(i)] / 5, 2e-3);
+    }
   }
 }
 
@@ -131,8 +134,9 @@ std::string bytes_of(T value) {
 }
 
 std::string binary_stl(const TriangleMesh& mesh) {
-  std::string out =
-      "solid or not" + std::string(68, ' ') + bytes_of(static_cast<std::uint32_t>(mesh.triangles.size()));
+  std::string out(80, ' ');
+  out.replace(0, 5, "solid");
+  out += bytes_of(static_cast<std::uint32_t>(mesh.triangles.size()));
   for (const auto& t : mesh.triangles) {
     out += std::string(12, '\0');
     for (const std::uint32_t i : t)
