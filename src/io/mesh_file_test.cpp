@@ -104,11 +104,13 @@ TEST(MeshFile, SolidsAgreeWithSurfaceIntegralsAndConvergeToTheEllipsoid) {
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(solid.covariance[i], surface.covariance[i], 1e-13);
     const double exact = 4 * M_PI / 3 * radii.prod(), error = 1 - solid.volume / exact;
     if (before > 0) {
-      EXPECT_NEAR(before / error, 4, 0.3);  // second order in the size of the triangles
-    }
+      EXPECT_NEAR(before / error, 4, 0.3);
+    }  // second order in the size of the triangles
     before = error;
-    for (std::size_t i = 0; i < 3 && divisions == 4; ++i)
-      EXPECT_NEAR(solid.covariance[i], radii[static_cast<int>(i)] * radii[static_cast<int>(i)] / 5, 2e-3);
+    if (divisions == 4) {
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(solid.covariance[i], radii[static_cast<int>(i)] * radii[static_cast<int>(i)] / 5, 2e-3);
+    }
   }
 }
 
@@ -132,8 +134,9 @@ std::string bytes_of(T value) {
 }
 
 std::string binary_stl(const TriangleMesh& mesh) {
-  std::string out =
-      fmt::format("{:<80}", "solid or not") + bytes_of(static_cast<std::uint32_t>(mesh.triangles.size()));
+  std::string out(80, ' ');
+  out.replace(0, 5, "solid");
+  out += bytes_of(static_cast<std::uint32_t>(mesh.triangles.size()));
   for (const auto& t : mesh.triangles) {
     out += std::string(12, '\0');
     for (const std::uint32_t i : t)

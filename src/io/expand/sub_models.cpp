@@ -651,13 +651,15 @@ PoseRole pose_role(Section section, const Field& field) {
     case Section::Flexible:
       if (named({"position", "from", "to", "through", "at"})) return PoseRole::Point;
       if (named({"velocity", "angular_velocity_inertial", "y_axis"})) return PoseRole::Direction;
-      if (named({"reference", "angular_velocity", "center", "inertia_per_length", "size", "divisions"}))
+      if (named({"reference", "angular_velocity", "center", "center_end", "inertia_per_length",
+                 "inertia_per_length_end", "size", "divisions"}))
         return PoseRole::Fixed;
       break;
     default:
       if (named({"at", "pulleys"})) return PoseRole::Point;
       if (named({"normal"})) return PoseRole::Direction;
-      if (named({"size", "stiffness", "damping", "rotational_stiffness", "rotational_damping"}))
+      if (named({"size", "first_size", "second_size", "stiffness", "damping", "rotational_stiffness",
+                 "rotational_damping"}))
         return PoseRole::Fixed;
   }
   return PoseRole::Unknown;
