@@ -100,9 +100,10 @@ TEST(Events, AnImpulseSatisfiesTheConstraints) {
       .set("when", "angle - 1")
       .set("set", "sensors.rate = -0.5*rate")
       .set("action", "stop");
+  const auto description = builder.finish();
   for (const std::string& formulation : formulations()) {
     if (formulation == "auto") continue;
-    Simulation simulation = started(make_system(builder.finish(), formulation), "rk44", 1e-3);
+    Simulation simulation = started(make_system(description, formulation), "rk44", 1e-3);
     simulation.advance(2);
     EXPECT_EQ(simulation.stopped_by(), "stop") << formulation;
     EXPECT_LT(simulation.time(), 1);

@@ -21,7 +21,7 @@ std::shared_ptr<const Description> tumbling() {
   builder.parameter("u", 0.3);
   builder.body("top", "rigid")
       .set("mass", {2})
-      .set("inertia", {0.3, 0.5, 0.9})
+      .set("inertia", {0.3, 0.5, 0.7})
       .set("position", {0.1, 0.2, 0.3});
   builder.set("velocity", {0.4, -0.2, 0.1}).set("angular_velocity", {3, 4, 5});
   builder.sensor("place", "position").set("of", "top");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 
@@ -124,33 +123,7 @@ void TreeAssembly::begin(const Seeding& s) {
   with_rows_ = s.q != 0 ? partials_.K.data() : partials_.M.data();
 }
 
-namespace {
-
-// Where the columns of multipliers hold more than B^T, the rows need B alone. Moves the rest from `values` to `rest`: from the blocks (frame, rows) of all
-// elements, each 6 x rows. `scratch` takes B of the whole batch.
-void separate_columns(const Batch& batch, const Evaluation& e, const std::vector<BlockRef>& blocks,
-                      double* values, double* rest, double* scratch) {
-  const Coupling c = batch.coupling();
-  const int per_element = Batch::blocks_per_element(c);
-  batch.constraint_matrices(e, scratch);
-  for (int k = 0; k < batch.size(); ++k)
-    for (int i = 0; i < c.frames; ++i, scratch += 6 * c.rows) {
-      const BlockRef& block = blocks[at((k + 1) * per_element - c.frames + i)];
-      if (block.offset < 0) continue;
-      const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 6>> B(scratch, c.rows, 6);
-      for (int r = 0; r < c.rows; ++r)
-        for (int n = 0; n < 6; ++n) {
-          const int index = block.offset + 6 * r + n;
-          rest[index] = values[index] - B(r, n);
-          values[index] = B(r, n);
-        }
-    }
-}
-
-}  // namespace
-
-// K, C and M apart: up to three calls, of which the first adds the wrenches and has the rows. Joints have no C: its array takes what their columns of
-// multipliers hold besides B^T.
+// K, C and M apart: up to three calls, of which the first adds the wrenches and has the rows.
 void TreeAssembly::evaluate_batch(const Evaluation& e, int b, const Seeding& s, bool rows) {
   const Batch& batch = *model_->batches[at(b)];
   const bool joints = batch.coupling().rows > 0;
@@ -167,16 +140,11 @@ void TreeAssembly::evaluate_batch(const Evaluation& e, int b, const Seeding& s, 
     to.force = {1, 0, 0};
     batch.jacobian(e, to);
   }
-  const auto separate = [&] {
-    if (model_->forces_use_multipliers && dynamic_cast<const BothFlanks*>(&batch) != nullptr)
-      separate_columns(batch, e, blocks_[at(b)], to.values, partials_.C.data(), body_matrices_.data());
-  };
-  if (joints && s.q != 0) return separate();
+  if (joints && s.q != 0) return;
   to.values = partials_.M.data();
   to.force = {0, 0, 1};
   batch.jacobian(s.q != 0 ? again : e, to);
-  if (joints) return separate();
-  if (s.q == 0 && s.v == 0) return;
+  if (joints || (s.q == 0 && s.v == 0)) return;
   to.values = partials_.C.data();
   to.force = {0, 1, 0};
   batch.jacobian(again, to);
@@ -389,12 +357,9 @@ void TreeAssembly::add_rows(RowLevel level, const Seeding& s, const Seeding& vel
     const Column* column = columns_.data() + first_column_[at(side.link)];
     for (const int link : model_->tree->path[at(side.link)]) {
       for (int c = 0; c < node_size(node_of(link).type).v; ++c, ++column)
-        for (int r = 0; r < side.rows; ++r) {
-          double& entry = values[blocks[1].offset + c + r * blocks[1].stride];
-          entry += column->J.dot(Eigen::Map<const Vec6>(with_rows_ + side.transpose + 6 * r));
-          if (model_->forces_use_multipliers)
-            entry += column->J.dot(Eigen::Map<const Vec6>(&partials_.C[at(side.transpose + 6 * r)]));
-        }
+        for (int r = 0; r < side.rows; ++r)
+          values[blocks[1].offset + c + r * blocks[1].stride] +=
+              column->J.dot(Eigen::Map<const Vec6>(with_rows_ + side.transpose + 6 * r));
       blocks += 2;
     }
   });
