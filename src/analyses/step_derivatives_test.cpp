@@ -198,7 +198,9 @@ TEST(StepDerivatives, OfTheWholeStateAgreeWithFiniteDifferences) {
       first += count;
     }
     const auto memory = static_cast<int>(simulation.state().memory.size());
-    for (int k = 0; k + 1 < memory; ++k)
+    // Multistep methods begin with how many points they know, and with steps: these select the formula, and nothing is differentiated by them.
+    const int settings = method.starts_with("lms") ? 4 : 0;
+    for (int k = settings; k + 1 < memory; ++k)
       compare((image(system, &State::memory, k, d) - image(system, &State::memory, k, -d)) / (2 * d),
               whole.A.col(whole.A.cols() - memory + k));
     Params above = system.params(), below = system.params();
