@@ -9,6 +9,10 @@
 #include <numbers>
 #include <optional>
 
+#include "liedyn/base/error.h"
+#include "liedyn/io/expand/shapes.h"
+#include "liedyn/io/mesh_file.h"
+
 namespace liedyn {
 namespace {
 
@@ -401,24 +405,71 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
   return out;
 }
 
+namespace {
+
+void set_mesh(const TriangleMesh& mesh, SceneShape& out) {
+  out.type = Type::Mesh;
+  out.size = {0, 0, 0};
+  for (const std::array<double, 3>& v : mesh.vertices)
+    for (const double x : v) out.vertices.push_back(static_cast<float>(x));
+  for (const std::array<std::uint32_t, 3>& t : mesh.triangles)
+    out.triangles.insert(out.triangles.end(), t.begin(), t.end());
+}
+
+// Base at -length/2, tip at length/2.
+TriangleMesh cone(double radius, double length) {
+  constexpr std::uint32_t kSides = 48;
+  TriangleMesh out;
+  for (std::uint32_t i = 0; i < kSides; ++i) {
+    const double angle = 2 * std::numbers::pi * i / kSides;
+    out.vertices.push_back({radius * std::cos(angle), radius * std::sin(angle), -0.5 * length});
+    const std::uint32_t next = (i + 1) % kSides;
+    out.triangles.push_back({i, next, kSides});
+    out.triangles.push_back({next, i, kSides + 1});
+  }
+  out.vertices.push_back({0, 0, 0.5 * length});
+  out.vertices.push_back({0, 0, -0.5 * length});
+  return out;
+}
+
+// Sizes as in io/expand/shapes.h. Throws InputError if the file of a mesh cannot be read.
+void set_shape(const Visual& visual, SceneShape& out) {
+  const auto& [a, b, c] = visual.size;
+  out.size = {a, c, b};  // radius, length, inner radius
+  if (visual.shape == "box" || visual.shape == "ellipsoid") {
+    out.type = visual.shape == "box" ? Type::Box : Type::Ellipsoid;
+    out.size = visual.size;
+  } else if (visual.shape == "sphere") {
+    out.type = Type::Sphere;
+  } else if (visual.shape == "cylinder") {
+    out.type = Type::Cylinder;
+  } else if (visual.shape == "capsule") {
+    out.type = Type::Capsule;
+  } else if (visual.shape == "tube") {
+    out.type = Type::Tube;
+  } else if (visual.shape == "cone") {
+    set_mesh(cone(a, c), out);
+  } else {
+    set_mesh(mesh_of(visual), out);
+  }
+}
+
+}  // namespace
+
 std::vector<SceneShape> given_shapes(const Description& description, const std::string& body,
                                      std::vector<std::string>& missing) {
   std::vector<SceneShape> out;
   for (const Visual& visual : description.visuals) {
-    if (visual.body != body) continue;
+    const bool is_hidden = visual.color[3] == 0;
+    if (visual.body != body || is_hidden) continue;
     SceneShape one;
     one.at = Vec3(visual.position[0], visual.position[1], visual.position[2]);
     const auto& q = visual.orientation;
     one.axes = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
-    one.size = visual.size;
-    if (visual.shape == "box") {
-      one.type = Type::Box;
-    } else if (visual.shape == "sphere") {
-      one.type = Type::Sphere;
-    } else if (visual.shape == "cylinder") {
-      one.type = Type::Cylinder;
-    } else {
-      missing.push_back(fmt::format("body '{}': the {} '{}' is not shown", body, visual.shape, visual.mesh));
+    try {
+      set_shape(visual, one);
+    } catch (const InputError& error) {
+      missing.push_back(fmt::format("body '{}': its {} is not shown: {}", body, visual.shape, error.what()));
       continue;
     }
     const auto byte = [](double x) { return std::lround(255 * std::clamp(x, 0.0, 1.0)); };

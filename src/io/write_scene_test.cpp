@@ -369,6 +369,47 @@ TEST(DerivedShapes, ConnectJoints) {
     EXPECT_LT(one.reach(), 1);
 }
 
+TEST(Scene, ShapesOfTheModelAreThoseOfTheScene) {
+  const Description description =
+      read_model_text(R"({ "liedyn": 1, "bodies": { "all": { "type": "rigid", "shapes": [
+      { "type": "box", "size": [1, 2, 3], "density": 1 }, { "type": "sphere", "radius": 4 },
+      { "type": "cylinder", "radius": 5, "length": 6 }, { "type": "capsule", "radius": 7, "length": 8, "at": [1, 2, 3] },
+      { "type": "tube", "radius": 10, "inner": 9, "length": 11 }, { "type": "ellipsoid", "radii": [12, 13, 14] },
+      { "type": "cone", "radius": 15, "length": 16 }, { "type": "extrusion", "polygon": [[0, 0], [1, 0], [0, 1]], "length": 2 } ] } } })",
+                      "shapes.json");
+  std::vector<std::string> missing;
+  const std::vector<SceneShape> shapes = given_shapes(description, "all", missing);
+  EXPECT_TRUE(missing.empty());
+  using Type = SceneShape::Type;
+  using Sizes = std::array<double, 3>;
+  const std::vector<std::pair<Type, Sizes>> expected = {
+      {Type::Box, {1, 2, 3}},     {Type::Sphere, {4, 0, 0}}, {Type::Cylinder, {5, 6, 0}},
+      {Type::Capsule, {7, 8, 0}}, {Type::Tube, {10, 11, 9}}, {Type::Ellipsoid, {12, 13, 14}},
+      {Type::Mesh, {0, 0, 0}},    {Type::Mesh, {0, 0, 0}}};
+  ASSERT_EQ(shapes.size(), expected.size());
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    EXPECT_EQ(shapes[i].type, expected[i].first) << i;
+    EXPECT_EQ(shapes[i].radius(), expected[i].second[0]) << i;
+    if (shapes[i].type != Type::Sphere) {
+      EXPECT_EQ(shapes[i].length(), expected[i].second[1]) << i;
+    }
+  }
+  EXPECT_EQ(shapes[4].size[2], 9);
+  EXPECT_EQ(shapes[3].at, Vec3(1, 2, 3));
+  // The tip of the cone is above its base; volume of both meshes by the divergence theorem.
+  for (const auto& [i, volume] : {std::pair<std::size_t, double>{6, 15 * 15 * 16 * M_PI / 3}, {7, 1}}) {
+    double sum = 0;
+    const auto vertex = [&shape = shapes[i]](std::size_t k) {
+      return Eigen::Map<const Eigen::Vector3f>(shape.vertices.data() + 3 * shape.triangles[k])
+          .cast<double>()
+          .eval();
+    };
+    for (std::size_t k = 0; k < shapes[i].triangles.size(); k += 3)
+      sum += vertex(k).dot(vertex(k + 1).cross(vertex(k + 2))) / 6;
+    EXPECT_NEAR(sum, volume, 0.004 * volume) << i;  // 48 sides: 1 - sin(x)/x with x = 2 pi/48
+  }
+}
+
 TEST(Scene, OfEveryShippedModelIsWholeAndOfItsSize) {
   for (const std::string& name : model_names()) {
     const System system = load(name);

@@ -77,8 +77,8 @@ export class Instances {
     }
   }
 
-  // Calls `visit` with the centre and half-diagonal vectors of the box around every instance.
-  bounds(visit: (center: Vector3, axes: Vector3[]) => void): void {
+  // Calls `visit` with the centre and half-diagonal vectors of the box around every instance, and with whose it is.
+  bounds(visit: (center: Vector3, axes: Vector3[], owner: Owner) => void): void {
     const [center, half] = [new Vector3(), new Vector3()];
     const axes = [new Vector3(), new Vector3(), new Vector3()];
     for (const { mesh, instances } of this.sets.values()) {
@@ -89,7 +89,7 @@ export class Instances {
         mesh!.geometry.boundingBox!.getSize(half).multiplyScalar(0.5);
         this.matrix.extractBasis(axes[0], axes[1], axes[2]);
         axes.forEach((axis, k) => axis.multiplyScalar(half.getComponent(k)));
-        visit(center, axes);
+        visit(center, axes, instances[i].owner);
       }
     }
   }

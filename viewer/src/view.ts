@@ -179,15 +179,18 @@ export class SceneView {
     return body.kind === 'beam' ? body.nodes[body.nodes.length - 1] : body.frame;
   }
 
-  // Box around everything over the whole motion, and the lowest point along `up`.
+  // Box around everything that moves, over the whole motion, and the lowest point along `up`. A floor may be large: it is in the box only if nothing moves.
   bounds(up: Vector3): { box: Box3; low: number } {
     const box = new Box3();
     let low = Infinity;
     const point = new Vector3();
     const { times } = this.scene;
     const samples = this.scene.kind === 'modes' ? 1 : Math.min(times.length, 60);
-    const visit = (center: Vector3, axes: Vector3[]) => {
-      for (const sign of [-1, 1]) {
+    const { bodies } = this.scene;
+    const moves = bodies.some((body) => body.kind !== 'ground');
+    const visit = (center: Vector3, axes: Vector3[], owner: Owner) => {
+      const counts = !(moves && owner.kind === 'body' && bodies[owner.index].kind === 'ground');
+      for (const sign of counts ? [-1, 1] : []) {
         point.copy(center);
         for (const axis of axes) for (let k = 0; k < 3; k++) point.setComponent(k, point.getComponent(k) + sign * Math.abs(axis.getComponent(k)));
         box.expandByPoint(point);
