@@ -37,6 +37,7 @@
 // LIEDYN_PLUGIN puts them into a shared object.
 #pragma once
 
+#include "liedyn/analyses/robot.h"
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/analyses/simulation.h"

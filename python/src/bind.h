@@ -16,6 +16,7 @@ void bind_analyses(py::module_& m);
 void bind_linear(py::module_& m);  // of the analyses, those without time integration
 void bind_sensitivity(py::module_& m);
 void bind_simulation(py::module_& m);
+void bind_robot(py::module_& m);
 void bind_io(py::module_& m);
 
 // A C++ list as a dict by name, in the order of the list. The items live as long as the program.

@@ -1,9 +1,5 @@
 #include "bind.h"
 
-namespace liedyn::python {
-void bind_robot(py::module_& m);
-}
-
 PYBIND11_MODULE(_liedyn, m) {
   m.doc() = "The C++ library behind the package liedyn, which is what users import.";
   liedyn::python::bind_base(m);

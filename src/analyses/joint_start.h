@@ -13,8 +13,8 @@ struct JointStart {
   double value = 0;  // of the coordinate, counted from its zero
   double rate = 0;
   double acceleration = 0;  // of a drive that prescribes the rate
-  int line = 0;           // where it was typed, for messages,
-  std::string path = {};  // and as what: "joints.hinge" if not given
+  int line = 0;             // where it was typed, for messages,
+  std::string path = {};    // and as what: "joints.hinge" if not given
 };
 
 // Joints that are not named keep their coordinates as far as loops allow. Bodies that move start with the velocities that the rates ask for;

@@ -22,9 +22,24 @@ namespace liedyn {
 namespace {
 
 std::vector<ListedKind> built_in() {
-  std::vector<ListedKind> kinds = {force(),        torque(),     spring_damper(),   bushing(),
-                                   joint_spring(), joint_stop(), joint_actuator(),  joint_friction(),
-                                   joint_effort(), line_load(),  two_point_force(), belt(), bearing(), dc_motor(), clutch(), joint_clutch(), hydraulic_cylinder(), joint_hydraulics()};
+  std::vector<ListedKind> kinds = {force(),
+                                   torque(),
+                                   spring_damper(),
+                                   bushing(),
+                                   joint_spring(),
+                                   joint_stop(),
+                                   joint_actuator(),
+                                   joint_friction(),
+                                   joint_effort(),
+                                   line_load(),
+                                   two_point_force(),
+                                   belt(),
+                                   bearing(),
+                                   dc_motor(),
+                                   clutch(),
+                                   joint_clutch(),
+                                   hydraulic_cylinder(),
+                                   joint_hydraulics()};
   for (ListedKind& kind : contact_kinds()) kinds.push_back(std::move(kind));
   kinds.push_back(tyre());
   return kinds;
