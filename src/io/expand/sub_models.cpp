@@ -459,6 +459,13 @@ class Expander {
     if (sub.find("generator") != nullptr)
       return findings_.add(path, "a generated model cannot be a sub-model", "write it with \"repeat\"",
                            entry.origin);
+    // What they set has no prefix yet, and to leave them out would be another mechanism.
+    const Item* simulation = sub.find("simulation");
+    if (sub.find("events") != nullptr ||
+        (simulation != nullptr && simulation->is(JsonType::Object) && simulation->find("until") != nullptr))
+      return findings_.add(path, "the sub-model has events, which a sub-model cannot have",
+                           "move them to the model around it, with the names that they have there",
+                           entry.origin);
     if (sub.find("gravity") != nullptr && root.find("gravity") == nullptr)
       return findings_.add(path, "the sub-model has gravity, but the model around it has none",
                            "give \"gravity\" there: it holds for all", entry.origin);
