@@ -73,9 +73,11 @@ Robot::Robot(const System& system)
         "remove these joints (of URDF files: mimic), or simulate the model with run");
   }
   if (!dynamics_.prepare(state_, work_))
-    throw InputError("",
-                     "functions of robots need rigid bodies, and forces that do not depend on accelerations",
-                     "remove flexible bodies, beams and rotor inertias, or simulate the model with run");
+    throw InputError(
+        "",
+        "functions of robots need rigid bodies with at least one joint, and forces that do not depend on "
+        "accelerations",
+        "remove flexible bodies, beams and rotor inertias, or simulate the model with run");
   name_coordinates();
   find_zeros();
   find_angles();
