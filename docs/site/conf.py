@@ -32,6 +32,7 @@ python_use_unqualified_type_names = True
 add_module_names = False
 default_role = "code"
 
+smartquotes = False
 highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure"]  # parts of JSON files with "..." are shown without colours
 graphviz_output_format = "svg"

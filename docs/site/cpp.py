@@ -67,7 +67,9 @@ def _comment(member: ET.Element) -> str:
 
 
 def _code(text: str) -> str:
-    return re.sub(r"\s*([<>])\s*", r"\1", re.sub(r"\s([&*])", r"\1 ", " ".join(text.split()))).replace("& &", "&&").replace(">&", ">& ").replace("  ", " ").strip()
+    """Doxygen's spaces as in the sources: `const std::vector<double>& q`."""
+    text = re.sub(r"\s+([&*]+)\s*", r"\1 ", " ".join(text.split()))
+    return re.sub(r"\s+>", ">", re.sub(r"<\s+", "<", text)).strip()
 
 
 def _signature(member: ET.Element) -> str:
@@ -98,8 +100,9 @@ def _members(parent: ET.Element, sections: set[str] | None = None) -> list[str]:
             if "=delete" in (member.findtext("argsstring") or "") or "operator=" in name or name.startswith("@"):
                 continue
             signature = _signature(member).replace("`", "")
-            lines.append(f"``{signature}``\n: {_comment(member) or '&nbsp;'}\n")
-    return lines
+            comment = _comment(member)
+            lines.append(f"- ``{signature}``" + (f"  \n  {comment}" if comment else ""))
+    return [*lines, ""] if lines else []
 
 
 def pages(source: Path, output: Path) -> dict[str, str]:
@@ -138,11 +141,11 @@ def pages(source: Path, output: Path) -> dict[str, str]:
             comment = _comment(described)
             if not members and not comment:
                 continue
-            parts.append(f"### {described.get('kind')} `{name}`\n")
+            parts.append(f"\n### {described.get('kind')} `{name}`\n")
             if comment:
                 parts.append(comment + "\n")
             parts += members
-            symbols += 1 + len(members)
+            symbols += 1 + len(members[:-1])
         free = _members(root)
         if not free:
             for inner in root.findall("innernamespace"):
@@ -154,9 +157,9 @@ def pages(source: Path, output: Path) -> dict[str, str]:
                                 section.remove(member)
                     free = _members(described)
         if free:
-            parts.append("### Functions and types\n")
+            parts.append("\n### Functions and types\n")
             parts += free
-            symbols += len(free)
+            symbols += len(free[:-1])
         if folder in texts:
             texts[folder].append("\n".join(parts))
     result = {f"reference/cpp_{folder}.md": f"# C++: {folder}\n\n" + "\n".join(parts) for folder, parts in texts.items()}

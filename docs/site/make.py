@@ -31,6 +31,7 @@ import python_names  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MATHJAX = Path("/usr/share/javascript/mathjax")
+NORMALIZE = Path("/usr/share/javascript/normalize.css/normalize.css")
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)(`{3,})(.*)$")
 
@@ -232,7 +233,11 @@ def main() -> int:
     target = arguments.output / "html"
     shutil.rmtree(target, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-b", "html", "-d", str(arguments.output / "doctrees")]
-    return subprocess.run([*command, str(stage.directory), str(target)], check=False).returncode
+    code = subprocess.run([*command, str(stage.directory), str(target)], check=False).returncode
+    # Debian's furo imports this file from a web server; the site works from disk.
+    furo = target / "_static" / "styles" / "furo.css"
+    furo.write_text(furo.read_text(encoding="utf-8").replace("@import url(/javascript/normalize.css/normalize.css);", NORMALIZE.read_text(encoding="utf-8")))
+    return code
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ A comment before a block, which readers do not see, changes this:
 
 <!-- file: arm.json -->            the block is the file arm.json
 <!-- run with: --end 0.01 -->      these options are added to each command `liedyn`
+<!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
 <!-- not run: it opens a browser --> the reason why the block does not run
-<!-- fails -->                     the commands end with another exit code than 0
+<!-- fails -->                     the last command ends with another exit code than 0
 """
 
 from __future__ import annotations
@@ -60,10 +61,12 @@ def blocks_of(page: Path) -> list[Block]:
     number = 0
     while number < len(lines):
         line = lines[number]
-        comment = re.fullmatch(r"<!-- (file|run with|not run|fails):? ?(.*?) ?-->", line.strip())
+        comment = re.fullmatch(r"<!-- (file|run with|stands for|not run|fails):? ?(.*?) ?-->", line.strip())
         fence = re.match(r"( *)```([\w{}-]*)", line)
         if comment:
             comments[comment[1]] = comment[2]
+            if comment[1] == "stands for":  # for the rest of the page
+                blocks.append(Block("stands for", comment[2], number + 1))
         elif fence:
             end = next(i for i in range(number + 1, len(lines)) if lines[i].strip() == "```")
             text = "\n".join(part[len(fence[1]) :] for part in lines[number + 1 : end])
@@ -132,6 +135,7 @@ def commands_of(block: Block) -> list[str]:
     for line in block.text.replace("\\\n", " ").split("\n"):
         line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
         line = re.sub(r"(^|&& )\./dev (liedyn|python)", lambda m: m[1] + {"liedyn": "liedyn", "python": "python3"}[m[2]], line)
+        line = re.sub(r"^python3\b", sys.executable, line)
         if line:
             commands.append(line + (f" {block.comments['run with']}" if "run with" in block.comments and line.startswith("liedyn") else ""))
     return commands
@@ -139,10 +143,12 @@ def commands_of(block: Block) -> list[str]:
 
 def run_commands(block: Block, directory: Path) -> str:
     printed = ""
-    for command in commands_of(block):
+    commands = commands_of(block)
+    for number, command in enumerate(commands):
         done = subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, text=True, timeout=120, check=False)
         printed += done.stdout + done.stderr
-        assert (done.returncode != 0) == ("fails" in block.comments), f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        fails = "fails" in block.comments and number + 1 == len(commands)
+        assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
     return printed
 
 
@@ -200,7 +206,10 @@ def test_blocks_run(page, tmp_path, monkeypatch, kinds):
     namespace: dict = {"__name__": "__page__"}
     printed, ran = "", False
     for block in PAGES[page]:
-        if "file" in block.comments:
+        if block.language == "stands for":
+            name, _, source = block.text.partition(" = ")
+            (tmp_path / name).write_bytes((ROOT / source).read_bytes())
+        elif "file" in block.comments:
             (tmp_path / block.comments["file"]).write_text(block.text + "\n", encoding="utf-8")
             if block.language == "json":
                 json.loads(block.text)
