@@ -11,8 +11,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const pictures = {
   'walk.webp': { run: ['run', 'examples/four_legs/robot.json'], bare: true, from: 0.5, to: 2.5, fps: 15, speed: 1, turn: 20, zoom: 1.7, width: 640, height: 360, follow: 'torso' },
   'robot.jpg': { run: ['run', 'examples/robot/arm.urdf', '--set', 'initial.shoulder=0.6', '--set', 'initial.elbow=1.2', '--end', '0.1'], bare: true, time: 0, turn: 10, width: 960, height: 540 },
-  'crank.jpg': { run: ['run', 'slider_crank_flexible', '--output-every', '20'], bare: true, time: 0.35, coloring: 'stress', width: 960, height: 540 },
-  'shaft.jpg': { run: ['run', 'rotating_shaft', '--end', '0.6', '--output-every', '5'], bare: true, time: 0.52, trail: ['disk'], width: 960, height: 540 },
+  'heavy_top.jpg': { run: ['run', 'heavy_top'], time: 0.9, trail: ['top'], width: 1080, height: 640 },
+  'lateral_buckling.jpg': { run: ['run', 'lateral_buckling', '--end', '0.4'], time: 0.19, turn: -25, width: 1080, height: 640 },
+  'four_legs.jpg': { run: ['run', 'examples/four_legs/robot.json'], time: 1.5, width: 1080, height: 640 },
+  'rotating_shaft.jpg': { run: ['run', 'rotating_shaft', '--end', '0.6', '--output-every', '5'], time: 0.5, width: 1080, height: 640 },
 };
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -30,8 +30,15 @@ import python_names  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+GALLERY = ROOT / "examples" / "gallery"
 MATHJAX = Path("/usr/share/javascript/mathjax")
 NORMALIZE = Path("/usr/share/javascript/normalize.css/normalize.css")
+FOLDERS = {  # links to folders
+    "models": "models/index.md",
+    "examples": "examples/index.md",
+    "examples/gallery": "gallery/index.md",
+    "docs/coming_from": "coming_from/index.md",
+}
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)(`{3,})(.*)$")
 
@@ -48,6 +55,9 @@ def sources() -> dict[str, str]:
     for page in sorted(ROOT.glob("models/*/README.md")):
         pages[page.relative_to(ROOT).as_posix()] = f"models/{page.parent.name}.md"
     for page in sorted(ROOT.glob("examples/**/README.md")):
+        if page.parent == GALLERY:
+            pages[page.relative_to(ROOT).as_posix()] = "gallery/index.md"
+            continue
         folder = page.parent.relative_to(ROOT / "examples").as_posix()
         pages[page.relative_to(ROOT).as_posix()] = f"examples/{folder}.md"
     return pages
@@ -84,7 +94,7 @@ class Stage:
             return target
         path, _, anchor = target.partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(origin), path))
-        goal = {"models": "models/index.md", "examples": "examples/index.md"}.get(path) or self.pages.get(path)
+        goal = FOLDERS.get(path) or self.pages.get(path)
         if goal is None:
             if not (ROOT / path).is_file():
                 return None if (ROOT / path).is_dir() else target  # Sphinx reports what does not exist
@@ -100,9 +110,25 @@ class Stage:
             return f"{found[1]}({way})" if way else found[1][1:-1]
 
         text = outside_code(text, lambda line: LINK.sub(relink, line))
-        text = re.sub(r"^```math$", "```{math}", text, flags=re.M)
+        text = self.number_equations(page, text)
         text = re.sub(r"^```mermaid\n(.*?)^```$", lambda m: drawing(m[1]), text, flags=re.M | re.S)
         return text
+
+    def number_equations(self, page: str, text: str) -> str:
+        """Sphinx numbers the equations. A \\tag, for readers on a code host, must say the same."""
+        chapter = re.match(r"theory/(\d+)_", page)
+        count = 0
+
+        def equation(found: re.Match) -> str:
+            nonlocal count
+            count += 1
+            tag = re.search(r"\s*\\tag\{(.*?)\}", found[1])
+            number = f"{int(chapter[1])}.{count}" if chapter else str(count)
+            if tag and tag[1] != number:
+                raise ValueError(f"{page}: equation {number} has the tag {tag[1]}")
+            return "```{math}\n" + (found[1].replace(tag[0], "") if tag else found[1]) + "```"
+
+        return re.sub(r"^```math\n(.*?)^```$", equation, text, flags=re.M | re.S)
 
     def navigation(self, page: str, text: str) -> str:
         """A hidden table of contents: the pages that an index links to in lists and tables, each once, under the headings of level two."""
@@ -209,7 +235,7 @@ def main() -> int:
 
     stage = Stage(arguments.output / "source")
     for origin in stage.pages:
-        if origin not in ("README.md", "docs/reference.md"):
+        if origin not in ("README.md", "docs/reference.md", "examples/gallery/README.md"):
             stage.add(origin)
     names = split_reference(stage)
     (stage.directory / "static").mkdir()
@@ -217,6 +243,10 @@ def main() -> int:
     shutil.copyfile(HERE / "static" / "site.css", stage.directory / "static" / "site.css")
     copy_mathjax(stage.directory / "static" / "mathjax")
 
+    if (ROOT / "docs" / "gallery.py").exists():
+        subprocess.run([sys.executable, str(ROOT / "docs" / "gallery.py"), str(stage.directory)], check=True)
+    if (ROOT / "docs" / "coming_from").exists() and "docs/coming_from/index.md" not in stage.pages:
+        index_of(stage, "coming_from", "Coming from another program", "What you know there, and what it is called here.")
     index_of(stage, "models", "Models", "Models that come with the program, each with its reference solution and its source. `liedyn run NAME` runs one.")
     index_of(stage, "examples", "Examples", "Folders of `examples/` with models, studies and programs.")
     stage.write("reference/commands.md", commands.page(arguments.program))

@@ -24,9 +24,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import math
-import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -233,3 +232,84 @@ def test_blocks_run(page, tmp_path, monkeypatch, kinds):
             assert block.language in OTHER | {"cpp"}, f"{page}:{block.line}: unknown language '{block.language}'"
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_cpp_blocks_compile(tmp_path):
+    """Complete programs as they are; statements as the body of a function. Names are those of liedyn.h and of the kinds in examples/cpp."""
+    if shutil.which("g++") is None:
+        pytest.skip("no compiler")
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "liedyn").symlink_to(ROOT / "src")
+    includes, bodies = [], []
+    for page, blocks in PAGES.items():
+        for block in blocks:
+            if block.language != "cpp" or "not run" in block.comments:
+                continue
+            lines = block.text.split("\n")
+            includes += [line for line in lines if line.startswith("#include")]
+            body = "\n".join(line for line in lines if not line.startswith("#include"))
+            place = f'#line {block.line + 1} "{page}"\n'
+            if "int main" in body or body.lstrip().startswith("LIEDYN_PLUGIN"):
+                bodies.append(f"namespace block{len(bodies)} {{\n{place}{body.replace('int main', 'int program')}\n}}\n")
+            else:
+                bodies.append(f"void block{len(bodies)}() {{\n{place}{body}\n}}\n")
+    source = tmp_path / "blocks.cpp"
+    head = ['#include <cstdio>', '#include <liedyn/liedyn.h>', '#include "drag.h"', '#include "verlet.h"', *includes]
+    source.write_text("\n".join(dict.fromkeys(head)) + "\n" + "\n".join(bodies), encoding="utf-8")
+    options = ["-std=c++20", "-fsyntax-only", "-w", f"-I{tmp_path}/include", f"-I{ROOT}/examples/cpp", "-isystem", "/usr/include/eigen3"]
+    done = subprocess.run(["g++", *options, str(source)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def anchors_of(page: Path) -> set[str]:
+    """What a link may name behind #: headings, as code hosts write them."""
+    found = set()
+    for line in page.read_text(encoding="utf-8").split("\n"):
+        if heading := re.match(r"#+ (.*)", line):
+            found.add(re.sub(r"[^\w\- ]", "", heading[1].lower()).replace(" ", "-"))
+    return found
+
+
+def test_links_lead_somewhere():
+    broken = []
+    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/README.md"), *ROOT.glob("models/*/README.md")]:
+        if "docs/site" in page.as_posix():
+            continue  # made into pages with links of their own
+        text = re.sub(r"^( *)```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for target in re.findall(r'\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"', re.sub(r"`[^`\n]*`", "", text)):
+            target = target[0] or target[1]
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            goal = page.parent / path if path else page
+            if not goal.exists() or (anchor and anchor not in anchors_of(goal)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not broken, "\n".join(broken)
+
+
+def counts() -> dict[str, int]:
+    """How many blocks there are, and how many of them run; printed by `python test_pages.py`."""
+    blocks = [block for page in PAGES.values() for block in page if block.language != "stands for"]
+    code = [block for block in blocks if block.language in ("bash", "python", "json", "cpp")]
+    not_run = [block for block in code if "not run" in block.comments]
+    return {
+        "pages": len(PAGES),
+        "blocks of code": len(code),
+        "run or checked": len(code) - len(not_run),
+        "not run": len(not_run),
+        "commands": sum(len(commands_of(block)) for block in code if block.language == "bash" and block.runs),
+        "outputs compared": sum(block.language == "text" for block in blocks),
+    }
+
+
+def test_few_blocks_do_not_run():
+    found = counts()
+    assert found["not run"] <= 0.1 * found["blocks of code"], found
+
+
+if __name__ == "__main__":
+    print(counts())
+    for name, found in PAGES.items():
+        for one in found:
+            if "not run" in one.comments:
+                print(f"{name}:{one.line}: {one.comments['not run']}")
