@@ -164,11 +164,12 @@ def keys_unknown(part: object, kinds: dict[str, list[set[str]]]) -> list[str]:
             errors.append(f"no element of type '{kind}'")
         elif not any(set(part) - COMMON <= fields for fields in kinds[kind]):
             errors.append(f"'{kind}' has no key {sorted(set(part) - COMMON - set.union(*kinds[kind]))}")
-    return errors + [error for entry in part.values() for error in keys_unknown(entry, kinds)]
+    return errors + [error for key, entry in part.items() if key not in SHAPES for error in keys_unknown(entry, kinds)]
 
 
 # What every entry may have besides the fields of its type: the reader handles it before the types are looked at.
-COMMON = {"type", "...", "shape", "frames", "repeat", "name", "color", "visual"}
+COMMON = {"type", "...", "shape", "shapes", "density", "frames"}
+SHAPES = {"shape", "shapes"}  # their types are those of `liedyn list shapes`
 
 
 def check_json(block: Block, kinds: dict[str, list[set[str]]]) -> None:
