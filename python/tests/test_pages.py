@@ -29,6 +29,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -177,7 +178,7 @@ def check_json(block: Block, kinds: dict[str, list[set[str]]]) -> None:
     text = re.sub(r"^\s*\.\.\.\s*$", "", block.text, flags=re.M)
     text = re.sub(r"([\[{,]\s*)\.\.\.(\s*[\]},])", r'\1"...": 0\2', text)
     text = re.sub(r"\.\.\.", '"..."', re.sub(r'("[^"]*")', lambda m: m[1].replace("...", "…"), text))
-    text = text.strip().rstrip(",")
+    text = re.sub(r"\}\s*\n(?=\")", "},\n", text.strip().rstrip(","))  # entries of several sections, one after the other
     for candidate in (text, "{" + text + "}", "[" + text + "]", text.replace('"...": 0', '"..."')):
         try:
             part = json.loads(candidate)
@@ -221,7 +222,8 @@ def test_blocks_run(page, tmp_path, monkeypatch, kinds):
             printed, ran = run_commands(block, tmp_path), True
         elif block.language == "python":
             output = io.StringIO()
-            with contextlib.redirect_stdout(output):
+            with contextlib.redirect_stdout(output), warnings.catch_warnings():
+                warnings.simplefilter("ignore", ld.NumericalWarning)  # a page may show what the program warns of
                 exec(compile(block.text, f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
             printed, ran = output.getvalue(), True
         elif block.language == "json":
