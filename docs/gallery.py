@@ -35,13 +35,24 @@ INTRODUCTION = (
 # The index, in its order. An example that is missing here is an error.
 SECTIONS = {
     "Mechanisms": ["pendulum", "tumbling_book", "heavy_top", "four_bar", "cardan_joint", "bricard_linkage"],
-    "Machines and control": ["motor_and_pid", "sampled_controller", "planetary_gear", "hoist"],
-    "Rolling, contact and events": ["rolling_coin", "bouncing_ball", "end_stop"],
+    "Machines and control": ["planetary_gear", "hoist", "motor_and_pid", "sampled_controller", "vibration_absorber", "robot_arm", "mpc_swing_up"],
+    "Rolling, contact and events": ["rolling_coin", "bouncing_ball", "end_stop", "newtons_cradle"],
+    "Beams and flexible bodies": [
+        "beam_roll_up", "large_deflection", "buckling_column", "hanging_cable", "flying_spaghetti", "shaft_whirl", "slewing_arm", "tuning_fork", "campbell_diagram",
+    ],
+    "Derivatives, design and identification": ["double_pendulum", "crane_without_swing", "light_four_bar", "identify_friction", "sleeping_top"],
+    "Your own forces and integrators": ["force_in_python", "force_in_cpp", "own_integrator", "compare_integrators"],
 }
 
 # What the picture of a 3D page shows, where it is not the default: see gallery_pictures.mjs.
 PICTURES: dict[str, dict] = {
-    "heavy_top": {"time": 0.55},
+    "heavy_top": {"time": 0.55, "trail": "top"},
+    "hoist": {"zoom": 0.62},
+    "rolling_coin": {"trail": "coin", "zoom": 1.4},
+    "bouncing_ball": {"trail": "ball", "time": 1.25},
+    "slewing_arm": {"coloring": "stress", "time": 0.2},
+    "tuning_fork": {"mode": 6, "time": 0.25},
+    "pendulum": {"time": 0.5},
 }
 
 
