@@ -51,7 +51,19 @@ PICTURES: dict[str, dict] = {
     "rolling_coin": {"trail": "coin", "zoom": 1.4},
     "bouncing_ball": {"trail": "ball", "time": 1.25},
     "slewing_arm": {"coloring": "stress", "time": 0.2},
-    "tuning_fork": {"mode": 6, "time": 0.25},
+    "tuning_fork": {"mode": 6, "time": 0},
+    "buckling_column": {"time": 8},
+    "hanging_cable": {"time": 0.4},
+    "flying_spaghetti": {"time": 5.5},
+    "large_deflection": {"time": 1},
+    "beam_roll_up": {"time": 0.75},
+    "shaft_whirl": {"time": 4.9},
+    "robot_arm": {"trail": "fore", "turn": 40},
+    "mpc_swing_up": {"time": 0.9, "trail": "pole"},
+    "newtons_cradle": {"time": 0.42},
+    "force_in_python": {"trail": "ball", "time": 1.1},
+    "double_pendulum": {"time": 1.2, "trail": "lower"},
+    "sleeping_top": {"time": 0.6},
     "pendulum": {"time": 0.5},
 }
 
@@ -152,6 +164,7 @@ def execute(example: Example, folder: Path) -> list[dict]:
     import nbclient
     import nbformat
 
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # kernels warn about Python's own frozen modules otherwise
     notebook = nbformat.read(example.file, as_version=4)
     try:
         nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
@@ -228,8 +241,14 @@ def readme(listed: list[Example]) -> str:
     """The list for readers of the repository."""
     by_name = {example.name: example for example in listed}
     lines = ["# Gallery", "", INTRODUCTION.format(count=len(listed)), ""]
-    lines += ["    ./dev python examples/gallery/four_bar.py     # writes four_bar.png and four_bar.html here", ""]
-    lines += ["`./dev python docs/gallery.py DIRECTORY` writes a page for each. This list is generated: `./dev python docs/gallery.py --readme`.", ""]
+    lines += ["    ./dev python examples/gallery/four_bar.py     # writes four_bar.png and four_bar.html into the current directory", ""]
+    lines += ["`./dev python docs/gallery.py DIRECTORY` writes a page for each, with pictures.", ""]
+    lines += [
+        "A new example is a file here that writes NAME.png and NAME.html into the current directory, and a name in `SECTIONS` of `docs/gallery.py`.",
+        "Its docstring (of a notebook: its first cell) is the title and the text: what is shown, what to look at, and the known answer.",
+        "This list is generated: `./dev python docs/gallery.py --readme`.",
+        "",
+    ]
     for section, names in SECTIONS.items():
         lines += [f"## {section}", "", "| example | shows |", "|---|---|"]
         lines += [f"| [{by_name[name].file.name}]({by_name[name].file.name}) | **{by_name[name].title}.** {by_name[name].summary} |" for name in names]

@@ -3,7 +3,8 @@
 A thin cable hangs between two hooks. Its equilibrium is compared with the catenary z = a cosh(x/a). Then one hook opens,
 and the free end swings down, faster than free fall at the end of its path.
 
-The cable is a geometrically exact beam with almost no bending stiffness. The parameter a follows from the length of the cable, 2 a sinh(w/(2 a)).
+The cable is a geometrically exact beam with almost no bending stiffness. The parameter a follows from the length of the hanging cable, 2 a sinh(w/(2 a))
+with the distance w of the hooks.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ span, arc_sag = 2.0, 0.8  # the relaxed cable is drawn as an arc
 
 def cable(both_ends):
     m = ld.Builder(gravity=[0, 0, -9.81])
-    rope = m.circle_beam("rope", from_=[-span / 2, 0, 0], to=[span / 2, 0, 0], through=[0, 0, -arc_sag], elements=40, radius=0.002, young=1.2e7, density=1200,
+    rope = m.circle_beam("rope", from_=[-span / 2, 0, 0], to=[span / 2, 0, 0], through=[0, 0, -arc_sag], elements=40, radius=0.005, young=1.3e6, density=1200,
                          damping=5e-3)
     m.spherical("left", m.ground, rope.start, at=[-span / 2, 0, 0])
     if both_ends:
@@ -34,8 +35,7 @@ rest = ld.static(cable(True), load_steps=10)
 shape = np.array([rest[f"p{i}"] for i in range(41)])[:, [0, 2]]
 fall = ld.run(cable(False), from_=rest, end=1.2, step=2e-3, integrator="generalized-alpha,rho=0.7", html="hanging_cable.html", frames=400)
 
-radius = (span**2 / 4 + arc_sag**2) / (2 * arc_sag)  # of the relaxed arc
-length = 2 * radius * np.arcsin(span / 2 / radius) if arc_sag < radius else 2 * radius * (np.pi - np.arcsin(span / 2 / radius))
+length = np.linalg.norm(np.diff(shape, axis=0), axis=1).sum()  # stretched by one percent
 low, high = 0.1, 10.0
 for _ in range(60):  # a by bisection
     a = (low + high) / 2

@@ -61,14 +61,17 @@ def test_readme_lists_every_example() -> None:
         assert example.title and len(example.summary) > 20, example.file.name
 
 
-def test_pages_of_the_site(tmp_path: Path) -> None:
-    """A script becomes a page with its text, its plot, the 3D page and its source."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "docs" / "gallery.py"), str(tmp_path), "hoist", "--no-pictures"], capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize("name, parts", [("hoist", ["# Hoist", "closed form", "m.pulley("]), ("campbell_diagram", ["# Campbell", "closed forms", "model.modes("])])
+def test_pages_of_the_site(name: str, parts: list[str], tmp_path: Path) -> None:
+    """Scripts and notebooks become pages with their text, plot, 3D page and source."""
+    if name == "campbell_diagram":
+        pytest.importorskip("nbclient")
+        pytest.importorskip("ipykernel")
+    command = [sys.executable, str(ROOT / "docs" / "gallery.py"), str(tmp_path), name, "--no-pictures"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "gallery" / "hoist.md").read_text(encoding="utf-8")
-    for part in ("# Hoist", "../static/gallery/hoist.png", '<iframe src="../_static/gallery/hoist.html"', "closed form", "m.pulley("):
+    page = (tmp_path / "gallery" / f"{name}.md").read_text(encoding="utf-8")
+    for part in (*parts, f"../static/gallery/{name}", f'<iframe src="../_static/gallery/{name}.html"'):
         assert part in page
-    assert (tmp_path / "static" / "gallery" / "hoist.html").exists()
-    assert 'href="hoist.html"' in (tmp_path / "gallery" / "index.md").read_text(encoding="utf-8")
+    assert (tmp_path / "static" / "gallery" / f"{name}.html").exists()
+    assert f'href="{name}.html"' in (tmp_path / "gallery" / "index.md").read_text(encoding="utf-8")
