@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"[1\n2]", "f:2:", "is a comma missing"},
                     Mistake{"{\"a\": 1\n\"b\": 2}", "f:2:", "is a comma missing"},
                     Mistake{"{'a': 1}", "f:1:", "double quotation marks"},
-                    Mistake{"{\n// text\n\"a\": 1}", "f:2:", "no comments"},
+                    Mistake{"{\n# text\n\"a\": 1}", "f:2:", "comments begin with //"},
                     Mistake{"{\"a\": 1", "f:1:", "closing bracket"}, Mistake{"{\"a\": \"b", "f:1:", "quot"},
                     Mistake{"{\"a\": 1} x", "f:1:", "end of input"},
                     Mistake{"[1] [2]", "f:1:", "end of input"}, Mistake{"{\"a\" 1}", "f:1:", "':'"},
