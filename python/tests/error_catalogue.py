@@ -9,6 +9,7 @@ assigned to `message` or `failure`, what a function returns, or any other senten
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from dataclasses import dataclass
@@ -179,16 +180,17 @@ def messages_of(file: Path) -> list[Message]:
         if kind == "word" and following[1] in ("(", "{"):
             callee = value.split("::")[-1]
             last = re.split(r"\.|->", callee)[-1]
+            positions = _OTHER_SINKS.get((name, last), _SINKS.get(callee, _SINKS.get(last)))
+            lists = last in ("push_back", "emplace_back", "InputError") and tokens[i + 2][1] == "{"
+            if positions is None and not lists:
+                continue
             arguments, _ = _arguments(tokens, i + 1)
-            if last in ("push_back", "emplace_back", "InputError", "return") and arguments[0][:1] == [("other", "{")]:
+            if lists:
                 inner, _ = _arguments(arguments[0], 0)
                 while inner and inner[0][:1] == [("other", "{")]:
                     inner, _ = _arguments(inner[0], 0)
                 if len(inner) >= 4:
                     add(inner[3], inner[4] if len(inner) > 4 else [])
-                continue
-            positions = _OTHER_SINKS.get((name, last), _SINKS.get(callee, _SINKS.get(last)))
-            if positions is None:
                 continue
             if name == "src/model/description_references.cpp" and last == "say":
                 positions = (0, 1) if len(arguments) == 2 else (3, 4)
@@ -219,6 +221,7 @@ def _others(file: Path, known: str) -> list[Message]:
     return [Message(text, "", name) for text in texts if len(text.split()) >= 4 and is_telling(text) and text not in known and not re.match(r"[A-Z]|.*\.$", text)]
 
 
+@functools.cache
 def messages() -> list[Message]:
     """Of all sources but tests, each text once."""
     files = [

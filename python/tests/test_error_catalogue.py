@@ -20,7 +20,7 @@ def test_every_section_has_a_cause_and_a_remedy():
     page = error_catalogue.PAGE.read_text(encoding="utf-8")
     for section in page.split("\n## ")[1:]:
         title = section.splitlines()[0]
-        assert re.search(r"\nCause: \w", section) and re.search(r"\nRemedy: \w", section), title
+        assert re.search(r"\nCause: \S", section) and re.search(r"\nRemedy: \S", section), title
         assert error_catalogue.listed(section), title
 
 
@@ -63,8 +63,10 @@ MISTAKES = {
 def test_what_the_program_prints_is_on_the_page(name):
     """The other way round, so that a message that the reading of the sources misses is noticed."""
     try:
-        result = ld.run({"liedyn": 1, **MISTAKES[name]})
-        texts = [result.summary["failure"]]
+        ld.run({"liedyn": 1, **MISTAKES[name]})
+        texts = []
+    except ld.NumericalWarning as warning:
+        texts = [str(warning)]
     except ld.InputError as error:
         texts = [finding.message for finding in error.diagnostics]
     assert texts and all(texts)
