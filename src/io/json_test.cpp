@@ -33,6 +33,20 @@ TEST(Json, ReadsEveryTypeOfValue) {
   EXPECT_FALSE(static_cast<bool>(root.find("other")));
 }
 
+TEST(Json, CommentsAreSkippedAndLinesCounted) {
+  const JsonDocument document = JsonDocument::parse(
+      "// first\n{ // one\n  \"a\": 1, /* two\n  lines */ \"b\": 2// close\n, \"c\": \"http://x /* y */\" "
+      "}\n// last",
+      "f");
+  EXPECT_EQ(document.root().size(), 3u);
+  EXPECT_EQ(document.root().find("a").line(), 3);
+  EXPECT_EQ(document.root().find("b").line(), 4);
+  EXPECT_EQ(document.root().find("b").number(), 2);
+  EXPECT_EQ(document.root().find("c").text(), "http://x /* y */");
+  for (const char* wrong : {"{ /* never closed }", "{ / }", "/", "// nothing but a comment"})
+    EXPECT_THROW(JsonDocument::parse(wrong, "f"), InputError) << wrong;
+}
+
 TEST(Json, EveryValueKnowsItsLine) {
   // Numbers are the difficult ones: the parser reads one character past them.
   const JsonDocument document = JsonDocument::parse(
