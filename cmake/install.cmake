@@ -77,6 +77,11 @@ if(LIEDYN_TESTS)
       --plugin ${trial}/examples/libdrag.so --json)
     set_tests_properties(install_plugin PROPERTIES FIXTURES_REQUIRED "installation;examples" TIMEOUT 60
       PASS_REGULAR_EXPRESSION "-30\\.2289680219")
+    if(TARGET liedyn_python)   # the example of the gallery that needs this plugin
+      add_test(NAME install_gallery COMMAND Python::Interpreter -m pytest -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/python/tests/test_gallery.py -k force_in_cpp)
+      set_tests_properties(install_gallery PROPERTIES FIXTURES_REQUIRED "installation;examples" TIMEOUT 120 ENVIRONMENT
+        "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPLBACKEND=Agg;PYTHONDONTWRITEBYTECODE=1;PATH=${PROJECT_BINARY_DIR}/bin:$ENV{PATH};LIEDYN_PLUGIN=${trial}/examples/libdrag.so")
+    endif()
     add_test(NAME install_plugin_of_another_version COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libother_version.so)
     add_test(NAME install_no_plugin COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libno_plugin.so)
     set_tests_properties(install_plugin_of_another_version PROPERTIES PASS_REGULAR_EXPRESSION

@@ -83,7 +83,9 @@ using Json = nlohmann::ordered_json;
 Result read_hdf5(const std::string& file) {
   const Hdf5Input in(file);
   Result out;
-  const std::string summary = in.attribute("/", "summary");
+  // Files of version 1.0 and before have it as an attribute.
+  const std::string summary =
+      in.has_attribute("/", "summary") ? in.attribute("/", "summary") : in.text("/summary");
   out.summary = read_summary(summary, file);
   std::vector<Hdf5Input::Table> tables = {in.table("/time")};
   Trajectory& t = out.trajectory;

@@ -118,25 +118,25 @@ TEST_F(ReadResults, SaysWhyAFileIsNoHdf5Result) {
     other.group("/sensors");
     other.close();
   }
-  EXPECT_THAT(message(), HasSubstr("has no text attribute 'summary' of '/'"));
+  EXPECT_THAT(message(), HasSubstr("has no text '/summary'"));
   Result result;
   result.trajectory.data = {0, 1};
   std::string summary = summary_json(result);
   {
     Hdf5File other(hdf5_);
-    other.attribute("/", "summary", "{}");
+    other.text("/summary", "{}");
     other.close();
   }
   EXPECT_THAT(message(), HasSubstr("has no summary of a run"));
   const std::array<double, 3> numbers = {0, 1, 1};
   const auto write_with = [&](const char* units, int times) {
     Hdf5File other(hdf5_);
-    other.attribute("/", "summary",
-                    summary.substr(0, summary.rfind("\"units\": {}")) + units +
-                        summary.substr(summary.rfind("\"units\": {}") + 11));
+    other.text("/summary", summary.substr(0, summary.rfind("\"units\": {}")) + units +
+                               summary.substr(summary.rfind("\"units\": {}") + 11));
     other.group("/sensors");
-    other.columns("/time", numbers.data(), static_cast<std::size_t>(times), 1, 0, 1);
-    other.columns("/sensors/x", numbers.data(), 2, 1, 0, 1);
+    const int time = other.rows({{"/time", {}}}, 8), x = other.rows({{"/sensors/x", {}}}, 8);
+    for (int i = 0; i < times; ++i) other.append(time, {&numbers.at(static_cast<std::size_t>(i)), 1});
+    for (std::size_t i = 0; i < 2; ++i) other.append(x, {&numbers.at(i), 1});
     other.attribute("/sensors/x", "unit", "m");
     other.close();
   };

@@ -1,5 +1,6 @@
 #include "liedyn/io/write_results.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -52,11 +53,16 @@ void write_csv(const Result& result, const std::string& file) {
   if (std::fflush(out.get()) != 0) cannot_write(file, std::strerror(errno));
 }
 
+// Rows that are compressed together: a few hundred, or fewer where they are long.
+std::size_t chunk_rows(std::size_t width) {
+  constexpr std::size_t kBytes = 1 << 21, kMost = 512;
+  return std::clamp<std::size_t>(kBytes / (width * sizeof(double)), 1, kMost);
+}
+
 void write_hdf5(const Result& result, const std::string& file) {
   const Trajectory& t = result.trajectory;
   Hdf5File out(file);
   out.attribute("/", "liedyn", std::string(version()));
-  out.attribute("/", "summary", summary_json(result));
   out.attribute("/", "date", result.summary.date);
   if (result.summary.model_text != nullptr) out.attribute("/", "model", *result.summary.model_text);
   // As --set takes them.
@@ -64,14 +70,18 @@ void write_hdf5(const Result& result, const std::string& file) {
   for (const auto& [path, value] : result.summary.set)
     set += fmt::format("{}{}={}", set.empty() ? "" : " ", path, value);
   out.attribute("/", "set", set);
-  out.columns("/time", t.data.data(), t.rows(), t.columns, 0, 1);
-  out.attribute("/time", "unit", "s");
+  out.text("/summary", summary_json(result));
   out.group("/sensors");
-  for (const Channel& channel : t.channels) {
-    const std::string path = "/sensors/" + channel.name;
-    out.columns(path, t.data.data(), t.rows(), t.columns, channel.first, channel.components);
-    out.attribute(path, "unit", channel.unit);
-  }
+  std::vector<Hdf5Table> tables = {{"/time", {}}};
+  for (const Channel& channel : t.channels)
+    tables.push_back({"/sensors/" + channel.name,
+                      channel.components == 1 ? std::vector<std::size_t>{}
+                                              : std::vector{static_cast<std::size_t>(channel.components)}});
+  const auto width = static_cast<std::size_t>(t.columns);
+  const int rows = out.rows(tables, chunk_rows(width));
+  out.attribute("/time", "unit", "s");
+  for (const Channel& channel : t.channels) out.attribute("/sensors/" + channel.name, "unit", channel.unit);
+  for (std::size_t row = 0; row < t.rows(); ++row) out.append(rows, {t.data.data() + row * width, width});
   out.close();
 }
 
