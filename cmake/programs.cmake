@@ -23,7 +23,7 @@ if(cli_sources)
   liedyn_build_information(liedyn_cli)
   # What `liedyn explain` prints and `liedyn new` writes. The reference page is left out: it is made from the lists in the program.
   file(GLOB embedded CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-    docs/errors.md docs/glossary.md docs/model_files.md docs/howto/*.md docs/coming_from/*.md docs/theory/*.md cli/templates/*.json)
+    docs/errors.md docs/glossary.md docs/model_files.md docs/tutorial/*.md docs/howto/*.md docs/coming_from/*.md docs/theory/*.md cli/templates/*.json)
   liedyn_embed(liedyn_cli ${embedded})
 endif()
 
