@@ -21,6 +21,10 @@ if(cli_sources)
   liedyn_compile_options(liedyn_cli)
   liedyn_optimize(liedyn_cli 1)
   liedyn_build_information(liedyn_cli)
+  # What `liedyn explain` prints and `liedyn new` writes. The reference page is left out: it is made from the lists in the program.
+  file(GLOB embedded CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    docs/errors.md docs/glossary.md docs/model_files.md docs/tutorial/*.md docs/howto/*.md docs/coming_from/*.md docs/theory/*.md cli/templates/*.json)
+  liedyn_embed(liedyn_cli ${embedded})
 endif()
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
