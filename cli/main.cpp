@@ -18,6 +18,9 @@
 #include "liedyn/io/plugin.h"
 
 namespace liedyn::cli {
+void add_info(CLI::App& program, int& exit_code);
+void add_convert(CLI::App& program, int& exit_code);
+void add_report(CLI::App& program, int& exit_code);
 
 void print_findings(const std::vector<Diagnostic>& findings) {
   for (const Diagnostic& finding : findings) fmt::print(stderr, "error: {}\n", to_string(finding));
@@ -221,6 +224,9 @@ int main(int given, char** words) {
   add_explain(program, exit_code);
   add_doctor(program, exit_code);
   add_completion(program, exit_code);
+  add_report(program, exit_code);
+  add_info(program, exit_code);
+  add_convert(program, exit_code);
   std::vector<std::string> plugins;
   add_plugin_option(program, plugins);
 

@@ -181,6 +181,7 @@ struct Simulation::Parts {
     out->warnings = warnings;
     out->spacing = spacing;
     out->output = output;
+    out->event_output = event_output;
     out->make_driver();
     return out;
   }
@@ -211,6 +212,7 @@ struct Simulation::Parts {
   State state;
   double spacing = 0;
   std::function<void(const State&)> output;
+  EventOutput event_output;
   std::unique_ptr<Events> events;
   std::string stopped_by;  // the event that ended the last advance
   std::unique_ptr<Driver> driver;
@@ -348,8 +350,10 @@ bool Simulation::Parts::let_happen() {
     driver->fail(now.failure);
     return false;
   }
+  if (event_output) event_output(state, now.entries, false);
   apply(now.changes);
   events->look_around(state, *work);
+  if (event_output) event_output(state, now.entries, true);
   if (now.stops) stopped_by = events->name(now.entries.front());
   return true;
 }
@@ -406,6 +410,8 @@ void Simulation::set_output(double spacing, std::function<void(const State&)> ou
   parts_->output = std::move(output);
   parts_->make_driver();
 }
+
+void Simulation::set_event_output(EventOutput output) { parts_->event_output = std::move(output); }
 
 void Simulation::set_input(std::string_view path, double value) { set_inputs({{std::string(path), value}}); }
 
