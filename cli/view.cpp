@@ -64,8 +64,12 @@ int view(const ViewArguments& arguments) {
     read_scene(name);
     page = name;
   } else {
-    std::vector<std::string> scenes = {is_file ? read_scene(name) : scene_of(arguments.model)};
-    if (!arguments.compare.empty()) scenes.push_back(read_scene(arguments.compare));
+    std::vector<std::string> scenes;
+    if (is_file)
+      scenes = read_scenes(name);
+    else
+      scenes = {scene_of(arguments.model)};
+    if (!arguments.compare.empty()) scenes = {scenes.front(), read_scene(arguments.compare)};
     const std::string text = scene_page(scenes);
     if (page.empty()) page = temporary_page(fs::path(name).stem().string());
     write_whole(page, text);

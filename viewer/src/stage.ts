@@ -197,6 +197,11 @@ export class Stage {
     return this.raycaster.intersectObject(root, true);
   }
 
+  // The size of a pixel at a distance of one.
+  get pixel(): number {
+    return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(this.host.clientHeight, 1);
+  }
+
   render(): void {
     this.renderer.render(this.scene, this.camera);
     this.dirty = false;
