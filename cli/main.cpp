@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -140,8 +141,10 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
       const CLI::Option* option = of->get_option_no_throw(name);
       if (option == nullptr) continue;
       message = fmt::format("{}: expected {}, got '{}'", name, expected_by(*option), excerpt(value));
-      if (!value.empty() && (value[0] == '.' || value[0] == '-' || (value[0] >= '0' && value[0] <= '9')))
-        hint = "without a unit, and with a decimal point";
+      // Numbers such as 1,5 or 2mm; one that can be read is only out of range.
+      char* rest = nullptr;
+      std::strtod(value.c_str(), &rest);
+      if (rest != value.c_str() && *rest != '\0') hint = "without a unit, and with a decimal point";
       break;
     }
   return {"", 0, "", message, hint};
