@@ -36,6 +36,7 @@ void add_assemble(CLI::App& program, int& exit_code);
 void add_kinematics(CLI::App& program, int& exit_code);
 void add_sensitivity(CLI::App& program, int& exit_code);
 void add_optimize(CLI::App& program, int& exit_code);
+void add_sweep(CLI::App& program, int& exit_code);
 void add_view(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.

@@ -212,6 +212,7 @@ int main(int given, char** words) {
   add_kinematics(program, exit_code);
   add_sensitivity(program, exit_code);
   add_optimize(program, exit_code);
+  add_sweep(program, exit_code);
   add_view(program, exit_code);
   std::vector<std::string> plugins;
   add_plugin_option(program, plugins);

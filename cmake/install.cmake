@@ -1,5 +1,5 @@
-# Installation in three components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
-# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, and `python`.
+# Installation in four components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
+# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, `python`, and `mpi`.
 include(CMakePackageConfigHelpers)
 
 get_property(folders GLOBAL PROPERTY LIEDYN_FOLDERS)
@@ -30,6 +30,9 @@ endif()
 install(DIRECTORY models DESTINATION ${data_directory}/liedyn COMPONENT program)
 if(TARGET liedyn_cli)
   install(TARGETS liedyn_cli DESTINATION ${program_directory} COMPONENT program)
+endif()
+if(TARGET liedyn_mpi AND NOT SKBUILD)
+  install(TARGETS liedyn_mpi DESTINATION lib/liedyn COMPONENT mpi)
 endif()
 if(TARGET liedyn_python)
   # The directory below the prefix where this interpreter looks for packages, if it looks there at all.
