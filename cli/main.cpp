@@ -222,6 +222,7 @@ int main(int given, char** words) {
   add_kinematics(program, exit_code);
   add_sensitivity(program, exit_code);
   add_optimize(program, exit_code);
+  add_sweep(program, exit_code);
   add_view(program, exit_code);
   add_new(program, exit_code);
   add_explain(program, exit_code);

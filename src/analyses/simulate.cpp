@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/turn_watch.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {
@@ -37,25 +37,6 @@ void check_times(const SimulateOptions& o) {
                                        (o.end - o.start) / o.step));
   if (!findings.empty()) throw InputError(findings);
 }
-
-namespace {
-
-// The largest angular velocity, of a body or in a joint of a tree.
-double largest_spin(const Model& model, const State& state) {
-  double square = 0;
-  for (const Node& node : model.nodes) {
-    if (node.type == NodeType::State) continue;
-    double sum = 0;
-    for (int i = place_count(node.type); i < node_size(node.type).v; ++i) {
-      const double w = state.v[static_cast<std::size_t>(node.v + i)];
-      sum += w * w;
-    }
-    square = std::max(square, sum);
-  }
-  return std::sqrt(square);
-}
-
-}  // namespace
 
 InitialPolicy initial_policy(const std::string& name) {
   if (name == "check") return InitialPolicy::Check;
@@ -130,10 +111,11 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   recorder->record(start);
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
-  double before = start.t, largest_turn = 0, next_output = start.t;
+  TurnWatch turns(model, start.t);
+  double before = start.t, next_output = start.t;
   const DriveReport& report = simulation.report();
   const auto observe = [&](const State& now, long step) {
-    largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
+    turns.add(now);
     RunStatistics& figures = recorder->statistics();
     figures.step = now.t - before;
     figures.steps = step;
@@ -161,13 +143,8 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
                     options.step, options.end - options.start));
-  constexpr double kWholeTurn = 2 * std::numbers::pi;
-  if (largest_turn > kWholeTurn)
-    s.warnings.push_back(
-        fmt::format("something turns by {:.3g} rad in one step: increments of rotations are only "
-                    "distinguished within a whole "
-                    "turn, the result is hardly the motion; take steps of {:.2g} s at most",
-                    largest_turn, 0.1 * kWholeTurn * report.largest_step / largest_turn));
+  if (const std::string warning = turns.warning(report.largest_step); !warning.empty())
+    s.warnings.push_back(warning);
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;
