@@ -308,7 +308,7 @@ def counts() -> dict[str, int]:
 
 def test_few_blocks_do_not_run():
     found = counts()
-    assert found["not run"] <= 0.1 * found["blocks of code"], found
+    assert found["not run"] <= 0.15 * found["blocks of code"], found
 
 
 if __name__ == "__main__":
