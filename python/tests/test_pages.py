@@ -13,7 +13,7 @@ math, mermaid, cmake, html: not code of this program
 A comment before a block, which readers do not see, changes this:
 
 <!-- file: arm.json -->            the block is the file arm.json
-<!-- run with: --end 0.01 -->      these options are added to each command `liedyn`
+<!-- run with: --end 0.01 -->      each command `liedyn` runs with these settings, instead of its own; `--end` where something is simulated
 <!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
 <!-- not run: it opens a browser --> the reason why the block does not run
 <!-- not output -->                the text is not the output of the block before it
@@ -130,6 +130,17 @@ def missing_lines(expected: str, got: str) -> list[str]:
     return absent
 
 
+def shortened(command: str, options: str) -> str:
+    """A command with other settings. `--end` is added to commands that simulate."""
+    for option, value in re.findall(r"(--[\w-]+)(?: (?!--)(\S+))?", options):
+        setting = f"{option} {value}".strip()
+        if re.search(rf"{option}\b", command):
+            command = re.sub(rf"{option}(?:[ =]\S+)?", setting, command)
+        elif option != "--end" or re.match(r"liedyn (run|converge|sensitivity|kinematics)\b", command):
+            command = f"{command} {setting}"
+    return command
+
+
 def commands_of(block: Block) -> list[str]:
     """The commands, without comments; a line that ends with a backslash goes on."""
     commands = []
@@ -137,8 +148,10 @@ def commands_of(block: Block) -> list[str]:
         line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
         line = re.sub(r"(^|&& )\./dev (liedyn|python)", lambda m: m[1] + {"liedyn": "liedyn", "python": "python3"}[m[2]], line)
         line = re.sub(r"^python3\b", sys.executable, line)
+        if line.startswith("liedyn") and "run with" in block.comments:
+            line = shortened(line, block.comments["run with"])
         if line:
-            commands.append(line + (f" {block.comments['run with']}" if "run with" in block.comments and line.startswith("liedyn") else ""))
+            commands.append(line)
     return commands
 
 
