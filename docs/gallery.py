@@ -164,6 +164,7 @@ def execute(example: Example, folder: Path) -> list[dict]:
     import nbclient
     import nbformat
 
+    os.environ.pop("MPLBACKEND", None)  # the kernel shows figures as outputs of their cells
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # kernels warn about Python's own frozen modules otherwise
     notebook = nbformat.read(example.file, as_version=4)
     try:
@@ -191,7 +192,9 @@ def notebook_page(example: Example, folder: Path) -> str:
                 parts.append(f"![figure {count} of {example.title}](../static/gallery/{file})")
             elif "<iframe srcdoc" in data.get("text/html", ""):
                 parts.append(scene(example, folder))
-            elif "text/plain" in data and not data["text/plain"].startswith("<"):
+            elif "text/html" in data:  # a table
+                parts.append(raw(data["text/html"]))
+            elif "text/plain" in data:
                 parts.append(f"```text\n{data['text/plain']}\n```")
     shutil.copy(example.file, folder)
     parts.append(raw(f'<p><a href="../_static/gallery/{example.file.name}" download>Download this notebook</a></p>'))

@@ -53,7 +53,7 @@ print(f"largest difference of the tip to the arc: {worst:.1e} m of {L} m")
 assert worst < 1e-4
 
 ax.set(xlabel="x / m", ylabel="z / m", aspect="equal", xmargin=0.03)
-ax.legend(title="dots: nodes, lines: arcs")
+ax.legend(title="dots: nodes, lines: arcs", loc="center left", bbox_to_anchor=(1, 0.5))
 figure.savefig("beam_roll_up.png", dpi=150)
 
 m.save("beam_roll_up.json")
