@@ -18,7 +18,7 @@ from liedyn import style
 L, width, thickness, E = 1.0, 0.06, 0.004, 2.1e11
 EI = E * width * thickness**3 / 12
 
-m = ld.Builder()
+m = ld.Builder(name="Roll-up")
 turns = m.parameter("turns", 1)
 strip = m.rectangle_beam(
     "strip",

@@ -17,7 +17,7 @@ span, arc_sag = 2.0, 0.8  # the relaxed cable is drawn as an arc
 
 
 def cable(both_ends):
-    m = ld.Builder(gravity=[0, 0, -9.81])
+    m = ld.Builder(name="Cable", gravity=[0, 0, -9.81])
     rope = m.circle_beam(
         "rope",
         from_=[-span / 2, 0, 0],

@@ -21,7 +21,7 @@ moving = mass + 13 / 35 * 7800 * np.pi * radius**2 * L
 critical = np.sqrt(k / moving)
 end, top = 8.0, 1.8 * critical  # the speed rises evenly
 
-m = ld.Builder()
+m = ld.Builder(name="Whirl")
 rise = m.parameter("rise", top / end)
 shaft = m.circle_beam(
     "shaft",

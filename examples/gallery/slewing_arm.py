@@ -17,7 +17,7 @@ from liedyn import style
 L, b, h, E, rho, g = 1.0, 0.06, 0.02, 70e9, 2700, 9.81
 area, I = b * h, b * h**3 / 12
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Slewing arm", gravity=[0, 0, -g])
 arm = m.brick(
     "arm",
     size=[L, b, h],

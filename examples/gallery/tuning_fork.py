@@ -35,14 +35,14 @@ def prong(m, name, x, carrier):
     m.fixed(f"root_{name}", carrier, beam.start, at=[x, 0, 0])
 
 
-fork = ld.Builder()
+fork = ld.Builder(name="Tuning fork")
 bar = ld.box([gap + 2 * thickness, width, 0.012], at=[0, 0, -0.006], color="#5b6470", density=rho)
 yoke = fork.rigid(
     "yoke", shapes=[bar, ld.rod([0, 0, -0.012], [0, 0, -0.06], radius=0.004, color="#5b6470", density=rho)]
 )
 prong(fork, "left", -gap / 2, yoke)
 prong(fork, "right", gap / 2, yoke)
-clamped = ld.Builder()
+clamped = ld.Builder(name="Tuning fork")
 prong(clamped, "prong", 0, clamped.ground)
 
 modes = ld.modes(fork, count=14)
