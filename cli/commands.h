@@ -37,6 +37,7 @@ void add_assemble(CLI::App& program, int& exit_code);
 void add_kinematics(CLI::App& program, int& exit_code);
 void add_sensitivity(CLI::App& program, int& exit_code);
 void add_optimize(CLI::App& program, int& exit_code);
+void add_sweep(CLI::App& program, int& exit_code);
 void add_view(CLI::App& program, int& exit_code);
 void add_new(CLI::App& program, int& exit_code);
 void add_explain(CLI::App& program, int& exit_code);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@
 #include "liedyn/io/plugin.h"
 
 namespace liedyn::cli {
+void add_info(CLI::App& program, int& exit_code);
+void add_convert(CLI::App& program, int& exit_code);
+void add_report(CLI::App& program, int& exit_code);
 
 void print_findings(const std::vector<Diagnostic>& findings) {
   for (const Diagnostic& finding : findings) fmt::print(stderr, "error: {}\n", to_string(finding));
@@ -137,8 +141,10 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
       const CLI::Option* option = of->get_option_no_throw(name);
       if (option == nullptr) continue;
       message = fmt::format("{}: expected {}, got '{}'", name, expected_by(*option), excerpt(value));
-      if (!value.empty() && (value[0] == '.' || value[0] == '-' || (value[0] >= '0' && value[0] <= '9')))
-        hint = "without a unit, and with a decimal point";
+      // Numbers such as 1,5 or 2mm; one that can be read is only out of range.
+      char* rest = nullptr;
+      std::strtod(value.c_str(), &rest);
+      if (rest != value.c_str() && *rest != '\0') hint = "without a unit, and with a decimal point";
       break;
     }
   return {"", 0, "", message, hint};
@@ -216,11 +222,15 @@ int main(int given, char** words) {
   add_kinematics(program, exit_code);
   add_sensitivity(program, exit_code);
   add_optimize(program, exit_code);
+  add_sweep(program, exit_code);
   add_view(program, exit_code);
   add_new(program, exit_code);
   add_explain(program, exit_code);
   add_doctor(program, exit_code);
   add_completion(program, exit_code);
+  add_report(program, exit_code);
+  add_info(program, exit_code);
+  add_convert(program, exit_code);
   std::vector<std::string> plugins;
   add_plugin_option(program, plugins);
 

@@ -1,5 +1,5 @@
-# Installation in three components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
-# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, and `python`.
+# Installation in four components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
+# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, `python`, and `mpi`.
 include(CMakePackageConfigHelpers)
 
 get_property(folders GLOBAL PROPERTY LIEDYN_FOLDERS)
@@ -35,6 +35,9 @@ if(TARGET liedyn_cli)
   install(CODE "file(MAKE_DIRECTORY \"${PROJECT_BINARY_DIR}/completion\")
     execute_process(COMMAND \"$<TARGET_FILE:liedyn_cli>\" completion bash OUTPUT_FILE \"${completion}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
   install(FILES ${completion} DESTINATION ${data_directory}/bash-completion/completions COMPONENT program)
+endif()
+if(TARGET liedyn_mpi AND NOT SKBUILD)
+  install(TARGETS liedyn_mpi DESTINATION lib/liedyn COMPONENT mpi)
 endif()
 if(TARGET liedyn_python)
   # The directory below the prefix where this interpreter looks for packages, if it looks there at all.

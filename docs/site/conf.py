@@ -19,7 +19,9 @@ math_numfig = True
 math_eqref_format = "({number})"
 mathjax_path = "mathjax/MathJax.js?config=TeX-AMS_SVG"
 mathjax_options = {"async": "async"}
+myst_update_mathjax = False  # that is for MathJax 3; `tex2jax` below is the same
 mathjax2_config = {
+    "tex2jax": {"processClass": "tex2jax_process|mathjax_process|math", "inlineMath": [["\\(", "\\)"]], "displayMath": [["\\[", "\\]"]]},
     "showMathMenu": False,
     "messageStyle": "none",
     "SVG": {"font": "TeX", "linebreaks": {"automatic": True}, "scale": 95},

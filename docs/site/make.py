@@ -226,6 +226,16 @@ def copy_mathjax(directory: Path) -> None:
             shutil.copyfile(source, target)
 
 
+def bundle_theme(static: Path) -> None:
+    """Debian's furo leaves its parts apart, for a web server; the site works from disk: no absolute paths and no modules."""
+    style, script = static / "styles" / "furo.css", static / "scripts" / "furo.js"
+    text = style.read_text(encoding="utf-8").replace("@import url(/javascript/normalize.css/normalize.css);", NORMALIZE.read_text(encoding="utf-8"))
+    style.write_text(text, encoding="utf-8")
+    spy = (static / "scripts" / "gumshoe-patched.js").read_text(encoding="utf-8")
+    text = script.read_text(encoding="utf-8").replace('import Gumshoe from "./gumshoe-patched.js";', spy)
+    script.write_text(text, encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("program", help="the program liedyn")
@@ -264,9 +274,7 @@ def main() -> int:
     shutil.rmtree(target, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-b", "html", "-d", str(arguments.output / "doctrees")]
     code = subprocess.run([*command, str(stage.directory), str(target)], check=False).returncode
-    # Debian's furo imports this file from a web server; the site works from disk.
-    furo = target / "_static" / "styles" / "furo.css"
-    furo.write_text(furo.read_text(encoding="utf-8").replace("@import url(/javascript/normalize.css/normalize.css);", NORMALIZE.read_text(encoding="utf-8")))
+    bundle_theme(target / "_static")
     return code
 
 

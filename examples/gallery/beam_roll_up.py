@@ -1,9 +1,10 @@
 """A beam rolled up to a circle
 
-A straight cantilever is bent by a moment at its tip. The moment 2 pi E I/L rolls it up to a full circle: the classical test of large rotations.
+A straight cantilever is bent by a moment at its tip. The moment 2 pi E I/L rolls it up to a full circle: the
+classical test of large rotations.
 
-Every section has the same curvature M/(E I), so that the beam is a circular arc for every moment. The script compares the tip with the arc,
-for a static analysis with 8 elements of three nodes. The plot shows the shapes on the way.
+Every section has the same curvature M/(E I), so that the beam is a circular arc for every moment. The script compares
+the tip with the arc, for a static analysis with 8 elements of three nodes. The plot shows the shapes on the way.
 """
 
 import subprocess
@@ -19,7 +20,17 @@ EI = E * width * thickness**3 / 12
 
 m = ld.Builder()
 turns = m.parameter("turns", 1)
-strip = m.rectangle_beam("strip", from_=[0, 0, 0], to=[L, 0, 0], elements=8, element="three_node", width=width, height=thickness, young=E, density=7800)
+strip = m.rectangle_beam(
+    "strip",
+    from_=[0, 0, 0],
+    to=[L, 0, 0],
+    elements=8,
+    element="three_node",
+    width=width,
+    height=thickness,
+    young=E,
+    density=7800,
+)
 m.fixed("clamp", m.ground, strip.start, at=[0, 0, 0])
 m.torque("moment", strip.end, torque=[0, -turns * 2 * np.pi * EI / L, 0])
 nodes = [strip.start, *(strip[i / 16] for i in range(1, 16)), strip.end]
@@ -46,4 +57,8 @@ ax.legend(title="dots: nodes, lines: arcs")
 figure.savefig("beam_roll_up.png", dpi=150)
 
 m.save("beam_roll_up.json")
-subprocess.run(["liedyn", "static", "beam_roll_up.json", "--load-steps", "20", "--html", "beam_roll_up.html"], check=True, stdout=subprocess.DEVNULL)
+subprocess.run(
+    ["liedyn", "static", "beam_roll_up.json", "--load-steps", "20", "--html", "beam_roll_up.html"],
+    check=True,
+    stdout=subprocess.DEVNULL,
+)

@@ -1,10 +1,10 @@
 """Bouncing ball: events
 
-An event happens where the gap between ball and floor crosses zero. It sets the vertical speed to -0.8 times its value.
-The step is repeated so that it ends at the impact; the accuracy is that of the integrator.
+An event happens where the gap between ball and floor crosses zero. It sets the vertical speed to -0.8 times its
+value. The step is repeated so that it ends at the impact; the accuracy is that of the integrator.
 
-The times of the impacts are a geometric series, t_n = t_1 + 2 e v (1 - e^(n-1))/((1 - e) g) with the first impact at t_1 = sqrt(2 h/g)
-and the speed v = g t_1.
+The times of the impacts are a geometric series, t_n = t_1 + 2 e v (1 - e^(n-1))/((1 - e) g) with the first impact at
+t_1 = sqrt(2 h/g) and the speed v = g t_1.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,13 @@ g, height, e, radius = 9.81, 1.0, 0.8, 0.08
 
 m = ld.Builder(gravity=[0, 0, -g])
 m.ground.set(shape=ld.box([3.2, 0.6, 0.02], at=[1.4, 0, -0.01], color="#c8c2b4"))
-ball = m.rigid("ball", shape=ld.sphere(radius, color="#d1641e"), density=300, position=[0, 0, height + radius], velocity=[0.8, 0, 0])
+ball = m.rigid(
+    "ball",
+    shape=ld.sphere(radius, color="#d1641e"),
+    density=300,
+    position=[0, 0, height + radius],
+    velocity=[0.8, 0, 0],
+)
 place, speed = m.position("place", ball), m.velocity("speed", ball)
 m.event("bounce", when=place.z - radius, direction="falling", set=f"sensors.speed[2] = -{e}*speed[2]")
 result = ld.run(m, end=3.4, step=0.01, integrator="rk44", html="bouncing_ball.html")

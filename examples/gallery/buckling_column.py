@@ -1,9 +1,11 @@
 """A column that buckles
 
-A clamped column carries a load at its free end. Above Euler's load P_E = pi² E I/(4 L²) it bends aside, far beyond what linear theory describes.
+A clamped column carries a load at its free end. Above Euler's load P_E = pi² E I/(4 L²) it bends aside, far beyond
+what linear theory describes.
 
-The bent shapes are Euler's elastica. With the rotation a of the tip and k = sin(a/2), the load is P = P_E (2 K(k)/pi)² and the tip
-moves aside by 2 k L/K(k). The script compares static solutions with these formulas. In 3D the load rises slowly and a small side force breaks the symmetry.
+The bent shapes are Euler's elastica. With the rotation a of the tip and k = sin(a/2), the load is P = P_E (2
+K(k)/pi)² and the tip moves aside by 2 k L/K(k). The script compares static solutions with these formulas. In 3D the
+load rises slowly and a small side force breaks the symmetry.
 """
 
 import matplotlib.pyplot as plt
@@ -19,11 +21,29 @@ euler = np.pi**2 * EI / (4 * L**2)
 m = ld.Builder()
 load = m.parameter("load", 1.5 * euler)
 side = m.parameter("side", 1e-5 * euler)
-column = m.rectangle_beam("column", from_=[0, 0, 0], to=[0, 0, L], y_axis=[0, 1, 0], elements=12, element="three_node", width=width, height=thickness,
-                     young=E, density=7800, damping=0.02)
+column = m.rectangle_beam(
+    "column",
+    from_=[0, 0, 0],
+    to=[0, 0, L],
+    y_axis=[0, 1, 0],
+    elements=12,
+    element="three_node",
+    width=width,
+    height=thickness,
+    young=E,
+    density=7800,
+    damping=0.02,
+)
 m.fixed("clamp", m.ground, column.start, at=[0, 0, 0])
 m.ground.set(shape=ld.box([0.2, 0.2, 0.03], at=[0, 0, -0.015], color="#8a93a0"))
-m.rigid("weight", shape=ld.sphere(0.03, color="#d1641e"), mass=0.5, inertia=[2e-4, 2e-4, 2e-4], position=[0, 0, L], on=column.end)
+m.rigid(
+    "weight",
+    shape=ld.sphere(0.03, color="#d1641e"),
+    mass=0.5,
+    inertia=[2e-4, 2e-4, 2e-4],
+    position=[0, 0, L],
+    on=column.end,
+)
 m.force("push", column.end, force=[side, 0, -load * ld.step(ld.t, 0, 6)])
 m.position("tip", column.end)
 result = ld.run(m, end=8, step=0.01, integrator="generalized-alpha,rho=0.5", html="buckling_column.html")
@@ -53,8 +73,16 @@ plt.rcParams.update(style.settings())
 figure, ax = plt.subplots(figsize=(7, 3.8))
 ax.plot(aside, loads, label="elastica")
 ax.plot(found, factors, "o", label="static equilibria")
-ax.plot(np.abs(result["tip"][:, 0]), 1.5 * np.clip((result.time / 6) ** 3 * (10 - 15 * result.time / 6 + 6 * (result.time / 6) ** 2), 0, 1) * (result.time < 6)
-        + 1.5 * (result.time >= 6), color=style.LIGHT.muted, linewidth=1, label="run with rising load")
+ax.plot(
+    np.abs(result["tip"][:, 0]),
+    1.5
+    * np.clip((result.time / 6) ** 3 * (10 - 15 * result.time / 6 + 6 * (result.time / 6) ** 2), 0, 1)
+    * (result.time < 6)
+    + 1.5 * (result.time >= 6),
+    color=style.LIGHT.muted,
+    linewidth=1,
+    label="run with rising load",
+)
 ax.set(xlabel="displacement of the tip / m", ylabel="load / Euler's load", ylim=(0, 2.1), xlim=(0, 0.9))
 ax.legend()
 figure.savefig("buckling_column.png", dpi=150)

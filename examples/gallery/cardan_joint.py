@@ -2,8 +2,9 @@
 
 A universal joint connects two shafts that meet at 35 degrees. The first shaft turns evenly; the second does not.
 
-With the angle phi of the first shaft, zero where its fork is perpendicular to the plane of the shafts, and the angle beta between the shafts, the ratio of the speeds is
-cos(beta)/(1 - sin²(beta) sin²(phi)). It passes through its extremes 1/cos(beta) and cos(beta) twice per turn.
+With the angle phi of the first shaft, zero where its fork is perpendicular to the plane of the shafts, and the angle
+beta between the shafts, the ratio of the speeds is cos(beta)/(1 - sin²(beta) sin²(phi)). It passes through its
+extremes 1/cos(beta) and cos(beta) twice per turn.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,9 @@ import liedyn as ld
 from liedyn import style
 
 beta, speed = np.radians(35), 2 * np.pi
-first, second = np.array([1, 0, 0]), np.array([np.cos(beta), np.sin(beta), 0])  # directions of the shafts; they meet at the origin
+first, second = np.array([1, 0, 0]), np.array(
+    [np.cos(beta), np.sin(beta), 0]
+)  # directions of the shafts; they meet at the origin
 
 m = ld.Builder()
 steel = dict(density=7800, velocity="consistent", angular_velocity="consistent")
@@ -25,7 +28,11 @@ def shaft(side, prongs):
     root, tip = np.array([0.05 * side, 0, 0]), np.zeros(3)
     fork = [ld.rod(list(root - prongs), list(root + prongs), radius=0.012)]
     fork += [ld.rod(list(root + sign * prongs), list(tip + sign * prongs), radius=0.012) for sign in (-1, 1)]
-    return [ld.rod(list(root), [0.4 * side, 0, 0], radius=0.02), *fork, ld.box([0.02, 0.03, 0.14], at=[0.35 * side, 0, 0], color="#d1641e")]
+    return [
+        ld.rod(list(root), [0.4 * side, 0, 0], radius=0.02),
+        *fork,
+        ld.box([0.02, 0.03, 0.14], at=[0.35 * side, 0, 0], color="#d1641e"),
+    ]
 
 
 driving = m.rigid("driving", shapes=shaft(-1, [0, 0, 1]), **steel)
@@ -50,6 +57,8 @@ plt.rcParams.update(style.settings())
 figure, ax = plt.subplots(figsize=(7, 3.6))
 ax.plot(np.degrees(phi), ratio, label="simulation")
 ax.plot(np.degrees(phi)[::40], exact[::40], "o", label="cos β/(1 − sin²β sin²φ)")
-ax.set(xlabel="angle φ of the driving shaft / deg", ylabel="speed of the driven shaft / driving", xticks=range(0, 721, 90))
+ax.set(
+    xlabel="angle φ of the driving shaft / deg", ylabel="speed of the driven shaft / driving", xticks=range(0, 721, 90)
+)
 ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 figure.savefig("cardan_joint.png", dpi=150)

@@ -1,10 +1,12 @@
 """Integrators compared
 
-Which error does an integrator make with a given step? `converge` runs several methods with several steps and compares them with a fine reference solution.
-The mechanism is the spatial slider-crank of the IFToMM benchmarks, a closed loop.
+Which error does an integrator make with a given step? `converge` runs several methods with several steps and compares
+them with a fine reference solution. The mechanism is the spatial slider-crank of the IFToMM benchmarks, a closed
+loop.
 
-The slopes are known from theory. Generalized-alpha and LMS2 have order two, and the explicit method of Dormand and Prince with projection has order five. ESDIRK4(3)6L has order
-four for equations without constraints; its stage order of two limits it to order two with constraints on positions (index 3), and to order three with those on velocities
+The slopes are known from theory. Generalized-alpha and LMS2 have order two, and the explicit method of Dormand and
+Prince with projection has order five. ESDIRK4(3)6L has order four for equations without constraints; its stage order
+of two limits it to order two with constraints on positions (index 3), and to order three with those on velocities
 (index 2).
 """
 
@@ -14,7 +16,9 @@ import liedyn as ld
 from liedyn import style
 
 expected = {"generalized-alpha,rho=0.9": 2, "lms2,rho=0.6": 2, "esdirk4-6": 2, "esdirk4-6,index=2": 3, "dopri5": 5}
-study = ld.converge("slider_crank", integrators=list(expected), steps=[4e-3, 2e-3, 1e-3, 5e-4], end=0.4, reference="dopri5@1e-4")
+study = ld.converge(
+    "slider_crank", integrators=list(expected), steps=[4e-3, 2e-3, 1e-3, 5e-4], end=0.4, reference="dopri5@1e-4"
+)
 plt.rcParams.update(style.settings())
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for case, (integrator, order), marker in zip(study.cases, expected.items(), "osD^v"):

@@ -1,11 +1,12 @@
 """Gradients of a simulation: a crane without swing
 
-A trolley carries a load on a rope from rest to rest in 2.4 s. Its force is linear between 21 values, which are sought so that trolley and load stand still at the
-end, with the least sum of squares.
+A trolley carries a load on a rope from rest to rest in 2.4 s. Its force is linear between 21 values, which are sought
+so that trolley and load stand still at the end, with the least sum of squares.
 
-The simulation is a layer of a computation: four outputs forward, and their derivatives with respect to all 21 values backward, by the adjoint method.
-Newton's method on the outputs with steps of least norm converges in a few iterations. For a short way the problem is linear: its solution is the pseudo-inverse of
-the matrix from the values to the end, with which the script compares.
+The simulation is a layer of a computation: four outputs forward, and their derivatives with respect to all 21 values
+backward, by the adjoint method. Newton's method on the outputs with steps of least norm converges in a few
+iterations. For a short way the problem is linear: its solution is the pseudo-inverse of the matrix from the values to
+the end, with which the script compares.
 """
 
 import matplotlib.pyplot as plt
@@ -22,11 +23,18 @@ forces = [m.parameter(f"u{i}", 0) for i in range(count)]
 m.ground.set(shape=ld.box([4.2, 0.1, 0.06], at=[1, 0, 0.1], color="#8a93a0"))
 trolley = m.rigid("trolley", shape=ld.box([0.4, 0.2, 0.1], mass=M, color="#2563a8"))
 rope = ld.rod([0, 0, 0], [0, 0, -L], radius=0.008, color="#5b6470")
-load = m.rigid("load", shapes=[ld.box([0.3, 0.3, 0.3], at=[0, 0, -L], color="#d1641e"), rope], mass=load_mass, inertia=[0.08, 0.08, 0.08],
-               reference=[0, 0, L])
+load = m.rigid(
+    "load",
+    shapes=[ld.box([0.3, 0.3, 0.3], at=[0, 0, -L], color="#d1641e"), rope],
+    mass=load_mass,
+    inertia=[0.08, 0.08, 0.08],
+    reference=[0, 0, L],
+)
 rail = m.prismatic("rail", m.ground, trolley, at=[0, 0, 0], axis=[1, 0, 0])
 hook = m.revolute("hook", trolley, load, at=[0, 0, 0], axis=[0, -1, 0])
-m.joint_effort("drive", rail, effort=sum(force * ld.max(0, 1 - ld.abs(ld.t / hold - i)) for i, force in enumerate(forces)))
+m.joint_effort(
+    "drive", rail, effort=sum(force * ld.max(0, 1 - ld.abs(ld.t / hold - i)) for i, force in enumerate(forces))
+)
 m.joint_displacement("x", rail)
 m.joint_angle("swing", hook)
 m.joint_displacement_rate("v", rail)
@@ -54,7 +62,9 @@ def plan(way):
 
 
 u, rest, iterations = plan(2.0)
-print(f"2 m in {end:.1f} s: at rest within {rest:.1e} after {iterations} iterations, largest force {np.abs(u).max():.1f} N")
+print(
+    f"2 m in {end:.1f} s: at rest within {rest:.1e} after {iterations} iterations, largest force {np.abs(u).max():.1f} N"
+)
 assert rest < 1e-10
 
 # Small swings: the linear equations of trolley and load, with the force a + b t in each interval.

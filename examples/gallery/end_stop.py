@@ -1,9 +1,11 @@
 """Slider between two stops
 
-A slider flies between two elastic stops with losses. A stop is a force: it acts while it is compressed, with the restitution 0.7 for impacts at 1 m/s.
+A slider flies between two elastic stops with losses. A stop is a force: it acts while it is compressed, with the
+restitution 0.7 for impacts at 1 m/s.
 
-Slower impacts lose less. The law k d (1 + a d') has a closed form: an impact at the speed v returns v' with
-a (v + v') = ln((1 + a v)/(1 - a v')). The definition, 0.7 m/s after an impact at 1 m/s, gives a; the same equation then gives every later speed.
+Slower impacts lose less. The law k d (1 + a d') has a closed form: an impact at the speed v returns v' with a (v +
+v') = ln((1 + a v)/(1 - a v')). The definition, 0.7 m/s after an impact at 1 m/s, gives a; the same equation then
+gives every later speed.
 """
 
 import matplotlib.pyplot as plt
@@ -13,9 +15,13 @@ import liedyn as ld
 from liedyn import style
 
 m = ld.Builder()
-m.ground.set(shapes=[ld.box([0.02, 0.08, 0.1], at=[x, 0, 0.03], color="#5b6470") for x in (-0.16, 0.16)]
-             + [ld.box([0.36, 0.03, 0.02], at=[0, 0, -0.03], color="#b8bec6")])
-slider = m.rigid("slider", shape=ld.box([0.1, 0.06, 0.04], color="#2563a8"), mass=2, inertia=[1e-3, 1e-3, 1e-3], velocity=[1, 0, 0])
+m.ground.set(
+    shapes=[ld.box([0.02, 0.08, 0.1], at=[x, 0, 0.03], color="#5b6470") for x in (-0.16, 0.16)]
+    + [ld.box([0.36, 0.03, 0.02], at=[0, 0, -0.03], color="#b8bec6")]
+)
+slider = m.rigid(
+    "slider", shape=ld.box([0.1, 0.06, 0.04], color="#2563a8"), mass=2, inertia=[1e-3, 1e-3, 1e-3], velocity=[1, 0, 0]
+)
 guide = m.prismatic("guide", m.ground, slider, at=[0, 0, 0], axis=[1, 0, 0])
 m.joint_stop("stops", joint=guide, lower=-0.1, upper=0.1, stiffness=1e6, restitution=0.7, impact_speed=1)
 m.joint_displacement("x", guide)

@@ -1,10 +1,11 @@
 """Flying spaghetti
 
-A free flexible rod is thrown by a force and a torque at its lower end for 2.5 s, and then flies with large deformations
-(Simo and Vu-Quoc, J. Appl. Mech. 53, 1986).
+A free flexible rod is thrown by a force and a torque at its lower end for 2.5 s, and then flies with large
+deformations (Simo and Vu-Quoc, J. Appl. Mech. 53, 1986).
 
-The shape has no closed form, but the throw has exact balances. The impulse 8 x 2.5 = 20 gives the mass 10 the velocity 2, whatever the deformation.
-The force ends within a step, of which half is lost: 1.998 with steps of 5 ms. After the release the energy is constant. Quantities have no units, as in the paper.
+The shape has no closed form, but the throw has exact balances. The impulse 8 x 2.5 = 20 gives the mass 10 the
+velocity 2, whatever the deformation. The force ends within a step, of which half is lost: 1.998 with steps of 5 ms.
+After the release the energy is constant. Quantities have no units, as in the paper.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +22,8 @@ for i, node in enumerate(nodes):
     m.velocity(f"v{i}", node)
 result = ld.run(m, end=9, step=5e-3, integrator="generalized-alpha,rho=0.95", html="flying_spaghetti.html", frames=450)
 
-# A rod of equal elements: the end nodes carry half of an element each. This leaves out how elements bend between their nodes; on average it cancels.
+# A rod of equal elements: the end nodes carry half of an element each. This leaves out how elements bend between their
+# nodes; on average it cancels.
 weights = np.array([0.5, *np.ones(elements - 1), 0.5]) / elements
 center_velocity = sum(w * result[f"v{i}"] for i, w in enumerate(weights))
 free = result.time > 2.6
@@ -38,5 +40,11 @@ for t in (0, 1, 2, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5):
     shape = np.array([result[f"p{i}"][row] for i in range(elements + 1)])
     ax.plot(shape[:, 0], shape[:, 1], color=style.LIGHT.series[0 if t <= 2.5 else 1], linewidth=2)
     ax.annotate(f"{t:g}", shape[-1, :2], textcoords="offset points", xytext=(3, 3), fontsize=8, color=style.LIGHT.muted)
-ax.set(xlabel="x", ylabel="y", aspect="equal", title="shapes with their times; blue: force and torque act, orange: free flight", xmargin=0.02)
+ax.set(
+    xlabel="x",
+    ylabel="y",
+    aspect="equal",
+    title="shapes with their times; blue: force and torque act, orange: free flight",
+    xmargin=0.02,
+)
 figure.savefig("flying_spaghetti.png", dpi=150)

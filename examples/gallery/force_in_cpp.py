@@ -1,10 +1,12 @@
 """A force in C++: a plugin
 
-A force element of your own is a struct with a function of 10 lines, `examples/cpp/drag.h`. Compiled as a plugin, `examples/cpp/plugin.cpp`, the program loads it,
-and model files may use it like any other. Its derivatives are exact, because the function is a template of its scalar type.
+A force element of your own is a struct with a function of 10 lines, `examples/cpp/drag.h`. Compiled as a plugin,
+`examples/cpp/plugin.cpp`, the program loads it, and model files may use it like any other. Its derivatives are exact,
+because the function is a template of its scalar type.
 
-A sphere falls from rest against the drag c |v| v: z = -(m/c) ln cosh(t sqrt(g c/m)). Build the plugin against an installed Liedyn first, with
-`cmake -B build -S examples/cpp && cmake --build build --target drag`; then `LIEDYN_PLUGIN=build/libdrag.so python force_in_cpp.py`.
+A sphere falls from rest against the drag c |v| v: z = -(m/c) ln cosh(t sqrt(g c/m)). Build the plugin against an
+installed Liedyn first, with `cmake -B build -S examples/cpp && cmake --build build --target drag`; then
+`LIEDYN_PLUGIN=build/libdrag.so python force_in_cpp.py`.
 """
 
 import json
@@ -22,7 +24,14 @@ mass, c, g = 0.5, 0.02, 9.81
 model = {
     "liedyn": 1,
     "gravity": [0, 0, -g],
-    "bodies": {"sphere": {"type": "rigid", "mass": mass, "inertia": [0.02] * 3, "shape": {"type": "sphere", "radius": 1, "color": "#d1641e"}}},
+    "bodies": {
+        "sphere": {
+            "type": "rigid",
+            "mass": mass,
+            "inertia": [0.02] * 3,
+            "shape": {"type": "sphere", "radius": 1, "color": "#d1641e"},
+        }
+    },
     "forces": {"air": {"type": "drag", "on": "sphere", "coefficient": c}},
     "sensors": {"place": {"type": "position", "of": "sphere"}},
     "simulation": {"end": 6, "step": 1e-2, "integrator": "dopri5"},
@@ -37,7 +46,11 @@ def liedyn(*arguments):
 
 liedyn("run", "force_in_cpp.json", "--out", "force_in_cpp.csv", "--html", "force_in_cpp.html")
 result = ld.load_result("force_in_cpp.csv")
-slope = json.loads(liedyn("sensitivity", "force_in_cpp.json", "--parameters", "forces.air.coefficient", "--outputs", "place[2]", "--json"))
+slope = json.loads(
+    liedyn(
+        "sensitivity", "force_in_cpp.json", "--parameters", "forces.air.coefficient", "--outputs", "place[2]", "--json"
+    )
+)
 
 a = np.sqrt(g * c / mass) * result.time
 exact = -mass / c * np.log(np.cosh(a))

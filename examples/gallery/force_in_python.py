@@ -1,10 +1,11 @@
 """A force in Python: spin makes a ball curve
 
-A force may be a Python function. It is called once, with objects that stand for the sensors, and becomes an expression of the model: the run has the speed of the compiled
-program, derivatives are exact, and the model file contains the formula.
+A force may be a Python function. It is called once, with objects that stand for the sensors, and becomes an
+expression of the model: the run has the speed of the compiled program, derivatives are exact, and the model file
+contains the formula.
 
-The force here is drag, and the Magnus force of a spinning ball. Without spin and thrown straight up, the height has a closed form: v_t²/(2 g) ln(1 + (v/v_t)²)
-with the terminal speed v_t. The script compares.
+The force here is drag, and the Magnus force of a spinning ball. Without spin and thrown straight up, the height has a
+closed form: v_t²/(2 g) ln(1 + (v/v_t)²) with the terminal speed v_t. The script compares.
 """
 
 import matplotlib.pyplot as plt
@@ -22,21 +23,36 @@ def air(speed, spin, drag_coefficient=0.25, lift_coefficient=1.0):
     magnitude = ld.sqrt(speed.x**2 + speed.y**2 + speed.z**2)
     drag = -0.5 * rho * area * drag_coefficient * magnitude
     lift = 0.5 * rho * area * lift_coefficient * radius
-    return [drag * speed.x + lift * (spin.y * speed.z - spin.z * speed.y),
-            drag * speed.y + lift * (spin.z * speed.x - spin.x * speed.z),
-            drag * speed.z + lift * (spin.x * speed.y - spin.y * speed.x)]
+    return [
+        drag * speed.x + lift * (spin.y * speed.z - spin.z * speed.y),
+        drag * speed.y + lift * (spin.z * speed.x - spin.x * speed.z),
+        drag * speed.z + lift * (spin.x * speed.y - spin.y * speed.x),
+    ]
 
 
 def ball(velocity, spin, floor=False):
     m = ld.Builder(gravity=[0, 0, -g])
     if floor:
-        goal = [ld.rod(list(a), list(b), radius=0.06, color="#ffffff") for a, b in (((25, 3.66, 0), (25, 3.66, 2.44)), ((25, -3.66, 0), (25, -3.66, 2.44)),
-                                                                                    ((25, 3.66, 2.44), (25, -3.66, 2.44)))]
+        goal = [
+            ld.rod(list(a), list(b), radius=0.06, color="#ffffff")
+            for a, b in (
+                ((25, 3.66, 0), (25, 3.66, 2.44)),
+                ((25, -3.66, 0), (25, -3.66, 2.44)),
+                ((25, 3.66, 2.44), (25, -3.66, 2.44)),
+            )
+        ]
         wall = [ld.box([0.3, 0.5, 1.8], at=[9.15, y, 0.9], color="#8a93a0") for y in np.arange(-1.2, 1.3, 0.6)]
         m.ground.set(shapes=[*goal, *wall])
     stripe = ld.cylinder(1.01 * radius, 0.04, color="#1f2328")
-    body = m.rigid("ball", shapes=[ld.sphere(radius, color="#f4f4f4"), stripe], mass=mass, inertia=[2 / 3 * mass * radius**2] * 3, position=[0, 0, radius],
-                   velocity=velocity, angular_velocity=spin)
+    body = m.rigid(
+        "ball",
+        shapes=[ld.sphere(radius, color="#f4f4f4"), stripe],
+        mass=mass,
+        inertia=[2 / 3 * mass * radius**2] * 3,
+        position=[0, 0, radius],
+        velocity=velocity,
+        angular_velocity=spin,
+    )
     m.velocity("speed", body)
     m.angular_velocity("spin", body, axes="inertial")
     m.force("air", body, force=air)

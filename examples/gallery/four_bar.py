@@ -1,10 +1,10 @@
 """Four-bar linkage: a closed loop
 
-A motor turns the crank of a crank-rocker at constant speed. Two hinges, a ball joint and a universal joint close the loop
-without redundant constraints.
+A motor turns the crank of a crank-rocker at constant speed. Two hinges, a ball joint and a universal joint close the
+loop without redundant constraints.
 
-The angle of the rocker is known in closed form: the rocker pin lies on two circles. The work of the motor is compared with the
-energy of the bars, which the motor alone changes.
+The angle of the rocker is known in closed form: the rocker pin lies on two circles. The work of the motor is compared
+with the energy of the bars, which the motor alone changes.
 """
 
 import matplotlib.pyplot as plt
@@ -22,10 +22,16 @@ m = ld.Builder(gravity=[0, 0, -9.81])
 def bar(name, first, second, color):
     """A bar whose reference point is `first`; its axes are the inertial ones at the start."""
     shape = ld.rod([0, 0, 0], list(second - first), radius=0.008, color=color)
-    return m.rigid(name, shape=shape, density=7800, position=list(first), velocity="consistent", angular_velocity="consistent")
+    return m.rigid(
+        name, shape=shape, density=7800, position=list(first), velocity="consistent", angular_velocity="consistent"
+    )
 
 
-crank, coupler, rocker = bar("crank", A, B, "#d1641e"), bar("coupler", B, C, "#2563a8"), bar("rocker", D, C, "#2c8a63")
+crank, coupler, rocker = (
+    bar("crank", A, B, "#d1641e"),
+    bar("coupler", B, C, "#2563a8"),
+    bar("rocker", D, C, "#2c8a63"),
+)
 drive = m.revolute("A", m.ground, crank, at=list(A), axis=[0, 1, 0])
 m.spherical("B", crank, coupler, at=list(B))
 m.universal("C", coupler, rocker, at=list(C), first_axis=[0.12, 0, -0.3], second_axis=[0, 1, 0])
@@ -42,7 +48,7 @@ result = ld.run(m, end=2, step=1e-3, integrator="generalized-alpha,rho=0.9", htm
 phi = result["crank_angle"]
 pin = np.stack([0.1 * np.sin(phi), 0.1 * np.cos(phi)], axis=1)  # B in (x, z)
 diagonal = pin - D[[0, 2]]
-length, coupler_length, rocker_length = np.linalg.norm(diagonal, axis=1), np.linalg.norm(C - B), np.linalg.norm(C - D)
+length, coupler_length, rocker_length = (np.linalg.norm(diagonal, axis=1), np.linalg.norm(C - B), np.linalg.norm(C - D))
 inner = np.arccos((length**2 + rocker_length**2 - coupler_length**2) / (2 * length * rocker_length))
 rocker_exact = np.unwrap(np.arctan2(diagonal[:, 0], diagonal[:, 1])) + inner
 rocker_exact -= rocker_exact[0]

@@ -1,10 +1,10 @@
 """A cable: catenary and fall
 
-A thin cable hangs between two hooks. Its equilibrium is compared with the catenary z = a cosh(x/a). Then one hook opens,
-and the free end swings down, faster than free fall at the end of its path.
+A thin cable hangs between two hooks. Its equilibrium is compared with the catenary z = a cosh(x/a). Then one hook
+opens, and the free end swings down, faster than free fall at the end of its path.
 
-The cable is a geometrically exact beam with almost no bending stiffness. The parameter a follows from the length of the hanging cable, 2 a sinh(w/(2 a))
-with the distance w of the hooks.
+The cable is a geometrically exact beam with almost no bending stiffness. The parameter a follows from the length of
+the hanging cable, 2 a sinh(w/(2 a)) with the distance w of the hooks.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,17 @@ span, arc_sag = 2.0, 0.8  # the relaxed cable is drawn as an arc
 
 def cable(both_ends):
     m = ld.Builder(gravity=[0, 0, -9.81])
-    rope = m.circle_beam("rope", from_=[-span / 2, 0, 0], to=[span / 2, 0, 0], through=[0, 0, -arc_sag], elements=40, radius=0.005, young=1.3e6, density=1200,
-                         damping=5e-3)
+    rope = m.circle_beam(
+        "rope",
+        from_=[-span / 2, 0, 0],
+        to=[span / 2, 0, 0],
+        through=[0, 0, -arc_sag],
+        elements=40,
+        radius=0.005,
+        young=1.3e6,
+        density=1200,
+        damping=5e-3,
+    )
     m.spherical("left", m.ground, rope.start, at=[-span / 2, 0, 0])
     if both_ends:
         m.spherical("right", m.ground, rope.end, at=[span / 2, 0, 0])
@@ -33,7 +42,15 @@ def cable(both_ends):
 
 rest = ld.static(cable(True), load_steps=10)
 shape = np.array([rest[f"p{i}"] for i in range(41)])[:, [0, 2]]
-fall = ld.run(cable(False), from_=rest, end=1.2, step=2e-3, integrator="generalized-alpha,rho=0.7", html="hanging_cable.html", frames=400)
+fall = ld.run(
+    cable(False),
+    from_=rest,
+    end=1.2,
+    step=2e-3,
+    integrator="generalized-alpha,rho=0.7",
+    html="hanging_cable.html",
+    frames=400,
+)
 
 length = np.linalg.norm(np.diff(shape, axis=0), axis=1).sum()  # stretched by one percent
 low, high = 0.1, 10.0
@@ -53,7 +70,12 @@ ax.plot(x, a * (np.cosh(x / a) - np.cosh(span / (2 * a))), color=style.LIGHT.ink
 ax.plot(*shape.T, "o", markersize=4, label="static equilibrium")
 for t in (0.2, 0.4, 0.55, 0.7):
     row = np.searchsorted(fall.time, t - 1e-9)
-    ax.plot(*np.array([fall[f"p{i}"][row] for i in range(41)])[:, [0, 2]].T, linewidth=1, color=style.LIGHT.series[1], alpha=0.4 + 0.6 * t / 0.7)
+    ax.plot(
+        *np.array([fall[f"p{i}"][row] for i in range(41)])[:, [0, 2]].T,
+        linewidth=1,
+        color=style.LIGHT.series[1],
+        alpha=0.4 + 0.6 * t / 0.7,
+    )
     ax.annotate(f"{t:g} s", fall["p40"][row][[0, 2]], textcoords="offset points", xytext=(4, -2), fontsize=8)
 ax.set(xlabel="x / m", ylabel="z / m", aspect="equal", xmargin=0.05)
 ax.legend(loc="upper right")

@@ -1,9 +1,10 @@
 """Hoist: rope over pulleys
 
-A counterweight lifts a load with block and tackle: two strands carry the load, so that it rises half as far as the weight falls.
-The rope does not stretch and its pulleys have no inertia.
+A counterweight lifts a load with block and tackle: two strands carry the load, so that it rises half as far as the
+weight falls. The rope does not stretch and its pulleys have no inertia.
 
-With n strands, counterweight M and load m, the acceleration of the counterweight is g (M - m/n)/(M + m/n²), and the rope carries M (g - a).
+With n strands, counterweight M and load m, the acceleration of the counterweight is g (M - m/n)/(M + m/n²), and the
+rope carries M (g - a).
 """
 
 import matplotlib.pyplot as plt
@@ -17,10 +18,21 @@ M, load_mass, strands, g = 60, 100, 2, 9.81
 m = ld.Builder(gravity=[0, 0, -g])
 beam = ld.box([1.6, 0.12, 0.1], at=[0.5, 0, 3.12], color="#8a93a0")
 posts = [ld.box([0.1, 0.12, 3.2], at=[x, 0, 1.55], color="#8a93a0") for x in (-0.35, 1.35)]
-wheels = [ld.cylinder(0.1, 0.06, at=[x, 0, 3], rotation={"axis": [1, 0, 0], "angle": np.pi / 2}, color="#b5891a") for x in (0, 1)]
+wheels = [
+    ld.cylinder(0.1, 0.06, at=[x, 0, 3], rotation={"axis": [1, 0, 0], "angle": np.pi / 2}, color="#b5891a")
+    for x in (0, 1)
+]
 m.ground.set(shapes=[beam, *posts, *wheels])
-weight = m.rigid("weight", shape=ld.cylinder(0.12, 0.4, at=[0, 0, -0.2], color="#2563a8"), mass=M, inertia=[1.2, 1.2, 0.5], position=[0, 0, 2])
-load = m.rigid("load", shape=ld.box([0.4, 0.4, 0.4], color="#d1641e"), mass=load_mass, inertia=[4, 4, 4], position=[1, 0, 0.3])
+weight = m.rigid(
+    "weight",
+    shape=ld.cylinder(0.12, 0.4, at=[0, 0, -0.2], color="#2563a8"),
+    mass=M,
+    inertia=[1.2, 1.2, 0.5],
+    position=[0, 0, 2],
+)
+load = m.rigid(
+    "load", shape=ld.box([0.4, 0.4, 0.4], color="#d1641e"), mass=load_mass, inertia=[4, 4, 4], position=[1, 0, 0.3]
+)
 rope = m.pulley("rope", weight, load, points=[[0, 0, 2], [1, 0, 0.5]], pulleys=[[0, 0, 3], [1, 0, 3]], ratio=strands)
 m.position("weight_position", weight)
 m.position("load_position", load)

@@ -1,11 +1,11 @@
 """DC motor and PID controller
 
-A DC motor lifts an arm to 70 degrees. Its voltage comes from a PID controller whose integrator is a first-order state of the model;
-the voltage is limited to 24 V. The motor has its own state, the current.
+A DC motor lifts an arm to 70 degrees. Its voltage comes from a PID controller whose integrator is a first-order state
+of the model; the voltage is limited to 24 V. The motor has its own state, the current.
 
-Two results are known in closed form. At rest the motor torque carries the weight, k i = m g (L/2) cos(70°).
-Without gravity a constant voltage would lead to the poles of the linear circuit; here `modes` shows all poles of arm, motor and controller,
-and all of them are stable.
+Two results are known in closed form. At rest the motor torque carries the weight, k i = m g (L/2) cos(70°). Without
+gravity a constant voltage would lead to the poles of the linear circuit; here `modes` shows all poles of arm, motor
+and controller, and all of them are stable.
 """
 
 import matplotlib.pyplot as plt
@@ -17,8 +17,16 @@ from liedyn import style
 m = ld.Builder(gravity=[0, 0, -9.81])
 target = m.parameter("target", np.radians(70))
 mass, length, k = 1.2, 0.6, 0.8
-arm = m.rigid("arm", shape=ld.box([length, 0.04, 0.04], at=[length / 2, 0, 0], color="#2563a8"), density=mass / (length * 0.04**2))
-m.ground.set(shape=ld.cylinder(radius=0.07, length=0.1, at=[0, 0.08, 0], rotation={"axis": [1, 0, 0], "angle": np.pi / 2}, color="#5b6470"))
+arm = m.rigid(
+    "arm",
+    shape=ld.box([length, 0.04, 0.04], at=[length / 2, 0, 0], color="#2563a8"),
+    density=mass / (length * 0.04**2),
+)
+m.ground.set(
+    shape=ld.cylinder(
+        radius=0.07, length=0.1, at=[0, 0.08, 0], rotation={"axis": [1, 0, 0], "angle": np.pi / 2}, color="#5b6470"
+    )
+)
 hinge = m.revolute("hinge", m.ground, arm, at=[0, 0, 0], axis=[0, -1, 0])
 angle, rate = m.joint_angle("angle", hinge), m.joint_angle_rate("rate", hinge)
 deviation = m.integral("deviation", input=target - angle)
@@ -43,7 +51,11 @@ assert all(poles.real < 0)
 
 plt.rcParams.update(style.settings())
 figure, axes = plt.subplots(3, 1, figsize=(7, 5), sharex=True)
-for ax, values, label in zip(axes, (np.degrees(result["angle"]), result["current"], result["applied_voltage"]), ("angle / deg", "current / A", "voltage / V")):
+for ax, values, label in zip(
+    axes,
+    (np.degrees(result["angle"]), result["current"], result["applied_voltage"]),
+    ("angle / deg", "current / A", "voltage / V"),
+):
     ax.plot(result.time, values)
     ax.set_ylabel(label)
 axes[0].axhline(70, color=style.LIGHT.muted, linestyle="--", linewidth=1)

@@ -1,10 +1,11 @@
 """Planetary gear
 
-A motor turns the sun of a planetary stage. Three planets roll in the fixed ring and drive the carrier, which works against
-a torque in proportion to its speed.
+A motor turns the sun of a planetary stage. Three planets roll in the fixed ring and drive the carrier, which works
+against a torque in proportion to its speed.
 
-The equation of Willis gives the ratio of the speeds, w_sun = (1 + r_ring/r_sun) w_carrier. In the steady state the load has the speed
-at which its torque balances that of the motor. Three parallel paths make two constraints redundant; by symmetry the planets share the load equally.
+The equation of Willis gives the ratio of the speeds, w_sun = (1 + r_ring/r_sun) w_carrier. In the steady state the
+load has the speed at which its torque balances that of the motor. Three parallel paths make two constraints
+redundant; by symmetry the planets share the load equally.
 """
 
 import warnings
@@ -23,7 +24,14 @@ blue, orange, green, purple = style.LIGHT.series[:4]
 m = ld.Builder()
 ring = m.rigid("ring", shape=ld.tube(r_ring + 0.012, r_ring, 0.02, color="#b8bec6", **steel))
 mark = ld.box([r_sun, 0.005, 0.026], at=[r_sun / 2, 0, 0], color="#f2c14e")
-sun = m.rigid("sun", shapes=[ld.cylinder(r_sun, 0.02, color=orange, **steel), ld.rod([0, 0, 0], [0, 0, 0.06], radius=0.01, color=orange, **steel), mark])
+sun = m.rigid(
+    "sun",
+    shapes=[
+        ld.cylinder(r_sun, 0.02, color=orange, **steel),
+        ld.rod([0, 0, 0], [0, 0, 0.06], radius=0.01, color=orange, **steel),
+        mark,
+    ],
+)
 plate = ld.cylinder(arm + 0.008, 0.006, at=[0, 0, -0.018], color=green, **steel)
 carrier = m.rigid("carrier", shapes=[plate, ld.rod([0, 0, -0.02], [0, 0, -0.06], radius=0.012, color=green, **steel)])
 m.fixed("housing", m.ground, ring, at=[0, 0, 0])
@@ -32,7 +40,9 @@ sun_axis = m.revolute("sun_axis", carrier, sun, at=[0, 0, 0], axis=[0, 0, 1])
 for i, angle in enumerate(2 * np.pi / 3 * np.arange(3)):
     direction = np.array([np.cos(angle), np.sin(angle), 0])
     mark = ld.box([r_planet, 0.005, 0.022], at=[r_planet / 2, 0, 0], color="#f2c14e")
-    planet = m.rigid(f"planet{i}", shapes=[ld.cylinder(r_planet, 0.02, color=blue, **steel), mark], position=list(arm * direction))
+    planet = m.rigid(
+        f"planet{i}", shapes=[ld.cylinder(r_planet, 0.02, color=blue, **steel), mark], position=list(arm * direction)
+    )
     pin = m.revolute(f"pin{i}", carrier, planet, at=list(arm * direction), axis=[0, 0, 1])
     m.gear_mesh(f"sun_planet{i}", joints=[sun_axis, pin], at=list(r_sun * direction))
     m.gear_mesh(f"ring_planet{i}", joints=[ring_axis, pin], at=list(r_ring * direction))
@@ -42,7 +52,9 @@ m.torque("motor", sun, torque=[0, 0, torque])
 m.torque("load", carrier, torque=[0, 0, -load * carrier_rate.z])
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", ld.NumericalWarning)  # it names the redundant constraints
-    result = ld.run(m, end=1.0, step=1e-3, integrator="generalized-alpha,rho=0.8", html="planetary_gear.html", frames=1000)
+    result = ld.run(
+        m, end=0.4, step=5e-4, integrator="generalized-alpha,rho=0.8", html="planetary_gear.html", frames=800
+    )
 
 ratio = 1 + r_ring / r_sun
 steady = torque * ratio / load

@@ -1,10 +1,11 @@
 """A robot from URDF draws a circle
 
-A robot arm is read from a URDF file. `ld.Robot` gives its kinematics and dynamics as functions: inverse kinematics finds joint angles for points of a circle, and inverse
-dynamics the torques of the motion. The simulation then applies these torques with a weak controller, and the tool follows the circle.
+A robot arm is read from a URDF file. `ld.Robot` gives its kinematics and dynamics as functions: inverse kinematics
+finds joint angles for points of a circle, and inverse dynamics the torques of the motion. The simulation then applies
+these torques with a weak controller, and the tool follows the circle.
 
-Independent checks: the kinematic run with prescribed joint motions has the drive torques as reactions of its constraints, and `inverse_dynamics` computes them recursively.
-The holding torque of the shoulder has a closed form.
+Independent checks: the kinematic run with prescribed joint motions has the drive torques as reactions of its
+constraints, and `inverse_dynamics` computes them recursively. The holding torque of the shoulder has a closed form.
 """
 
 import matplotlib.pyplot as plt
@@ -14,27 +15,29 @@ import liedyn as ld
 from liedyn import style
 
 
-def link(name, length, mass, color, along="z"):
-    """A link as URDF has it: a cylinder from its joint along z or x."""
+def link(name, length, mass, along="z"):
+    """A slender link from its joint along z or x."""
     middle = f"{length / 2} 0 0" if along == "x" else f"0 0 {length / 2}"
-    turn = "0 1.5707963 0" if along == "x" else "0 0 0"
     side, axis = mass * length**2 / 12, 1e-3 * mass
-    inertia = (axis, side, side) if along == "x" else (side, side, axis)
-    return f"""<link name="{name}">
-      <inertial><origin xyz="{middle}"/><mass value="{mass}"/>
-        <inertia ixx="{inertia[0]}" iyy="{inertia[1]}" izz="{inertia[2]}" ixy="0" ixz="0" iyz="0"/></inertial>
-      <visual><origin xyz="{middle}" rpy="{turn}"/><geometry><cylinder radius="0.04" length="{length}"/></geometry>
-        <material name="{name}"><color rgba="{color} 1"/></material></visual></link>"""
+    ixx, izz = (axis, side) if along == "x" else (side, axis)
+    return f"""<link name="{name}"><inertial><origin xyz="{middle}"/><mass value="{mass}"/>
+      <inertia ixx="{ixx}" iyy="{side}" izz="{izz}" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
 
 
 def joint(name, parent, child, xyz, axis):
-    return f"""<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/><axis xyz="{axis}"/>
-      <limit lower="-3" upper="3" effort="200" velocity="10"/></joint>"""
+    return f"""<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+      <origin xyz="{xyz}"/><axis xyz="{axis}"/><limit lower="-3" upper="3" effort="200" velocity="10"/></joint>"""
 
 
-urdf = f"""<robot name="arm"><link name="base"/>{link("column", 0.3, 6, "0.36 0.39 0.44")}{link("upper", 0.45, 4, "0.15 0.39 0.66", "x")}
-{link("fore", 0.4, 2.5, "0.82 0.39 0.12", "x")}{joint("turn", "base", "column", "0 0 0", "0 0 1")}{joint("shoulder", "column", "upper", "0 0 0.3", "0 -1 0")}
-{joint("elbow", "upper", "fore", "0.45 0 0", "0 -1 0")}</robot>"""
+parts = [
+    link("column", 0.3, 6),
+    link("upper", 0.45, 4, "x"),
+    link("fore", 0.4, 2.5, "x"),
+    joint("turn", "base", "column", "0 0 0", "0 0 1"),
+    joint("shoulder", "column", "upper", "0 0 0.3", "0 -1 0"),
+    joint("elbow", "upper", "fore", "0.45 0 0", "0 -1 0"),
+]
+urdf = '<robot name="arm"><link name="base"/>' + "".join(parts) + "</robot>"
 with open("robot_arm.urdf", "w", encoding="utf-8") as file:
     file.write(urdf)
 
@@ -63,20 +66,31 @@ for i, name in enumerate(names):
     driven.joint_angle_rate(f"{name}_rate", driven.joints[name])
     driven.multiplier(f"{name}_torque", drive)
 forced = ld.kinematics(driven, end=end, step=2.5e-3)
-angles, rates, torques = (np.stack([forced[name + suffix] for name in names], axis=1) for suffix in ("", "_rate", "_torque"))
+angles, rates, torques = (
+    np.stack([forced[name + suffix] for name in names], axis=1) for suffix in ("", "_rate", "_torque")
+)
 recursive = robot.inverse_dynamics(angles, rates, np.gradient(rates, forced.time, axis=0))
 worst = np.abs(-torques - recursive)[4:-4].max()  # multipliers stand on the other side of the equations of motion
-print(f"drive torques up to {np.abs(recursive).max():.1f} N m: reactions and inverse dynamics differ by {worst:.1e} N m")
+print(
+    f"drive torques up to {np.abs(recursive).max():.1f} N m: reactions and inverse dynamics differ by {worst:.1e} N m"
+)
 assert worst < 2e-2
 
 arm = ld.load("robot_arm.urdf", set={f"initial.{name}": float(value) for name, value in zip(names, q[0])})
-for name, length, color, direction in (("column", 0.3, "#5b6470", [0, 0, 1]), ("upper", 0.45, "#2563a8", [1, 0, 0]), ("fore", 0.4, "#d1641e", [1, 0, 0])):
+for name, length, color, direction in (
+    ("column", 0.3, "#5b6470", [0, 0, 1]),
+    ("upper", 0.45, "#2563a8", [1, 0, 0]),
+    ("fore", 0.4, "#d1641e", [1, 0, 0]),
+):
     half = length / 2 * np.array(direction)
     arm.bodies[name].set(shape=ld.rod(list(-half), list(half), radius=0.035, color=color))
-arm.ground.set(shapes=[ld.cylinder(0.12, 0.04, at=[0, 0, -0.02], color="#8a93a0"), ld.box([0.01, 0.5, 0.5], at=[0.52, 0, 0.35], color="#eef1f4")])
+foot, board = ld.cylinder(0.12, 0.04, at=[0, 0, -0.02], color="#8a93a0"), ld.box([0.01, 0.5, 0.5], at=[0.52, 0, 0.35])
+arm.ground.set(shapes=[foot, board])
 for i, name in enumerate(names):
     way = arm.table(f"{name}_way", points=np.stack([times, q[:, i]], axis=1).tolist(), interpolation="spline")
-    torque = arm.table(f"{name}_torque", points=np.stack([forced.time, recursive[:, i]], axis=1)[::10].tolist(), interpolation="spline")
+    torque = arm.table(
+        f"{name}_torque", points=np.stack([forced.time, recursive[:, i]], axis=1)[::10].tolist(), interpolation="spline"
+    )
     arm.forces[f"{name}_motor"].set(target=way(ld.t), proportional=50, derivative=10, feed_forward=torque(ld.t))
 arm.position("tool", arm.bodies["fore"], at={arm.bodies["fore"]: [0.2, 0, 0]})
 result = ld.run(arm, end=end, step=5e-3, html="robot_arm.html")

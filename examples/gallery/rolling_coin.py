@@ -1,10 +1,11 @@
 """Rolling coin
 
-A thin disc rolls in a circle without slipping and leans towards the centre. The joint `rolling_disc` is nonholonomic: it constrains velocities.
+A thin disc rolls in a circle without slipping and leans towards the centre. The joint `rolling_disc` is nonholonomic:
+it constrains velocities.
 
-Steady rolling on a circle of radius R with the lean alpha from the vertical needs the rate w² = g tan(alpha)/(3/2 R - 5/4 r sin(alpha)), from the balance
-of the angular momentum of a disc with the radius r. The first disc starts with this rate and keeps its circle. The second one starts 5 % slower, sways,
-and draws a rosette.
+Steady rolling on a circle of radius R with the lean alpha from the vertical needs the rate w² = g tan(alpha)/(3/2 R -
+5/4 r sin(alpha)), from the balance of the angular momentum of a disc with the radius r. The first disc starts with
+this rate and keeps its circle. The second one starts 5 % slower: it sways, and its circle is smaller and off-centre.
 """
 
 import matplotlib.pyplot as plt
@@ -23,10 +24,19 @@ def coin(rate):
     axis = np.array([np.cos(lean), 0, np.sin(lean)])
     face = ld.cylinder(r, 0.008, color="#c9a227")
     cross = [ld.box([1.6 * r, 0.012, 0.011], color="#7a5c00"), ld.box([0.012, 1.6 * r, 0.011], color="#7a5c00")]
-    disc = m.rigid("coin", shapes=[face, *cross], mass=mass, inertia=[mass * r**2 / 4, mass * r**2 / 4, mass * r**2 / 2],
-                   position=[rho, 0, r * np.cos(lean)], orientation={"rotation_vector": [0, np.pi / 2 - lean, 0]},
-                   velocity=[0, rate * rho, 0], angular_velocity_inertial=list(rate * np.array([0, 0, 1]) - rate * R / r * axis))
-    m.rolling_disc("floor", m.ground, disc, center=[rho, 0, r * np.cos(lean)], axis=list(axis), normal=[0, 0, 1], radius=r)
+    disc = m.rigid(
+        "coin",
+        shapes=[face, *cross],
+        mass=mass,
+        inertia=[mass * r**2 / 4, mass * r**2 / 4, mass * r**2 / 2],
+        position=[rho, 0, r * np.cos(lean)],
+        orientation={"rotation_vector": [0, np.pi / 2 - lean, 0]},
+        velocity=[0, rate * rho, 0],
+        angular_velocity_inertial=list(rate * np.array([0, 0, 1]) - rate * R / r * axis),
+    )
+    m.rolling_disc(
+        "floor", m.ground, disc, center=[rho, 0, r * np.cos(lean)], axis=list(axis), normal=[0, 0, 1], radius=r
+    )
     m.position("center", disc)
     m.energy("energy")
     return m
@@ -53,5 +63,5 @@ left.set(xlabel="x / m", ylabel="y / m", aspect="equal", title="path of the cent
 for result, label in ((even, "steady rate"), (swaying, "5 % slower")):
     right.plot(result.time, np.degrees(np.arccos(result["center"][:, 2] / r)), label=label)
 right.set(xlabel="time / s", ylabel="lean / deg")
-right.legend()
+right.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
 figure.savefig("rolling_coin.png", dpi=150)

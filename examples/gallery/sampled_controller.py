@@ -3,8 +3,9 @@
 A cart is brought to zero by a digital PD controller. It samples position and speed at equal intervals, and the force
 is applied after a delay of half an interval. Slow sampling makes the loop oscillate, and in the end unstable.
 
-Between two samples the force is constant, so that the exact motion is a linear map from sample to sample.
-The script compares the cart at every sample with this discrete system, and its spectral radius decides whether the loop is stable.
+Between two samples the force is constant, so that the exact motion is a linear map from sample to sample. The script
+compares the cart at every sample with this discrete system, and its spectral radius decides whether the loop is
+stable.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +21,12 @@ def cart(every):
     m = ld.Builder()
     u = m.parameter("u", 0)
     m.ground.set(shape=ld.box([1.6, 0.02, 0.02], color="#b8bec6"))
-    body = m.rigid("cart", shape=ld.box([0.2, 0.12, 0.08], at=[0, 0, 0.05], color="#2563a8"), density=mass / (0.2 * 0.12 * 0.08), position=[start, 0, 0])
+    body = m.rigid(
+        "cart",
+        shape=ld.box([0.2, 0.12, 0.08], at=[0, 0, 0.05], color="#2563a8"),
+        density=mass / (0.2 * 0.12 * 0.08),
+        position=[start, 0, 0],
+    )
     rail = m.prismatic("rail", m.ground, body, at=[start, 0, 0], axis=[1, 0, 0])
     x = m.position("x", body)
     v = m.velocity("v", body)
@@ -53,6 +59,11 @@ for T in (0.02, 0.08, 0.16):
     assert worst < 1e-9
     line = ax.plot(result.time, result["x"][:, 0], label=f"{1000 * T:.0f} ms, radius {radius:.2f}")[0]
     ax.plot(result.time[::20], exact[:, 0], ".", color=line.get_color())
-ax.set(xlabel="time / s", ylabel="position of the cart / m")
-ax.legend(title="sampling time, spectral radius (dots: discrete system)", loc="upper right")
+ax.set(
+    xlabel="time / s",
+    ylabel="position of the cart / m",
+    ylim=(-1, 1),
+    title="dots: discrete system; legend: sampling time, spectral radius",
+)
+ax.legend(ncols=3, loc="upper center")
 figure.savefig("sampled_controller.png", dpi=150)

@@ -1,11 +1,12 @@
 """Whirl of a rotating shaft
 
-A shaft with an unbalanced disc in the middle is driven through its critical speed. The bend grows until the resonance is passed;
-above it the disc turns about its centre of mass, and the bend approaches the eccentricity e.
+A shaft with an unbalanced disc in the middle is driven through its critical speed. The bend grows until the resonance
+is passed; above it the disc turns about its centre of mass, and the bend approaches the eccentricity e.
 
-Without the mass of the beam and with small bends this is Jeffcott's rotor, z'' + 2 D w_c z' + w_c² z = e (w² - i w') exp(i phi) for the bend z = y + i z.
-The long bearings clamp the ends: w_c² = k/m with k = 192 E I/L³, and m is the mass of the disc and 13/35 of the shaft. The script integrates this equation
-for the same run-up. The steady bend, e s²/sqrt((1 - s²)² + (2 D s)²) with s = w/w_c, is higher: 8 s are too short for it to build up.
+Without the mass of the beam and with small bends this is Jeffcott's rotor, z'' + 2 D w_c z' + w_c² z = e (w² - i w')
+exp(i phi) for the bend z = y + i z. The long bearings clamp the ends: w_c² = k/m with k = 192 E I/L³, and m is the
+mass of the disc and 13/35 of the shaft. The script integrates this equation for the same run-up. The steady bend, e
+s²/sqrt((1 - s²)² + (2 D s)²) with s = w/w_c, is higher: 8 s are too short for it to build up.
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +23,22 @@ end, top = 8.0, 1.8 * critical  # the speed rises evenly
 
 m = ld.Builder()
 rise = m.parameter("rise", top / end)
-shaft = m.circle_beam("shaft", from_=[0, 0, 0], to=[L, 0, 0], elements=4, element="three_node", radius=radius, young=E, density=7800, damping=1e-5)
+shaft = m.circle_beam(
+    "shaft",
+    from_=[0, 0, 0],
+    to=[L, 0, 0],
+    elements=4,
+    element="three_node",
+    radius=radius,
+    young=E,
+    density=7800,
+    damping=1e-5,
+)
 turn = {"axis": [0, 1, 0], "angle": np.pi / 2}
-disc = [ld.cylinder(0.12, 0.03, rotation=turn, color="#2563a8"), ld.cylinder(0.02, 0.034, at=[0, 0, 0.08], rotation=turn, color="#d1641e")]
+disc = [
+    ld.cylinder(0.12, 0.03, rotation=turn, color="#2563a8"),
+    ld.cylinder(0.02, 0.034, at=[0, 0, 0.08], rotation=turn, color="#d1641e"),
+]
 m.rigid("disc", shapes=disc, mass=mass, inertia=[0.03, 0.015, 0.015], position=[L / 2, 0, e], on=shaft[0.5])
 left = m.revolute("left", m.ground, shaft.start, at=[0, 0, 0], axis=[1, 0, 0])
 m.cylindrical("right", m.ground, shaft.end, at=[L, 0, 0], axis=[1, 0, 0])
@@ -60,7 +74,10 @@ steady = unbalance * s**2 / np.sqrt((1 - s**2) ** 2 + (2 * D * s) ** 2)
 frequencies = 2 * np.pi * ld.modes(m, set={"rise": 0}, at="static", undamped=True).frequencies
 first = frequencies[frequencies > 1][0]
 print(f"critical speed: {critical:.3f} rad/s in closed form, first mode of the beam model {first:.3f} rad/s")
-print(f"largest bend: {1e3 * bend.max():.3f} mm, Jeffcott's rotor {1e3 * rotor.max():.3f} mm, steady {1e3 * steady.max():.3f} mm")
+print(
+    f"largest bend: {1e3 * bend.max():.3f} mm, Jeffcott's rotor {1e3 * rotor.max():.3f} mm,",
+    f"steady {1e3 * steady.max():.3f} mm",
+)
 assert abs(first / critical - 1) < 5e-3 and abs(bend.max() / rotor.max() - 1) < 0.02
 
 plt.rcParams.update(style.settings())

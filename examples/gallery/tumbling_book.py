@@ -1,11 +1,12 @@
 """A tumbling book
 
-A book thrown about its intermediate axis turns over again and again (Dzhanibekov, tennis racket theorem). No torque acts on it:
-the rotation about the axis of the intermediate moment of inertia is unstable.
+A book thrown about its intermediate axis turns over again and again (Dzhanibekov, tennis racket theorem). No torque
+acts on it: the rotation about the axis of the intermediate moment of inertia is unstable.
 
-Look at the body-axis angular velocity: the middle component jumps from one sign to the other at equal intervals. Euler's equations give the
-interval in closed form, 2 K(m)/lambda, with the complete elliptic integral K (Landau and Lifshitz, Mechanics, section 37).
-The script compares this interval, and the kinetic energy at the end with that at the start.
+Look at the body-axis angular velocity: the middle component jumps from one sign to the other at equal intervals.
+Euler's equations give the interval in closed form, 2 K(m)/lambda, with the complete elliptic integral K (Landau and
+Lifshitz, Mechanics, section 37). The script compares this interval, and the kinetic energy at the end with that at
+the start.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,12 @@ from liedyn import style
 m = ld.Builder()
 cover = ld.box([0.20, 0.15, 0.004], at=[0, 0, 0.02], color="#b23b3b")
 back = ld.box([0.20, 0.15, 0.004], at=[0, 0, -0.02], color="#2563a8")
-book = m.rigid("book", shapes=[ld.box([0.195, 0.145, 0.036], color="#efe9dc"), cover, back], density=700, angular_velocity=[0.01, 6, 0.01])
+book = m.rigid(
+    "book",
+    shapes=[ld.box([0.195, 0.145, 0.036], color="#efe9dc"), cover, back],
+    density=700,
+    angular_velocity=[0.01, 6, 0.01],
+)
 m.angular_velocity("rate", book)
 m.simulation(end=12, step=5e-3, integrator="dopri5")
 result = ld.run(m, html="tumbling_book.html", frames=1200)

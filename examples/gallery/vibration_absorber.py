@@ -1,10 +1,11 @@
 """Frequency response: a vibration absorber
 
-A small mass on a spring and a damper takes the vibration from a larger one. Den Hartog's rules tune it: with the mass ratio mu, the absorber has the frequency
-w/(1 + mu) and the damping ratio sqrt(3 mu/(8 (1 + mu)³)).
+A small mass on a spring and a damper takes the vibration from a larger one. Den Hartog's rules tune it: with the mass
+ratio mu, the absorber has the frequency w/(1 + mu) and the damping ratio sqrt(3 mu/(8 (1 + mu)³)).
 
-`linearize` gives the state space of the model, and its transfer function the frequency response. At Den Hartog's fixed points, whose heights do not depend on the
-damping, the amplification is sqrt(1 + 2/mu) for the optimal tuning. The script compares.
+`linearize` gives the state space of the model, and its transfer function the frequency response. At Den Hartog's
+fixed points, whose heights do not depend on the damping, the amplification is sqrt(1 + 2/mu) for the optimal tuning.
+The script compares.
 """
 
 import matplotlib.pyplot as plt
@@ -18,15 +19,33 @@ w = np.sqrt(k / M)
 best_ratio, best_damping = 1 / (1 + mu), np.sqrt(3 * mu / (8 * (1 + mu) ** 3))
 
 m = ld.Builder()
-push, shake, tuning, damping = m.parameter("push", 0), m.parameter("shake", 0), m.parameter("tuning", best_ratio), m.parameter("damping", best_damping)
+push, shake, tuning, damping = (
+    m.parameter("push", 0),
+    m.parameter("shake", 0),
+    m.parameter("tuning", best_ratio),
+    m.parameter("damping", best_damping),
+)
 m.ground.set(shape=ld.box([0.4, 0.3, 0.04], at=[0, 0, -0.32], color="#8a93a0"))
 main = m.rigid("main", shape=ld.box([0.3, 0.2, 0.1], color="#2563a8"), mass=M, inertia=[0.1, 0.1, 0.1])
-absorber = m.rigid("absorber", shape=ld.cylinder(0.06, 0.06, color="#d1641e"), mass=mu * M, inertia=[1e-3, 1e-3, 1e-3], position=[0, 0, 0.25])
+absorber = m.rigid(
+    "absorber",
+    shape=ld.cylinder(0.06, 0.06, color="#d1641e"),
+    mass=mu * M,
+    inertia=[1e-3, 1e-3, 1e-3],
+    position=[0, 0, 0.25],
+)
 guide = m.prismatic("guide", m.ground, main, at=[0, 0, 0], axis=[0, 0, 1])
 m.prismatic("sleeve", main, absorber, at=[0, 0, 0.25], axis=[0, 0, 1])
 m.spring_damper("mount", m.ground, main, points=[[0, 0, -0.3], [0, 0, -0.05]], stiffness=k, free_length=0.25)
-m.spring_damper("link", main, absorber, points=[[0, 0, 0.05], [0, 0, 0.22]], stiffness=mu * M * (tuning * w) ** 2, damping=2 * damping * mu * M * tuning * w,
-                free_length=0.17)
+m.spring_damper(
+    "link",
+    main,
+    absorber,
+    points=[[0, 0, 0.05], [0, 0, 0.22]],
+    stiffness=mu * M * (tuning * w) ** 2,
+    damping=2 * damping * mu * M * tuning * w,
+    free_length=0.17,
+)
 m.joint_effort("shaker", guide, effort=push + shake * ld.sin(0.97 * w * ld.t))
 m.joint_displacement("x", guide)
 m.joint_displacement("relative", "sleeve")

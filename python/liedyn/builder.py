@@ -747,8 +747,7 @@ def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) ->
 
     set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
 
-    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot are left out, because model files do not hold
-    them.
+    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot become shapes without mass.
     """
     check(model=(model, FILE))
     if not os.fspath(model).endswith(".urdf"):

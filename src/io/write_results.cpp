@@ -1,6 +1,5 @@
 #include "liedyn/io/write_results.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -14,7 +13,7 @@
 #include "liedyn/base/error.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
-#include "liedyn/io/hdf5_file.h"
+#include "liedyn/io/result_file.h"
 
 namespace liedyn {
 namespace {
@@ -53,43 +52,11 @@ void write_csv(const Result& result, const std::string& file) {
   if (std::fflush(out.get()) != 0) cannot_write(file, std::strerror(errno));
 }
 
-// Rows that are compressed together: a few hundred, or fewer where they are long.
-std::size_t chunk_rows(std::size_t width) {
-  constexpr std::size_t kBytes = 1 << 21, kMost = 512;
-  return std::clamp<std::size_t>(kBytes / (width * sizeof(double)), 1, kMost);
-}
-
-void write_hdf5(const Result& result, const std::string& file) {
-  const Trajectory& t = result.trajectory;
-  Hdf5File out(file);
-  out.attribute("/", "liedyn", std::string(version()));
-  out.attribute("/", "date", result.summary.date);
-  if (result.summary.model_text != nullptr) out.attribute("/", "model", *result.summary.model_text);
-  // As --set takes them.
-  std::string set;
-  for (const auto& [path, value] : result.summary.set)
-    set += fmt::format("{}{}={}", set.empty() ? "" : " ", path, value);
-  out.attribute("/", "set", set);
-  out.text("/summary", summary_json(result));
-  out.group("/sensors");
-  std::vector<Hdf5Table> tables = {{"/time", {}}};
-  for (const Channel& channel : t.channels)
-    tables.push_back({"/sensors/" + channel.name,
-                      channel.components == 1 ? std::vector<std::size_t>{}
-                                              : std::vector{static_cast<std::size_t>(channel.components)}});
-  const auto width = static_cast<std::size_t>(t.columns);
-  const int rows = out.rows(tables, chunk_rows(width));
-  out.attribute("/time", "unit", "s");
-  for (const Channel& channel : t.channels) out.attribute("/sensors/" + channel.name, "unit", channel.unit);
-  for (std::size_t row = 0; row < t.rows(); ++row) out.append(rows, {t.data.data() + row * width, width});
-  out.close();
-}
-
 struct Format {
   std::string extension;
   void (*write)(const Result&, const std::string& file);
 };
-const Format kFormats[] = {{".csv", &write_csv}, {".h5", &write_hdf5}};
+const Format kFormats[] = {{".csv", &write_csv}, {".h5", &write_result_file}};
 
 const Format& format_of(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
@@ -122,6 +89,7 @@ void check_output(const std::string& file) {
 void write_results(const Result& result, const std::string& file) {
   check_output(file);
   const Format& format = format_of(file);
+  if (format.write == &write_result_file) return write_result_file(result, file);
   const std::string part = unfinished(file);
   std::error_code error;
   try {
@@ -150,7 +118,8 @@ std::string summary_json(const Result& result) {
   for (const auto& [path, value] : s.set) set[path] = value;
   for (const Channel& channel : t.channels) {
     Json value = Json::array();
-    for (int i = 0; i < channel.components; ++i) value.push_back(t.at(t.rows() - 1, channel.first + i));
+    for (int i = 0; i < channel.components; ++i)
+      value.push_back(t.rows() == 0 ? Json(nullptr) : Json(t.at(t.rows() - 1, channel.first + i)));
     sensors[channel.name] = channel.components == 1 ? value[0] : value;
     units[channel.name] = channel.unit;
   }

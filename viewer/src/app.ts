@@ -17,7 +17,8 @@ import { Timeline } from './timeline';
 import { Tree } from './tree';
 import { button, format, h, store, type Icon } from './ui';
 import { Values } from './values';
-import { SceneView, type Coloring } from './view';
+import { COLORINGS, type Coloring } from './sections';
+import { SceneView } from './view';
 
 const PHONE = '(max-width: 760px)';
 type Tab = 'values' | 'plots' | 'summary';
@@ -71,7 +72,7 @@ export class App {
     this.toolbar.append(
       tool('fit', 'fit', 'Fit everything (F)', () => this.fit()), tool('follow', 'follow', 'Follow what is selected (O)', () => this.toggleFollow()),
       tool('trail', 'trail', 'Path of what is selected (T)', () => this.toggleTrail()), tool('arrows', 'arrow', 'Arrows of forces and velocities (A)', () => this.toggleArrows()),
-      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'theme', 'Colours: bodies, speed, stress (C)', () => this.nextColoring()),
+      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'theme', 'Colours: bodies, speed, section force, stress (C)', () => this.nextColoring()),
     );
     const header = h(
       'header', { class: 'top' }, h('span', { class: 'brand' }, 'Liedyn'), this.title, h('span', { class: 'space' }),
@@ -92,10 +93,15 @@ export class App {
       this.timeline.advance(Math.min(now - before, 100) / 1000);
       before = now;
       this.stage.controls.update();
-      if (this.stage.dirty) this.stage.render();
+      if (this.stage.dirty) this.draw();
       requestAnimationFrame(loop);
     };
     requestAnimationFrame(loop);
+  }
+
+  draw(): void {
+    for (const view of [this.view, this.other]) if (view) view.pixel.value = this.stage.pixel;
+    this.stage.render();
   }
 
   // ---- scenes
@@ -323,7 +329,7 @@ export class App {
 
   nextColoring(): void {
     if (!this.view) return;
-    const all: Coloring[] = this.view.hasStress ? ['body', 'speed', 'stress'] : ['body', 'speed'];
+    const all = this.view.colorings;
     this.setColoring(all[(all.indexOf(this.view.coloring) + 1) % all.length]);
   }
 
@@ -331,10 +337,12 @@ export class App {
     if (!this.view) return;
     this.view.setColoring(coloring);
     this.legend.hidden = coloring === 'body';
-    const [label, unit] = coloring === 'stress' ? ['von Mises stress', 'N/m²'] : ['speed', 'm/s'];
-    const bar = h('i', {});
-    bar.style.background = gradient;
-    this.legend.replaceChildren(h('span', {}, `${label} [${unit}]`), bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view.range()))));
+    if (coloring !== 'body') {
+      const { label, unit } = COLORINGS[coloring];
+      const bar = h('i', {});
+      bar.style.background = gradient;
+      this.legend.replaceChildren(h('span', {}, `${label} [${unit}]`), bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view.range()))));
+    }
     this.enableTools();
     this.stage.dirty = true;
   }

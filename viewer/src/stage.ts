@@ -170,6 +170,15 @@ export class Stage {
     this.dirty = true;
   }
 
+  // Turns the camera about its target, by angles in radians, and multiplies its distance.
+  look(azimuth: number, elevation: number, closer = 1): void {
+    const arm = this.camera.position.clone().sub(this.controls.target).applyAxisAngle(this.up, azimuth);
+    arm.applyAxisAngle(new Vector3().crossVectors(arm, this.up).normalize(), elevation).multiplyScalar(closer);
+    this.camera.position.copy(this.controls.target).add(arm);
+    this.controls.update();
+    this.dirty = true;
+  }
+
   private freeShare(): { width: number; height: number } {
     const { left, right, top, bottom } = this.insets;
     const { clientWidth: w, clientHeight: h } = this.host;
@@ -195,6 +204,11 @@ export class Stage {
     const point = new Vector2((2 * (x - rect.left)) / rect.width - 1, 1 - (2 * (y - rect.top)) / rect.height);
     this.raycaster.setFromCamera(point, this.camera);
     return this.raycaster.intersectObject(root, true);
+  }
+
+  // The size of a pixel at a distance of one.
+  get pixel(): number {
+    return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(this.host.clientHeight, 1);
   }
 
   render(): void {

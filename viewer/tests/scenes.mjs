@@ -110,6 +110,7 @@ export function chain(links = 1000) {
 }
 
 // A beam that bends to an arc of curvature k(t) in the x-z plane, and one that twists.
+export const [YOUNG, AREA, INERTIA] = [2e9, Math.PI * (0.06 ** 2 - 0.045 ** 2), (Math.PI / 4) * (0.06 ** 4 - 0.045 ** 4)];
 export function beams() {
   const [nodes, length] = [9, 2];
   const curvature = (t) => 1.1 * Math.sin(t);
@@ -129,8 +130,9 @@ export function beams() {
       extra: {
         bodies: [
           { name: 'ground', kind: 'ground', frame: -1, shapes: [{ type: 'box', size: [0.1, 2.2, 0.5], at: [-0.05, 0.1, 0] }] },
-          { name: 'bending', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => i), section: { type: 'tube', radius: 0.06, inner: 0.045 } },
-          { name: 'twisting', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => nodes + i), section: { type: 'rectangle', width: 0.22, height: 0.04 }, end: { width: 0.1, height: 0.04 } },
+          { name: 'bending', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => i), section: { type: 'tube', radius: 0.06, inner: 0.045 }, young: YOUNG, constants: [AREA, INERTIA, INERTIA, 2 * INERTIA],
+            section_forces: [0, 1, 2, 3, 4, 5].map((c) => packDelta('f32', [241, nodes], times(2 * Math.PI, 241).flatMap((t) => Array(nodes).fill(c === 4 ? YOUNG * INERTIA * curvature(t) : 0)))) },
+          { name: 'twisting', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => nodes + i), section: { type: 'rectangle', width: 0.22, height: 0.04, end: { width: 0.1, height: 0.04 } } },
           { name: 'weight', kind: 'rigid', frame: 2 * nodes, shapes: [{ type: 'sphere', radius: 0.12 }] },
         ],
         forces: [{ name: 'spring', type: 'spring_damper', ends: [{ frame: -1, at: [1, -0.8, 1.1] }, { frame: 2 * nodes, at: [0, 0, 0.12] }], radius: 0.06 }],

@@ -147,6 +147,15 @@ test('beams bend to arcs and twist', async () => {
   const pose = beams.twisted(beams.length, t);
   near(last[0], scenes.transform(pose, [0, 0.05, -0.02]), SIZE_TOLERANCE, 'corner at the end');
   near(flat[0], scenes.transform(beams.twisted(0, t), [0, 0.11, -0.02]), SIZE_TOLERANCE, 'corner at the start');
+  // Colours by the bending moment E I k and by the stress E r k at the wall, which vanishes on the neutral line; red where it is largest.
+  const range = (coloring) => tab.evaluate((name) => (window.liedyn.app.setColoring(name), window.liedyn.app.view.range()), coloring);
+  const expected = { moment: 1.1 * scenes.YOUNG * scenes.INERTIA, force: 0, strain: 1.1 * 0.06, stress: 1.1 * 0.06 * scenes.YOUNG };
+  assert.deepEqual(await tab.evaluate(() => window.liedyn.app.view.colorings), ['body', 'speed', 'force', 'moment', 'strain', 'stress']);
+  for (const [coloring, value] of Object.entries(expected)) assert.ok(Math.abs((await range(coloring)) - value) <= 1e-3 * value, `${coloring}: ${await range(coloring)} instead of ${value}`);
+  assert.match(await tab.textContent('#colorbar'), /von Mises stress \[N\/m²\]/);
+  const colors = await tab.evaluate(() => Array.from(window.liedyn.app.view.beams[0].mesh.geometry.colors.array));
+  const ring = 48 * 29 * 3; // the middle one: the outline begins at +y, on the neutral line, and a quarter further is +z
+  assert.ok(colors[ring + 2] > colors[ring] && colors[ring + 3 * 7] > 4 * colors[ring + 3 * 7 + 2], `neutral ${colors.slice(ring, ring + 3)}, outer ${colors.slice(ring + 21, ring + 24)}`);
   assert.deepEqual(errors, []);
   await close();
 });
