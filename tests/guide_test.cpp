@@ -1,8 +1,10 @@
 // What helps a user: new, explain, doctor, completion, schema --all.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -139,7 +141,22 @@ TEST(Explain, NearMissesAreSuggested) {
   EXPECT_EQ(run_program({"explain", std::string(5000, 'x')}).exit_code, 2);
 }
 
+// An environment variable, as long as this lives.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+// The page of the 3D view is built apart from the program: any file stands for it.
 TEST(Doctor, ThisBuildWorks) {
+  const TemporaryDirectory directory;
+  const Environment page("LIEDYN_VIEWER", directory.write("viewer.html", "<html>"));
   const Outcome outcome = run_program({"doctor"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("All that is needed works."));
@@ -150,18 +167,27 @@ TEST(Doctor, ThisBuildWorks) {
 // Each with what to do about it.
 TEST(Doctor, SaysWhatIsMissing) {
   const TemporaryDirectory directory;
-  setenv("LIEDYN_VIEWER", directory.file("none.html").c_str(), 1);
-  const Outcome viewer = run_program({"doctor"});
-  unsetenv("LIEDYN_VIEWER");
-  EXPECT_EQ(viewer.exit_code, 1);
-  EXPECT_THAT(viewer.out, HasSubstr("FAILED  page of the 3D view"));
-  EXPECT_THAT(viewer.out, HasSubstr("LIEDYN_VIEWER names the file"));
-
-  setenv("LIEDYN_PYTHON", "/none/python", 1);
-  const Outcome python = run_program({"doctor"});
-  unsetenv("LIEDYN_PYTHON");
-  EXPECT_EQ(python.exit_code, 0) << "the program works without Python";
-  EXPECT_THAT(python.out, HasSubstr("note    no Python package"));
+  {
+    const Environment page("LIEDYN_VIEWER", directory.file("none.html"));
+    const Outcome viewer = run_program({"doctor"});
+    EXPECT_EQ(viewer.exit_code, 1);
+    EXPECT_THAT(viewer.out, HasSubstr("FAILED  page of the 3D view"));
+    EXPECT_THAT(viewer.out, HasSubstr("LIEDYN_VIEWER names the file"));
+  }
+  const Environment page("LIEDYN_VIEWER", directory.write("viewer.html", "<html>"));
+  {
+    const Environment python("LIEDYN_PYTHON", "/none/python");
+    const Outcome outcome = run_program({"doctor"});
+    EXPECT_EQ(outcome.exit_code, 0) << "the program works without Python";
+    EXPECT_THAT(outcome.out, HasSubstr("note    no Python package"));
+  }
+  const std::string script = directory.write("python", "#!/bin/sh\necho 9.9.9\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const Environment python("LIEDYN_PYTHON", script);
+  const Outcome outcome = run_program({"doctor"});
+  EXPECT_EQ(outcome.exit_code, 1) << "a package of another version";
+  EXPECT_THAT(outcome.out, HasSubstr("9.9.9"));
+  EXPECT_THAT(outcome.out, HasSubstr("of the same version"));
 }
 
 // Drives the script as bash does.

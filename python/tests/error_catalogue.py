@@ -62,7 +62,7 @@ _NO_MESSAGES = re.compile(
     r"^(cli/(build_information|completion|describe_kind)\.cpp|src/(base/suggest\.cpp|model/(model\.cpp|states/state\.cpp:|forces/contact\.h:|common_fields\.cpp:(angle|displ))|io/npz_file)"
     r"|src/model/joints/(pulley\.h|rolling_disc\.cpp:no slip|universal\.cpp:angle between)|src/model/flexible/kinds\.cpp:on:|src/io/study_file\.cpp:[|`{]"
     r"|src/(lie/product|model/batch_of)\.h:|src/io/(mesh_file|packed_array)\.cpp:(mesh files are|numbers are written)"  # static_assert
-    r"|src/io/read_urdf\.cpp:\{\}\*|src/io/json\.cpp:(syntax|unexpected|an array)|cli/explain\.cpp:.*Cause|cli/main\.cpp:a number of|src/io/expand/item\.cpp:an array|src/io/json\.cpp:an array)"
+    r"|src/io/read_urdf\.cpp:\{\}\*|src/io/json\.cpp:(syntax|unexpected|an array)|cli/explain\.cpp:.*Cause|cli/main\.cpp:a number of|cli/check\.cpp|src/io/sweep_store\.cpp:liedyn study|src/io/expand/item\.cpp:an array|src/io/json\.cpp:an array)"
 )
 
 
@@ -261,7 +261,7 @@ def differences() -> tuple[list[Message], list[str]]:
 
 
 def update() -> None:
-    """Writes the lists of the page anew. A new message goes to the section that has most messages of its source file."""
+    """Writes the lists of the page anew. A new message goes to the section that has most messages of its source file, or to the last one, `Other messages`."""
     found = {message.text: message for message in messages()}
     sections: list[tuple[list[str], list[Message]]] = []  # the lines before the list, and the list
     for line in PAGE.read_text(encoding="utf-8").splitlines():
@@ -276,8 +276,9 @@ def update() -> None:
     for message in found.values():
         of_file = [sum(member.file == message.file for member in members) for _, members in sections]
         if not any(of_file):
-            sections.append((["## Other messages", "", "Cause: the message says what is wrong.", "", "Remedy: the message says what to do.", ""], []))
-            of_file.append(1)
+            if sections[-1][0][0] != "## Other messages":
+                sections.append((["## Other messages", "", "Cause: the message says what is wrong.", "", "Remedy: the message says what to do.", ""], []))
+            of_file = [0] * (len(sections) - 1) + [1]
         sections[of_file.index(max(of_file))][1].append(message)
     lines = []
     for head, members in sections:
