@@ -4,8 +4,10 @@
     ./dev python docs/gallery.py --readme                # rewrites examples/gallery/README.md
 
 An example is a script or a notebook. Its docstring, or its first cell, is the title and the text of its page. It writes NAME.png and NAME.html into
-the current directory, which is DIRECTORY/static/gallery here. Where there is Chromium, a picture of the 3D page is added, NAME.jpg.
-DIRECTORY/gallery/NAME.md is the page, in MyST Markdown, and DIRECTORY/gallery/index.md shows them all. Sphinx copies `static` to `_static`.
+the current directory. Where there is Chromium, a picture of the 3D page is added, NAME.jpg.
+
+DIRECTORY/gallery/NAME.md is the page, in MyST Markdown, and DIRECTORY/gallery/index.md shows them all. Files are in DIRECTORY/static/gallery, which Sphinx
+copies to `_static`. What an example gave is kept in build/gallery, until the example or the program changes.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "gallery"
-VIEWER = Path(os.environ.get("LIEDYN_BUILD", ROOT / "build")) / "dev" / "viewer"  # with the browser that its tests use
+BUILD = Path(os.environ.get("LIEDYN_BUILD", ROOT / "build"))
+KEPT = BUILD / "gallery"
+VIEWER = BUILD / "dev" / "viewer"  # with the browser that its tests use
+PLUGIN = BUILD / "dev" / "install_trial" / "examples" / "libdrag.so"  # that the test install_examples builds
 CHROMIUM = os.environ.get("LIEDYN_CHROMIUM", "/usr/bin/chromium")
 
 INTRODUCTION = (
@@ -46,7 +51,7 @@ SECTIONS = {
 
 # What the picture of a 3D page shows, where it is not the default: see gallery_pictures.mjs.
 PICTURES: dict[str, dict] = {
-    "heavy_top": {"time": 0.55, "trail": "top"},
+    "heavy_top": {"time": 1.6},
     "hoist": {"zoom": 0.62},
     "rolling_coin": {"trail": "coin", "zoom": 1.4},
     "bouncing_ball": {"trail": "ball", "time": 1.25},
@@ -58,8 +63,7 @@ PICTURES: dict[str, dict] = {
     "large_deflection": {"time": 1},
     "beam_roll_up": {"time": 0.75},
     "shaft_whirl": {"time": 4.9},
-    "robot_arm": {"trail": "fore", "turn": 40},
-    "mpc_swing_up": {"time": 0.9, "trail": "pole"},
+    "mpc_swing_up": {"time": 1.0},
     "newtons_cradle": {"time": 0.42},
     "force_in_python": {"trail": "ball", "time": 1.1},
     "double_pendulum": {"time": 1.2, "trail": "lower"},
@@ -111,9 +115,13 @@ def read(file: Path) -> Example:
 
 def run_script(example: Example, folder: Path) -> str:
     """Runs it in `folder`; gives back what it printed."""
-    done = subprocess.run(
-        [sys.executable, str(example.file)], cwd=folder, env=os.environ | {"MPLBACKEND": "Agg"}, text=True, capture_output=True, check=False
-    )
+    environment = os.environ | {"MPLBACKEND": "Agg", "PATH": f"{BUILD / 'dev' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    if PLUGIN.exists():
+        environment.setdefault("LIEDYN_PLUGIN", str(PLUGIN))
+    if "LIEDYN_PLUGIN" not in environment and "LIEDYN_PLUGIN" in example.file.read_text(encoding="utf-8"):
+        print(f"gallery: {example.name} is not run: its plugin is not built (ctest -R install_examples)", file=sys.stderr)
+        return ""
+    done = subprocess.run([sys.executable, str(example.file)], cwd=folder, env=environment, text=True, capture_output=True, check=False)
     if done.returncode:
         raise SystemExit(f"gallery: {example.file.name} failed\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -161,9 +169,13 @@ def raw(html: str) -> str:
 
 def execute(example: Example, folder: Path) -> list[dict]:
     """The cells of the notebook with their outputs."""
-    import nbclient
-    import nbformat
-
+    try:
+        import ipykernel  # noqa: F401
+        import nbclient
+        import nbformat
+    except ImportError:
+        raise SystemExit("gallery: notebooks need the packages python3-nbclient and python3-ipykernel") from None
+    os.environ.pop("MPLBACKEND", None)  # the kernel shows figures as outputs of their cells
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # kernels warn about Python's own frozen modules otherwise
     notebook = nbformat.read(example.file, as_version=4)
     try:
@@ -191,7 +203,9 @@ def notebook_page(example: Example, folder: Path) -> str:
                 parts.append(f"![figure {count} of {example.title}](../static/gallery/{file})")
             elif "<iframe srcdoc" in data.get("text/html", ""):
                 parts.append(scene(example, folder))
-            elif "text/plain" in data and not data["text/plain"].startswith("<"):
+            elif "text/html" in data:  # a table
+                parts.append(raw(data["text/html"]))
+            elif "text/plain" in data:
                 parts.append(f"```text\n{data['text/plain']}\n```")
     shutil.copy(example.file, folder)
     parts.append(raw(f'<p><a href="../_static/gallery/{example.file.name}" download>Download this notebook</a></p>'))
@@ -207,6 +221,8 @@ def take_pictures(folder: Path, names: list[str]) -> None:
         print("gallery: no pictures of the 3D pages, which need chromium, node and a built viewer", file=sys.stderr)
         return
     wanted = [{"page": f"{name}.html", "picture": f"{name}.jpg", **PICTURES.get(name, {})} for name in names if (folder / f"{name}.html").exists()]
+    if not wanted:
+        return
     (folder / "pictures.json").write_text(json.dumps(wanted), encoding="utf-8")
     subprocess.run(["node", str(ROOT / "docs" / "gallery_pictures.mjs"), str(VIEWER), "pictures.json"], cwd=folder, check=True)
     (folder / "pictures.json").unlink()
@@ -230,7 +246,8 @@ def index(folder: Path, listed: list[Example]) -> str:
         for example in (by_name[name] for name in names if name in by_name):
             image = next((f"{example.name}.{kind}" for kind in ("jpg", "png") if (folder / f"{example.name}.{kind}").exists()), "")
             words = f"<span><b>{escape(example.title)}</b>{escape(example.summary)}</span>"
-            cards.append(f'<a href="{example.name}.html"><img src="../_static/gallery/{image}" alt="" loading="lazy">{words}</a>')
+            shown = f'<img src="../_static/gallery/{image}" alt="" loading="lazy">' if image else ""
+            cards.append(f'<a href="{example.name}.html">{shown}{words}</a>')
         if cards:
             parts.append(f"## {section}\n\n" + raw('<div class="ld-gallery">\n' + "\n".join(cards) + "\n</div>"))
     parts.append("```{toctree}\n:hidden:\n\n" + "\n".join(example.name for example in listed) + "\n```")
@@ -272,17 +289,43 @@ def main() -> None:
     unknown = set(arguments.names) - {example.name for example in listed}
     if unknown:
         parser.error(f"there is no example {', '.join(sorted(unknown))} in examples/gallery")
-    pages, folder = arguments.directory / "gallery", arguments.directory / "static" / "gallery"
+    chosen = [example for example in listed if not arguments.names or example.name in arguments.names]
+    write(arguments.directory, chosen, pictures=not arguments.no_pictures)
+
+
+def write(directory: Path, chosen: list[Example], pictures: bool) -> None:
+    """Runs what has changed, and copies pages and files of the chosen examples to the directory."""
+    pages, folder = KEPT / "gallery", KEPT / "static" / "gallery"
     pages.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = [example for example in listed if not arguments.names or example.name in arguments.names]
     for example in chosen:
-        page = notebook_page if example.file.suffix == ".ipynb" else script_page
-        (pages / f"{example.name}.md").write_text(page(example, folder), encoding="utf-8")
+        page = pages / f"{example.name}.md"
+        if is_current(page, example):
+            continue
+        (folder / f"{example.name}.jpg").unlink(missing_ok=True)
+        make = notebook_page if example.file.suffix == ".ipynb" else script_page
+        page.write_text(make(example, folder), encoding="utf-8")
         print(f"gallery: {example.name}", file=sys.stderr)
-    if not arguments.no_pictures:
-        take_pictures(folder, [example.name for example in chosen])
-    (pages / "index.md").write_text(index(folder, [example for example in listed if (pages / f"{example.name}.md").exists()]), encoding="utf-8")
+    if pictures:
+        take_pictures(folder, [example.name for example in chosen if not (folder / f"{example.name}.jpg").exists()])
+    target, files = directory / "gallery", directory / "static" / "gallery"
+    target.mkdir(parents=True, exist_ok=True)
+    files.mkdir(parents=True, exist_ok=True)
+    for example in chosen:
+        shutil.copy(pages / f"{example.name}.md", target)
+        for file in folder.glob(f"{example.name}*"):
+            if file.suffix in (".png", ".jpg", ".html", ".ipynb") and file.stem.rstrip("_0123456789") == example.name:
+                shutil.copy(file, files)
+    (target / "index.md").write_text(index(files, chosen), encoding="utf-8")
+
+
+def is_current(page: Path, example: Example) -> bool:
+    """Whether neither the example nor the program, the viewer or this file changed since the page was written."""
+    import liedyn
+
+    package = Path(liedyn.__file__).parent
+    sources = [example.file, Path(__file__), *package.glob("_liedyn*"), BUILD / "dev" / "share" / "liedyn" / "viewer.html"]
+    return page.exists() and all(not file.exists() or file.stat().st_mtime < page.stat().st_mtime for file in sources)
 
 
 if __name__ == "__main__":

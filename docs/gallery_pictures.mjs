@@ -18,13 +18,7 @@ for (const wanted of JSON.parse(readFileSync(list, 'utf8'))) {
     if (trail) for (const name of [trail].flat()) app.toggleTrail(app.view.scene.frames.indexOf(name));
     if (coloring) app.setColoring(coloring);
     if (mode !== undefined) app.view.mode = mode;
-    const { camera, controls } = app.stage;
-    if (turn) {  // degrees about the vertical axis, seen from above
-      const offset = camera.position.clone().sub(controls.target).applyAxisAngle(camera.up, (turn * Math.PI) / 180);
-      camera.position.copy(controls.target).add(offset);
-    }
-    if (zoom) camera.position.sub(controls.target).divideScalar(zoom).add(controls.target);
-    controls.update();
+    app.stage.look(((turn ?? 0) * Math.PI) / 180, 0, 1 / (zoom ?? 1)); // degrees about the vertical axis, seen from above
     app.timeline.pause();
     const times = app.view.scene.times;
     app.timeline.seek(time ?? 0.4 * times[times.length - 1]);

@@ -84,6 +84,7 @@ def simulate(nodes: int, threads: int, cases: int, mean: float, spread: float, m
             start(rank, now)
             if ahead[rank] + (threads - idle[rank]) <= batch() and left:
                 heapq.heappush(events, (now, ARRIVES, rank, 0))
+    now = max(now, busy_until)  # what has arrived is written
     return {"seconds": now, "efficiency": work / (now * nodes * threads), "rank 0 busy": served / now, "lost": lost, "dead": sum(dead)}
 
 

@@ -13,6 +13,7 @@ Then Sphinx writes OUTPUT/html. A warning, such as a link that leads nowhere, is
 from __future__ import annotations
 
 import argparse
+import hashlib
 import html
 import posixpath
 import re
@@ -149,6 +150,13 @@ class Stage:
                     continue
                 seen.add(goal)
                 groups[-1][1].append(posixpath.relpath(goal, posixpath.dirname(page) or ".").removesuffix(".md"))
+        # Pages that no index names yet come last.
+        folder = posixpath.dirname(page)
+        for goal in sorted({*self.pages.values(), *(FOLDERS.values() if not folder else ())} - seen):
+            below = posixpath.dirname(goal) == folder or (not folder and goal.endswith("/index.md"))
+            known = goal in self.pages.values() or (ROOT / posixpath.dirname(goal)).is_dir() or (ROOT / "docs" / posixpath.dirname(goal)).is_dir()
+            if below and known and goal not in (page, "index.md"):
+                groups[-1][1].append(posixpath.relpath(goal, folder or ".").removesuffix(".md"))
         numbered = ":numbered: 1\n" if page == "theory/index.md" else ""
         for caption, entries in groups:
             if entries:
@@ -213,6 +221,19 @@ def index_of(stage: Stage, folder: str, title: str, introduction: str) -> None:
     stage.write(f"{folder}/index.md", stage.navigation(f"{folder}/index.md", text))
 
 
+def add_gallery(stage: Stage, kept: Path) -> None:
+    """The pages that docs/gallery.py writes. Its examples run again only if one of them has changed."""
+    files = [ROOT / "docs" / "gallery.py", ROOT / "docs" / "gallery_pictures.mjs", *sorted(GALLERY.iterdir())]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files if file.is_file())).hexdigest()
+    stamp = kept / "digest"
+    if not stamp.exists() or stamp.read_text(encoding="utf-8") != digest:
+        shutil.rmtree(kept, ignore_errors=True)
+        subprocess.run([sys.executable, str(ROOT / "docs" / "gallery.py"), str(kept)], check=True)
+        stamp.write_text(digest, encoding="utf-8")
+    shutil.copytree(kept / "gallery", stage.directory / "gallery")
+    shutil.copytree(kept / "static" / "gallery", stage.directory / "static" / "gallery")
+
+
 def copy_mathjax(directory: Path) -> None:
     """The part of MathJax that reads TeX and draws SVG."""
     for part in ("MathJax.js", "config/TeX-AMS_SVG.js", "config/TeX-AMS_SVG-full.js", "jax/element", "jax/input/TeX", "jax/output/SVG/fonts/TeX",
@@ -253,8 +274,7 @@ def main() -> int:
     shutil.copyfile(HERE / "static" / "site.css", stage.directory / "static" / "site.css")
     copy_mathjax(stage.directory / "static" / "mathjax")
 
-    if (ROOT / "docs" / "gallery.py").exists():
-        subprocess.run([sys.executable, str(ROOT / "docs" / "gallery.py"), str(stage.directory)], check=True)
+    add_gallery(stage, arguments.output / "gallery")
     if (ROOT / "docs" / "coming_from").exists() and "docs/coming_from/index.md" not in stage.pages:
         index_of(stage, "coming_from", "Coming from another program", "What you know there, and what it is called here.")
     index_of(stage, "models", "Models", "Models that come with the program, each with its reference solution and its source. `liedyn run NAME` runs one.")

@@ -18,7 +18,7 @@ from liedyn import style
 L, width, thickness, E = 1.0, 0.06, 0.004, 2.1e11
 EI = E * width * thickness**3 / 12
 
-m = ld.Builder()
+m = ld.Builder(name="Roll-up")
 turns = m.parameter("turns", 1)
 strip = m.rectangle_beam(
     "strip",
@@ -53,7 +53,7 @@ print(f"largest difference of the tip to the arc: {worst:.1e} m of {L} m")
 assert worst < 1e-4
 
 ax.set(xlabel="x / m", ylabel="z / m", aspect="equal", xmargin=0.03)
-ax.legend(title="dots: nodes, lines: arcs")
+ax.legend(title="dots: nodes, lines: arcs", loc="center left", bbox_to_anchor=(1, 0.5))
 figure.savefig("beam_roll_up.png", dpi=150)
 
 m.save("beam_roll_up.json")

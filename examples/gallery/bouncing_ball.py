@@ -15,7 +15,7 @@ from liedyn import style
 
 g, height, e, radius = 9.81, 1.0, 0.8, 0.08
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Bouncing ball", gravity=[0, 0, -g])
 m.ground.set(shape=ld.box([3.2, 0.6, 0.02], at=[1.4, 0, -0.01], color="#c8c2b4"))
 ball = m.rigid(
     "ball",

@@ -18,7 +18,7 @@ L, width, thickness, E = 1.0, 0.03, 0.003, 2.1e11
 EI = E * width * thickness**3 / 12
 euler = np.pi**2 * EI / (4 * L**2)
 
-m = ld.Builder()
+m = ld.Builder(name="Buckling column")
 load = m.parameter("load", 1.5 * euler)
 side = m.parameter("side", 1e-5 * euler)
 column = m.rectangle_beam(

@@ -18,7 +18,7 @@ first, second = np.array([1, 0, 0]), np.array(
     [np.cos(beta), np.sin(beta), 0]
 )  # directions of the shafts; they meet at the origin
 
-m = ld.Builder()
+m = ld.Builder(name="Cardan joint")
 steel = dict(density=7800, velocity="consistent", angular_velocity="consistent")
 
 

@@ -18,7 +18,7 @@ from liedyn import style
 count, hold, M, load_mass, L, g = 21, 0.12, 10.0, 5.0, 1.5, 9.81
 end = (count - 1) * hold
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Crane", gravity=[0, 0, -g])
 forces = [m.parameter(f"u{i}", 0) for i in range(count)]
 m.ground.set(shape=ld.box([4.2, 0.1, 0.06], at=[1, 0, 0.1], color="#8a93a0"))
 trolley = m.rigid("trolley", shape=ld.box([0.4, 0.2, 0.1], mass=M, color="#2563a8"))

@@ -14,7 +14,7 @@ import numpy as np
 import liedyn as ld
 from liedyn import style
 
-m = ld.Builder()
+m = ld.Builder(name="Slider between stops")
 m.ground.set(
     shapes=[ld.box([0.02, 0.08, 0.1], at=[x, 0, 0.03], color="#5b6470") for x in (-0.16, 0.16)]
     + [ld.box([0.36, 0.03, 0.02], at=[0, 0, -0.03], color="#b8bec6")]

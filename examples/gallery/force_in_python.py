@@ -31,7 +31,7 @@ def air(speed, spin, drag_coefficient=0.25, lift_coefficient=1.0):
 
 
 def ball(velocity, spin, floor=False):
-    m = ld.Builder(gravity=[0, 0, -g])
+    m = ld.Builder(name="Free kick", gravity=[0, 0, -g])
     if floor:
         goal = [
             ld.rod(list(a), list(b), radius=0.06, color="#ffffff")

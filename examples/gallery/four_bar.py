@@ -16,7 +16,7 @@ from liedyn import style
 A, B, C, D = np.array([[0, 0, 0], [0, 0, 0.1], [0.3, 0, 0.22], [0.3, 0, 0]])  # in the x-z plane
 speed = 2 * np.pi
 
-m = ld.Builder(gravity=[0, 0, -9.81])
+m = ld.Builder(name="Four-bar linkage", gravity=[0, 0, -9.81])
 
 
 def bar(name, first, second, color):

@@ -17,7 +17,7 @@ span, arc_sag = 2.0, 0.8  # the relaxed cable is drawn as an arc
 
 
 def cable(both_ends):
-    m = ld.Builder(gravity=[0, 0, -9.81])
+    m = ld.Builder(name="Cable", gravity=[0, 0, -9.81])
     rope = m.circle_beam(
         "rope",
         from_=[-span / 2, 0, 0],
@@ -78,5 +78,5 @@ for t in (0.2, 0.4, 0.55, 0.7):
     )
     ax.annotate(f"{t:g} s", fall["p40"][row][[0, 2]], textcoords="offset points", xytext=(4, -2), fontsize=8)
 ax.set(xlabel="x / m", ylabel="z / m", aspect="equal", xmargin=0.05)
-ax.legend(loc="upper right")
+ax.legend(loc="lower right")
 figure.savefig("hanging_cable.png", dpi=150)

@@ -15,7 +15,7 @@ from liedyn import style
 
 g, tilt, spin = 9.81, np.radians(55), 120.0
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Heavy top", gravity=[0, 0, -g])
 disc = ld.cylinder(0.12, 0.03, at=[0, 0, 0.15], color="#2563a8")
 stem = ld.rod([0, 0, 0.015], [0, 0, 0.24], radius=0.008, color="#b8bec6")
 point = ld.cone(0.008, 0.015, at=[0, 0, 0.0075], rotation={"axis": [1, 0, 0], "angle": np.pi}, color="#b8bec6")

@@ -15,7 +15,7 @@ from liedyn import style
 
 M, load_mass, strands, g = 60, 100, 2, 9.81
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Hoist", gravity=[0, 0, -g])
 beam = ld.box([1.6, 0.12, 0.1], at=[0.5, 0, 3.12], color="#8a93a0")
 posts = [ld.box([0.1, 0.12, 3.2], at=[x, 0, 1.55], color="#8a93a0") for x in (-0.35, 1.35)]
 wheels = [

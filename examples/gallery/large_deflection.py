@@ -67,6 +67,6 @@ for load, color in zip(loads, style.LIGHT.series):
         axes[1].plot(90, 1e3 * upright[load], "s", color=style.LIGHT.ink, clip_on=False, markersize=7, fillstyle="none")
 for ax, title in zip(axes, ("flapwise / mm", "chordwise / mm", "twist / deg")):
     ax.set(xlabel="angle of the bar / deg", ylabel=title, xticks=range(0, 91, 30), ylim=(0, None))
-axes[2].legend()
+axes[0].legend()
 figure.suptitle("tip of the bar; squares: reference solution", x=0.01, ha="left", fontsize=10)
 figure.savefig("large_deflection.png", dpi=150)

@@ -14,7 +14,7 @@ import numpy as np
 import liedyn as ld
 from liedyn import style
 
-m = ld.Builder(gravity=[0, 0, -9.81])
+m = ld.Builder(name="Motor and PID", gravity=[0, 0, -9.81])
 target = m.parameter("target", np.radians(70))
 mass, length, k = 1.2, 0.6, 0.8
 arm = m.rigid(

@@ -18,7 +18,7 @@ count, radius, gap, L, g = 5, 0.02, 4e-4, 0.25, 9.81
 mass, k = 7800 * 4 / 3 * np.pi * radius**3, 1e8
 pitch = 2 * radius + gap
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Newton's cradle", gravity=[0, 0, -g])
 frame = [ld.box([0.26, 0.012, 0.012], at=[2 * pitch, 0, L + 0.005], color="#5b6470")]
 frame += [ld.box([0.012, 0.012, L + 0.06], at=[2 * pitch + x, 0, L / 2 - 0.02], color="#5b6470") for x in (-0.13, 0.13)]
 m.ground.set(shapes=frame)

@@ -16,7 +16,7 @@ import liedyn as ld
 from liedyn import style
 
 L, mass = 0.4, 1.0
-m = ld.Builder(gravity=[0, 0, -9.81])
+m = ld.Builder(name="Three rods", gravity=[0, 0, -9.81])
 before = m.ground
 for i, color in enumerate(("#2563a8", "#d1641e", "#2c8a63")):
     rod = m.rigid(

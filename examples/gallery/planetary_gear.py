@@ -21,7 +21,7 @@ r_ring, arm = r_sun + 2 * r_planet, r_sun + r_planet
 steel = dict(density=7800)  # of a shape; those without density are only drawn
 blue, orange, green, purple = style.LIGHT.series[:4]
 
-m = ld.Builder()
+m = ld.Builder(name="Planetary gear")
 ring = m.rigid("ring", shape=ld.tube(r_ring + 0.012, r_ring, 0.02, color="#b8bec6", **steel))
 mark = ld.box([r_sun, 0.005, 0.026], at=[r_sun / 2, 0, 0], color="#f2c14e")
 sun = m.rigid(

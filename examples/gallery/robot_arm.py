@@ -84,8 +84,8 @@ for name, length, color, direction in (
 ):
     half = length / 2 * np.array(direction)
     arm.bodies[name].set(shape=ld.rod(list(-half), list(half), radius=0.035, color=color))
-foot, board = ld.cylinder(0.12, 0.04, at=[0, 0, -0.02], color="#8a93a0"), ld.box([0.01, 0.5, 0.5], at=[0.52, 0, 0.35])
-arm.ground.set(shapes=[foot, board])
+dots = [ld.sphere(0.006, at=point.tolist(), color="#1f2328") for point in circle[::4]]
+arm.ground.set(shapes=[ld.cylinder(0.12, 0.04, at=[0, 0, -0.02], color="#8a93a0"), *dots])
 for i, name in enumerate(names):
     way = arm.table(f"{name}_way", points=np.stack([times, q[:, i]], axis=1).tolist(), interpolation="spline")
     torque = arm.table(

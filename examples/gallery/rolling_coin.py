@@ -20,7 +20,7 @@ steady = np.sqrt(g * np.tan(lean) / (1.5 * R - 1.25 * r * np.sin(lean)))
 
 
 def coin(rate):
-    m = ld.Builder(gravity=[0, 0, -g])
+    m = ld.Builder(name="Rolling coin", gravity=[0, 0, -g])
     axis = np.array([np.cos(lean), 0, np.sin(lean)])
     face = ld.cylinder(r, 0.008, color="#c9a227")
     cross = [ld.box([1.6 * r, 0.012, 0.011], color="#7a5c00"), ld.box([0.012, 1.6 * r, 0.011], color="#7a5c00")]

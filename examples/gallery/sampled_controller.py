@@ -18,7 +18,7 @@ P, D, mass, start = 60.0, 12.0, 1.0, 0.5
 
 
 def cart(every):
-    m = ld.Builder()
+    m = ld.Builder(name="Sampled controller")
     u = m.parameter("u", 0)
     m.ground.set(shape=ld.box([1.6, 0.02, 0.02], color="#b8bec6"))
     body = m.rigid(

@@ -21,7 +21,7 @@ moving = mass + 13 / 35 * 7800 * np.pi * radius**2 * L
 critical = np.sqrt(k / moving)
 end, top = 8.0, 1.8 * critical  # the speed rises evenly
 
-m = ld.Builder()
+m = ld.Builder(name="Whirl")
 rise = m.parameter("rise", top / end)
 shaft = m.circle_beam(
     "shaft",
@@ -48,7 +48,7 @@ speed = m.velocity("speed", shaft[0.5])
 c = 2 * D * critical * moving
 m.force("air", shaft[0.5], force=[0, -c * speed.y, -c * speed.z])
 m.position("middle", shaft[0.5])
-result = ld.run(m, end=end, step=4e-3, integrator="generalized-alpha,rho=0.8", html="shaft_whirl.html", frames=2000)
+result = ld.run(m, end=end, step=2e-3, integrator="generalized-alpha,rho=0.95", html="shaft_whirl.html", frames=2000)
 
 # Jeffcott's rotor, by the classical Runge-Kutta method.
 w_rate, unbalance = top / end, e * mass / moving
@@ -60,7 +60,7 @@ def slope(t, z):
 
 
 h, z, rotor = 4e-3, np.zeros(2, complex), [0.0]
-for t in h * np.arange(len(result.time) - 1):
+for t in h * np.arange(round(end / h)):
     k1 = slope(t, z)
     k2 = slope(t + h / 2, z + h / 2 * k1)
     k3 = slope(t + h / 2, z + h / 2 * k2)
@@ -78,12 +78,12 @@ print(
     f"largest bend: {1e3 * bend.max():.3f} mm, Jeffcott's rotor {1e3 * rotor.max():.3f} mm,",
     f"steady {1e3 * steady.max():.3f} mm",
 )
-assert abs(first / critical - 1) < 5e-3 and abs(bend.max() / rotor.max() - 1) < 0.02
+assert abs(first / critical - 1) < 5e-3 and abs(bend.max() / rotor.max() - 1) < 0.01
 
 plt.rcParams.update(style.settings())
 figure, ax = plt.subplots(figsize=(7, 3.6))
 ax.plot(s, 1e3 * bend, label="beam model, run-up in 8 s")
-ax.plot(s, 1e3 * rotor, "--", label="Jeffcott's rotor, run-up in 8 s")
+ax.plot(s[::2], 1e3 * rotor, "--", label="Jeffcott's rotor, run-up in 8 s")
 ax.plot(s, 1e3 * steady, ":", color=style.LIGHT.muted, label="steady whirl")
 ax.axhline(1e3 * e, color=style.LIGHT.muted, linewidth=1)
 ax.annotate("eccentricity", (0.03, 1e3 * e), textcoords="offset points", xytext=(4, 4), color=style.LIGHT.muted)

@@ -17,7 +17,7 @@ from liedyn import style
 L, b, h, E, rho, g = 1.0, 0.06, 0.02, 70e9, 2700, 9.81
 area, I = b * h, b * h**3 / 12
 
-m = ld.Builder(gravity=[0, 0, -g])
+m = ld.Builder(name="Slewing arm", gravity=[0, 0, -g])
 arm = m.brick(
     "arm",
     size=[L, b, h],
@@ -36,9 +36,10 @@ m.prescribed_motion("motor", joint=hinge, motion=np.radians(60) * ld.step(ld.t, 
 m.ground.set(shape=ld.cylinder(0.05, 0.1, rotation={"axis": [1, 0, 0], "angle": np.pi / 2}, color="#5b6470"))
 m.stress("stress", arm, at=[0.25 * L, 0, h / 2])
 m.position("tip_position", "tip")
-result = ld.run(m, end=1.0, step=1e-3, integrator="generalized-alpha,rho=0.8", html="slewing_arm.html", frames=500)
-
 rest = ld.static(m)
+result = ld.run(
+    m, from_=rest, end=1.0, step=1e-3, integrator="generalized-alpha,rho=0.8", html="slewing_arm.html", frames=500
+)
 M = rho * area * g * (0.75 * L) ** 2 / 2
 bending, closed = rest["stress"][0], M * h / (2 * I)
 first = ld.modes(m, at="static", undamped=True).frequencies[0]

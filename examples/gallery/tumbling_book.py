@@ -15,7 +15,7 @@ import numpy as np
 import liedyn as ld
 from liedyn import style
 
-m = ld.Builder()
+m = ld.Builder(name="Tumbling book")
 cover = ld.box([0.20, 0.15, 0.004], at=[0, 0, 0.02], color="#b23b3b")
 back = ld.box([0.20, 0.15, 0.004], at=[0, 0, -0.02], color="#2563a8")
 book = m.rigid(

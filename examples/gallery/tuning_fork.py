@@ -35,14 +35,14 @@ def prong(m, name, x, carrier):
     m.fixed(f"root_{name}", carrier, beam.start, at=[x, 0, 0])
 
 
-fork = ld.Builder()
+fork = ld.Builder(name="Tuning fork")
 bar = ld.box([gap + 2 * thickness, width, 0.012], at=[0, 0, -0.006], color="#5b6470", density=rho)
 yoke = fork.rigid(
     "yoke", shapes=[bar, ld.rod([0, 0, -0.012], [0, 0, -0.06], radius=0.004, color="#5b6470", density=rho)]
 )
 prong(fork, "left", -gap / 2, yoke)
 prong(fork, "right", gap / 2, yoke)
-clamped = ld.Builder()
+clamped = ld.Builder(name="Tuning fork")
 prong(clamped, "prong", 0, clamped.ground)
 
 modes = ld.modes(fork, count=14)
@@ -61,28 +61,24 @@ subprocess.run(
 
 plt.rcParams.update(style.settings())
 figure, axes = plt.subplots(1, 4, figsize=(9, 3.8), sharey=True)
-nodes = [
-    f"{side}.{node}" for side in ("left", "right") for node in ("start", *(f"node{i}" for i in range(1, 20)), "end")
-]
+nodes = ["start", *(f"node{i}" for i in range(1, 20)), "end"]
 for ax, number in zip(axes, np.flatnonzero(~modes.rigid)):
-    for k, side in enumerate((nodes[:21], nodes[21:])):
-        shape = np.array(
+    shape = {  # displacement along x and y of the nodes of each prong
+        side: np.array(
             [
-                [modes.shapes[number, modes.names.index(f"{node}: displacement {axis}")].real for axis in "xyz"]
-                for node in side
+                [modes.shapes[number, modes.names.index(f"{side}.{node}: displacement {axis}")].real for axis in "xy"]
+                for node in nodes
             ]
         )
-        height = L * np.linspace(0, 1, 21)
-        scale = 0.01 / np.abs(modes.shapes[number].real).max()
-        x = (k - 0.5) * gap
-        ax.plot([1e3 * x] * 2, [0, 1e3 * L], color=style.LIGHT.grid, linewidth=3)
-        ax.plot(1e3 * (x + scale * shape[:, 0]), 1e3 * height, color=style.LIGHT.series[0], label="in the plane")
-        ax.plot(
-            1e3 * (x + scale * shape[:, 1]), 1e3 * height, "--", color=style.LIGHT.series[1], label="out of the plane"
-        )
+        for side in ("left", "right")
+    }
+    scale = 8 / max(np.abs(part).max() for part in shape.values())  # the largest displacement is drawn as 8 mm
+    for side, x in (("left", -500 * gap), ("right", 500 * gap)):
+        height = 1e3 * L * np.linspace(0, 1, len(nodes))
+        ax.plot([x, x], [0, 1e3 * L], color=style.LIGHT.grid, linewidth=4)
+        ax.plot(x + scale * shape[side][:, 0], height, color=style.LIGHT.series[0])
+        ax.plot(x + scale * shape[side][:, 1], height, "--", color=style.LIGHT.series[1])
     ax.set(title=f"{modes.frequencies[number]:.0f} Hz", xlabel="x / mm", xlim=(-25, 25))
 axes[0].set_ylabel("z / mm")
-axes[0].legend(
-    *[part[:2] for part in axes[0].get_legend_handles_labels()], loc="lower left", bbox_to_anchor=(0, 1.08), ncols=2
-)
+figure.suptitle("solid: in the plane of the fork; dashed: out of the plane", x=0.01, ha="left", fontsize=10)
 figure.savefig("tuning_fork.png", dpi=150)

@@ -18,7 +18,7 @@ M, k, mu = 10.0, 4000.0, 0.05
 w = np.sqrt(k / M)
 best_ratio, best_damping = 1 / (1 + mu), np.sqrt(3 * mu / (8 * (1 + mu) ** 3))
 
-m = ld.Builder()
+m = ld.Builder(name="Vibration absorber")
 push, shake, tuning, damping = (
     m.parameter("push", 0),
     m.parameter("shake", 0),

@@ -68,7 +68,7 @@ def test_pages_of_the_site(name: str, parts: list[str], tmp_path: Path) -> None:
         pytest.importorskip("nbclient")
         pytest.importorskip("ipykernel")
     command = [sys.executable, str(ROOT / "docs" / "gallery.py"), str(tmp_path), name, "--no-pictures"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=os.environ | {"LIEDYN_BUILD": str(tmp_path / "build")}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "gallery" / f"{name}.md").read_text(encoding="utf-8")
     for part in (*parts, f"../static/gallery/{name}", f'<iframe src="../_static/gallery/{name}.html"'):

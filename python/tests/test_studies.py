@@ -68,9 +68,9 @@ def test_reductions_are_those_of_the_closed_form(tmp_path):
     table = ld.Study(thrown()).run(tmp_path / "store.h5", threads=2)
     v, g = table["v"], table["g"]
     assert table.completed.all() and (g >= 9.8).all() and (4 < v).all() and (v < 6).all()
-    np.testing.assert_allclose(table["end"], v - g / 2, rtol=1e-9)
-    np.testing.assert_allclose(table["half"], 0.505 * v - g * 0.505**2 / 2, rtol=1e-9)
-    np.testing.assert_allclose(table["area"], v / 2 - g / 6, rtol=1e-9)
+    np.testing.assert_allclose(table["end"], v - g / 2, atol=1e-9)
+    np.testing.assert_allclose(table["half"], 0.505 * v - g * 0.505**2 / 2, atol=1e-9)
+    np.testing.assert_allclose(table["area"], v / 2 - g / 6, atol=1e-9)
     np.testing.assert_allclose(table["mean"], table["area"], rtol=1e-12)
     # int (v t - g t^2/2)^2 = v^2/3 - v g/4 + g^2/20, of fourth degree: the rule is exact for the third.
     np.testing.assert_allclose(table["rms"], np.sqrt(v**2 / 3 - v * g / 4 + g**2 / 20), rtol=1e-6)
@@ -185,7 +185,6 @@ def test_a_study_that_is_killed_loses_and_repeats_nothing(tmp_path):
 
 def test_a_damaged_end_of_the_journal_is_cut_off(tmp_path):
     file = written(tmp_path, thrown(50))
-    limited = json.loads(file.read_text()) | {"failures": "stop"}
     assert sweep(file, "--out", tmp_path / "whole.h5").returncode == 0
     store = ld._liedyn.SweepStore(str(tmp_path / "part.h5"), ld.Study(file)._plan.layout)
     store.add(ld.Study(file)._plan.run(list(range(20))))
@@ -198,7 +197,6 @@ def test_a_damaged_end_of_the_journal_is_cut_off(tmp_path):
         assert int(table.completed.sum()) == (20 if damage.startswith(content) else 19)
     assert sweep(file, "--out", tmp_path / "part.h5").returncode == 0
     identical(ld.load_study(tmp_path / "whole.h5"), ld.load_study(tmp_path / "part.h5"))
-    assert limited
 
 
 def test_a_store_in_use_is_refused(tmp_path):
@@ -216,7 +214,7 @@ def test_a_store_of_another_study_is_refused(tmp_path):
     file = written(tmp_path, thrown(20))
     assert sweep(file, "--out", tmp_path / "store.h5").returncode == 0
     before = (tmp_path / "store.h5").read_bytes()
-    other = sweep(file, "--out", tmp_path / "store.h5", "--end", "0.5")
+    other = sweep(file, "--out", tmp_path / "store.h5", "--step", "0.005")
     assert other.returncode == 2 and "another study" in other.stderr
     assert (tmp_path / "store.h5").read_bytes() == before
     (tmp_path / "text.h5").write_text("no store")
@@ -269,7 +267,7 @@ def test_parameters_that_the_reader_needs_are_read_anew(tmp_path):
     study = thrown() | {"parameters": {"v": [4, 6]}, "sampling": {"method": "grid"}, "outputs": {"end": "place[2]"}}
     study["model"]["simulation"]["end"] = "2*v/g"
     table = ld.Study(study).run(tmp_path / "thrown.h5")
-    np.testing.assert_allclose(table["end"], 0, atol=1e-12)
+    np.testing.assert_allclose(table["end"], 0, atol=1e-9)
 
 
 def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
@@ -288,7 +286,7 @@ def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
     (tmp_path / "study.json").write_text((tmp_path / "study.json").read_text().replace("2*later", "2*mass"))
     done = sweep(tmp_path / "study.json")
     assert done.returncode == 2
-    for text in ("study.json:4", "spinn", "study.json:8", "position[7]", "no sensor 'speed'", "maximum"):
+    for text in ("study.json:4", "spinn", "study.json:8", "got '[7]'", "no sensor 'speed'", "maximum"):
         assert text in done.stderr, done.stderr
     for wrong, says in (
         ({"sampling": {"method": "sobl", "cases": 3}}, "did you mean 'sobol'"),
@@ -308,7 +306,7 @@ def test_a_case_is_shown_as_a_run(tmp_path):
     assert sweep(file).returncode == 0
     command = sweep(file, "--show", 7).stdout.split()
     result = json.loads(subprocess.run([LIEDYN, *command[1:], "--json"], capture_output=True, text=True, cwd=tmp_path).stdout)
-    assert result["final"]["place"][2] == ld.load_study(tmp_path / "study.h5")["end"][7]
+    assert result["sensors"]["place"][2] == ld.load_study(tmp_path / "study.h5")["end"][7]
 
 
 def test_whole_results_are_kept_of_some_cases(tmp_path):
@@ -325,8 +323,8 @@ def test_sobol_indices_of_ishigamis_function(tmp_path):
     v = v1 + v2 + v13
     found = table.sobol_indices("f")
     for name, first, total in (("a", v1 / v, (v1 + v13) / v), ("b", v2 / v, v2 / v), ("c", 0, v13 / v)):
-        assert found[name]["first"] == pytest.approx(first, abs=0.015)
-        assert found[name]["total"] == pytest.approx(total, abs=0.015)
+        assert found[name]["first"] == pytest.approx(first, abs=0.01)
+        assert found[name]["total"] == pytest.approx(total, abs=0.01)
         assert found[name]["total_low"] <= found[name]["total"] <= found[name]["total_high"]
     with pytest.raises(ld.InputError, match="morris"):
         table.morris("f")

@@ -128,6 +128,17 @@ std::uint64_t stream(int dimension, Use use) { return static_cast<std::uint64_t>
 
 constexpr double kHalf = 0.5;
 
+// Owen's scrambling (1995): a random bit for every node of the binary tree flips what lies below it. The digits behind the 32 of the sequence are random.
+std::uint64_t scrambled(std::uint32_t point, std::uint64_t seed, int dimension) {
+  const std::uint64_t own = stream(dimension, kShift), x = point;
+  std::uint64_t out = 0;
+  for (unsigned k = 0; k < 32; ++k) {
+    const std::uint64_t node = (std::uint64_t{1} << k) | (x >> (32 - k));
+    out = (out << 1) | (((x >> (31 - k)) ^ random_bits(seed, own, node)) & 1);
+  }
+  return (out << 20) | (random_bits(seed, own, (std::uint64_t{1} << 32) | x) >> 44);
+}
+
 }  // namespace
 
 std::string Distribution::mistake() const {
@@ -226,13 +237,13 @@ int Sampling::most_dimensions(Method method) {
   return 1000000;
 }
 
-Sampling::Sampling(Method method, int dimensions, std::uint64_t count, std::uint64_t seed, bool shifted,
+Sampling::Sampling(Method method, int dimensions, std::uint64_t count, std::uint64_t seed, bool scrambles,
                    std::vector<std::uint64_t> sizes)
     : method_(method),
       dimensions_(dimensions),
       count_(count),
       seed_(seed),
-      shifted_(shifted),
+      scrambles_(scrambles),
       sizes_(std::move(sizes)) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // points: as many as Sobol's sequence has bits for
   const auto d = static_cast<std::uint64_t>(dimensions);
@@ -255,9 +266,10 @@ std::uint64_t Sampling::choice(std::uint64_t index, int dimension) const {
 
 double Sampling::unit(std::uint64_t index, int dimension) const {
   const auto sobol = [&](std::uint64_t i, int d) {
-    // The 32 bits of the point, the middle of what is left, or by the shift any of the 52 bits.
-    std::uint64_t bits = static_cast<std::uint64_t>(sobol_bits(i, d)) << 20;
-    bits = shifted_ ? bits ^ (random_bits(seed_, stream(d, kShift), 0) >> 12) : bits | (1U << 19);
+    const std::uint32_t point = sobol_bits(i, d);
+    // Not scrambled: the middle of the interval that the 32 bits leave.
+    const std::uint64_t bits =
+        scrambles_ ? scrambled(point, seed_, d) : (static_cast<std::uint64_t>(point) << 20) | (1U << 19);
     return (static_cast<double>(bits) + kHalf) * 0x1p-52;
   };
   switch (method_) {
@@ -275,8 +287,9 @@ double Sampling::unit(std::uint64_t index, int dimension) const {
       return sobol(index / runs, dimension + (second ? dimensions_ : 0));
     }
     case Method::Halton: {
-      const double u = shifted_ ? halton(index, dimension) + random_unit(seed_, stream(dimension, kShift), 0)
-                                : halton(index + 1, dimension);  // its point 0 is a corner of the cube
+      const double u = scrambles_
+                           ? halton(index, dimension) + random_unit(seed_, stream(dimension, kShift), 0)
+                           : halton(index + 1, dimension);  // its point 0 is a corner of the cube
       return std::clamp(u - std::floor(u), 0x1p-53, 1 - 0x1p-53);
     }
     case Method::Morris: return morris(index, dimension);

@@ -18,7 +18,7 @@ struct Distribution {
   // Uniform, log-uniform: the interval; others: cut off there, if finite.
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
   // Discrete: values and their weights; no weights: all are equally probable.
-  std::vector<double> values, weights;
+  std::vector<double> values = {}, weights = {};
 
   // What is wrong with it; empty: nothing.
   std::string mistake() const;
@@ -35,7 +35,7 @@ inline constexpr std::string_view kDistributions[] = {"uniform", "log-uniform", 
 //   list             the first values of all variables, the second ones, ...
 //   random           independent points
 //   latin-hypercube  one point in each of n layers, in every direction (McKay, Beckman, Conover 1979)
-//   sobol            Sobol's sequence with direction numbers of Joe and Kuo (2008), shifted digitally by the seed
+//   sobol            Sobol's sequence with direction numbers of Joe and Kuo (2008), scrambled by the seed (Owen 1995)
 //   halton           Halton's sequence, shifted by the seed
 //   saltelli         points of Sobol's sequence for variance-based sensitivity indices (Saltelli et al. 2010): d + 2 runs for each of them
 //   morris           paths for elementary effects (Morris 1991): d + 1 runs for each of them
@@ -46,7 +46,7 @@ class Sampling {
  public:
   enum class Method { Grid, List, Random, LatinHypercube, Sobol, Halton, Saltelli, Morris };
   // `sizes`: of a grid or list, the number of values of each variable; of others empty. `count`: points, or for saltelli and morris those that are varied.
-  Sampling(Method method, int dimensions, std::uint64_t count, std::uint64_t seed, bool shifted = true,
+  Sampling(Method method, int dimensions, std::uint64_t count, std::uint64_t seed, bool scrambles = true,
            std::vector<std::uint64_t> sizes = {});
 
   // Of this many dimensions at most; the methods that have no limit: a large number.
@@ -70,7 +70,7 @@ class Sampling {
   Method method_;
   int dimensions_;
   std::uint64_t count_, seed_;
-  bool shifted_;
+  bool scrambles_;
   std::vector<std::uint64_t> sizes_;
   std::uint64_t size_ = 0;
 };

@@ -60,6 +60,18 @@ TEST(Sampling, SequencesIntegrateBetterThanRandomPoints) {
   EXPECT_NEAR(product({Method::Halton, kDimensions, kCount, 1}, kDimensions), 1, 2e-3);
 }
 
+// Scrambled points are a net still: 2^m of them lie in 2^m different intervals, in each dimension.
+TEST(Sampling, ScramblingKeepsTheIntervals) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const Sampling s(Method::Sobol, 8, 256, seed);
+    for (int d = 0; d < 8; ++d) {
+      std::set<int> intervals;
+      for (std::uint64_t i = 0; i < 256; ++i) intervals.insert(static_cast<int>(256 * s.unit(i, d)));
+      EXPECT_EQ(intervals.size(), 256U);
+    }
+  }
+}
+
 TEST(Sampling, ALatinHypercubeHasOnePointInEachLayer) {
   const Sampling s(Method::LatinHypercube, 3, 1000, 5);
   for (int d = 0; d < 3; ++d) {

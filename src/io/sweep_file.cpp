@@ -220,7 +220,7 @@ class SweepReader : public StudyReader {
   // Values have a meaning for grids and lists, distributions for all others.
   void read_sampling(const JsonValue& root, SweepPlan& plan) {
     const JsonValue s = object(root, "sampling");
-    if (s) keys(s, "sampling", {"method", "cases", "seed", "shift"});
+    if (s) keys(s, "sampling", {"method", "cases", "seed", "scramble"});
     const bool has_distribution =
         std::any_of(plan.variables.begin(), plan.variables.end(),
                     [](const SweepVariable& v) { return v.source == Source::Distribution; });
@@ -266,18 +266,18 @@ class SweepReader : public StudyReader {
               fmt::format("{} has at most {} dimensions, got {} parameters", name,
                           Sampling::most_dimensions(method), dimensions),
               "take latin-hypercube, or random");
-    bool shifted = true;
-    if (const JsonValue shift = s ? s.find("shift") : JsonValue()) {
-      if (!shift.is(JsonType::Boolean))
-        finding(shift, "sampling.shift", "expected true or false, got " + shift.describe());
+    bool scrambles = true;
+    if (const JsonValue scramble = s ? s.find("scramble") : JsonValue()) {
+      if (!scramble.is(JsonType::Boolean))
+        finding(scramble, "sampling.scramble", "expected true or false, got " + scramble.describe());
       else
-        shifted = shift.boolean();
+        scrambles = scramble.boolean();
       if (method != Method::Sobol && method != Method::Halton)
-        finding(shift, "sampling.shift", "has a meaning for sobol and halton only");
+        finding(scramble, "sampling.scramble", "has a meaning for sobol and halton only");
     }
     if (!findings.empty()) return;
     plan.sampling = Sampling(method, dimensions, static_cast<std::uint64_t>(count.value_or(1)),
-                             static_cast<std::uint64_t>(seed.value_or(0)), shifted,
+                             static_cast<std::uint64_t>(seed.value_or(0)), scrambles,
                              enumerates ? sizes : std::vector<std::uint64_t>{});
     if (plan.sampling.size() == 0 ||
         static_cast<double>(plan.sampling.size()) *
@@ -347,19 +347,44 @@ std::vector<Assignment> with(std::vector<Assignment> set, const Set& more) {
   return set;
 }
 
+// The same numbers and elements; an expression in place of number `set` does not count, since its value was set.
+bool are_equal(const Description& a, const Params& p, const Description& b, const Params& q, int set) {
+  const auto written = [&](const Description& d) {
+    std::vector<std::pair<int, std::string>> out;
+    for (const NumberExpression& e : d.expressions)
+      if (e.number != set) out.emplace_back(e.number, e.text);
+    return out;
+  };
+  const auto elements = [](const Description& d) {
+    Hash hash;
+    for (const std::string& name : d.parameter_names) hash.add(name);
+    for (const std::string& word : d.words) hash.add(word);
+    for (const Section section : kSections)
+      for (const Entry& entry : d.entries(section)) {
+        hash.add(entry.name);
+        hash.add(entry.kind->type);
+        for (const FieldValue& value : entry.fields)
+          hash.add(fmt::format("{} {} {} {}", value.first, value.word, value.count, value.consistent));
+      }
+    return hash.value();
+  };
+  return p.values() == q.values() && written(a) == written(b) && elements(a) == elements(b);
+}
+
 // Whether setting a parameter of a compiled model gives what reading the model with it does: the same numbers, elements and settings.
 bool may_be_set(const std::string& model, const Read& read, const std::vector<Assignment>& set,
                 const std::string& path, double value) {
   Params changed = params_of(read);
-  if (changed.find(path) >= changed.parameter_count()) return true;  // the reader knows parameters only
+  const int number = changed.find(path);
+  if (number >= changed.parameter_count()) return true;  // the reader knows parameters only
   const auto settings = [](const Description& d) {
     const SimulationSettings& s = d.simulation;
     return std::tuple(s.start, s.end, s.step, s.integrator, s.formulation, s.initial, s.output_every);
   };
   try {
-    changed.set(path, value);
+    changed.set(number, value);
     const Read other = read_with(model, with(set, {{path, value}}));
-    return hash_of(*read.description, "", changed) == hash_of(*other.description, "", params_of(other)) &&
+    return are_equal(*read.description, changed, *other.description, params_of(other), number) &&
            settings(*read.description) == settings(*other.description);
   } catch (const InputError&) {
     return false;  // a value that is refused: the reader says why, case by case
@@ -385,7 +410,9 @@ struct Settings {
 // All that the numbers of a study depend on.
 std::string fingerprint(const Json& study, const SweepPlan& plan) {
   Json reduced = study;
-  for (const char* key : {"description", "time_limit", "failures", "keep"}) reduced.erase(key);
+  // Models count by what is in them.
+  for (const char* key : {"description", "time_limit", "failures", "keep", "model", "models"})
+    reduced.erase(key);
   Hash hash;
   hash.add(version());
   hash.add(reduced.dump());

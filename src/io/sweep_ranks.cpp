@@ -30,7 +30,7 @@ enum Message : char {
   kAlive = 'a',    // to 0
   kGone = 'g',     // to 0: the last message
   kCases = 'c',    // to others: cases to be run
-  kEnd = 'e',      // to others: nothing more
+  kEnd = 'e',      // to others: nothing more; with a second byte: some rank is lost
 };
 
 constexpr double kAhead = 0.05;  // seconds of work that a rank has waiting
@@ -128,7 +128,7 @@ class Workers {
 // Tells those that answer to end, and waits for them, also for those that are still reading the study.
 void dismiss_ranks(MessagePort& port, std::vector<bool> answers, bool lost, double patience) {
   for (std::size_t r = 1; r < answers.size(); ++r)
-    if (answers[r]) port.send(static_cast<int>(r), std::string(1, kEnd));
+    if (answers[r]) port.send(static_cast<int>(r), std::string(lost ? 2 : 1, kEnd));
   const auto begin = Clock::now();
   const auto waits = [&] { return std::find(answers.begin() + 1, answers.end(), true) != answers.end(); };
   std::string message;
@@ -364,7 +364,7 @@ void follow_rank_0(MessagePort& port, const std::function<std::pair<const SweepP
       if (message.front() != kEnd) continue;
       workers.end();
       speak(std::string(1, kGone));
-      port.finish(false);
+      port.finish(message.size() > 1);
       return;
     }
     try {

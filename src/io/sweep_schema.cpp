@@ -77,7 +77,7 @@ std::string sweep_schema() {
        object({{"method", {{"enum", kSamplings}}},
                {"cases", described(count(1), "Points; of saltelli and morris those that are varied.")},
                {"seed", count(0)},
-               {"shift",
+               {"scramble",
                 described({{"type", "boolean"}}, "Of sobol and halton: by random numbers of the seed.")}})},
       {"outputs", named(output)},
       {"time_limit", described(positive, "Of one case [s].")},
