@@ -19,6 +19,9 @@
 #include "liedyn/io/plugin.h"
 
 namespace liedyn::cli {
+void add_info(CLI::App& program, int& exit_code);
+void add_convert(CLI::App& program, int& exit_code);
+void add_report(CLI::App& program, int& exit_code);
 
 void print_findings(const std::vector<Diagnostic>& findings) {
   for (const Diagnostic& finding : findings) fmt::print(stderr, "error: {}\n", to_string(finding));
@@ -42,9 +45,13 @@ void check_command(const CLI::App& parent, int argc, char** argv, int argument) 
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
   // What other programs call it, and what is typed by those who forget the command.
   constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-      {"simulate", "run"},   {"sim", "run"},      {"solve", "run"},           {"validate", "check"},
-      {"eig", "modes"},      {"eigen", "modes"},  {"frequencies", "modes"},   {"equilibrium", "static"},
-      {"statics", "static"}, {"fit", "optimize"}, {"gradient", "sensitivity"}};
+      {"simulate", "run"},      {"sim", "run"},
+      {"solve", "run"},         {"validate", "check"},
+      {"eig", "modes"},         {"eigen", "modes"},
+      {"frequencies", "modes"}, {"equilibrium", "static"},
+      {"statics", "static"},    {"init", "new"},
+      {"create", "new"},        {"man", "explain"},
+      {"fit", "optimize"},      {"gradient", "sensitivity"}};
   std::string hint = did_you_mean(word, names);
   for (const auto& [other, ours] : kElsewhere)
     if (word == other && std::find(names.begin(), names.end(), ours) != names.end())
@@ -215,7 +222,15 @@ int main(int given, char** words) {
   add_kinematics(program, exit_code);
   add_sensitivity(program, exit_code);
   add_optimize(program, exit_code);
+  add_sweep(program, exit_code);
   add_view(program, exit_code);
+  add_new(program, exit_code);
+  add_explain(program, exit_code);
+  add_doctor(program, exit_code);
+  add_completion(program, exit_code);
+  add_report(program, exit_code);
+  add_info(program, exit_code);
+  add_convert(program, exit_code);
   std::vector<std::string> plugins;
   add_plugin_option(program, plugins);
 

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/io/model_format.h"
+#include "liedyn/io/result_file.h"
 #include "liedyn/io/write_results.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
@@ -48,6 +49,8 @@ struct RunArguments {
   std::string solver = "auto";
   int threads = 0;
   std::string out, vtk, resume, save_state;
+  double output_times = 0;
+  bool output_events = false, states = false;
   SceneArguments scene;
   bool json = false;
 };
@@ -85,6 +88,9 @@ void print_summary(const Result& result, const std::string& integrator) {
 
 int run(const RunArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
+  const bool streams = arguments.out.ends_with(".h5");
+  if (arguments.states && !streams)
+    throw InputError("--states", "needs a file that holds them", "add --out FILE.h5");
   arguments.scene.check();
   const System system = arguments.model.load();
   SimulateOptions options = default_options(system.model().description());
@@ -113,13 +119,23 @@ int run(const RunArguments& arguments) {
       if (vtk) vtk->add(simulated, state);
       if (scene) scene->add(simulated, state);
     };
+  // Rows go to the file while the run goes on; they are kept only where the end needs them.
+  std::optional<ResultWriter> writer;
+  RunOutput output{.times = arguments.output_times, .events = arguments.output_events};
+  if (streams) {
+    output.sink = &writer.emplace(arguments.out, arguments.states);
+    output.keep = scene.has_value();
+  }
   Result result;
   {
     Progress progress;
     options.progress = std::ref(progress);
-    result = simulate(system, options);
+    result = simulate(system, options, output);
   }
-  if (!arguments.out.empty()) write_results(result, arguments.out);
+  if (writer)
+    writer->finish(result);
+  else if (!arguments.out.empty())
+    write_results(result, arguments.out);
   if (options.checkpoint) write_bytes(arguments.save_state, options.checkpoint.get());
   const std::string shapes = vtk ? vtk->finish() : "";
   if (scene) arguments.scene.write(scene->finish(result), !arguments.json);
@@ -178,7 +194,8 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--step", arguments->step, help_of("step"))->type_name("H");
   command.add_option("--initial", arguments->initial, help_of("initial"))->type_name("check|project");
   arguments->model.add_from_to(command);
-  command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
+  CLI::Option* const every =
+      command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
   command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
   command
@@ -186,8 +203,26 @@ void add_run(CLI::App& program, int& exit_code) {
                   "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The "
                   "results are the same")
       ->type_name("N");
-  command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
+  command
+      .add_option(
+          "--output-times", arguments->output_times,
+          "Output at multiples of this time instead, whatever the steps are: between them as the method "
+          "interpolates")
+      ->type_name("T")
+      ->check(CLI::PositiveNumber)
+      ->excludes(every);
+  command.add_flag("--output-events", arguments->output_events,
+                   "Also output where an event happens: one row before its changes and one after them");
+  command
+      .add_option(
+          "--out", arguments->out,
+          "Write what the sensors recorded to this file; .csv, or .h5, which is written while the run goes "
+          "on and may be read meanwhile")
       ->type_name("FILE");
+  command.add_flag(
+      "--states", arguments->states,
+      "Also write all coordinates, velocities, accelerations and multipliers to the .h5 file, so that "
+      "view, convert and report can show the motion");
   command
       .add_option("--vtk", arguments->vtk,
                   "Write the deformed shapes of all bodies at every recorded time, with velocities, elastic "

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <optional>
 
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/turn_watch.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {
@@ -36,25 +38,6 @@ void check_times(const SimulateOptions& o) {
   if (!findings.empty()) throw InputError(findings);
 }
 
-namespace {
-
-// The largest angular velocity, of a body or in a joint of a tree.
-double largest_spin(const Model& model, const State& state) {
-  double square = 0;
-  for (const Node& node : model.nodes) {
-    if (node.type == NodeType::State) continue;
-    double sum = 0;
-    for (int i = place_count(node.type); i < node_size(node.type).v; ++i) {
-      const double w = state.v[static_cast<std::size_t>(node.v + i)];
-      sum += w * w;
-    }
-    square = std::max(square, sum);
-  }
-  return std::sqrt(square);
-}
-
-}  // namespace
-
 InitialPolicy initial_policy(const std::string& name) {
   if (name == "check") return InitialPolicy::Check;
   if (name == "project") return InitialPolicy::Project;
@@ -72,8 +55,33 @@ SimulateOptions default_options(const Description& d) {
   return out;
 }
 
-Result simulate(const System& given, const SimulateOptions& options) {
+Result simulate(const System& system, const SimulateOptions& options) {
+  return simulate(system, options, {});
+}
+
+Result simulate(const System& given, const SimulateOptions& options, const RunOutput& output) {
+  if (!(output.times >= 0) || std::isinf(output.times) ||
+      (output.times > 0 && (options.end - options.start) / output.times > 1e12))
+    throw InputError("output_times",
+                     fmt::format("expected a positive time, not too short for a run of {} s, got {}",
+                                 options.end - options.start, output.times));
   Simulation simulation(given, options, Simulation::End::Fixed);
+  Result result;
+  Summary& s = result.summary;
+  s.adaptive = simulation.integrator().control().adaptive;
+  const long every = options.output_every;
+  // Between the steps: adaptive ones are where the errors want them.
+  const double spacing = output.times > 0 ? output.times
+                         : s.adaptive     ? static_cast<double>(every) * options.step
+                                          : 0;
+  std::optional<Recorder> recorder;
+  if (spacing > 0) simulation.set_output(spacing, [&](const State& now) { recorder->sense(now); });
+  if (output.events || output.sink != nullptr)
+    simulation.set_event_output([&](const State& now, const std::vector<int>& sensors, bool after) {
+      if (!after && output.sink != nullptr)
+        for (const int sensor : sensors) output.sink->happened(now.t, sensor);
+      if (output.events && (after || recorder->last_time() != now.t)) recorder->record(now);
+    });
   if (options.resume) {
     simulation.restore(*options.resume);
     if (!(options.end > simulation.time()))
@@ -84,44 +92,48 @@ Result simulate(const System& given, const SimulateOptions& options) {
   const System& system = simulation.system();
   const Model& model = system.model();
   const State& start = simulation.state();
-  Result result;
-  Summary& s = result.summary;
   s.integrator = simulation.integrator().describe();
   s.formulation = model.formulation();
   s.formulation_chosen = simulation.formulation_chosen();
-  s.start = start.t;
+  s.start = s.end = start.t;
+  s.step = options.step;
   s.unknowns = system.unknowns();
   s.degrees_of_freedom = degrees_of_freedom(model, start);
   s.solver = simulation.work().solver->name();
   for (const int row : start.redundant) s.redundant.push_back(model.row_name(row));
+  s.warnings = simulation.warnings();
 
   const long steps = step_count(options.start, options.end, options.step);
-  const long every = options.output_every;
-  s.adaptive = simulation.integrator().control().adaptive;
-  const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
-  Recorder recorder(system, simulation.work(), result, rows, options);
-  recorder.record(start);
+  const std::size_t rows = spacing > 0  ? static_cast<std::size_t>((options.end - start.t) / spacing) + 3
+                           : every == 0 ? 2
+                                        : static_cast<std::size_t>(steps / every + 2);
+  recorder.emplace(system, simulation.work(), result, rows, options, output);
+  recorder->record(start);
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
-  double before = start.t, largest_turn = 0;
+  TurnWatch turns(model, start.t);
+  double before = start.t, next_output = start.t;
+  const DriveReport& report = simulation.report();
   const auto observe = [&](const State& now, long step) {
-    largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
+    turns.add(now);
+    RunStatistics& figures = recorder->statistics();
+    figures.step = now.t - before;
+    figures.steps = step;
+    figures.newton_iterations = report.newton_iterations;
+    figures.jacobian_updates = report.jacobian_updates;
+    figures.rejected = report.rejected;
     before = now.t;
-    if (s.adaptive)
-      recorder.watch(now);
-    else if ((every > 0 && step % every == 0) || now.t == options.end)
-      recorder.record(now);
-    else if (step % kWatchedSteps == 0)
-      recorder.watch(now);
+    const bool gives_rows = spacing > 0 && now.t >= next_output;
+    if (gives_rows) next_output = now.t + 0.5 * spacing;
+    if (spacing == 0 && ((every > 0 && step % every == 0) || now.t == options.end))
+      recorder->record(now);
+    else if (s.adaptive || gives_rows || step % kWatchedSteps == 0)
+      recorder->watch(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
-  if (s.adaptive && every > 0)
-    simulation.set_output(static_cast<double>(every) * options.step,
-                          [&](const State& now) { recorder.sense(now); });
   simulation.run_to(options.end, observe);
-  const DriveReport& report = simulation.report();
   const State& state = simulation.state();
-  if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
+  if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
   if (!simulation.stopped_by().empty())
@@ -131,13 +143,8 @@ Result simulate(const System& given, const SimulateOptions& options) {
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
                     options.step, options.end - options.start));
-  constexpr double kWholeTurn = 2 * std::numbers::pi;
-  if (largest_turn > kWholeTurn)
-    s.warnings.push_back(
-        fmt::format("something turns by {:.3g} rad in one step: increments of rotations are only "
-                    "distinguished within a whole "
-                    "turn, the result is hardly the motion; take steps of {:.2g} s at most",
-                    largest_turn, 0.1 * kWholeTurn * report.largest_step / largest_turn));
+  if (const std::string warning = turns.warning(report.largest_step); !warning.empty())
+    s.warnings.push_back(warning);
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

@@ -12,10 +12,12 @@
 #include "liedyn/analyses/choose_formulation.h"
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
+#include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/states/signal_batch.h"
+#include "liedyn/system/model_hash.h"
 
 namespace liedyn {
 namespace {
@@ -33,40 +35,6 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
   return {
       Model::compile(system.model().shared_description(), choose_formulation(system, options).formulation),
       system.params()};
-}
-
-// Fowler, Noll, Vo: damage of a checkpoint, and models that differ, show.
-class Hash {
- public:
-  void add(std::string_view bytes) {
-    for (const char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 1099511628211U;
-    value_ = (value_ ^ bytes.size()) * 1099511628211U;
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 14695981039346656037U;
-};
-
-// What the equations are made of, with the values of the parameters before any input.
-std::uint64_t hash_of(const Model& model, const Params& params) {
-  Hash hash;
-  const Description& d = model.description();
-  hash.add(model.formulation());
-  for (const std::string& name : d.parameter_names) hash.add(name);
-  for (const std::string& word : d.words) hash.add(word);
-  for (const Section section : kSections)
-    for (const Entry& entry : d.entries(section)) {
-      hash.add(entry.name);
-      hash.add(entry.kind->type);
-      for (std::size_t f = 0; f < entry.fields.size(); ++f)
-        if (entry.kind->fields[f].type == FieldType::Integer)
-          hash.add(std::to_string(entry.fields[f].integer()));
-    }
-  for (const NumberExpression& written : d.expressions) hash.add(written.text);
-  const std::vector<double>& values = params.values();
-  hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)});
-  return hash.value();
 }
 
 constexpr std::string_view kMagic = "liedyn checkpoint 2\n", kAnyMagic = "liedyn checkpoint ";
@@ -181,6 +149,7 @@ struct Simulation::Parts {
     out->warnings = warnings;
     out->spacing = spacing;
     out->output = output;
+    out->event_output = event_output;
     out->make_driver();
     return out;
   }
@@ -211,6 +180,7 @@ struct Simulation::Parts {
   State state;
   double spacing = 0;
   std::function<void(const State&)> output;
+  EventOutput event_output;
   std::unique_ptr<Events> events;
   std::string stopped_by;  // the event that ended the last advance
   std::unique_ptr<Driver> driver;
@@ -348,8 +318,10 @@ bool Simulation::Parts::let_happen() {
     driver->fail(now.failure);
     return false;
   }
+  if (event_output) event_output(state, now.entries, false);
   apply(now.changes);
   events->look_around(state, *work);
+  if (event_output) event_output(state, now.entries, true);
   if (now.stops) stopped_by = events->name(now.entries.front());
   return true;
 }
@@ -406,6 +378,8 @@ void Simulation::set_output(double spacing, std::function<void(const State&)> ou
   parts_->output = std::move(output);
   parts_->make_driver();
 }
+
+void Simulation::set_event_output(EventOutput output) { parts_->event_output = std::move(output); }
 
 void Simulation::set_input(std::string_view path, double value) { set_inputs({{std::string(path), value}}); }
 

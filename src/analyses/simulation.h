@@ -62,6 +62,9 @@ class Simulation {
   double next_step() const;
   // Called with states at equal distances in time, see DriveOptions. Before the first step.
   void set_output(double spacing, std::function<void(const State&)> output);
+  // Called where zero crossings happen, once with the state before what they change and once with that after it; `sensors` are their indices. Before the first step.
+  using EventOutput = std::function<void(const State&, const std::vector<int>& sensors, bool after)>;
+  void set_event_output(EventOutput output);
 
   // A number of the model by its path or name, from now on. The motion does not jump: positions and velocities stay, accelerations and multipliers follow.
   // Throws InputError, and changes nothing, if there is no such number, if the value is not allowed, if it is an initial value, or if the state would

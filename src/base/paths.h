@@ -22,4 +22,7 @@ std::vector<std::string> model_names();
 // this program or Python module.
 std::optional<std::filesystem::path> find_viewer();
 
+// A shared object that the program loads when it needs it: lib/liedyn/NAME in the nearest directory above this program or Python module.
+std::optional<std::filesystem::path> find_library(const char* name);
+
 }  // namespace liedyn

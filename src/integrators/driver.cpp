@@ -256,6 +256,10 @@ void Driver::give_output() {
   // Steps may be longer than half a turn: sensors go on from output to output, beginning with the last state, next_.
   // A time that is met up to round-off is not worth an interpolation.
   const double slack = 1e-9 * std::min(options_.spacing, state_.t - next_.t);
+  // A run that goes on from a checkpoint may have another spacing than the one before.
+  const double given = std::floor((next_.t + slack - begin_) / options_.spacing);
+  if (static_cast<double>(outputs_) < given || static_cast<double>(outputs_) > given + 1)
+    outputs_ = static_cast<long>(given);
   for (;;) {
     const double t = begin_ + static_cast<double>(outputs_ + 1) * options_.spacing;
     if (t > state_.t + slack) break;
