@@ -188,15 +188,6 @@ export class Stage {
     this.dirty = true;
   }
 
-  // Turns the camera about its target, by angles in radians, and multiplies its distance.
-  look(azimuth: number, elevation: number, closer = 1): void {
-    const arm = this.camera.position.clone().sub(this.controls.target).applyAxisAngle(this.up, azimuth);
-    arm.applyAxisAngle(new Vector3().crossVectors(arm, this.up).normalize(), elevation).multiplyScalar(closer);
-    this.camera.position.copy(this.controls.target).add(arm);
-    this.controls.update();
-    this.dirty = true;
-  }
-
   private freeShare(): { width: number; height: number } {
     const { left, right, top, bottom } = this.insets;
     const { clientWidth: w, clientHeight: h } = this.host;
