@@ -244,6 +244,7 @@ struct SceneWriter::Content {
   std::vector<double> reach;                         // per frame: of what moves with it
   std::vector<std::vector<SceneShape::Ball>> balls;  // the same in more detail, for the box around everything
   std::vector<double> symbol;                        // per body: how large the symbol of a joint on it may be
+  std::vector<double> rod;  // per body: thickness of the derived rods that it is made of
   std::vector<SceneFlexible> flexible;
   std::vector<SceneBeam> beams;
   Json bodies = Json::array(), joints = Json::array(), forces = Json::array();
@@ -301,6 +302,7 @@ SceneWriter::Content::Content(const System& system, const State& first, long fra
   reach.assign(body_of_frame.size(), 0);
   balls.resize(body_of_frame.size());
   symbol.assign(entries.size(), 0);
+  rod.assign(entries.size(), 0);
   limit = at(static_cast<int>(std::max(frames, 0L)));
   if (frames <= 0)
     limit = std::clamp(kMostPoses / std::max<std::size_t>(1, body_of_frame.size()), std::size_t{2},
@@ -461,6 +463,7 @@ void SceneWriter::Content::add_bodies(const std::vector<SceneBody>& facts) {
     double thickness = 0;
     for (const SceneShape& s : shapes) {
       thickness = std::max(thickness, s.thickness());
+      if (s.derived && s.type == SceneShape::Type::Capsule) rod[i] = std::max(rod[i], s.thickness());
       reach[frame] = std::max(reach[frame], s.reach());
       for (const SceneShape::Ball& ball : s.balls()) balls[frame].push_back(ball);
     }
@@ -587,7 +590,7 @@ void SceneWriter::Content::add_joints() {
       return;
     }
     Json names = Json::array(), ends = Json::array();
-    double radius = 0.03 * extent;
+    double radius = 0.03 * extent, thickest = 0;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const int own = node(frames[i]);
       names.push_back(body_name(own));
@@ -597,7 +600,9 @@ void SceneWriter::Content::add_joints() {
           end["axis"] = json_of(*direction);
       ends.push_back(std::move(end));
       if (own >= 0 && symbol[at(own)] > 0) radius = std::min(radius, symbol[at(own)]);
+      if (own >= 0) thickest = std::max(thickest, rod[at(own)]);
     }
+    radius = std::max(radius, 0.85 * thickest);  // a pin inside of its rod would not be seen
     out["bodies"] = names;
     for (const char* key : {"frame", "at", "axis"})
       if (ends[0].contains(key)) out[key] = ends[0][key];
