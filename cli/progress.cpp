@@ -45,6 +45,8 @@ bool Progress::operator()(double fraction) {
   return true;
 }
 
+bool Progress::go_on() const { return stop_requested == 0; }
+
 void Progress::draw(double fraction, Clock::time_point now) {
   next_draw_ = now + kPause;
   drawn_ = true;

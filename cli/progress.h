@@ -14,6 +14,8 @@ class Progress {
 
   // Shows how far the run is, now and then. False: the user wants to stop.
   bool operator()(double fraction);
+  // The same without a bar, while the run waits.
+  bool go_on() const;
 
  private:
   using Clock = std::chrono::steady_clock;

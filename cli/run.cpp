@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "liedyn/io/write_results.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
+#include "live_arguments.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -49,6 +51,7 @@ struct RunArguments {
   int threads = 0;
   std::string out, vtk, resume, save_state;
   SceneArguments scene;
+  LiveArguments live;
   bool json = false;
 };
 
@@ -83,6 +86,33 @@ void print_summary(const Result& result, const std::string& integrator) {
   }
 }
 
+// What a person wants to know, or a program; the exit code. `shapes`: the file of --vtk. `is_shown`: there is more than what sensors record.
+int report(const RunArguments& arguments, const Result& result, const std::string& integrator,
+           const std::string& shapes, bool is_shown) {
+  if (arguments.json)
+    fmt::print("{}\n", summary_json(result));
+  else
+    print_summary(result, integrator);
+  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (result.trajectory.channels.empty() && !is_shown)
+    fmt::print(stderr,
+               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
+               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
+  if (result.summary.completed) {
+    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+    if (!shapes.empty() && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
+    return kDone;
+  }
+  const std::string hint =
+      result.summary.interrupted || result.summary.adaptive
+          ? ""
+          : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
+  fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
+  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
+  if (!shapes.empty()) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
+  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+}
+
 int run(const RunArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
   arguments.scene.check();
@@ -113,38 +143,28 @@ int run(const RunArguments& arguments) {
       if (vtk) vtk->add(simulated, state);
       if (scene) scene->add(simulated, state);
     };
+  const std::unique_ptr<LiveView> live = arguments.live.open();
   Result result;
-  {
+  try {
     Progress progress;
     options.progress = std::ref(progress);
-    result = simulate(system, options);
+    if (live) live->set_go_on([&] { return progress.go_on(); });
+    result = live ? simulate(system, options, *live) : simulate(system, options);
+  } catch (const InputError& error) {
+    if (live) live->finish(error.what());
+    throw;
   }
   if (!arguments.out.empty()) write_results(result, arguments.out);
   if (options.checkpoint) write_bytes(arguments.save_state, options.checkpoint.get());
   const std::string shapes = vtk ? vtk->finish() : "";
   if (scene) arguments.scene.write(scene->finish(result), !arguments.json);
-  if (arguments.json)
-    fmt::print("{}\n", summary_json(result));
-  else
-    print_summary(result, options.integrator);
-  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  if (result.trajectory.channels.empty() && !vtk && !scene)
-    fmt::print(stderr,
-               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
-               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
-  if (result.summary.completed) {
-    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
-    if (vtk && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
-    return kDone;
+  const int code = report(arguments, result, options.integrator, shapes, vtk || scene || live);
+  if (live) {
+    std::fflush(stdout);  // complete, even if the program is ended now
+    live->finish(result);
+    arguments.live.wait(*live);
   }
-  const std::string hint =
-      result.summary.interrupted || result.summary.adaptive
-          ? ""
-          : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
-  fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
-  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
-  if (vtk) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
-  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+  return code;
 }
 
 // "Time step; ... [s]": what the model's settings say about the option of the same name.
@@ -196,6 +216,7 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name("FOLDER");
   arguments->scene.add_to(command, "the motion");
   arguments->scene.add_frames_to(command);
+  arguments->live.add_to(command);
   command
       .add_option("--save-state", arguments->save_state,
                   "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")

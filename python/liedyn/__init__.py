@@ -78,7 +78,7 @@ from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import models
 from liedyn.stepping import Simulation
 from liedyn.sweeps import Sweep, sweep
-from liedyn.view import View
+from liedyn.view import LiveView, View
 
 # With `as`, type checkers know that these are given on. They are not in __all__, since abs, min and max hide names of Python.
 from liedyn.expressions import (  # isort: skip
@@ -98,6 +98,7 @@ __all__ = [
     "Gradient",
     "InputError",
     "LinearAnalysis",
+    "LiveView",
     "Model",
     "Modes",
     "NumericalError",

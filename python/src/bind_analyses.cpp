@@ -2,6 +2,7 @@
 #include "liedyn/analyses/converge.h"
 #include "liedyn/analyses/kinematics.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/io/live_view.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
 #include "liedyn/system/tree_state.h"
@@ -36,7 +37,7 @@ struct Scene {
 
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
                             SimulateOptions options, bool driven, const std::string& vtk,
-                            const py::object& stopped, Scene* scene) {
+                            const py::object& stopped, Scene* scene, LiveView* live) {
   const auto result = std::make_shared<Result>();
   const auto run_it = [&](const auto& progress) {
     options.progress = progress;
@@ -48,7 +49,14 @@ std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& p
         if (scene != nullptr) scene->writer.add(simulated, state);
       };
     const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
-    *result = driven ? kinematics(system, options) : simulate(system, options);
+    if (live != nullptr) {
+      live->set_go_on([&] { return progress(0); });
+      *result = simulate(system, options, *live);
+      live->set_go_on({});
+      live->finish(*result);
+    } else {
+      *result = driven ? kinematics(system, options) : simulate(system, options);
+    }
     if (shapes) shapes->finish();
     if (scene != nullptr) scene->json = scene->writer.finish(*result);
   };
@@ -161,7 +169,8 @@ void bind_analyses(py::module_& m) {
   bind_convergence(m);
   py::class_<Scene>(m, "Scene").def(py::init<long>()).def_readonly("json", &Scene::json);
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false,
-        py::arg("vtk") = "", py::arg("stopped") = py::none(), py::arg("scene") = nullptr);
+        py::arg("vtk") = "", py::arg("stopped") = py::none(), py::arg("scene") = nullptr,
+        py::arg("live") = nullptr);
 }
 
 }  // namespace liedyn::python

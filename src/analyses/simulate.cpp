@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/analyses/simulation.h"
@@ -72,7 +73,9 @@ SimulateOptions default_options(const Description& d) {
   return out;
 }
 
-Result simulate(const System& given, const SimulateOptions& options) {
+namespace {
+
+Result run(const System& given, const SimulateOptions& options, Companion* companion) {
   Simulation simulation(given, options, Simulation::End::Fixed);
   if (options.resume) {
     simulation.restore(*options.resume);
@@ -118,12 +121,16 @@ Result simulate(const System& given, const SimulateOptions& options) {
   if (s.adaptive && every > 0)
     simulation.set_output(static_cast<double>(every) * options.step,
                           [&](const State& now) { recorder.sense(now); });
+  simulation.set_companion(companion);
   simulation.run_to(options.end, observe);
+  if (companion != nullptr) companion->end(simulation);
   const DriveReport& report = simulation.report();
   const State& state = simulation.state();
   if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (companion != nullptr)
+    for (std::string& warning : companion->warnings()) s.warnings.push_back(std::move(warning));
   if (!simulation.stopped_by().empty())
     s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
                                      simulation.stopped_by(), state.t, options.end));
@@ -153,6 +160,15 @@ Result simulate(const System& given, const SimulateOptions& options) {
   result.state = state;
   if (options.checkpoint) *options.checkpoint = simulation.save();
   return result;
+}
+
+}  // namespace
+
+Result simulate(const System& system, const SimulateOptions& options) {
+  return run(system, options, nullptr);
+}
+Result simulate(const System& system, const SimulateOptions& options, Companion& companion) {
+  return run(system, options, &companion);
 }
 
 }  // namespace liedyn

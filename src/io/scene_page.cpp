@@ -81,6 +81,14 @@ std::string scene_page(const std::vector<std::string>& scenes) {
   return text;
 }
 
+std::string live_page(const std::string& path) {
+  std::string text = template_text();
+  text.replace(text.find(kMark), kMark.size(),
+               fmt::format("<script type=\"application/json\" id=\"liedyn-live\">{}</script>\n",
+                           embedded(nlohmann::ordered_json({{"path", path}}).dump())));
+  return text;
+}
+
 std::string read_scene(const std::string& file) {
   std::string text = read_text_file(file);
   if (const std::size_t element = text.find(kElement); element != std::string::npos) {
