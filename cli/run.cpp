@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -15,6 +16,7 @@
 #include "liedyn/io/write_results.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
+#include "live_arguments.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -52,6 +54,7 @@ struct RunArguments {
   double output_times = 0;
   bool output_events = false, states = false;
   SceneArguments scene;
+  LiveArguments live;
   bool json = false;
 };
 
@@ -84,6 +87,33 @@ void print_summary(const Result& result, const std::string& integrator) {
     for (int i = 0; i < channel.components; ++i) values.push_back(t.at(t.rows() - 1, channel.first + i));
     fmt::print("    {:<18} {:.12g} {}\n", channel.name, fmt::join(values, "  "), channel.unit);
   }
+}
+
+// What a person wants to know, or a program; the exit code. `shapes`: the file of --vtk. `is_shown`: there is more than what sensors record.
+int report(const RunArguments& arguments, const Result& result, const std::string& integrator,
+           const std::string& shapes, bool is_shown) {
+  if (arguments.json)
+    fmt::print("{}\n", summary_json(result));
+  else
+    print_summary(result, integrator);
+  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (result.trajectory.channels.empty() && !is_shown)
+    fmt::print(stderr,
+               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
+               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
+  if (result.summary.completed) {
+    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+    if (!shapes.empty() && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
+    return kDone;
+  }
+  const std::string hint =
+      result.summary.interrupted || result.summary.adaptive
+          ? ""
+          : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
+  fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
+  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
+  if (!shapes.empty()) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
+  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
 }
 
 int run(const RunArguments& arguments) {
@@ -126,11 +156,17 @@ int run(const RunArguments& arguments) {
     output.sink = &writer.emplace(arguments.out, arguments.states);
     output.keep = scene.has_value();
   }
+  const std::unique_ptr<LiveView> live = arguments.live.open();
+  output.companion = live.get();
   Result result;
-  {
+  try {
     Progress progress;
     options.progress = std::ref(progress);
+    if (live) live->set_go_on([&] { return progress.goes_on(); });
     result = simulate(system, options, output);
+  } catch (const InputError& error) {
+    if (live) live->finish(error.what());
+    throw;
   }
   if (writer)
     writer->finish(result);
@@ -139,28 +175,13 @@ int run(const RunArguments& arguments) {
   if (options.checkpoint) write_bytes(arguments.save_state, options.checkpoint.get());
   const std::string shapes = vtk ? vtk->finish() : "";
   if (scene) arguments.scene.write(scene->finish(result), !arguments.json);
-  if (arguments.json)
-    fmt::print("{}\n", summary_json(result));
-  else
-    print_summary(result, options.integrator);
-  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  if (result.trajectory.channels.empty() && !vtk && !scene)
-    fmt::print(stderr,
-               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
-               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
-  if (result.summary.completed) {
-    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
-    if (vtk && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
-    return kDone;
+  const int code = report(arguments, result, options.integrator, shapes, vtk || scene || live);
+  if (live) {
+    std::fflush(stdout);  // complete, even if the program is ended now
+    live->finish(result);
+    arguments.live.wait(*live);
   }
-  const std::string hint =
-      result.summary.interrupted || result.summary.adaptive
-          ? ""
-          : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
-  fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
-  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
-  if (vtk) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
-  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+  return code;
 }
 
 // "Time step; ... [s]": what the model's settings say about the option of the same name.
@@ -231,6 +252,7 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name("FOLDER");
   arguments->scene.add_to(command, "the motion");
   arguments->scene.add_frames_to(command);
+  arguments->live.add_to(command);
   command
       .add_option("--save-state", arguments->save_state,
                   "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
@@ -40,6 +41,8 @@ struct RunOutput {
   RunSink* sink = nullptr;
   // Whether the result keeps all rows; if not, the last one.
   bool keep = true;
+  // Looks at the run and may change its inputs. The results are the same bits as long as it changes nothing.
+  Companion* companion = nullptr;
 };
 
 // As simulate() of simulate.h, with such an output.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/analyses/run_output.h"
@@ -131,11 +132,15 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
       recorder->watch(now);
     return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
   };
+  simulation.set_companion(output.companion);
   simulation.run_to(options.end, observe);
+  if (output.companion != nullptr) output.companion->end(simulation);
   const State& state = simulation.state();
   if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (output.companion != nullptr)
+    for (std::string& warning : output.companion->warnings()) s.warnings.push_back(std::move(warning));
   if (!simulation.stopped_by().empty())
     s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
                                      simulation.stopped_by(), state.t, options.end));
