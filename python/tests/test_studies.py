@@ -77,7 +77,7 @@ def test_reductions_are_those_of_the_closed_form(tmp_path):
     np.testing.assert_allclose(table["top"], v**2 / (2 * g), atol=g.max() * 0.005**2 / 2 * 1.001)  # at recorded times
     np.testing.assert_allclose(table["when"], v / g, atol=0.00501)
     exact = (v - np.sqrt(v**2 - g)) / g
-    np.testing.assert_allclose(table["passes"], exact, atol=g.max() * 0.01**2 / 8 / 3)  # linear between them
+    assert (np.abs(table["passes"] - exact) <= g * 0.01**2 / 8 / np.sqrt(v**2 - g) * 1.05).all()  # linear between them: g h^2/8 over the speed
     assert np.isnan(table["never"]).all()
     np.testing.assert_array_equal(table["all"][:, 2], table["end"])
     np.testing.assert_array_equal(table["all[2]"], table["end"])
