@@ -107,6 +107,14 @@ def test_examples_are_valid(example):
     assert subprocess.run([LIEDYN, "check", EXAMPLES / example], capture_output=True).returncode == 0
 
 
+@pytest.mark.parametrize("example, end", [("heavy_top", "0.05"), ("four_bar_flexible", "0.008")])
+def test_examples_run(example, end, tmp_path):  # the others in the tests of their numbers
+    done = sweep(EXAMPLES / f"{example}.json", "--end", end, "--out", tmp_path / "store.h5", "--json")
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)["counts"]
+    assert counts["completed"] == sum(counts.values()) > 0
+
+
 def test_every_engine_gives_the_same_bits(tmp_path):
     study = ld.Study(thrown())
     one = study.run(tmp_path / "one.h5", threads=1)
@@ -336,6 +344,16 @@ def test_elementary_effects_of_a_linear_function(tmp_path):
     found = ld.Study(study).run(tmp_path / "store.h5").morris("end")  # v - g/2: slopes 2 and -2 per unit of the distribution
     assert found["v"]["mean"] == pytest.approx(2) and found["g"]["mean"] == pytest.approx(-2)
     assert found["g"]["absolute"] == pytest.approx(2) and found["g"]["deviation"] == pytest.approx(0, abs=1e-9)
+
+
+def test_derivative_based_indices_of_a_linear_function():
+    study = thrown() | {"sampling": {"method": "sobol", "cases": 64}, "outputs": {"end": "place[2]"}}
+    study["parameters"]["g"] = {"distribution": "uniform", "lower": 8, "upper": 12}
+    found = ld.Study(study).derivative_indices("end", cases=32)  # v - g/2
+    assert found["v"]["mean"] == pytest.approx(1) and found["g"]["mean"] == pytest.approx(-0.5)
+    assert found["g"]["square"] == pytest.approx(0.25)
+    # V = 4/12 + 16/12/4 = 2/3: both have half of it; the bound is 12/pi^2 times as large.
+    assert found["v"]["total_bound"] == pytest.approx(0.5 * 12 / math.pi**2, rel=0.1)
 
 
 def test_response_surfaces_and_statistics(tmp_path):
