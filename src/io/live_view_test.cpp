@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/io/live_feed.h"
 #include "liedyn/io/load.h"
@@ -132,7 +133,7 @@ TEST_F(Live, ResultsAreTheSameBits) {
     never_reads.send(fmt::format("GET /run?{} HTTP/1.1\r\nHost: {}\r\n\r\n",
                                  view.address().substr(view.address().find("token=")),
                                  view.address().substr(7, view.address().find("/?") - 7)));
-    const Result watched = simulate(system, options, view);
+    const Result watched = simulate(system, options, {.companion = &view});
     ASSERT_EQ(alone.trajectory.data.size(), watched.trajectory.data.size()) << model;
     EXPECT_EQ(std::memcmp(alone.trajectory.data.data(), watched.trajectory.data.data(),
                           alone.trajectory.data.size() * sizeof(double)),
@@ -146,7 +147,7 @@ TEST_F(Live, ResultsAreTheSameBits) {
 TEST_F(Live, APageSeesTheMotionWheneverItIsOpened) {
   const System system = load_text(kWheel);
   LiveView view;
-  const Result result = simulate(system, default_options(system), view);
+  const Result result = simulate(system, default_options(system), {.companion = &view});
   view.finish(result);
   for (int visit = 0; visit < 2; ++visit) {
     Page page(view);
@@ -180,8 +181,8 @@ TEST_F(Live, APageSeesTheMotionWheneverItIsOpened) {
 TEST_F(Live, SlidersAreForWhatMayChange) {
   LiveView view;
   const System system = load_text(kWheel);
-  const std::future<Result> run =
-      std::async(std::launch::async, [&] { return simulate(system, default_options(system), view); });
+  const std::future<Result> run = std::async(
+      std::launch::async, [&] { return simulate(system, default_options(system), {.companion = &view}); });
   Page page(view);
   const Json inputs = page.next("scene")["live"]["inputs"];
   std::vector<std::string> names;
@@ -197,7 +198,8 @@ TEST_F(Live, PauseStepSetAndStopActOnTheRun) {
   const System system = load_text(kWheel);
   SimulateOptions options = default_options(system);
   options.end = 1000;
-  std::future<Result> run = std::async(std::launch::async, [&] { return simulate(system, options, view); });
+  std::future<Result> run =
+      std::async(std::launch::async, [&] { return simulate(system, options, {.companion = &view}); });
   Page page(view);
   Json status = page.next_state("paused");
   EXPECT_EQ(status["t"], 0);
@@ -252,7 +254,7 @@ TEST_F(Live, PaceIsThatOfTheClock) {
   LiveView view(LiveOptions{.pace = 4});
   const System system = load_text(kWheel);
   const auto start = std::chrono::steady_clock::now();
-  simulate(system, default_options(system), view);
+  simulate(system, default_options(system), {.companion = &view});
   EXPECT_GE(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 0.45);
 }
 
@@ -284,7 +286,7 @@ TEST_F(Live, WrongOptionsAreErrors) {
   const System system = load_text(kWheel);
   for (const char* path : {"nothing", "initial", "joints.axle.at[0]"}) {
     LiveView view(LiveOptions{.sliders = {{"", path, {}, {}}}});
-    EXPECT_THROW(simulate(system, default_options(system), view), InputError) << path;
+    EXPECT_THROW(simulate(system, default_options(system), {.companion = &view}), InputError) << path;
   }
 }
 
