@@ -7,6 +7,7 @@
 
 #include "liedyn/analyses/result.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/base/archive.h"
 #include "liedyn/system/system.h"
 
 namespace liedyn {
@@ -26,6 +27,10 @@ class Recorder {
   // The sensors, and the residuals as they were watched last: a state between two steps has those of interpolation.
   void sense(const State& state);
   double last_time() const { return last_time_; }
+  // The maxima so far; with what was recorded they are all that a run that goes on needs.
+  void archive(Archive& archive);
+  // The rows of the run up to here. Throws InputError if they are not rows of this table.
+  void go_on(const std::vector<double>& data);
 
  private:
   struct Residuals {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 
+#include "liedyn/analyses/checkpoints.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/analyses/simulation.h"
@@ -53,6 +55,55 @@ double largest_spin(const Model& model, const State& state) {
   return std::sqrt(square);
 }
 
+// What a checkpoint of a run holds besides the simulation: the figures of the summary up to there, and the settings that decide what is recorded.
+class RunArchive {
+ public:
+  RunArchive(const SimulateOptions& options, const Description& description)
+      : output_every_(options.output_every),
+        record_residuals_(options.record_residuals),
+        text_(description.text ? *description.text : "") {}
+
+  bool reads() const { return !simulation.empty(); }
+  Archive& figures() { return *in_; }  // while it reads
+  std::string simulation;              // as read
+
+  template <class List>
+  std::string write(std::string bytes, const List& list) {
+    Archive out;
+    out(output_every_, record_residuals_, text_, bytes);
+    list(out);
+    return std::string(kMagic) + out.bytes();
+  }
+  void read(const std::string& bytes) {
+    const auto refuse = [](const std::string& what, const std::string& hint) {
+      throw InputError("checkpoint", what, hint);
+    };
+    if (!bytes.starts_with(kMagic))
+      refuse("expected the bytes of a run", "liedyn run --checkpoint FILE writes them");
+    in_.emplace(std::string_view(bytes).substr(kMagic.size()));
+    long every = 0;
+    bool residuals = false;
+    std::string text;
+    (*in_)(every, residuals, text, simulation);
+    if (text != text_)
+      refuse("it belongs to another model: the text of the model file differs",
+             "start the run with the model file of the run that was saved");
+    if (every != output_every_)
+      refuse(fmt::format("it belongs to a run with another output: every {} steps, got {}", every,
+                         output_every_),
+             "start the run with the --output-every of the one that was saved");
+    if (residuals != record_residuals_)
+      refuse("it belongs to a run with another output: one of them records constraint residuals", "");
+  }
+
+ private:
+  static constexpr std::string_view kMagic = "liedyn run 1\n";
+  long output_every_;
+  bool record_residuals_;
+  std::string text_;
+  std::optional<Archive> in_;
+};
+
 }  // namespace
 
 InitialPolicy initial_policy(const std::string& name) {
@@ -72,10 +123,23 @@ SimulateOptions default_options(const Description& d) {
   return out;
 }
 
-Result simulate(const System& given, const SimulateOptions& options) {
+Result simulate(const System& system, const SimulateOptions& options) {
+  return simulate(system, options, {});
+}
+
+Result simulate(const System& given, const SimulateOptions& options, const Checkpoints& checkpoints) {
   Simulation simulation(given, options, Simulation::End::Fixed);
-  if (options.resume) {
-    simulation.restore(*options.resume);
+  // Of adaptive steps, whose output a checkpoint counts: before one is restored.
+  std::optional<Recorder> recorder;
+  const long every = options.output_every;
+  const bool adaptive = simulation.integrator().control().adaptive;
+  if (adaptive && every > 0)
+    simulation.set_output(static_cast<double>(every) * options.step,
+                          [&](const State& now) { recorder->sense(now); });
+  RunArchive run(options, given.model().description());
+  if (!checkpoints.resume.empty()) run.read(checkpoints.resume);
+  if (options.resume || run.reads()) {
+    simulation.restore(run.reads() ? run.simulation : *options.resume);
     if (!(options.end > simulation.time()))
       throw InputError("simulation.end",
                        fmt::format("must be a time after that of the checkpoint ({}), got {}",
@@ -96,32 +160,45 @@ Result simulate(const System& given, const SimulateOptions& options) {
   for (const int row : start.redundant) s.redundant.push_back(model.row_name(row));
 
   const long steps = step_count(options.start, options.end, options.step);
-  const long every = options.output_every;
-  s.adaptive = simulation.integrator().control().adaptive;
+  s.adaptive = adaptive;
   const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
-  Recorder recorder(system, simulation.work(), result, rows, options);
-  recorder.record(start);
+  recorder.emplace(system, simulation.work(), result, rows, options);
+  double before = start.t, largest_turn = 0;
+  const auto archive = [&](Archive& a) { a(s.start, before, largest_turn, *recorder); };
+  if (run.reads()) {
+    archive(run.figures());
+    recorder->go_on(checkpoints.recorded);
+  } else {
+    recorder->record(start);
+  }
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
-  double before = start.t, largest_turn = 0;
+  bool pauses = false;
   const auto observe = [&](const State& now, long step) {
     largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
     before = now.t;
     if (s.adaptive)
-      recorder.watch(now);
+      recorder->watch(now);
     else if ((every > 0 && step % every == 0) || now.t == options.end)
-      recorder.record(now);
+      recorder->record(now);
     else if (step % kWatchedSteps == 0)
-      recorder.watch(now);
-    return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
+      recorder->watch(now);
+    if (options.progress && !options.progress((now.t - options.start) / (options.end - options.start)))
+      return false;
+    pauses = checkpoints.due && now.t < options.end && checkpoints.due(step);
+    return !pauses;
   };
-  if (s.adaptive && every > 0)
-    simulation.set_output(static_cast<double>(every) * options.step,
-                          [&](const State& now) { recorder.sense(now); });
-  simulation.run_to(options.end, observe);
   const DriveReport& report = simulation.report();
+  // An event may end the run where a checkpoint is due.
+  const auto stopped = [&] { return !simulation.stopped_by().empty(); };
+  do {
+    pauses = false;
+    simulation.run_to(options.end, observe);
+    if (checkpoints.keep && report.interrupted && !stopped())
+      checkpoints.keep(run.write(simulation.save(), archive), result.trajectory);
+  } while (pauses && report.interrupted && !stopped());
   const State& state = simulation.state();
-  if (recorder.last_time() != state.t) recorder.record(state);  // the end, or where it failed
+  if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
   if (!simulation.stopped_by().empty())
@@ -147,8 +224,8 @@ Result simulate(const System& given, const SimulateOptions& options) {
   s.jacobian_updates = report.jacobian_updates;
   s.wall_seconds = report.seconds;
   s.allocations_in_loop = report.allocations;
-  s.completed = report.completed;
-  s.interrupted = report.interrupted;
+  s.completed = report.completed || stopped();
+  s.interrupted = report.interrupted && !stopped();
   s.failure = report.failure;
   result.state = state;
   if (options.checkpoint) *options.checkpoint = simulation.save();
