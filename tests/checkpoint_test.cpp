@@ -47,7 +47,9 @@ bool killed_after(double seconds, std::vector<std::string> arguments, const std:
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFEXITED(status)) EXPECT_EQ(WEXITSTATUS(status), 0) << fmt::format("{}", fmt::join(arguments, " "));
+  if (WIFEXITED(status)) {
+    EXPECT_EQ(WEXITSTATUS(status), 0) << fmt::format("{}", fmt::join(arguments, " "));
+  }
   return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 

@@ -603,8 +603,8 @@ TEST(Checkpoints, ChangeNothing) {
 // At the step that ends at an event, before and behind it; of samples between the times of the grid, and of a run that an event ends.
 TEST(Checkpoints, ChangeNothingAtEvents) {
   ModelBuilder builder({0, 0, -9.81});
-  builder.body("ball", "point").set("mass", {1}).set("position", {0, 0, 1});
   builder.parameter("u", 0);
+  builder.body("ball", "point").set("mass", {1}).set("position", {0, 0, 1});
   builder.force("push", "force")
       .set("on", std::string("ball"))
       .set("force", {0, 0, 0})
