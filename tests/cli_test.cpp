@@ -14,6 +14,7 @@ namespace liedyn::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Run, JsonIsAllThatStandsOnStandardOutput) {
   const Outcome outcome = run_program({"run", "heavy_top", "--json", "--end", "0.01"});
@@ -107,13 +108,33 @@ TEST(Run, FailedNumericsLeaveTheResultsUpToThere) {
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("t = 0.5"));
   EXPECT_THAT(outcome.err, HasSubstr("bodies.stone: force x"));
-  EXPECT_THAT(outcome.err, HasSubstr("try a smaller step"));
+  // What is said to help was tried, and nothing helps where a force has no value.
+  EXPECT_THAT(outcome.err, HasSubstr("hint: tried without success: --step 0.0625; --step 0.0125; "));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("passes this time")));
+  EXPECT_THAT(outcome.err, HasSubstr("The last good state is in"));
+  EXPECT_TRUE(std::filesystem::exists(directory.file("r.csv.last.json")));
   const nlohmann::json summary = nlohmann::json::parse(outcome.out);
   EXPECT_FALSE(summary["completed"]);
   EXPECT_EQ(summary["end"], 0.5);
   const std::string csv = content_of(directory.file("r.csv"));
   EXPECT_THAT(csv, HasSubstr("\n0.5,"));
   EXPECT_EQ(csv.back(), '\n') << "the last row is complete";
+}
+
+// A step that is too long for Newton's method: the smaller one that is advised works, and the state before the failure is a start.
+TEST(Run, AdvisesWhatWasTriedWithSuccess) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> run = {"run",   "heavy_top", "--step", "0.02",
+                                        "--end", "0.2",       "--out",  directory.file("r.csv")};
+  const Outcome outcome = run_program(run);
+  ASSERT_EQ(outcome.exit_code, 3) << outcome.err;
+  const std::size_t place = outcome.err.find("hint: --step ");
+  ASSERT_NE(place, std::string::npos) << outcome.err;
+  const std::string step = outcome.err.substr(place + 13, outcome.err.find(' ', place + 13) - place - 13);
+  EXPECT_EQ(run_program({"run", "heavy_top", "--step", step, "--end", "0.2"}).exit_code, 0) << step;
+  const Outcome from = run_program(
+      {"run", "heavy_top", "--step", "1e-3", "--from", directory.file("r.csv.last.json"), "--end", "0.2"});
+  EXPECT_EQ(from.exit_code, 0) << from.err;
 }
 
 TEST(Converge, TabulatesErrorsOrdersAndCost) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "liedyn/analyses/checkpoints.h"
 #include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/simulate.h"
 
@@ -43,6 +44,8 @@ struct RunOutput {
   bool keep = true;
   // Looks at the run and may change its inputs. The results are the same bits as long as it changes nothing.
   Companion* companion = nullptr;
+  // Of runs that may be killed; null: none are kept.
+  const Checkpoints* checkpoints = nullptr;
 };
 
 // As simulate() of simulate.h, with such an output.

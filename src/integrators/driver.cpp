@@ -559,7 +559,7 @@ void Driver::archive(Archive& a) {
     has_angles_ = has_angles;
   }
   integrator_.archive(a, state_, work_);
-  a(*watch_, *guard_);
+  a(*watch_, *guard_, *contacts_);
   work_.archive(system_, a);
 }
 
