@@ -37,6 +37,9 @@ void add_kinematics(CLI::App& program, int& exit_code);
 void add_sensitivity(CLI::App& program, int& exit_code);
 void add_optimize(CLI::App& program, int& exit_code);
 void add_view(CLI::App& program, int& exit_code);
+void add_report(CLI::App& program, int& exit_code);
+void add_info(CLI::App& program, int& exit_code);
+void add_convert(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.
 struct ModelArguments {
