@@ -43,6 +43,9 @@ void add_new(CLI::App& program, int& exit_code);
 void add_explain(CLI::App& program, int& exit_code);
 void add_doctor(CLI::App& program, int& exit_code);
 void add_completion(CLI::App& program, int& exit_code);
+void add_report(CLI::App& program, int& exit_code);
+void add_info(CLI::App& program, int& exit_code);
+void add_convert(CLI::App& program, int& exit_code);
 
 // MODEL, --set and --formulation, as several commands take them.
 struct ModelArguments {

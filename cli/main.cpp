@@ -19,9 +19,6 @@
 #include "liedyn/io/plugin.h"
 
 namespace liedyn::cli {
-void add_info(CLI::App& program, int& exit_code);
-void add_convert(CLI::App& program, int& exit_code);
-void add_report(CLI::App& program, int& exit_code);
 
 void print_findings(const std::vector<Diagnostic>& findings) {
   for (const Diagnostic& finding : findings) fmt::print(stderr, "error: {}\n", to_string(finding));

@@ -1,6 +1,7 @@
 // Results as HDF5 files, written while a run goes on and read as far as they are needed.
 //
-//   /time, /sensors/NAME     one row per output time; attribute "unit"
+//   /time, /sensors/NAME     one row per output time; attribute "unit". More than 200 sensors share tables: the attribute "channels" of
+//                            /sensors, a JSON list, says which columns of which table are those of a sensor
 //   /statistics/NAME         the same rows: energy, constraint residuals, steps, Newton iterations (RunStatistics)
 //   /states/q v vdot lambda  the same rows, if asked for: the whole state; attribute "names", a JSON list
 //   /events/time sensor      zero crossings, one row each; the second is an index into the attribute "names" of /events
