@@ -1,9 +1,6 @@
 // liedyn_mpi.so: messages between the processes of a study, through MPI.
 #include <mpi.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
 #include <list>
 #include <string>
 
@@ -26,13 +23,6 @@ void forget_sent() {
     int done = 0;
     return MPI_Test(&one.request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done != 0;
   });
-}
-
-const char* library() {
-  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  return text;
 }
 
 bool start(int* rank, int* size) {
@@ -82,7 +72,7 @@ void finish(bool lost) {
 }
 
 constexpr liedyn::MpiFunctions kFunctions = {
-    liedyn::MpiFunctions::kVersion, &library, &start, &send, &probe, &receive, &finish};
+    liedyn::MpiFunctions::kVersion, &start, &send, &probe, &receive, &finish};
 
 }  // namespace
 

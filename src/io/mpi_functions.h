@@ -8,7 +8,6 @@ namespace liedyn {
 struct MpiFunctions {
   static constexpr int kVersion = 1;
   int version;
-  const char* (*library)();             // name and version of the MPI library
   bool (*start)(int* rank, int* size);  // false: MPI cannot be initialised
   void (*send)(int to, const char* data, std::int64_t size);
   bool (*probe)(int* from, std::int64_t* size);  // whether a message is there
