@@ -173,12 +173,16 @@ void load_plugins(int argc, char** argv) {
   }
 }
 
-// The option of every command that is ours, for the help and the check of options; load_plugins() has read it.
-void add_plugin_option(CLI::App& command, std::vector<std::string>& files) {
+// Options of every command that is ours, for the help and the check of options.
+void add_common_options(CLI::App& command, std::vector<std::string>& files) {
   if (command.get_prefix_command()) return;
   const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
-  for (CLI::App* one : commands) add_plugin_option(*one, files);
+  for (CLI::App* one : commands) add_common_options(*one, files);
   if (!commands.empty()) return;
+  command.add_flag_callback(
+      "--allow-outside", [] { setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1); },
+      "Models and studies may name files outside of their folder");
+  // load_plugins() has read it.
   command
       .add_option("--plugin", files,
                   "Load joints, forces, sensors and integrators from a shared object; may be repeated")
@@ -232,7 +236,7 @@ int main(int given, char** words) {
   add_info(program, exit_code);
   add_convert(program, exit_code);
   std::vector<std::string> plugins;
-  add_plugin_option(program, plugins);
+  add_common_options(program, plugins);
 
   if (argc == 1) {
     fmt::print("{}", program.help());

@@ -131,6 +131,12 @@ int run_python_module(const std::string& module, const std::vector<std::string>&
   return *code;
 }
 
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
+    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return true;
+  return false;
+}
+
 bool open_in_browser(const std::string& file) {
   const int silence = open("/dev/null", O_WRONLY | O_CLOEXEC);
   bool opened = false;

@@ -22,7 +22,9 @@ PythonPackage find_python_package();
 // code. Throws InputError as find_python_package().
 int run_python_module(const std::string& module, const std::vector<std::string>& arguments);
 
-// Opens a file in the user's browser, without a word on the terminal. False: there is none.
+// Whether there is a screen on which a browser could appear.
+bool has_display();
+// Opens a file or an address in the user's browser, without a word on the terminal. False: there is none.
 bool open_in_browser(const std::string& file);
 
 // Draws PREFIX.png from PREFIX.json with liedyn.plots. Where that is not possible it says why: a study is not lost for want of a plot.

@@ -23,12 +23,6 @@ struct ViewArguments {
   std::string html, compare;
 };
 
-bool has_display() {
-  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
-    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return true;
-  return false;
-}
-
 // A file of our own that others cannot read, and that stays for the browser.
 std::string temporary_page(const std::string& title) {
   std::string name = (fs::temp_directory_path() / fmt::format("liedyn_{}_XXXXXX.html", title)).string();

@@ -92,6 +92,17 @@ if(LIEDYN_TESTS)
   target_include_directories(registration_test PRIVATE examples/cpp)
 endif()
 
+# Readers under damaged input (tests/fuzz/targets.h).
+if(LIEDYN_TESTS)
+  add_executable(fuzz_test tests/fuzz/fuzz_test.cpp tests/fuzz/targets.cpp)
+  target_link_libraries(fuzz_test PRIVATE liedyn)
+  target_compile_definitions(fuzz_test PRIVATE LIEDYN_SOURCE="${PROJECT_SOURCE_DIR}")
+  liedyn_compile_options(fuzz_test)
+  liedyn_optimize(fuzz_test 1)
+  add_test(NAME fuzz COMMAND fuzz_test)
+  set_tests_properties(fuzz PROPERTIES TIMEOUT ${LIEDYN_TEST_TIMEOUT})
+endif()
+
 file(GLOB accuracy_sources CONFIGURE_DEPENDS benchmarks/accuracy/*.cpp)
 if(LIEDYN_TESTS AND accuracy_sources)
   liedyn_test(accuracy SOURCES ${accuracy_sources} PACKAGES liedyn)

@@ -23,9 +23,11 @@ from liedyn import _liedyn
 from liedyn.arguments import COUNT, FILE, FLAG, FOLDER, check, shown
 from liedyn.errors import Diagnostic, InputError, warn
 from liedyn.matrices import has_matrices, in_files
+from liedyn.model import Model
 from liedyn.result import pandas_module
+from liedyn.simulation import sensitivity
 from liedyn.source import Document, json_text
-from liedyn.tables import Shown, Table, numbers, plural, shortened
+from liedyn.tables import Shown, Table, numbers, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -121,6 +123,41 @@ class Study(Shown):
         found = load_study(file)
         _report(found)
         return found
+
+    def derivative_indices(self, name: str, *, cases: int = 64) -> dict[str, dict[str, float]]:
+        """Derivative-based sensitivity of an output, by parameter, from exact derivatives (adjoint method) at the first cases of the study:
+        "mean" of the derivative, "absolute" (mean of its absolute value), and "square" (mean of its square, Sobol and Kucherenko 2009).
+
+        For a uniform parameter square (upper - lower)^2 / (pi^2 V), with the variance V of the output, is an upper bound of its total
+        Sobol index: "total_bound", with V from the same cases.
+        """
+        check(cases=(cases, COUNT))
+        study, variant = self.layout["study"], self.layout["variants"][0]
+        output = study["outputs"].get(name)
+        linked = [one["name"] for one in self.layout["parameters"] if not one["sampled"]]
+        if not isinstance(output, str) or len(self.layout["variants"]) > 1 or linked:
+            message = f"expected an output that is a text, one variant, and no linked parameters, got '{name}'"
+            raise InputError([Diagnostic("", 0, "name", message)])
+        beside = Path(self.file).parent / variant["model"]
+        model = Model(str(beside) if beside.is_file() else variant["model"], formulation=variant["formulation"], set=study.get("set"))
+        settings = {key: study.get("simulation", {}).get(key) for key in ("start", "end", "step", "initial")}
+        paths = [path for one in self.layout["parameters"] for path in one["parameters"]]
+        found, values = [], []
+        for case in range(min(cases, len(self))):
+            given = {path: x for one, x in zip(self.layout["parameters"], self.values(case)) for path in one["parameters"]}
+            s = sensitivity(model, paths, [output], method="adjoint", set=given, integrator=variant["integrator"], **settings)
+            found.append(s.jacobian[0])
+            values.append(s.values[0])
+        derivatives, variance, first = np.array(found), float(np.var(values, ddof=1)), 0
+        out: dict[str, dict[str, float]] = {}
+        for one in self.layout["parameters"]:
+            d = derivatives[:, first : first + len(one["parameters"])].sum(axis=1)  # all of them have its value
+            first += len(one["parameters"])
+            out[one["name"]] = {"mean": float(d.mean()), "absolute": float(np.abs(d).mean()), "square": float((d**2).mean())}
+            given = study["parameters"][one["name"]]
+            if isinstance(given, Mapping) and given.get("distribution") == "uniform" and variance > 0:
+                out[one["name"]]["total_bound"] = float((d**2).mean()) * (given["upper"] - given["lower"]) ** 2 / (np.pi**2 * variance)
+        return out
 
     def _run_elsewhere(self, executor: Any, store: Any, cases: list[int], kept: str, told: Callable[[int, int], Any] | None) -> None:
         if hasattr(executor, "get_executor"):  # a client of Dask
@@ -394,11 +431,11 @@ class StudyTable(Shown):
         for line, s in zip(scaled, (shade - shade.min()) / span):
             ax.plot(range(len(names)), line, color=plt.cm.viridis(s), lw=0.6, alpha=0.5)
         for i in range(len(names)):
-            ax.axvline(i, color="0.6", lw=0.8)
+            ax.plot((i, i), (0, 1), color="0.4", lw=0.8)
             ax.annotate(f"{high[i]:.4g}", (i, 1), (0, 3), textcoords="offset points", ha="center", fontsize="small")
-            ax.annotate(f"{low[i]:.4g}", (i, 0), (0, -10), textcoords="offset points", ha="center", fontsize="small")
+            ax.annotate(f"{low[i]:.4g}", (i, 0), (0, -11), textcoords="offset points", ha="center", fontsize="small")
         ax.set_xticks(range(len(names)), [self._label(n) for n in names])
-        ax.tick_params(axis="x", pad=12)
+        ax.tick_params(axis="x", pad=14, length=0)
         ax.set_yticks([])
         ax.set_ylim(-0.02, 1.06)
         for side in ("left", "right", "top", "bottom"):
@@ -413,9 +450,11 @@ class StudyTable(Shown):
     def _parts(self) -> list[str | Table]:
         counts = [f"{int((self.status == i).sum())} {word}" for i, word in enumerate(STATUSES) if (self.status == i).any()]
         names = [*self.parameters, *(n for n in self.outputs if self[n].ndim == 1)]
-        rows = [[str(i), *(numbers(float(self[n][i]), ".6g") for n in names), STATUSES[self.status[i]]] for i in range(min(len(self), 50))]
+        most = 20
+        rows = [[str(i), *(numbers(float(self[n][i]), ".6g") for n in names), STATUSES[self.status[i]]] for i in range(min(len(self), most))]
         head = ["case", *names, "status"]
-        return [f"{plural(len(self), 'case')}: {', '.join(counts)}", Table(head, shortened(rows), ">" * (len(head) - 1) + "<")]
+        rest = [f"... and {len(self) - most} more"] if len(self) > most else []
+        return [f"{plural(len(self), 'case')}: {', '.join(counts)}", Table(head, rows, ">" * (len(head) - 1) + "<"), *rest]
 
     def __repr__(self) -> str:
         return f"<StudyTable: {plural(len(self), 'case')}, {int(self.completed.sum())} completed>"

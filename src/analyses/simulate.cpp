@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/analyses/run_output.h"
@@ -37,6 +39,66 @@ void check_times(const SimulateOptions& o) {
                                        (o.end - o.start) / o.step));
   if (!findings.empty()) throw InputError(findings);
 }
+
+namespace {
+
+// What a checkpoint of a run holds besides the simulation: the figures of the summary up to there, and the settings that decide what is recorded.
+class RunArchive {
+ public:
+  RunArchive(const SimulateOptions& options, const RunOutput& output, const Description& description)
+      : output_every_(options.output_every),
+        output_times_(output.times),
+        output_events_(output.events),
+        record_residuals_(options.record_residuals),
+        text_(description.text ? *description.text : "") {}
+
+  bool reads() const { return !simulation.empty(); }
+  Archive& figures() { return *in_; }  // while it reads
+  std::string simulation;              // as read
+
+  template <class List>
+  std::string write(std::string bytes, const List& list) {
+    Archive out;
+    out(output_every_, output_times_, output_events_, record_residuals_, text_, bytes);
+    list(out);
+    return std::string(kMagic) + out.bytes();
+  }
+  void read(const std::string& bytes) {
+    const auto refuse = [](const std::string& what, const std::string& hint) {
+      throw InputError("checkpoint", what, hint);
+    };
+    if (!bytes.starts_with(kMagic))
+      refuse("expected the bytes of a run", "liedyn run --checkpoint FILE writes them");
+    in_.emplace(std::string_view(bytes).substr(kMagic.size()));
+    long every = 0;
+    double times = 0;
+    bool events = false, residuals = false;
+    std::string text;
+    (*in_)(every, times, events, residuals, text, simulation);
+    if (text != text_)
+      refuse("it belongs to another model: the text of the model file differs",
+             "start the run with the model file of the run that was saved");
+    if (every != output_every_)
+      refuse(fmt::format("it belongs to a run with another output: every {} steps, got {}", every,
+                         output_every_),
+             "start the run with the --output-every of the one that was saved");
+    if (times != output_times_ || events != output_events_)
+      refuse("it belongs to a run with other output times or events",
+             "start the run with the --output-times and --output-events of the one that was saved");
+    if (residuals != record_residuals_)
+      refuse("it belongs to a run with another output: one of them records constraint residuals", "");
+  }
+
+ private:
+  static constexpr std::string_view kMagic = "liedyn run 1\n";
+  long output_every_;
+  double output_times_;
+  bool output_events_, record_residuals_;
+  std::string text_;
+  std::optional<Archive> in_;
+};
+
+}  // namespace
 
 InitialPolicy initial_policy(const std::string& name) {
   if (name == "check") return InitialPolicy::Check;
@@ -82,8 +144,11 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
         for (const int sensor : sensors) output.sink->happened(now.t, sensor);
       if (output.events && (after || recorder->last_time() != now.t)) recorder->record(now);
     });
-  if (options.resume) {
-    simulation.restore(*options.resume);
+  RunArchive run(options, output, given.model().description());
+  const Checkpoints none, &checkpoints = output.checkpoints != nullptr ? *output.checkpoints : none;
+  if (!checkpoints.resume.empty()) run.read(checkpoints.resume);
+  if (options.resume || run.reads()) {
+    simulation.restore(run.reads() ? run.simulation : *options.resume);
     if (!(options.end > simulation.time()))
       throw InputError("simulation.end",
                        fmt::format("must be a time after that of the checkpoint ({}), got {}",
@@ -108,11 +173,18 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
                            : every == 0 ? 2
                                         : static_cast<std::size_t>(steps / every + 2);
   recorder.emplace(system, simulation.work(), result, rows, options, output);
-  recorder->record(start);
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
   TurnWatch turns(model, start.t);
   double before = start.t, next_output = start.t;
+  const auto archive = [&](Archive& a) { a(s.start, before, next_output, turns, *recorder); };
+  if (run.reads()) {
+    archive(run.figures());
+    recorder->go_on(checkpoints.recorded);
+  } else {
+    recorder->record(start);
+  }
+  bool pauses = false;
   const DriveReport& report = simulation.report();
   const auto observe = [&](const State& now, long step) {
     turns.add(now);
@@ -129,13 +201,27 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
       recorder->record(now);
     else if (s.adaptive || gives_rows || step % kWatchedSteps == 0)
       recorder->watch(now);
-    return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
+    if (options.progress && !options.progress((now.t - options.start) / (options.end - options.start)))
+      return false;
+    pauses = checkpoints.due && now.t < options.end && checkpoints.due(step);
+    return !pauses;
   };
-  simulation.run_to(options.end, observe);
+  // An event may end the run where a checkpoint is due.
+  const auto stopped = [&] { return !simulation.stopped_by().empty(); };
+  simulation.set_companion(output.companion);
+  do {
+    pauses = false;
+    simulation.run_to(options.end, observe);
+    if (checkpoints.keep && report.interrupted && !stopped())
+      checkpoints.keep(run.write(simulation.save(), archive), result.trajectory);
+  } while (pauses && report.interrupted && !stopped());
+  if (output.companion != nullptr) output.companion->end(simulation);
   const State& state = simulation.state();
   if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (output.companion != nullptr)
+    for (std::string& warning : output.companion->warnings()) s.warnings.push_back(std::move(warning));
   if (!simulation.stopped_by().empty())
     s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
                                      simulation.stopped_by(), state.t, options.end));
@@ -154,8 +240,8 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   s.jacobian_updates = report.jacobian_updates;
   s.wall_seconds = report.seconds;
   s.allocations_in_loop = report.allocations;
-  s.completed = report.completed;
-  s.interrupted = report.interrupted;
+  s.completed = report.completed || stopped();
+  s.interrupted = report.interrupted && !stopped();
   s.failure = report.failure;
   result.state = state;
   if (options.checkpoint) *options.checkpoint = simulation.save();

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "liedyn/base/archive.h"
 #include "liedyn/model/model.h"
 #include "liedyn/system/state.h"
 
@@ -16,6 +17,7 @@ class TurnWatch {
   void add(const State& state);
   // Empty: nothing turns too fast. `step`: the longest of the run.
   std::string warning(double step) const;
+  void archive(Archive& archive) { archive(before_, largest_); }
 
  private:
   const Model* model_;

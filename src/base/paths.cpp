@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -32,6 +33,11 @@ std::optional<fs::path> shipped(const char* name, const char* folder = "share") 
     if (fs::exists(file, error)) return file;
   }
   return std::nullopt;
+}
+
+// Whether a canonical path is that of a folder or of something in it.
+bool is_within(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 }  // namespace
@@ -67,6 +73,20 @@ std::vector<std::string> model_names() {
     }
   }
   return {names.begin(), names.end()};
+}
+
+std::string outside_of_model(const fs::path& named, const std::string& model_file) {
+  const char* const allowed = std::getenv("LIEDYN_ALLOW_OUTSIDE");
+  if (allowed != nullptr && std::string_view(allowed) == "1") return {};
+  // Models that a program has made have a name instead, or none.
+  std::error_code error;
+  if (fs::path(model_file).extension().empty() && !fs::is_regular_file(model_file, error)) return {};
+  const fs::path wanted = fs::weakly_canonical(fs::absolute(named), error),
+                 folder = fs::weakly_canonical(fs::absolute(model_file), error).parent_path();
+  if (is_within(wanted, folder)) return {};
+  for (const fs::path& directory : model_directories())
+    if (is_within(wanted, fs::weakly_canonical(directory, error))) return {};
+  return "the file is outside of the folder of the model, '" + folder.string() + "'";
 }
 
 std::optional<fs::path> find_viewer() {

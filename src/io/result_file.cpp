@@ -96,12 +96,44 @@ std::string status_of(const Summary& s) {
   return s.completed ? "completed" : s.interrupted ? "stopped" : "failed";
 }
 
+std::vector<std::size_t> shape_of(int columns) {
+  return columns == 1 ? std::vector<std::size_t>{} : std::vector{at(columns)};
+}
+
+// HDF5 is slow with thousands of tables: then several sensors share one.
+constexpr std::size_t kMostTables = 200;
+constexpr int kSharedColumns = 256;
+
+// Where the columns of a sensor are.
+struct Place {
+  std::string path;
+  int first;  // column
+};
+std::vector<Place> places_of(const std::vector<Channel>& channels) {
+  std::vector<Place> out;
+  int block = 0, filled = 0;
+  for (const Channel& channel : channels) {
+    if (channels.size() <= kMostTables) {
+      out.push_back({"/sensors/" + channel.name, 0});
+      continue;
+    }
+    if (filled > 0 && filled + channel.components > kSharedColumns) ++block, filled = 0;
+    out.push_back({fmt::format("/sensors/shared_{:04}", block), filled});
+    filled += channel.components;
+  }
+  return out;
+}
+
 std::vector<Hdf5Table> sensor_tables(const Trajectory& t) {
   std::vector<Hdf5Table> out = {{"/time", {}}};
-  for (const Channel& channel : t.channels)
-    out.push_back({"/sensors/" + channel.name, channel.components == 1
-                                                   ? std::vector<std::size_t>{}
-                                                   : std::vector{at(channel.components)}});
+  const std::vector<Place> places = places_of(t.channels);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const int end = places[i].first + t.channels[i].components;
+    if (out.back().path == places[i].path)
+      out.back().shape = {at(end)};
+    else
+      out.push_back({places[i].path, shape_of(end)});
+  }
   return out;
 }
 
@@ -121,7 +153,18 @@ void write_head(Hdf5File& out, const Result& result, const std::string& status) 
 
 void write_units(Hdf5File& out, const Trajectory& t) {
   out.attribute("/time", "unit", "s");
-  for (const Channel& channel : t.channels) out.attribute("/sensors/" + channel.name, "unit", channel.unit);
+  const std::vector<Place> places = places_of(t.channels);
+  Json list = Json::array();
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const Channel& c = t.channels[i];
+    if (places.size() <= kMostTables) out.attribute(places[i].path, "unit", c.unit);
+    list.push_back({{"name", c.name},
+                    {"unit", c.unit},
+                    {"components", c.components},
+                    {"table", places[i].path},
+                    {"first", places[i].first}});
+  }
+  out.attribute("/sensors", "channels", list.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace
@@ -222,6 +265,21 @@ std::vector<std::string> read_names(const std::string& text, const std::string& 
   return json.get<std::vector<std::string>>();
 }
 
+// Some rows of a sensor.
+std::vector<double> picked(const Hdf5Input& in, const Place& place, int components, std::size_t first,
+                           std::size_t rows) {
+  Hdf5Input::Table table = in.table(place.path, first, rows);
+  const std::size_t count = at(components);
+  if (table.columns == count) return std::move(table.data);
+  std::vector<double> out;
+  out.reserve(table.rows * count);
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const auto from = table.data.begin() + static_cast<std::ptrdiff_t>(row * table.columns + at(place.first));
+    out.insert(out.end(), from, from + static_cast<std::ptrdiff_t>(count));
+  }
+  return out;
+}
+
 }  // namespace
 
 ResultFile::ResultFile(const std::string& file) : in_(file) {
@@ -241,20 +299,41 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
         alive ? "the run goes on" : "the program that wrote the result was killed, or the machine stopped";
     if (rows_ > 0) summary_.end = in_.table("/time", rows_ - 1, 1).data.at(0);
   }
-  // The order of the channels is that of the summary, since HDF5 has none.
-  const Json units = Json::parse(text).value("units", Json::object());
-  int first = 1;
-  for (const auto& [name, unit] : units.items()) {
-    const std::string path = "/sensors/" + name;
-    const std::vector<std::size_t> shape = in_.shape(path);
-    if (shape.size() > 2 || (shape.size() == 2 && (shape[1] == 0 || shape[1] > (1U << 20))))
-      wrong(*this, fmt::format("expected a table of numbers '{}'", path));
-    const bool unfinished = status_ == "running" || status_ == "killed";
+  const auto add = [&](const std::string& name, const std::string& unit, int components) {
+    constexpr int kMostComponents = 1 << 16;
+    if (components < 1 || components > kMostComponents)
+      wrong(*this, fmt::format("is damaged: expected components of '{}', got {}", excerpt(name), components));
+    channels_.push_back({name, unit,
+                         channels_.empty() ? 1 : channels_.back().first + channels_.back().components,
+                         components});
+  };
+  if (in_.has_attribute("/sensors", "channels")) {
+    try {
+      for (const Json& one : Json::parse(in_.attribute("/sensors", "channels")))
+        add(one.at("name"), one.at("unit"), one.at("components"));
+    } catch (const nlohmann::json::exception&) {
+      wrong(*this, "is damaged: expected a list of sensors");
+    }
+  } else {
+    // Files before version 1.1: the order of the sensors is that of the summary, since HDF5 has none.
+    const Json units = Json::parse(text).value("units", Json::object());
+    for (const auto& [name, unit] : units.items()) {
+      const std::vector<std::size_t> shape = in_.shape("/sensors/" + name);
+      add(name, in_.attribute("/sensors/" + name, "unit"),
+          shape.size() == 1 ? 1 : static_cast<int>(shape[1]));
+    }
+  }
+  const bool unfinished = status_ == "running" || status_ == "killed";
+  const std::vector<Place> places = places_of(channels_);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::vector<std::size_t> shape = in_.shape(places[i].path);
+    const std::size_t width = shape.size() == 1 ? 1 : shape[1];
+    if (shape.size() > 2 || channels_[i].components < 1 ||
+        at(places[i].first + channels_[i].components) > width)
+      wrong(*this, fmt::format("expected {} columns of '{}' in '{}'", channels_[i].components,
+                               excerpt(channels_[i].name), places[i].path));
     if (shape[0] < rows_ || (!unfinished && shape[0] != rows_))
-      wrong(*this, fmt::format("expected {} rows of '{}', got {}", rows_, path, shape[0]));
-    channels_.push_back(
-        {name, in_.attribute(path, "unit"), first, shape.size() == 2 ? static_cast<int>(shape[1]) : 1});
-    first += channels_.back().components;
+      wrong(*this, fmt::format("expected {} rows of '{}', got {}", rows_, places[i].path, shape[0]));
   }
   for (const Statistic& one : kStatistics)
     if (in_.has(fmt::format("/statistics/{}", one.name))) statistics_.emplace_back(one.name);
@@ -269,9 +348,10 @@ std::vector<double> ResultFile::column(const std::string& path) const {
 }
 
 std::vector<double> ResultFile::values(const Channel& channel) const {
-  std::vector<double> out = column("/sensors/" + channel.name);
+  const std::size_t index = static_cast<std::size_t>(&channel - channels_.data());
+  std::vector<double> out = picked(in_, places_of(channels_)[index], channel.components, 0, rows_);
   if (out.size() != rows_ * at(channel.components))
-    wrong(*this, fmt::format("the table of '{}' has changed", channel.name));
+    wrong(*this, fmt::format("expected {} rows of '{}'", rows_, channel.name));
   return out;
 }
 
@@ -332,8 +412,9 @@ Result ResultFile::ending() const {
   for (const Channel& channel : channels_) t.columns += channel.components;
   if (rows_ == 0) return out;
   t.data = in_.table("/time", rows_ - 1, 1).data;
-  for (const Channel& channel : channels_) {
-    const std::vector<double> last = in_.table("/sensors/" + channel.name, rows_ - 1, 1).data;
+  const std::vector<Place> places = places_of(channels_);
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    const std::vector<double> last = picked(in_, places[i], channels_[i].components, rows_ - 1, 1);
     t.data.insert(t.data.end(), last.begin(), last.end());
   }
   return out;

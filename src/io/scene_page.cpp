@@ -84,6 +84,14 @@ std::string scene_page(const std::vector<std::string>& scenes) {
   return text;
 }
 
+std::string live_page(const std::string& path) {
+  std::string text = template_text();
+  text.replace(text.find(kMark), kMark.size(),
+               fmt::format("<script type=\"application/json\" id=\"liedyn-live\">{}</script>\n",
+                           embedded(nlohmann::ordered_json({{"path", path}}).dump())));
+  return text;
+}
+
 std::vector<std::string> read_scenes(const std::string& file) {
   const std::string text = read_text_file(file);
   std::vector<std::string> out;

@@ -126,6 +126,10 @@ class OptimizeReader : public StudyReader {
       }
       if (file.empty()) continue;
       MeasuredTable table;
+      if (const std::string outside = outside_of_model(directory / file, file_); !outside.empty()) {
+        finding(item, path + ".file", fmt::format("'{}': {}", excerpt(file, 200), outside), kAllowOutside);
+        continue;
+      }
       try {
         table = read_measured((directory / file).string());
       } catch (const InputError& error) {

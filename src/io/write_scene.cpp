@@ -156,6 +156,15 @@ struct SceneFlexible {
       out.segment<3>(3 * static_cast<Eigen::Index>(i)) = motions[at(modal[i])].p;
     return out;
   }
+  std::size_t coordinate_count() const { return at(modes) + (second_order ? at(pair_count(modes)) : 0); }
+  // u = Phi eta + sum of eta_k eta_l Phi_kl, each pair once
+  void write_coordinates(const float* eta, float* out) const {
+    const std::size_t K = at(modes);
+    std::copy_n(eta, K, out);
+    for (int l = 0; second_order && l < modes; ++l)
+      for (int k = 0; k <= l; ++k)
+        out[K + at(pair_index(k, l))] = (k == l ? 0.5F : 1.0F) * eta[at(k)] * eta[at(l)];
+  }
 };
 
 // An exact beam in the scene, with the forces in its sections at the nodes.
@@ -166,6 +175,22 @@ struct SceneBeam {
   std::vector<double> places;  // of the nodes, fractions of the length
   std::vector<float> history;  // [times, nodes, 6]
 };
+bool is_drawable(const std::vector<Motion<double>>& motions) {
+  constexpr double kFarthest = 1e30;  // what a 32-bit number holds, with room for differences
+  return std::all_of(motions.begin(), motions.end(), [](const Motion<double>& m) {
+    return m.R.allFinite() && m.p.cwiseAbs().maxCoeff() < kFarthest;
+  });
+}
+
+// The sensors of a model, without values.
+Trajectory empty_trajectory(const Model& model) {
+  Trajectory out;
+  for (const Sensor& sensor : model.sensors) {
+    out.channels.push_back({sensor.name, model.unit_of(sensor), out.columns, sensor.components});
+    out.columns += sensor.components;
+  }
+  return out;
+}
 
 Json component_names(int components) {
   switch (components) {
@@ -244,6 +269,7 @@ struct SceneWriter::Content {
   std::vector<double> reach;                         // per frame: of what moves with it
   std::vector<std::vector<SceneShape::Ball>> balls;  // the same in more detail, for the box around everything
   std::vector<double> symbol;                        // per body: how large the symbol of a joint on it may be
+  std::vector<double> rod;  // per body: thickness of the derived rods that it is made of
   std::vector<SceneFlexible> flexible;
   std::vector<SceneBeam> beams;
   Json bodies = Json::array(), joints = Json::array(), forces = Json::array();
@@ -301,6 +327,7 @@ SceneWriter::Content::Content(const System& system, const State& first, long fra
   reach.assign(body_of_frame.size(), 0);
   balls.resize(body_of_frame.size());
   symbol.assign(entries.size(), 0);
+  rod.assign(entries.size(), 0);
   limit = at(static_cast<int>(std::max(frames, 0L)));
   if (frames <= 0)
     limit = std::clamp(kMostPoses / std::max<std::size_t>(1, body_of_frame.size()), std::size_t{2},
@@ -461,6 +488,7 @@ void SceneWriter::Content::add_bodies(const std::vector<SceneBody>& facts) {
     double thickness = 0;
     for (const SceneShape& s : shapes) {
       thickness = std::max(thickness, s.thickness());
+      if (s.derived && s.type == SceneShape::Type::Capsule) rod[i] = std::max(rod[i], s.thickness());
       reach[frame] = std::max(reach[frame], s.reach());
       for (const SceneShape::Ball& ball : s.balls()) balls[frame].push_back(ball);
     }
@@ -587,7 +615,7 @@ void SceneWriter::Content::add_joints() {
       return;
     }
     Json names = Json::array(), ends = Json::array();
-    double radius = 0.03 * extent;
+    double radius = 0.03 * extent, thickest = 0;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const int own = node(frames[i]);
       names.push_back(body_name(own));
@@ -597,7 +625,9 @@ void SceneWriter::Content::add_joints() {
           end["axis"] = json_of(*direction);
       ends.push_back(std::move(end));
       if (own >= 0 && symbol[at(own)] > 0) radius = std::min(radius, symbol[at(own)]);
+      if (own >= 0) thickest = std::max(thickest, rod[at(own)]);
     }
+    radius = std::max(radius, 0.85 * thickest);  // a pin inside of its rod would not be seen
     out["bodies"] = names;
     for (const char* key : {"frame", "at", "axis"})
       if (ends[0].contains(key)) out[key] = ends[0][key];
@@ -631,9 +661,7 @@ void SceneWriter::Content::add(const State& state, double time) {
   const bool kept = count++ % stride == 0;
   if (!kept) return;
   const std::vector<Motion<double>>& motions = poses.at_state(state);
-  constexpr double kFarthest = 1e30;  // what a 32-bit number holds, with room for differences
-  for (const Motion<double>& m : motions)
-    if (!m.R.allFinite() || !(m.p.cwiseAbs().maxCoeff() < kFarthest)) return;
+  if (!is_drawable(motions)) return;
   times.push_back(time);
   for (const int index : body_of_frame) {
     const Motion<double>& m = motions[at(index)];
@@ -707,18 +735,10 @@ Json SceneWriter::Content::scene(const char* kind) {
   Json names = Json::array();
   for (const int index : body_of_frame) names.push_back(body(at(index)).name);
   for (SceneFlexible& own : flexible) {
-    const std::size_t K = at(own.modes);
-    // u = Phi eta + sum of eta_k eta_l Phi_kl, each pair once
-    const std::size_t all = K + (own.second_order ? at(pair_count(own.modes)) : 0);
+    const std::size_t K = at(own.modes), all = own.coordinate_count();
     std::vector<float> coordinates(T * all);
-    for (std::size_t row = 0; row < T; ++row) {
-      const float* eta = own.history.data() + row * K;
-      float* out = coordinates.data() + row * all;
-      std::copy_n(eta, K, out);
-      for (int l = 0; own.second_order && l < own.modes; ++l)
-        for (int k = 0; k <= l; ++k)
-          out[K + at(pair_index(k, l))] = (k == l ? 0.5F : 1.0F) * eta[at(k)] * eta[at(l)];
-    }
+    for (std::size_t row = 0; row < T; ++row)
+      own.write_coordinates(own.history.data() + row * K, coordinates.data() + row * all);
     std::vector<float> modes = own.shapes;
     modes.insert(modes.end(), own.pairs.begin(), own.pairs.end());
     bodies[own.entry]["modes"] = packed_modes(modes, coordinates, all, 3e-6 * box.size());
@@ -917,12 +937,7 @@ std::string SceneWriter::finish(const StaticResult& result, const System& system
   if (content_ == nullptr) throw std::logic_error("a scene without states");
   Json out = content_->scene("static");
   out["time_label"] = "load factor";
-  Trajectory path;
-  const Model& model = *content_->model;
-  for (const Sensor& sensor : model.sensors) {
-    path.channels.push_back({sensor.name, model.unit_of(sensor), path.columns, sensor.components});
-    path.columns += sensor.components;
-  }
+  Trajectory path = empty_trajectory(*content_->model);
   for (const LoadStep& step : result.steps) {
     path.data.push_back(step.factor);
     path.data.insert(path.data.end(), step.sensors.begin(), step.sensors.end());
@@ -956,6 +971,52 @@ std::string SceneWriter::finish() {
   if (content_ == nullptr) throw std::logic_error("a scene without states");
   return dumped(content_->scene("motion"));
 }
+
+SceneStream::SceneStream(const System& system, const State& first, std::span<const double> sensors)
+    : content_(std::make_unique<SceneWriter::Content>(system, first, 2)),
+      sensors_(sensors.begin(), sensors.end()) {
+  content_->add(first, first.t);
+}
+SceneStream::~SceneStream() = default;
+
+std::string SceneStream::scene(const std::string& live) {
+  Json out = content_->scene("motion");
+  Trajectory start = empty_trajectory(*content_->model);
+  if (!content_->times.empty()) {
+    start.data.push_back(content_->times.front());
+    start.data.insert(start.data.end(), sensors_.begin(), sensors_.end());
+  }
+  content_->add_channels(start, out);
+  out["live"] = Json::parse(live);
+  return dumped(out);
+}
+
+std::size_t SceneStream::width() const {
+  std::size_t out = 7 * content_->body_of_frame.size() + sensors_.size();
+  for (const SceneFlexible& own : content_->flexible) out += own.coordinate_count();
+  return out;
+}
+
+bool SceneStream::add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows) {
+  SceneWriter::Content& c = *content_;
+  const std::vector<Motion<double>>& motions = c.poses.at_state(state);
+  if (!is_drawable(motions)) return false;
+  for (const int index : c.body_of_frame)
+    for (const double x : motions[at(index)].p) rows.push_back(static_cast<float>(x));
+  for (const int index : c.body_of_frame) {
+    const Eigen::Quaterniond q = Eigen::Quaterniond(motions[at(index)].R).normalized();
+    for (const double x : {q.w(), q.x(), q.y(), q.z()}) rows.push_back(static_cast<float>(x));
+  }
+  for (const SceneFlexible& own : c.flexible) {
+    const Eigen::VectorXf eta = own.coordinates(motions).cast<float>();
+    rows.resize(rows.size() + own.coordinate_count());
+    own.write_coordinates(eta.data(), rows.data() + rows.size() - own.coordinate_count());
+  }
+  for (const double x : sensors) rows.push_back(static_cast<float>(x));
+  return true;
+}
+
+void SceneStream::follow(const System& system) { content_->poses = BodyPoses(system); }
 
 std::string model_scene(const System& system, const SimulateOptions& options,
                         std::vector<Diagnostic>& findings) {

@@ -9,6 +9,7 @@ import { attached, Instances, widened, type Owner } from './instances';
 import { addJoint } from './joints';
 import { Poses, sampleMode, sampleMotion } from './motion';
 import type { Scene } from './scene';
+import type { Bounds } from './stage';
 import { COLORINGS, largestSectionValue, sectionValue, type Coloring } from './sections';
 
 export class SceneView {
@@ -205,25 +206,29 @@ export class SceneView {
 
   // Box around everything, over the whole motion, and the lowest point along `up`. A floor may be large: shapes of the ground are in the box only if they are
   // not much larger than what moves.
-  bounds(up: Vector3): { box: Box3; low: number } {
+  bounds(up: Vector3): Bounds {
     const box = new Box3();
     const ground = new Box3();
+    const points: number[] = []; // of what moves
+    const groundPoints: number[] = [];
     let low = Infinity;
     const point = new Vector3();
     const { times } = this.scene;
-    const samples = this.scene.kind === 'modes' ? 1 : Math.min(times.length, 60);
     const { bodies } = this.scene;
+    const samples = this.scene.kind === 'modes' ? 1 : Math.min(times.length, 60, Math.max(Math.floor(20000 / bodies.length), 4));
     const visit = (center: Vector3, axes: Vector3[], owner: Owner) => {
-      const into = owner.kind === 'body' && bodies[owner.index].kind === 'ground' ? ground : box;
-      for (const sign of [-1, 1]) {
+      const still = owner.kind === 'body' && bodies[owner.index].kind === 'ground';
+      for (let i = 0; i < 8; i++) {
         point.copy(center);
-        for (const axis of axes) for (let k = 0; k < 3; k++) point.setComponent(k, point.getComponent(k) + sign * Math.abs(axis.getComponent(k)));
-        into.expandByPoint(point);
+        axes.forEach((axis, k) => point.addScaledVector(axis, (i >> k) & 1 ? 1 : -1));
+        (still ? ground : box).expandByPoint(point);
+        (still ? groundPoints : points).push(point.x, point.y, point.z);
       }
       low = Math.min(low, center.dot(up) - axes.reduce((sum, axis) => sum + Math.abs(axis.dot(up)), 0));
     };
     const visitPoint = (x: number, y: number, z: number) => {
       box.expandByPoint(point.set(x, y, z));
+      points.push(x, y, z);
       low = Math.min(low, point.dot(up));
     };
     for (let i = 0; i < samples; i++) {
@@ -245,19 +250,27 @@ export class SceneView {
     }
     // Where joints and springs are held, unless that is far away.
     const held = new Box3();
+    const heldPoints: number[] = [];
     this.symbols.bounds((center, axes) => {
-      held.expandByPoint(center);
-      for (const axis of axes) for (const sign of [-1, 1]) held.expandByPoint(point.copy(center).addScaledVector(axis, sign));
+      for (const axis of axes)
+        for (const sign of [-1, 1]) {
+          held.expandByPoint(point.copy(center).addScaledVector(axis, sign));
+          heldPoints.push(point.x, point.y, point.z);
+        }
     });
     const size = (of: Box3) => of.getSize(new Vector3()).length();
-    for (const [other, most] of [[held, 1.5], [ground, 2]] as const) if (!other.isEmpty() && (box.isEmpty() || size(other) < most * size(box))) box.union(other);
+    for (const [other, its, most] of [[held, heldPoints, 1.5], [ground, groundPoints, 2]] as const) {
+      if (other.isEmpty() || !(box.isEmpty() || size(other) < most * size(box))) continue;
+      box.union(other);
+      for (const x of its) points.push(x);
+    }
     if (box.isEmpty()) {
       const half = new Vector3(1, 1, 1).multiplyScalar(this.scene.size / 2);
       const center = new Vector3(...this.scene.center);
       box.set(center.clone().sub(half), center.clone().add(half));
       low = center.dot(up) - this.scene.size / 2;
     }
-    return { box, low };
+    return { box, low, points };
   }
 
   // Vertices of a body in inertial axes, as drawn.

@@ -31,6 +31,7 @@ const multiply = (p, q) => [
   p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3], p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
   p[0] * q[2] + p[2] * q[0] + p[3] * q[1] - p[1] * q[3], p[0] * q[3] + p[3] * q[0] + p[1] * q[2] - p[2] * q[1],
 ];
+const conjugate = ([w, x, y, z]) => [w, -x, -y, -z];
 const turn = (axis, angle) => [Math.cos(angle / 2), ...axis.map((a) => a * Math.sin(angle / 2))];
 export const transform = ({ position, rotation }, v) => rotate(rotation, v).map((x, k) => x + position[k]);
 
@@ -74,6 +75,8 @@ export function top({ spin = 40, precession = 2, tilt = 0.5, title = 'spinning t
           { name: 'position', unit: 'm', type: 'position', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0], values: packDelta('f32', [count, 3], t.flatMap((x) => at(x).position)) },
           { name: 'pivot_force', unit: 'N', type: 'reaction_force', components: ['x', 'y', 'z'], frame: -1, at: [0, 0, 0], values: pack('f32', [count, 3], t.flatMap(reaction)) },
           { name: 'velocity', unit: 'm/s', type: 'velocity', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0], values: pack('f32', [count, 3], t.flatMap(velocity)) },
+          { name: 'velocity_body', unit: 'm/s', type: 'velocity', axes: 'body', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0],
+            values: pack('f32', [count, 3], t.flatMap((x) => rotate(conjugate(at(x).rotation), velocity(x)))) },
         ],
         channel_times: pack('f64', [count], t), energy: pack('f32', [count], t.map(() => 21.5)),
         summary: { model: 'top', integrator: 'generalized-alpha,rho=0.9', formulation: 'se3', step: 1e-3, steps: 3142, degrees_of_freedom: 3, energy: { max_drift: 3.2e-7 }, completed: true },
