@@ -28,7 +28,7 @@ mathjax2_config = {
 }
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # the text says what an argument may be
 autodoc_preserve_defaults = True
 python_use_unqualified_type_names = True
 add_module_names = False

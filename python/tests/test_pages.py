@@ -159,7 +159,7 @@ def run_commands(block: Block, directory: Path) -> str:
     printed = ""
     commands = commands_of(block)
     for number, command in enumerate(commands):
-        done = subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
         printed += done.stdout + done.stderr
         fails = "fails" in block.comments and number + 1 == len(commands)
         assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
