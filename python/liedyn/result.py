@@ -238,6 +238,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
         return plots.over_time(self.time, values, name=title, unit=channel.unit, ax=ax, **line)
 
     def _parts(self) -> list[str | Table]:
+        if len(self.time) == 0:
+            return [repr(self)]
         rows = [[name, numbers(self[name][-1], ".12g"), channel.unit or "-"] for name, channel in self.channels.items()]
         sensors = Table(["sensor", "at the end", "unit"], shortened(rows), "<<<")
         if not self._has_summary:
@@ -265,6 +267,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
         ]
 
     def __repr__(self) -> str:
+        if len(self.time) == 0:
+            return f"<Result: no times yet, {self.status}; {', '.join(self.channels)}>"
         state = ", stopped early" if self.completed is False else ""
         return f"<Result: {len(self.time)} times to t = {self.time[-1]:g} s{state}; {', '.join(self.channels)}>"
 

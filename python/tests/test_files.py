@@ -130,13 +130,15 @@ def test_adaptive_steps_do_not_move_the_rows(tmp_path):
 
 def complete(stored, expected):
     """The rows of a result are the first ones of a complete run."""
+    if len(stored.time) == 0:
+        return 0
     table = stored.table
     assert len(table) <= len(expected) and np.array_equal(table, expected[: len(table)])
     return len(table)
 
 
 def test_a_killed_run_leaves_a_prefix_of_the_complete_one(tmp_path):
-    file, words = tmp_path / "killed.h5", ["run", "chain", "--set", "links=3", "--step", "2e-6", "--end", "0.2", "--states", "--out"]
+    file, words = tmp_path / "killed.h5", ["run", "chain", "--set", "links=3", "--step", "2e-6", "--end", "0.06", "--states", "--out"]
     whole = tmp_path / "whole.h5"
     liedyn(*words, whole)
     expected = ld.load_result(whole).table

@@ -339,8 +339,10 @@ struct Hdf5File::Content {
       return hand_over(std::move(full));
     }
     constexpr auto kSoon = std::chrono::seconds(1), kLate = std::chrono::seconds(10);
+    constexpr std::size_t kSmall = 1 << 14;  // numbers of a chunk that may be written again sooner
     const auto since = Clock::now() - rows.shown_at;
-    if ((since > kSoon && rows.count() >= 2 * rows.shown) || since > kLate) show(rows);
+    const bool small = rows.chunk_rows * rows.width < kSmall && rows.count() >= 2 * rows.shown;
+    if (since > kLate || (small && since > kSoon)) show(rows);
   }
   void finish() {
     for (const auto& rows : groups) show(*rows);
