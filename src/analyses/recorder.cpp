@@ -80,8 +80,8 @@ void Recorder::watch(const State& state) {
 
 void Recorder::archive(Archive& a) {
   Summary& s = result_->summary;
-  a(first_, residuals_, last_time_, s.energy_initial, s.energy_final, s.energy_max_drift, s.residual_position,
-    s.residual_velocity, s.end);
+  a(first_, statistics_, last_time_, s.energy_initial, s.energy_final, s.energy_max_drift,
+    s.residual_position, s.residual_velocity, s.end);
 }
 
 void Recorder::go_on(const std::vector<double>& data) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "liedyn/analyses/companion.h"
+#include "liedyn/analyses/result.h"
 
 namespace liedyn {
 

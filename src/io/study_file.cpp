@@ -126,7 +126,7 @@ class OptimizeReader : public StudyReader {
       }
       if (file.empty()) continue;
       MeasuredTable table;
-      if (const std::string outside = outside_of_model(directory / file, file_); !outside.empty()) {
+      if (const std::string outside = outside_of_model(directory / file, this->file()); !outside.empty()) {
         finding(item, path + ".file", fmt::format("'{}': {}", excerpt(file, 200), outside), kAllowOutside);
         continue;
       }

@@ -17,6 +17,7 @@ class StudyReader {
  public:
   explicit StudyReader(std::string file) : file_(std::move(file)) {}
   std::vector<Diagnostic> findings;
+  const std::string& file() const { return file_; }
 
   void finding(const JsonValue& at, const std::string& path, std::string message, std::string hint = {});
   // False: it is no object. Keys that are not known are findings.
