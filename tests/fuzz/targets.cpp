@@ -142,9 +142,9 @@ bool is_large(std::string_view text) {
 
 bool read_model_json(std::string_view text) {
   return accepts([&] {
+    if (is_large(text)) return;
     std::vector<Assignment> none;
-    auto description = std::make_shared<const Description>(read_model_text(text, "model", none));
-    if (!is_large(text)) make_system(std::move(description));
+    make_system(std::make_shared<const Description>(read_model_text(text, "model", none)));
   });
 }
 std::vector<std::string> models() {
