@@ -1,6 +1,8 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,14 +12,17 @@
 #include "commands.h"
 #include "liedyn/analyses/checkpoints.h"
 #include "liedyn/analyses/remedies.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/io/checkpoint_file.h"
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/model_format.h"
+#include "liedyn/io/result_file.h"
 #include "liedyn/io/write_results.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
+#include "live_arguments.h"
 #include "progress.h"
 
 namespace liedyn::cli {
@@ -63,7 +68,10 @@ struct RunArguments {
   std::string solver = "auto";
   int threads = 0;
   std::string out, vtk, resume, save_state, checkpoint, every;
+  double output_times = 0;
+  bool output_events = false, states = false;
   SceneArguments scene;
+  LiveArguments live;
   bool json = false;
 };
 
@@ -104,8 +112,50 @@ System in_formulation(const System& system, const std::string& name) {
   return {Model::compile(system.model().shared_description(), name), system.params()};
 }
 
+// What a person wants to know, or a program; the exit code. `shapes`: the file of --vtk. `is_shown`: there is more than what sensors record.
+int report(const RunArguments& arguments, const System& system, const SimulateOptions& options,
+           const Result& result, const std::string& shapes, bool is_shown) {
+  if (arguments.json)
+    fmt::print("{}\n", summary_json(result));
+  else
+    print_summary(result, options.integrator);
+  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (result.trajectory.channels.empty() && !is_shown)
+    fmt::print(stderr,
+               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
+               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
+  if (result.summary.completed) {
+    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+    if (!shapes.empty() && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
+    return kDone;
+  }
+  fmt::print(stderr, "error: {}\n", result.summary.failure);
+  if (!result.summary.interrupted) {
+    const Remedies remedies = find_remedies(system, options, result);
+    if (const std::string hint = describe(remedies); !hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+    if (!arguments.out.empty()) {
+      const std::string last = arguments.out + ".last.json";
+      write_configuration(in_formulation(system, result.summary.formulation), result.state, last);
+      fmt::print(stderr, "The last good state is in {}; --from {} --start {} starts there\n", last, last,
+                 result.state.t);
+    }
+  }
+  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
+  if (!shapes.empty()) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
+  if (!arguments.checkpoint.empty() && result.summary.interrupted)
+    fmt::print(stderr, "The same command with --resume {} goes on from there\n", arguments.checkpoint);
+  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+}
+
 int run(const RunArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
+  // A checkpoint holds the rows up to it, and the file is written at the end.
+  const bool streams =
+      arguments.out.ends_with(".h5") && arguments.checkpoint.empty() && arguments.resume.empty();
+  if (arguments.states && !arguments.out.ends_with(".h5"))
+    throw InputError("--states", "needs a file that holds them", "add --out FILE.h5");
+  if (arguments.states && !streams)
+    throw InputError("--states", "does not go together with --checkpoint and --resume", "");
   arguments.scene.check();
   if (!arguments.every.empty() && arguments.checkpoint.empty())
     throw InputError("--every", "it has no effect without --checkpoint", "give --checkpoint FILE as well");
@@ -149,46 +199,40 @@ int run(const RunArguments& arguments) {
       if (vtk) vtk->add(simulated, state);
       if (scene) scene->add(simulated, state);
     };
+  // Rows go to the file while the run goes on; they are kept only where the end needs them.
+  std::optional<ResultWriter> writer;
+  RunOutput output{
+      .times = arguments.output_times, .events = arguments.output_events, .checkpoints = &checkpoints};
+  if (streams) {
+    output.sink = &writer.emplace(arguments.out, arguments.states);
+    output.keep = scene.has_value();
+  }
+  const std::unique_ptr<LiveView> live = arguments.live.open();
+  output.companion = live.get();
   Result result;
-  {
+  try {
     Progress progress;
     options.progress = std::ref(progress);
-    result = simulate(system, options, checkpoints);
+    if (live) live->set_go_on([&] { return progress.goes_on(); });
+    result = simulate(system, options, output);
+  } catch (const InputError& error) {
+    if (live) live->finish(error.what());
+    throw;
   }
-  if (!arguments.out.empty()) write_results(result, arguments.out);
+  if (writer)
+    writer->finish(result);
+  else if (!arguments.out.empty())
+    write_results(result, arguments.out);
   if (options.checkpoint) replace_file(arguments.save_state, *options.checkpoint);
   const std::string shapes = vtk ? vtk->finish() : "";
   if (scene) arguments.scene.write(scene->finish(result), !arguments.json);
-  if (arguments.json)
-    fmt::print("{}\n", summary_json(result));
-  else
-    print_summary(result, options.integrator);
-  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  if (result.trajectory.channels.empty() && !vtk && !scene)
-    fmt::print(stderr,
-               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
-               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
-  if (result.summary.completed) {
-    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
-    if (vtk && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
-    return kDone;
+  const int code = report(arguments, system, options, result, shapes, vtk || scene || live);
+  if (live) {
+    std::fflush(stdout);  // complete, even if the program is ended now
+    live->finish(result);
+    arguments.live.wait(*live);
   }
-  fmt::print(stderr, "error: {}\n", result.summary.failure);
-  if (!result.summary.interrupted) {
-    const Remedies remedies = find_remedies(system, options, result);
-    if (const std::string hint = describe(remedies); !hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
-    if (!arguments.out.empty()) {
-      const std::string last = arguments.out + ".last.json";
-      write_configuration(in_formulation(system, result.summary.formulation), result.state, last);
-      fmt::print(stderr, "The last good state is in {}; --from {} --start {} starts there\n", last, last,
-                 result.state.t);
-    }
-  }
-  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
-  if (vtk) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
-  if (file && result.summary.interrupted)
-    fmt::print(stderr, "The same command with --resume {} goes on from there\n", arguments.checkpoint);
-  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+  return code;
 }
 
 // "Time step; ... [s]": what the model's settings say about the option of the same name.
@@ -222,7 +266,8 @@ void add_run(CLI::App& program, int& exit_code) {
   command.add_option("--step", arguments->step, help_of("step"))->type_name("H");
   command.add_option("--initial", arguments->initial, help_of("initial"))->type_name("check|project");
   arguments->model.add_from_to(command);
-  command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
+  CLI::Option* const every =
+      command.add_option("--output-every", arguments->output_every, help_of("output_every"))->type_name("N");
   command.add_option("--solver", arguments->solver, "Linear solver; auto: by size and structure")
       ->type_name(fmt::format("{}", fmt::join(kSolvers, "|")));
   command
@@ -230,8 +275,26 @@ void add_run(CLI::App& program, int& exit_code) {
                   "Threads for one run; 0: as many as the machine has for models of thousands of bodies. The "
                   "results are the same")
       ->type_name("N");
-  command.add_option("--out", arguments->out, "Write what the sensors recorded to this file; .csv or .h5")
+  command
+      .add_option(
+          "--output-times", arguments->output_times,
+          "Output at multiples of this time instead, whatever the steps are: between them as the method "
+          "interpolates")
+      ->type_name("T")
+      ->check(CLI::PositiveNumber)
+      ->excludes(every);
+  command.add_flag("--output-events", arguments->output_events,
+                   "Also output where an event happens: one row before its changes and one after them");
+  command
+      .add_option(
+          "--out", arguments->out,
+          "Write what the sensors recorded to this file; .csv, or .h5, which is written while the run goes "
+          "on and may be read meanwhile")
       ->type_name("FILE");
+  command.add_flag(
+      "--states", arguments->states,
+      "Also write all coordinates, velocities, accelerations and multipliers to the .h5 file, so that "
+      "view, convert and report can show the motion");
   command
       .add_option("--vtk", arguments->vtk,
                   "Write the deformed shapes of all bodies at every recorded time, with velocities, elastic "
@@ -240,6 +303,7 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name("FOLDER");
   arguments->scene.add_to(command, "the motion");
   arguments->scene.add_frames_to(command);
+  arguments->live.add_to(command);
   command
       .add_option("--save-state", arguments->save_state,
                   "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")

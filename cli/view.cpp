@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/io/result_file.h"
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/write_scene.h"
 #include "python_program.h"
@@ -22,12 +23,6 @@ struct ViewArguments {
   std::string html, compare;
 };
 
-bool has_display() {
-  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
-    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return true;
-  return false;
-}
-
 // A file of our own that others cannot read, and that stays for the browser.
 std::string temporary_page(const std::string& title) {
   std::string name = (fs::temp_directory_path() / fmt::format("liedyn_{}_XXXXXX.html", title)).string();
@@ -38,12 +33,20 @@ std::string temporary_page(const std::string& title) {
   return name;
 }
 
-// A scene or a page, as its first bytes say; otherwise it is a model.
+bool is_result(const std::string& file) { return fs::path(file).extension() == ".h5"; }
+// One scene, or the two that a page compares.
+std::vector<std::string> scenes_in(const std::string& file) {
+  if (is_result(file)) return {result_scene(ResultFile(file))};
+  return read_scenes(file);
+}
+
+// A result, a scene or a page, as its name or its first bytes say; otherwise it is a model.
 bool holds_scene(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::string start(64, '\0');
   in.read(start.data(), static_cast<std::streamsize>(start.size()));
-  return fs::path(file).extension() == ".html" || start.find("\"liedyn scene ") != std::string::npos;
+  return fs::path(file).extension() == ".html" || is_result(file) ||
+         start.find("\"liedyn scene ") != std::string::npos;
 }
 
 std::string scene_of(const ModelArguments& arguments) {
@@ -64,8 +67,12 @@ int view(const ViewArguments& arguments) {
     read_scene(name);
     page = name;
   } else {
-    std::vector<std::string> scenes = {is_file ? read_scene(name) : scene_of(arguments.model)};
-    if (!arguments.compare.empty()) scenes.push_back(read_scene(arguments.compare));
+    std::vector<std::string> scenes;
+    if (is_file)
+      scenes = scenes_in(name);
+    else
+      scenes = {scene_of(arguments.model)};
+    if (!arguments.compare.empty()) scenes = {scenes.front(), scenes_in(arguments.compare).front()};
     const std::string text = scene_page(scenes);
     if (page.empty()) page = temporary_page(fs::path(name).stem().string());
     write_whole(page, text);
@@ -86,14 +93,16 @@ int view(const ViewArguments& arguments) {
 
 void add_view(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "view", "Show a model, or a page or scene that run, modes or static wrote, in a browser");
+      "view",
+      "Show a model, a result with states, or a page or scene that run, modes or static wrote, in a browser");
   const auto a = std::make_shared<ViewArguments>();
   a->model.add_to(command);
   command.add_option("--html", a->html, "Write the page to this file, and do not open it")->type_name("FILE");
   command.add_option("--compare", a->compare, "Another page or scene that is shown over the first one")
       ->type_name("FILE");
   command.footer(
-      "MODEL may also be a page (.html) or a scene (.json). Pages are single files that need neither a "
+      "MODEL may also be a result with states (.h5), a page (.html) or a scene (.json). Pages are single "
+      "files that need neither a "
       "server "
       "nor a network.");
   command.callback([a, &exit_code] { exit_code = view(*a); });

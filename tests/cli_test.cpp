@@ -28,6 +28,29 @@ TEST(Run, JsonIsAllThatStandsOnStandardOutput) {
   EXPECT_TRUE(summary["completed"]);
 }
 
+TEST(Run, WithAPageThatNobodyOpensItEndsAsWithout) {
+  const TemporaryDirectory directory;
+  setenv("LIEDYN_VIEWER", directory.write("viewer.html", "<!--liedyn-scene-->").c_str(), 1);
+  const Outcome outcome = run_program({"run", "heavy_top", "--json", "--end", "0.01", "--view", "--no-open"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, ::testing::StartsWith("The run is shown at http://127.0.0.1:"));
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["steps"], 10);
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--pace", "1"},
+                                             {"--slider", "spin"},
+                                             {"--paused"},
+                                             {"--view", "--pace", "-1"},
+                                             {"--view", "--slider", "spin"},
+                                             {"--view", "--slider", "gravity[2]=1"}}) {
+    std::vector<std::string> words = {"run", "heavy_top", "--end", "0.01", "--no-open"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    const Outcome refused = run_program(words);
+    EXPECT_EQ(refused.exit_code, 2) << wrong.back();
+    EXPECT_EQ(refused.out, "") << wrong.back();
+  }
+  unsetenv("LIEDYN_VIEWER");
+}
+
 TEST(Run, NumbersAndArgumentsAreSet) {
   const Outcome heavy = run_program(
       {"run", "heavy_top", "--json", "--end", "0.001", "--set", "spin=10", "--set", "bodies.top.mass=20"});

@@ -184,7 +184,7 @@ def converge(
 
 def _refer(options: _liedyn.ConvergeOptions, reference: str | os.PathLike | Result) -> None:
     if isinstance(reference, Result):
-        options.refer_to_result(reference._recorded)
+        options.refer_to_result(reference._in_memory())
     elif isinstance(reference, str) and "@" in reference:
         integrator, _, step = reference.rpartition("@")
         try:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,26 +19,55 @@ from liedyn.arguments import FILE, check
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
-from liedyn.view import View, recorded_view
+from liedyn.view import LiveView, View, recorded_view
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
+class Tables(Mapping[str, np.ndarray]):
+    """Arrays by name that are read from a file when they are first asked for."""
+
+    def __init__(self, names: Sequence[str], read: Callable[[str], np.ndarray]) -> None:
+        self._names = list(names)
+        self._read = read
+        self._known: dict[str, np.ndarray] = {}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._names:
+            raise KeyError(f"no table '{name}'; there are {', '.join(self._names) or 'none'}")
+        if name not in self._known:
+            self._known[name] = self._read(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<Tables: {', '.join(self._names) or 'none'}>"
+
+
 class Result(Shown, Mapping[str, np.ndarray]):
     """The recorded sensors by name, each an array over `time`: shape (n,) for scalars, (n, components) for vectors. One component has the
     name that it has in files: `result["position[2]"]`.
 
-    The arrays are read-only views onto the one table that the run wrote; each keeps it alive, also without the result.
+    The arrays are read-only views onto the one table that the run wrote; each keeps it alive, also without the result. Of an .h5 file
+    each array is read when it is first asked for.
     """
 
-    def __init__(self, recorded: _liedyn.Result, *, has_summary: bool = True) -> None:
+    def __init__(self, recorded: _liedyn.Result | _liedyn.StoredResult, *, has_summary: bool = True) -> None:
         self._recorded = recorded
         self._has_summary = has_summary
+        self._sensors = Tables(recorded.channels, recorded.values)
         self._scene: str | None = None  # of `view`, where the run was asked for it
         self.sensitivity: Sensitivity | None = None
         """Derivatives, where the run was asked for them."""
+        self.page: LiveView | None = None
+        """The page that shows the run, where it was asked for: `run(..., view=True)`."""
 
     @cached_property
     def time(self) -> np.ndarray:
@@ -70,9 +99,10 @@ class Result(Shown, Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name in self.channels:
-            return self._recorded.values(name)
+            return self._sensors[name]
         if name in self.columns[1:]:
-            return self.table[:, self.columns.index(name)]
+            owner, _, index = name.rpartition("[")
+            return self._sensors[owner][:, int(index[:-1])]
         near = difflib.get_close_matches(str(name), [*self.channels, *self.columns[1:]], n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self.channels) or 'none'}"
         raise KeyError(f"no channel '{name}'; {hint}")
@@ -86,12 +116,56 @@ class Result(Shown, Mapping[str, np.ndarray]):
     def _ipython_key_completions_(self) -> list[str]:
         return list(dict.fromkeys([*self.channels, *self.columns[1:]]))
 
+    @property
+    def _stored(self) -> _liedyn.StoredResult | None:
+        return self._recorded if isinstance(self._recorded, _liedyn.StoredResult) else None
+
+    def _in_memory(self) -> _liedyn.Result:
+        return self._recorded.load() if self._stored else self._recorded
+
+    def _summary_text(self) -> str:
+        return self._stored.summary_json() if self._stored else _liedyn.summary_json(self._recorded)
+
+    @property
+    def status(self) -> str:
+        """ "completed", "failed" or "stopped"; of an .h5 file also "running", or "killed" if its program ended before the run did."""
+        if self._stored:
+            return self._stored.status
+        return "completed" if self.completed is not False else "failed"
+
+    @cached_property
+    def statistics(self) -> Tables:
+        """Of an .h5 file that a run wrote, over `time`: "energy", "position_residual", "velocity_residual", "step", and "steps",
+        "newton_iterations", "jacobian_updates", "rejected_steps" so far."""
+        return Tables(self._stored.statistics, self._stored.statistic) if self._stored else Tables([], np.array)
+
+    @cached_property
+    def states(self) -> Tables:
+        """Of an .h5 file with states: "q", "v", "vdot" and "lambda" over `time`, one column per number; `state_names` has their names."""
+        if self._stored and self._stored.has_states:
+            return Tables(["q", "v", "vdot", "lambda"], self._stored.states)
+        return Tables([], np.array)
+
+    def state_names(self, what: str) -> list[str]:
+        """Names of the columns of `states[what]`: "top.position[0]", "top.orientation[3]", "joints.pivot: place x"."""
+        if what not in self.states:
+            raise KeyError(f"no states '{what}'; run(..., out=\"FILE.h5\", states=True) keeps them")
+        return self._stored.state_names(what)
+
+    @cached_property
+    def events(self) -> list[tuple[float, str]]:
+        """Of an .h5 file: the events that have happened, with their times."""
+        return self._stored.events() if self._stored else []
+
     def view(self) -> View:
-        """The motion in 3D, of a run that was asked to keep it: `run(..., scene=True)`. Notebooks show it; `.show()` opens a browser."""
+        """The motion in 3D, of a run that was asked to keep it: `run(..., scene=True)`, or `run(..., out="FILE.h5", states=True)`.
+        Notebooks show it; `.show()` opens a browser."""
+        if self._scene is None and self.states:
+            self._scene = self._stored.scene()
         return recorded_view(self._scene)
 
     def to_html(self, file: str | os.PathLike) -> None:
-        """Writes a page with the motion in 3D, of a run with `scene=True`."""
+        """Writes a page with the motion in 3D."""
         self.view().to_html(file)
 
     def d(self, sensor: str, parameter: str) -> np.ndarray:
@@ -115,7 +189,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
     def summary(self) -> dict[str, Any]:
         """The object that `liedyn run --json` prints: steps, iterations, wall time, drift of the energy, ... Of a .csv file only the
         times and the final values are known."""
-        known = json.loads(_liedyn.summary_json(self._recorded))
+        known = json.loads(self._summary_text())
         return known if self._has_summary else {key: known[key] for key in ("start", "end", "sensors")}
 
     def save(self, file: str | os.PathLike) -> None:
@@ -126,12 +200,12 @@ class Result(Shown, Mapping[str, np.ndarray]):
             return self._save_npz(Path(name))
         if not name.endswith((".csv", ".h5")):
             raise InputError([Diagnostic("", 0, "file", f"expected a file that ends with .csv, .h5 or .npz, got '{name[:200]}'")])
-        return _liedyn.write_results(self._recorded, name)
+        return _liedyn.write_results(self._in_memory(), name)
 
     def _save_npz(self, file: Path) -> None:
         """"time", one array "sensors/NAME" per channel, their "units" in this order, and the "summary" as JSON."""
         arrays = {"time": self.time} | {f"sensors/{name}": self[name] for name in self}
-        summary = _liedyn.summary_json(self._recorded) if self._has_summary else ""
+        summary = self._summary_text() if self._has_summary else ""
         part = file.with_name(file.name + ".part")  # the file appears under its name only when it is complete
         try:
             with open(part, "wb") as out:
@@ -164,6 +238,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
         return plots.over_time(self.time, values, name=title, unit=channel.unit, ax=ax, **line)
 
     def _parts(self) -> list[str | Table]:
+        if len(self.time) == 0:
+            return [repr(self)]
         rows = [[name, numbers(self[name][-1], ".12g"), channel.unit or "-"] for name, channel in self.channels.items()]
         sensors = Table(["sensor", "at the end", "unit"], shortened(rows), "<<<")
         if not self._has_summary:
@@ -191,21 +267,29 @@ class Result(Shown, Mapping[str, np.ndarray]):
         ]
 
     def __repr__(self) -> str:
+        if len(self.time) == 0:
+            return f"<Result: no times yet, {self.status}; {', '.join(self.channels)}>"
         state = ", stopped early" if self.completed is False else ""
         return f"<Result: {len(self.time)} times to t = {self.time[-1]:g} s{state}; {', '.join(self.channels)}>"
 
     def __reduce__(self) -> tuple:
         channels = [(channel.name, channel.unit, channel.components) for channel in self.channels.values()]
-        summary = _liedyn.summary_json(self._recorded) if self._has_summary else ""
+        summary = self._summary_text() if self._has_summary else ""
         return _restored, (channels, np.array(self.table), summary, self.sensitivity, self._scene)
 
 
 def load_result(file: str | os.PathLike) -> Result:
-    """Reads a result that `Result.save` or `liedyn run --out` wrote: .h5, .npz or .csv. A .csv file has neither units nor a summary."""
+    """Opens a result that `Result.save` or `liedyn run --out` wrote: .h5, .npz or .csv. A .csv file has neither units nor a summary.
+
+    Of an .h5 file the arrays are read when they are asked for, so that large ones open at once. It may be opened while it is written, and
+    after its program was killed: `status` says so, and the result is what was there at that moment.
+    """
     check(file=(file, FILE))
     name = os.fspath(file)
     if name.endswith(".npz"):
         return _load_npz(name)
+    if name.endswith(".h5"):
+        return Result(_liedyn.StoredResult(name))
     return Result(_liedyn.read_result(name), has_summary=not name.endswith(".csv"))
 
 

@@ -11,8 +11,9 @@ from liedyn.arguments import COUNT, FILE, FLAG, FOLDER, INITIAL, INTEGRATOR, POS
 from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
-from liedyn.result import Result
+from liedyn.result import Result, load_result
 from liedyn.source import ModelSource
+from liedyn.view import LiveView, announced, live_server
 
 
 @locating
@@ -29,6 +30,10 @@ def run(
     initial: str | None = None,
     output_every: int | None = None,
     every: int | None = None,
+    output_times: float | None = None,
+    output_events: bool = False,
+    out: str | os.PathLike | None = None,
+    states: bool = False,
     record: str | None = None,
     residuals: bool = False,
     sensitivities: Sequence[str] = (),
@@ -38,6 +43,7 @@ def run(
     html: str | os.PathLike | None = None,
     scene: bool = False,
     frames: int | None = None,
+    view: bool | Mapping[str, Any] = False,
     strict: bool = False,
 ) -> Result:
     """Simulates a model. What is not given is as the model's `simulation` says.
@@ -55,6 +61,10 @@ def run(
     initial:    "check": initial values that violate a constraint are an error; "project": they are projected.
     output_every: record every n-th step (adaptive integrators: at every n-th multiple of `step`); 0: the start and the end.
                 `every` is a shorter name for it.
+    output_times: record at multiples of this time instead, whatever the steps are: between them as the method interpolates.
+    output_events: also record where an event happens: a row before its changes and one after them.
+    out:        an .h5 file that is written while the run goes on; the result then stays there (`load_result`), and memory is bounded.
+    states:     the file also holds all coordinates, velocities, accelerations and multipliers.
     record:     "all": the motion of every body and joint, reactions, states, efforts and powers, besides the model's sensors.
     residuals:  also record the largest violation of the constraints, as the channels
                 "constraint_residual.position" and "constraint_residual.velocity".
@@ -66,6 +76,8 @@ def run(
     html:       a page that shows the motion in 3D: one file that any browser opens.
     scene:      keep the poses of all bodies at the recorded times, so that `result.view()` can show the motion.
     frames:     at most so many of them; 2000 if not given.
+    view:       show the run while it goes on, in a page with buttons and sliders that act on it; {"pace": 1, "paused": True,
+                "sliders": ["spin"]} are the arguments of `Simulation.view`. The page is there as long as the result, `result.page`.
     strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
                 with `completed == False`, is complete up to that time.
 
@@ -73,21 +85,29 @@ def run(
     """
     check_run(
         integrator=integrator, step=step, start=start, end=end, initial=initial, residuals=residuals, solver=solver, threads=threads,
-        vtk=vtk, html=html, scene=scene, frames=frames, strict=strict,
+        vtk=vtk, html=html, scene=scene, frames=frames, strict=strict, output_times=output_times, output_events=output_events, out=out,
+        states=states,
     )
+    file = _checked_file(out, states)
     if html is not None:
         _liedyn.check_page_output(os.fspath(html))
     wanted = names(sensitivities, "sensitivities", of="paths")
     one = compiled(model, set, formulation)
     given = {"integrator": integrator, "step": step, "start": start, "end": end, "initial": initial, "solver": solver, "threads": threads}
     given["output_every"] = one_of(output_every, every)
+    if output_times is not None and given["output_every"] is not None:
+        raise InputError([Diagnostic("", 0, "output_times", "takes the place of output_every, got both")])
     poses = _liedyn.Scene(frames or 0) if scene or html is not None else None
-    result = simulated(one.recording(record), given | {"record_residuals": bool(residuals)}, from_, vtk=vtk, scene=poses)
+    page = run_page(view)
+    output = {"out": file, "states": bool(states), "output_times": float(output_times or 0), "output_events": bool(output_events)}
+    given["record_residuals"] = bool(residuals)
+    result = simulated(one.recording(record), given, from_, vtk=vtk, scene=poses, live=page and page._server, output=output)
+    result.page = page
     if html is not None:
         result.view().to_html(html)
     report(one, result, strict)
     if wanted:
-        given |= {"solver": None, "threads": None}
+        given |= {"solver": None, "threads": None, "record_residuals": None}
         found = _liedyn.sensitivity(one._compiled, one._params, one._options(given, from_), wanted, [], "direct", False)
         result.sensitivity = Sensitivity(found)
     return result
@@ -170,8 +190,27 @@ _KINDS = {
     "html": FILE,
     "scene": FLAG,
     "frames": COUNT,
+    "view": FLAG,
     "strict": FLAG,
+    "output_times": POSITIVE_SECONDS,
+    "output_events": FLAG,
+    "out": FILE,
+    "states": FLAG,
 }
+
+
+def _checked_file(out: str | os.PathLike | None, states: bool) -> str:
+    """The name of the file that a run writes; empty: none."""
+    if out is None:
+        if states:
+            raise InputError([Diagnostic("", 0, "states", "needs a file that holds them", 'add out="FILE.h5"')])
+        return ""
+    name = os.fspath(out)
+    if not name.endswith(".h5"):
+        message = f"expected a file that ends with .h5, got '{name[:200]}'"
+        raise InputError([Diagnostic("", 0, "out", message, "result.save(FILE) writes .csv and .npz when the run has ended")])
+    _liedyn.check_output(name)
+    return name
 
 
 def check_run(**given: Any) -> None:
@@ -187,14 +226,30 @@ def simulated(
     driven: bool = False,
     vtk: str | os.PathLike | None = None,
     scene: _liedyn.Scene | None = None,
+    live: _liedyn.LiveView | None = None,
     stopped: Callable[[], bool] | None = None,
+    output: Mapping[str, Any] | None = None,
 ) -> Result:
     """One run, without a word about failures. It ends with KeyboardInterrupt soon after `stopped` says True."""
     options = model._options({"threads": 0} | {name: value for name, value in given.items() if value is not None}, from_)
     folder = os.fspath(vtk) if vtk is not None else ""
-    result = Result(_liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene))
+    output = output or {}
+    recorded = _liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene, live, **output)
+    result = load_result(output["out"]) if output.get("out") else Result(recorded)
     result._scene = scene.json if scene is not None else None
     return result
+
+
+def run_page(view: bool | Mapping[str, Any]) -> LiveView | None:
+    """The page of a run, if one is wanted."""
+    if isinstance(view, Mapping):
+        if wrong := [name for name in view if name not in ("sliders", "pace", "paused")]:
+            raise InputError([Diagnostic("", 0, "view", f"expected sliders, pace and paused, got {arguments.shown(wrong[0])}")])
+    else:
+        check_run(view=view)
+    if view is False or view is None:
+        return None
+    return announced(LiveView(live_server(**view) if isinstance(view, Mapping) else live_server()))
 
 
 def report(model: Compiled, result: Result, strict: bool) -> None:

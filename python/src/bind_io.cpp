@@ -7,6 +7,7 @@
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
 #include "liedyn/io/read_with_warnings.h"
+#include "liedyn/io/result_file.h"
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/write_convergence.h"
 #include "liedyn/io/write_linear_analysis.h"
@@ -81,13 +82,108 @@ std::shared_ptr<Result> make_result(
   return out;
 }
 
+// Numbers that the array takes over, read-only.
+py::array array_of(std::vector<double>&& numbers, const std::vector<py::ssize_t>& shape) {
+  auto* kept = new std::vector<double>(std::move(numbers));
+  const py::capsule owner(kept, [](void* p) { delete static_cast<std::vector<double>*>(p); });
+  py::array_t<double> out(shape, kept->data(), owner);
+  out.attr("flags").attr("writeable") = false;
+  return out;
+}
+
+template <class Read>
+auto freely(const Read& read) {
+  const py::gil_scoped_release release;
+  return read();
+}
+
+const Channel& channel_of(const ResultFile& file, const std::string& name) {
+  for (const Channel& channel : file.channels())
+    if (channel.name == name) return channel;
+  throw py::key_error(name);
+}
+
+// Results that stay in their files: what is asked for is read then.
+void bind_stored_result(py::module_& m) {
+  using py::ssize_t;
+  const auto rows = [](const ResultFile& file) { return static_cast<ssize_t>(file.rows()); };
+  py::class_<ResultFile>(m, "StoredResult")
+      .def(py::init<const std::string&>(), py::call_guard<py::gil_scoped_release>())
+      .def_property_readonly("rows", &ResultFile::rows)
+      .def_property_readonly("status", &ResultFile::status)
+      .def_property_readonly("completed", [](const ResultFile& file) { return file.summary().completed; })
+      .def_property_readonly("failure", [](const ResultFile& file) { return file.summary().failure; })
+      .def_property_readonly("has_states", &ResultFile::has_states)
+      .def_property_readonly("statistics", &ResultFile::statistics)
+      .def_property_readonly("channels",
+                             [](const ResultFile& file) {
+                               py::dict out;
+                               for (const Channel& channel : file.channels())
+                                 out[py::cast(channel.name)] = channel;
+                               return out;
+                             })
+      .def("time",
+           [rows](const ResultFile& file) {
+             return array_of(freely([&] { return file.time(); }), {rows(file)});
+           })
+      .def("values",
+           [rows](const ResultFile& file, const std::string& name) {
+             const Channel& channel = channel_of(file, name);
+             std::vector<ssize_t> shape = {rows(file)};
+             if (channel.components > 1) shape.push_back(channel.components);
+             return array_of(freely([&] { return file.values(channel); }), shape);
+           })
+      .def("statistic",
+           [rows](const ResultFile& file, const std::string& name) {
+             return array_of(freely([&] { return file.statistic(name); }), {rows(file)});
+           })
+      .def("table",
+           [rows](const ResultFile& file) {
+             Trajectory t = freely([&] { return file.load().trajectory; });
+             const ssize_t columns = t.columns;
+             return array_of(std::move(t.data), {rows(file), columns});
+           })
+      .def("states",
+           [rows](const ResultFile& file, const std::string& what) {
+             Hdf5Input::Table t = freely([&] { return file.states(what); });
+             const auto columns = static_cast<ssize_t>(t.columns);
+             return array_of(std::move(t.data), {rows(file), columns});
+           })
+      .def("state_names", &ResultFile::state_names)
+      .def("events", &ResultFile::events)
+      .def("load", [](const ResultFile& file) { return std::make_shared<Result>(file.load()); })
+      .def("summary_json", [](const ResultFile& file) { return summary_json(file.ending()); })
+      .def(
+          "scene", [](const ResultFile& file, long frames) { return result_scene(file, frames); },
+          py::arg("frames") = 0, py::call_guard<py::gil_scoped_release>())
+      .def("model_scene",
+           [](const ResultFile& file) {
+             const System system = file.system();
+             std::vector<Diagnostic> findings;
+             return model_scene(system, default_options(system), findings);
+           })
+      .def("model_entries", [](const ResultFile& file) {  // (name, type) by section
+        const System system = file.system();
+        py::dict out;
+        for (const Section section : kSections) {
+          py::list list;
+          for (const Entry& entry : system.model().description().entries(section))
+            list.append(py::make_tuple(entry.name, entry.kind->type));
+          out[py::cast(std::string(section_name(section)))] = list;
+        }
+        return out;
+      });
+}
+
 }  // namespace
 
 void bind_io(py::module_& m) {
+  bind_stored_result(m);
   m.def("scene_page", &scene_page);
   m.def("read_scene", &read_scene);
   m.def("write_whole", &write_whole);
   m.def("check_page_output", &check_page_output);
+  m.def("check_output", &check_output);
   m.def("model_scene",
         [](const std::shared_ptr<Model>& model, const Params& params, const SimulateOptions& options) {
           std::vector<Diagnostic> findings;

@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/result.h"
 
 namespace liedyn {
 
+// Of a run that goes on from one the result is that of the whole run. simulate() throws InputError if it belongs to another run or is damaged.
 struct Checkpoints {
   // Asked after every step with its number. Empty: none is kept.
   std::function<bool(long step)> due = {};
@@ -20,8 +21,5 @@ struct Checkpoints {
   std::string resume = {};
   std::vector<double> recorded = {};
 };
-
-// simulate() with checkpoints. Of a run that goes on from one the result is that of the whole run. Throws InputError if it belongs to another run or is damaged.
-Result simulate(const System& system, const SimulateOptions& options, const Checkpoints& checkpoints);
 
 }  // namespace liedyn

@@ -11,12 +11,14 @@
 namespace liedyn {
 
 Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t rows,
-                   const SimulateOptions& options)
+                   const SimulateOptions& options, const RunOutput& output)
     : system_(&system),
       work_(&work),
       result_(&result),
       record_residuals_(options.record_residuals),
-      recorded_(options.recorded) {
+      recorded_(options.recorded),
+      sink_(output.sink),
+      keep_(output.keep) {
   const Model& model = system.model();
   Summary& s = result.summary;
   s.model = model.description().name;
@@ -33,21 +35,25 @@ Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t
     add_channel("constraint_residual.position", "", 1);
     add_channel("constraint_residual.velocity", "", 1);
   }
-  out.data.reserve(rows * static_cast<std::size_t>(out.columns));
+  out.data.reserve((keep_ ? rows : 1) * static_cast<std::size_t>(out.columns));
+  if (sink_ != nullptr) sink_->begin(system, result);
   variables_.resize(static_cast<std::size_t>(model.sensor_variables));
 }
 
 void Recorder::sense(const State& state) {
   last_time_ = state.t;
   Trajectory& out = result_->trajectory;
+  if (!keep_) out.data.clear();
   const std::size_t first = out.data.size();
   out.data.resize(first + static_cast<std::size_t>(out.columns));
   out.data[first] = state.t;
   system_->sense(state, *work_, variables_, out.data.data() + first + 1);
+  if (record_residuals_) {
+    *(out.data.end() - 2) = statistics_.position_residual;
+    *(out.data.end() - 1) = statistics_.velocity_residual;
+  }
+  if (sink_ != nullptr) sink_->add(out.data.data() + first, statistics_, state);
   if (recorded_) recorded_(*system_, state);
-  if (!record_residuals_) return;
-  *(out.data.end() - 2) = residuals_.position;
-  *(out.data.end() - 1) = residuals_.velocity;
 }
 
 void Recorder::add_channel(const std::string& name, const std::string& unit, int components) {
@@ -64,16 +70,18 @@ void Recorder::watch(const State& state) {
   first_ = false;
   s.energy_max_drift = larger(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
   system_->residual(state, *work_, {true, true, false});
-  residuals_ = {largest(work_->phi), largest(work_->rate)};
-  s.residual_position = larger(s.residual_position, residuals_.position);
-  s.residual_velocity = larger(s.residual_velocity, residuals_.velocity);
+  statistics_.energy = s.energy_final;
+  statistics_.position_residual = largest(work_->phi);
+  statistics_.velocity_residual = largest(work_->rate);
+  s.residual_position = larger(s.residual_position, statistics_.position_residual);
+  s.residual_velocity = larger(s.residual_velocity, statistics_.velocity_residual);
   s.end = state.t;
 }
 
 void Recorder::archive(Archive& a) {
   Summary& s = result_->summary;
-  a(first_, residuals_, last_time_, s.energy_initial, s.energy_final, s.energy_max_drift, s.residual_position,
-    s.residual_velocity, s.end);
+  a(first_, statistics_, last_time_, s.energy_initial, s.energy_final, s.energy_max_drift,
+    s.residual_position, s.residual_velocity, s.end);
 }
 
 void Recorder::go_on(const std::vector<double>& data) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "liedyn/analyses/result.h"
-#include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/base/archive.h"
 #include "liedyn/system/system.h"
 
@@ -14,9 +14,9 @@ namespace liedyn {
 
 class Recorder {
  public:
-  // `rows`: how many are to be expected. Of the options `record_residuals` and `recorded`.
-  Recorder(const System& system, Work& work, Result& result, std::size_t rows,
-           const SimulateOptions& options);
+  // `rows`: how many are to be expected. Of the options `record_residuals` and `recorded`, of the output `sink` and `keep`.
+  Recorder(const System& system, Work& work, Result& result, std::size_t rows, const SimulateOptions& options,
+           const RunOutput& output = {});
 
   void record(const State& state) {
     watch(state);
@@ -27,15 +27,14 @@ class Recorder {
   // The sensors, and the residuals as they were watched last: a state between two steps has those of interpolation.
   void sense(const State& state);
   double last_time() const { return last_time_; }
+  // What the rows after this say about the steps.
+  RunStatistics& statistics() { return statistics_; }
   // The maxima so far; with what was recorded they are all that a run that goes on needs.
   void archive(Archive& archive);
   // The rows of the run up to here. Throws InputError if they are not rows of this table.
   void go_on(const std::vector<double>& data);
 
  private:
-  struct Residuals {
-    double position, velocity;
-  };
   void add_channel(const std::string& name, const std::string& unit, int components);
 
   const System* system_;
@@ -45,7 +44,9 @@ class Recorder {
   std::function<void(const System&, const State&)> recorded_;
   std::vector<double> variables_;
   bool first_ = true;
-  Residuals residuals_ = {0, 0};
+  RunStatistics statistics_;
+  RunSink* sink_;
+  bool keep_;
   double last_time_ = 0;
 };
 

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
 #include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/turn_watch.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {
@@ -40,26 +42,13 @@ void check_times(const SimulateOptions& o) {
 
 namespace {
 
-// The largest angular velocity, of a body or in a joint of a tree.
-double largest_spin(const Model& model, const State& state) {
-  double square = 0;
-  for (const Node& node : model.nodes) {
-    if (node.type == NodeType::State) continue;
-    double sum = 0;
-    for (int i = place_count(node.type); i < node_size(node.type).v; ++i) {
-      const double w = state.v[static_cast<std::size_t>(node.v + i)];
-      sum += w * w;
-    }
-    square = std::max(square, sum);
-  }
-  return std::sqrt(square);
-}
-
 // What a checkpoint of a run holds besides the simulation: the figures of the summary up to there, and the settings that decide what is recorded.
 class RunArchive {
  public:
-  RunArchive(const SimulateOptions& options, const Description& description)
+  RunArchive(const SimulateOptions& options, const RunOutput& output, const Description& description)
       : output_every_(options.output_every),
+        output_times_(output.times),
+        output_events_(output.events),
         record_residuals_(options.record_residuals),
         text_(description.text ? *description.text : "") {}
 
@@ -70,7 +59,7 @@ class RunArchive {
   template <class List>
   std::string write(std::string bytes, const List& list) {
     Archive out;
-    out(output_every_, record_residuals_, text_, bytes);
+    out(output_every_, output_times_, output_events_, record_residuals_, text_, bytes);
     list(out);
     return std::string(kMagic) + out.bytes();
   }
@@ -82,9 +71,10 @@ class RunArchive {
       refuse("expected the bytes of a run", "liedyn run --checkpoint FILE writes them");
     in_.emplace(std::string_view(bytes).substr(kMagic.size()));
     long every = 0;
-    bool residuals = false;
+    double times = 0;
+    bool events = false, residuals = false;
     std::string text;
-    (*in_)(every, residuals, text, simulation);
+    (*in_)(every, times, events, residuals, text, simulation);
     if (text != text_)
       refuse("it belongs to another model: the text of the model file differs",
              "start the run with the model file of the run that was saved");
@@ -92,6 +82,9 @@ class RunArchive {
       refuse(fmt::format("it belongs to a run with another output: every {} steps, got {}", every,
                          output_every_),
              "start the run with the --output-every of the one that was saved");
+    if (times != output_times_ || events != output_events_)
+      refuse("it belongs to a run with other output times or events",
+             "start the run with the --output-times and --output-events of the one that was saved");
     if (residuals != record_residuals_)
       refuse("it belongs to a run with another output: one of them records constraint residuals", "");
   }
@@ -99,7 +92,8 @@ class RunArchive {
  private:
   static constexpr std::string_view kMagic = "liedyn run 1\n";
   long output_every_;
-  bool record_residuals_;
+  double output_times_;
+  bool output_events_, record_residuals_;
   std::string text_;
   std::optional<Archive> in_;
 };
@@ -127,16 +121,31 @@ Result simulate(const System& system, const SimulateOptions& options) {
   return simulate(system, options, {});
 }
 
-Result simulate(const System& given, const SimulateOptions& options, const Checkpoints& checkpoints) {
+Result simulate(const System& given, const SimulateOptions& options, const RunOutput& output) {
+  if (!(output.times >= 0) || std::isinf(output.times) ||
+      (output.times > 0 && (options.end - options.start) / output.times > 1e12))
+    throw InputError("output_times",
+                     fmt::format("expected a positive time, not too short for a run of {} s, got {}",
+                                 options.end - options.start, output.times));
   Simulation simulation(given, options, Simulation::End::Fixed);
-  // Of adaptive steps, whose output a checkpoint counts: before one is restored.
-  std::optional<Recorder> recorder;
+  Result result;
+  Summary& s = result.summary;
+  s.adaptive = simulation.integrator().control().adaptive;
   const long every = options.output_every;
-  const bool adaptive = simulation.integrator().control().adaptive;
-  if (adaptive && every > 0)
-    simulation.set_output(static_cast<double>(every) * options.step,
-                          [&](const State& now) { recorder->sense(now); });
-  RunArchive run(options, given.model().description());
+  // Between the steps: adaptive ones are where the errors want them.
+  const double spacing = output.times > 0 ? output.times
+                         : s.adaptive     ? static_cast<double>(every) * options.step
+                                          : 0;
+  std::optional<Recorder> recorder;
+  if (spacing > 0) simulation.set_output(spacing, [&](const State& now) { recorder->sense(now); });
+  if (output.events || output.sink != nullptr)
+    simulation.set_event_output([&](const State& now, const std::vector<int>& sensors, bool after) {
+      if (!after && output.sink != nullptr)
+        for (const int sensor : sensors) output.sink->happened(now.t, sensor);
+      if (output.events && (after || recorder->last_time() != now.t)) recorder->record(now);
+    });
+  RunArchive run(options, output, given.model().description());
+  const Checkpoints none, &checkpoints = output.checkpoints != nullptr ? *output.checkpoints : none;
   if (!checkpoints.resume.empty()) run.read(checkpoints.resume);
   if (options.resume || run.reads()) {
     simulation.restore(run.reads() ? run.simulation : *options.resume);
@@ -148,59 +157,71 @@ Result simulate(const System& given, const SimulateOptions& options, const Check
   const System& system = simulation.system();
   const Model& model = system.model();
   const State& start = simulation.state();
-  Result result;
-  Summary& s = result.summary;
   s.integrator = simulation.integrator().describe();
   s.formulation = model.formulation();
   s.formulation_chosen = simulation.formulation_chosen();
-  s.start = start.t;
+  s.start = s.end = start.t;
+  s.step = options.step;
   s.unknowns = system.unknowns();
   s.degrees_of_freedom = degrees_of_freedom(model, start);
   s.solver = simulation.work().solver->name();
   for (const int row : start.redundant) s.redundant.push_back(model.row_name(row));
+  s.warnings = simulation.warnings();
 
   const long steps = step_count(options.start, options.end, options.step);
-  s.adaptive = adaptive;
-  const std::size_t rows = every == 0 ? 2 : static_cast<std::size_t>(steps / every + 2);
-  recorder.emplace(system, simulation.work(), result, rows, options);
-  double before = start.t, largest_turn = 0;
-  const auto archive = [&](Archive& a) { a(s.start, before, largest_turn, *recorder); };
+  const std::size_t rows = spacing > 0  ? static_cast<std::size_t>((options.end - start.t) / spacing) + 3
+                           : every == 0 ? 2
+                                        : static_cast<std::size_t>(steps / every + 2);
+  recorder.emplace(system, simulation.work(), result, rows, options, output);
+  // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
+  constexpr long kWatchedSteps = 32;
+  TurnWatch turns(model, start.t);
+  double before = start.t, next_output = start.t;
+  const auto archive = [&](Archive& a) { a(s.start, before, next_output, turns, *recorder); };
   if (run.reads()) {
     archive(run.figures());
     recorder->go_on(checkpoints.recorded);
   } else {
     recorder->record(start);
   }
-  // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
-  constexpr long kWatchedSteps = 32;
   bool pauses = false;
+  const DriveReport& report = simulation.report();
   const auto observe = [&](const State& now, long step) {
-    largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
+    turns.add(now);
+    RunStatistics& figures = recorder->statistics();
+    figures.step = now.t - before;
+    figures.steps = step;
+    figures.newton_iterations = report.newton_iterations;
+    figures.jacobian_updates = report.jacobian_updates;
+    figures.rejected = report.rejected;
     before = now.t;
-    if (s.adaptive)
-      recorder->watch(now);
-    else if ((every > 0 && step % every == 0) || now.t == options.end)
+    const bool gives_rows = spacing > 0 && now.t >= next_output;
+    if (gives_rows) next_output = now.t + 0.5 * spacing;
+    if (spacing == 0 && ((every > 0 && step % every == 0) || now.t == options.end))
       recorder->record(now);
-    else if (step % kWatchedSteps == 0)
+    else if (s.adaptive || gives_rows || step % kWatchedSteps == 0)
       recorder->watch(now);
     if (options.progress && !options.progress((now.t - options.start) / (options.end - options.start)))
       return false;
     pauses = checkpoints.due && now.t < options.end && checkpoints.due(step);
     return !pauses;
   };
-  const DriveReport& report = simulation.report();
   // An event may end the run where a checkpoint is due.
   const auto stopped = [&] { return !simulation.stopped_by().empty(); };
+  simulation.set_companion(output.companion);
   do {
     pauses = false;
     simulation.run_to(options.end, observe);
     if (checkpoints.keep && report.interrupted && !stopped())
       checkpoints.keep(run.write(simulation.save(), archive), result.trajectory);
   } while (pauses && report.interrupted && !stopped());
+  if (output.companion != nullptr) output.companion->end(simulation);
   const State& state = simulation.state();
   if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (output.companion != nullptr)
+    for (std::string& warning : output.companion->warnings()) s.warnings.push_back(std::move(warning));
   if (!simulation.stopped_by().empty())
     s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
                                      simulation.stopped_by(), state.t, options.end));
@@ -208,13 +229,8 @@ Result simulate(const System& given, const SimulateOptions& options, const Check
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
                     options.step, options.end - options.start));
-  constexpr double kWholeTurn = 2 * std::numbers::pi;
-  if (largest_turn > kWholeTurn)
-    s.warnings.push_back(
-        fmt::format("something turns by {:.3g} rad in one step: increments of rotations are only "
-                    "distinguished within a whole "
-                    "turn, the result is hardly the motion; take steps of {:.2g} s at most",
-                    largest_turn, 0.1 * kWholeTurn * report.largest_step / largest_turn));
+  if (const std::string warning = turns.warning(report.largest_step); !warning.empty())
+    s.warnings.push_back(warning);
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

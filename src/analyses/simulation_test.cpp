@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/base/allocation_counter.h"
 #include "liedyn/system/testing.h"
@@ -583,9 +583,10 @@ void expect_checkpoints_change_nothing(const System& system, SimulateOptions opt
   keeping.keep = [&](const std::string& bytes, const Trajectory& recorded) {
     kept.push_back({.resume = bytes, .recorded = recorded.data});
   };
-  expect_same_run(whole, simulate(system, options, keeping), name + ", with checkpoints");
+  expect_same_run(whole, simulate(system, options, {.checkpoints = &keeping}), name + ", with checkpoints");
   EXPECT_EQ(kept.size(), at.size()) << name;
-  for (const Checkpoints& one : kept) expect_same_run(whole, simulate(system, options, one), name);
+  for (const Checkpoints& one : kept)
+    expect_same_run(whole, simulate(system, options, {.checkpoints = &one}), name);
 }
 
 TEST(Checkpoints, ChangeNothing) {
@@ -630,7 +631,7 @@ TEST(Checkpoints, ChangeNothingAtEvents) {
     keeping.keep = [&](const std::string& bytes, const Trajectory& recorded) {
       kept.push_back({.resume = bytes, .recorded = recorded.data});
     };
-    expect_same_run(whole, simulate(system, options, keeping), method);
+    expect_same_run(whole, simulate(system, options, {.checkpoints = &keeping}), method);
     ASSERT_EQ(kept.size() + 1, static_cast<std::size_t>(whole.summary.steps)) << method;
     for (std::size_t i = 0; i < kept.size(); i += 5)
       expect_same_run(whole, simulate(system, options, kept[i]), fmt::format("{}, step {}", method, i + 1));
@@ -651,8 +652,8 @@ TEST(Checkpoints, AreKeptWhereTheUserStops) {
   };
   SimulateOptions stopping = options;
   stopping.progress = [](double fraction) { return fraction < 0.5; };
-  EXPECT_TRUE(simulate(system, stopping, keeping).summary.interrupted);
-  expect_same_run(whole, simulate(system, options, kept), "stopped");
+  EXPECT_TRUE(simulate(system, stopping, {.checkpoints = &keeping}).summary.interrupted);
+  expect_same_run(whole, simulate(system, options, {.checkpoints = &kept}), "stopped");
 }
 
 TEST(Checkpoints, OfOtherRunsAreRefused) {
@@ -665,11 +666,11 @@ TEST(Checkpoints, OfOtherRunsAreRefused) {
     kept.resume = bytes;
     kept.recorded = recorded.data;
   };
-  simulate(system, options, keeping);
+  simulate(system, options, {.checkpoints = &keeping});
   const auto message = [&](const System& of, const SimulateOptions& with,
                            const Checkpoints& from) -> std::string {
     try {
-      simulate(of, with, from);
+      simulate(of, with, {.checkpoints = &from});
     } catch (const InputError& error) {
       return error.what();
     }

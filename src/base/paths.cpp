@@ -23,12 +23,12 @@ fs::path own_file() {
   return program.empty() ? fs::absolute(loaded) : program;
 }
 
-// share/liedyn/NAME in the nearest directory above that has it.
-std::optional<fs::path> shipped(const char* name) {
+// FOLDER/liedyn/NAME in the nearest directory above that has it.
+std::optional<fs::path> shipped(const char* name, const char* folder = "share") {
   fs::path directory = own_file();
   while (directory.has_relative_path()) {
     directory = directory.parent_path();
-    fs::path file = directory / "share" / "liedyn" / name;
+    fs::path file = directory / folder / "liedyn" / name;
     std::error_code error;
     if (fs::exists(file, error)) return file;
   }
@@ -94,5 +94,7 @@ std::optional<fs::path> find_viewer() {
   if (given != nullptr && *given != '\0') return fs::path(given);
   return shipped("viewer.html");
 }
+
+std::optional<fs::path> find_library(const char* name) { return shipped(name, "lib"); }
 
 }  // namespace liedyn

@@ -29,4 +29,7 @@ inline constexpr const char* kAllowOutside =
 // this program or Python module.
 std::optional<std::filesystem::path> find_viewer();
 
+// A shared object that the program loads when it needs it: lib/liedyn/NAME in the nearest directory above this program or Python module.
+std::optional<std::filesystem::path> find_library(const char* name);
+
 }  // namespace liedyn

@@ -226,11 +226,14 @@ bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& 
   }
   const bool go_on = !observer || observer(state_, report_.steps);
   if (options_.output) give_output();
-  if (go_on) return true;
+  if (!go_on) interrupt();
+  return go_on;
+}
+
+void Driver::interrupt() {
   report_.completed = false;
   report_.interrupted = true;
   report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
-  return false;
 }
 
 void Driver::interpolate(double t, State& out) {
@@ -256,6 +259,10 @@ void Driver::give_output() {
   // Steps may be longer than half a turn: sensors go on from output to output, beginning with the last state, next_.
   // A time that is met up to round-off is not worth an interpolation.
   const double slack = 1e-9 * std::min(options_.spacing, state_.t - next_.t);
+  // A run that goes on from a checkpoint may have another spacing than the one before.
+  const double given = std::floor((next_.t + slack - begin_) / options_.spacing);
+  if (static_cast<double>(outputs_) < given || static_cast<double>(outputs_) > given + 1)
+    outputs_ = static_cast<long>(given);
   for (;;) {
     const double t = begin_ + static_cast<double>(outputs_ + 1) * options_.spacing;
     if (t > state_.t + slack) break;

@@ -14,7 +14,7 @@
 
 #include "liedyn/base/error.h"
 #include "liedyn/base/suggest.h"
-#include "liedyn/io/hdf5_file.h"
+#include "liedyn/io/result_file.h"
 
 namespace liedyn {
 namespace {
@@ -70,8 +70,9 @@ Trajectory read_csv(std::istream& in, const std::string& file) {
         wrong(file, number, fmt::format("expected a number, got '{}'", excerpt(cell)));
       out.data.push_back(value);
     }
-    if (out.rows() > 1 && !(out.at(out.rows() - 1, 0) > out.at(out.rows() - 2, 0)))
-      wrong(file, number, "expected a time later than that of the row before");
+    // Two rows have the time of an event.
+    if (out.rows() > 1 && !(out.at(out.rows() - 1, 0) >= out.at(out.rows() - 2, 0)))
+      wrong(file, number, "expected a time not before that of the row before");
   }
   if (out.rows() == 0) wrong(file, 0, "has no rows");
   return out;
@@ -80,33 +81,6 @@ Trajectory read_csv(std::istream& in, const std::string& file) {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The datasets side by side. Their order is that of the summary, since HDF5 has none.
-Result read_hdf5(const std::string& file) {
-  const Hdf5Input in(file);
-  Result out;
-  const std::string summary = in.attribute("/", "summary");
-  out.summary = read_summary(summary, file);
-  std::vector<Hdf5Input::Table> tables = {in.table("/time")};
-  Trajectory& t = out.trajectory;
-  const Json json = Json::parse(summary), units = json.value("units", Json::object());
-  for (const auto& [name, unit] : units.items()) {
-    const std::string path = "/sensors/" + name;
-    tables.push_back(in.table(path));
-    const Hdf5Input::Table& table = tables.back();
-    if (table.rows != tables.front().rows)
-      wrong(file, 0, fmt::format("expected {} rows of '{}', got {}", tables.front().rows, path, table.rows));
-    t.channels.push_back({name, in.attribute(path, "unit"), t.columns, static_cast<int>(table.columns)});
-    t.columns += static_cast<int>(table.columns);
-  }
-  t.data.reserve(tables.front().rows * static_cast<std::size_t>(t.columns));
-  for (std::size_t row = 0; row < tables.front().rows; ++row)
-    for (const Hdf5Input::Table& table : tables)
-      t.data.insert(t.data.end(), table.data.begin() + static_cast<std::ptrdiff_t>(row * table.columns),
-                    table.data.begin() + static_cast<std::ptrdiff_t>((row + 1) * table.columns));
-  check_trajectory(t, file);
-  return out;
-}
 
 }  // namespace
 
@@ -172,8 +146,8 @@ void check_trajectory(const Trajectory& t, const std::string& file) {
     wrong(file, 0, fmt::format("expected {} columns, got {}", columns, t.columns));
   if (t.rows() == 0) wrong(file, 0, "has no rows");
   for (std::size_t row = 1; row < t.rows(); ++row)
-    if (!(t.at(row, 0) > t.at(row - 1, 0)))
-      wrong(file, 0, fmt::format("expected a time later than {}, got {}", t.at(row - 1, 0), t.at(row, 0)));
+    if (!(t.at(row, 0) >= t.at(row - 1, 0)))
+      wrong(file, 0, fmt::format("expected a time not before {}, got {}", t.at(row - 1, 0), t.at(row, 0)));
 }
 
 Result read_result(const std::string& file) {
@@ -183,7 +157,7 @@ Result read_result(const std::string& file) {
     wrong(file, 0, "expected a result file that ends with .csv or .h5",
           "liedyn run MODEL --out FILE.csv writes one");
   if (std::filesystem::is_directory(file, ignored)) wrong(file, 0, "cannot be read: it is a directory");
-  if (extension == ".h5") return read_hdf5(file);
+  if (extension == ".h5") return ResultFile(file).load();
   Result out;
   std::ifstream in(file);
   if (!in) wrong(file, 0, fmt::format("cannot be read: {}", std::strerror(errno)));

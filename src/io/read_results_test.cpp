@@ -118,25 +118,27 @@ TEST_F(ReadResults, SaysWhyAFileIsNoHdf5Result) {
     other.group("/sensors");
     other.close();
   }
-  EXPECT_THAT(message(), HasSubstr("has no text attribute 'summary' of '/'"));
+  EXPECT_THAT(message(), HasSubstr("has no table of numbers '/time'"));
   Result result;
   result.trajectory.data = {0, 1};
   std::string summary = summary_json(result);
   {
     Hdf5File other(hdf5_);
-    other.attribute("/", "summary", "{}");
+    other.rows({{"/time", {}}}, 8);
+    other.text("/summary", "{}");
     other.close();
   }
   EXPECT_THAT(message(), HasSubstr("has no summary of a run"));
-  const std::array<double, 3> numbers = {0, 1, 1};
+  const std::array<double, 3> numbers = {0, 1, 0.5};
   const auto write_with = [&](const char* units, int times) {
     Hdf5File other(hdf5_);
-    other.attribute("/", "summary",
-                    summary.substr(0, summary.rfind("\"units\": {}")) + units +
-                        summary.substr(summary.rfind("\"units\": {}") + 11));
+    other.text("/summary", summary.substr(0, summary.rfind("\"units\": {}")) + units +
+                               summary.substr(summary.rfind("\"units\": {}") + 11));
+    other.word("/status", "completed");
     other.group("/sensors");
-    other.columns("/time", numbers.data(), static_cast<std::size_t>(times), 1, 0, 1);
-    other.columns("/sensors/x", numbers.data(), 2, 1, 0, 1);
+    const int time = other.rows({{"/time", {}}}, 8), x = other.rows({{"/sensors/x", {}}}, 8);
+    for (int i = 0; i < times; ++i) other.append(time, {&numbers.at(static_cast<std::size_t>(i)), 1});
+    for (std::size_t i = 0; i < 2; ++i) other.append(x, {&numbers.at(i), 1});
     other.attribute("/sensors/x", "unit", "m");
     other.close();
   };
@@ -145,7 +147,7 @@ TEST_F(ReadResults, SaysWhyAFileIsNoHdf5Result) {
   write_with("\"units\": {\"x\": \"m\"}", 1);
   EXPECT_THAT(message(), HasSubstr("expected 1 rows of '/sensors/x', got 2"));
   write_with("\"units\": {}", 3);
-  EXPECT_THAT(message(), HasSubstr("expected a time later than 1, got 1"));
+  EXPECT_THAT(message(), HasSubstr("expected a time not before 1, got 0.5"));
   write_with("\"units\": {\"x\": \"m\"}", 2);
   EXPECT_EQ(read_result(hdf5_).trajectory.channels.at(0).unit, "m");
 }
@@ -154,7 +156,7 @@ TEST_F(ReadResults, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(message_for("time,x\n0,1\n"), HasSubstr(":1: expected a first column 't', got 'time'"));
   EXPECT_THAT(message_for("t,x\n0,1\n1\n"), HasSubstr(":3: expected 2 numbers, got 1"));
   EXPECT_THAT(message_for("t,x\n0,one\n"), HasSubstr(":2: expected a number, got 'one'"));
-  EXPECT_THAT(message_for("t,x\n1,1\n1,2\n"), HasSubstr(":3: expected a time later"));
+  EXPECT_THAT(message_for("t,x\n1,1\n0.9,2\n"), HasSubstr(":3: expected a time not before"));
   EXPECT_THAT(message_for("t,x\n"), HasSubstr("has no rows"));
   EXPECT_THROW(read_results("result.h5"), InputError);
   EXPECT_THROW(read_results("/nowhere/result.csv"), InputError);

@@ -13,7 +13,7 @@
 #include "liedyn/base/error.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
-#include "liedyn/io/hdf5_file.h"
+#include "liedyn/io/result_file.h"
 
 namespace liedyn {
 namespace {
@@ -59,34 +59,11 @@ void write_csv(const Result& result, const std::string& file) {
   if (std::fflush(out.get()) != 0) cannot_write(file, std::strerror(errno));
 }
 
-void write_hdf5(const Result& result, const std::string& file) {
-  const Trajectory& t = result.trajectory;
-  Hdf5File out(file);
-  out.attribute("/", "liedyn", std::string(version()));
-  out.attribute("/", "summary", summary_json(result));
-  out.attribute("/", "date", result.summary.date);
-  if (result.summary.model_text != nullptr) out.attribute("/", "model", *result.summary.model_text);
-  // As --set takes them.
-  std::string set;
-  for (const auto& [path, value] : result.summary.set)
-    set += fmt::format("{}{}={}", set.empty() ? "" : " ", path, value);
-  out.attribute("/", "set", set);
-  out.columns("/time", t.data.data(), t.rows(), t.columns, 0, 1);
-  out.attribute("/time", "unit", "s");
-  out.group("/sensors");
-  for (const Channel& channel : t.channels) {
-    const std::string path = "/sensors/" + channel.name;
-    out.columns(path, t.data.data(), t.rows(), t.columns, channel.first, channel.components);
-    out.attribute(path, "unit", channel.unit);
-  }
-  out.close();
-}
-
 struct Format {
   std::string extension;
   void (*write)(const Result&, const std::string& file);
 };
-const Format kFormats[] = {{".csv", &write_csv}, {".h5", &write_hdf5}};
+const Format kFormats[] = {{".csv", &write_csv}, {".h5", &write_result_file}};
 
 const Format& format_of(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
@@ -119,6 +96,7 @@ void check_output(const std::string& file) {
 void write_results(const Result& result, const std::string& file) {
   check_output(file);
   const Format& format = format_of(file);
+  if (format.write == &write_result_file) return write_result_file(result, file);
   const std::string part = unfinished(file);
   std::error_code error;
   try {
@@ -154,7 +132,8 @@ std::string summary_json(const Result& result) {
   for (const auto& [path, value] : s.set) set[path] = value;
   for (const Channel& channel : t.channels) {
     Json value = Json::array();
-    for (int i = 0; i < channel.components; ++i) value.push_back(t.at(t.rows() - 1, channel.first + i));
+    for (int i = 0; i < channel.components; ++i)
+      value.push_back(t.rows() == 0 ? Json(nullptr) : Json(t.at(t.rows() - 1, channel.first + i)));
     sensors[channel.name] = channel.components == 1 ? value[0] : value;
     units[channel.name] = channel.unit;
   }

@@ -1,9 +1,7 @@
 // Results as files and as the summary that `--json` prints.
 //
 //   .csv   one header row "t,position[0],position[1],..."; every number with all its digits.
-//   .h5    HDF5: /time, /sensors/<name> (rows x components) with the attribute "unit", and on the root the attributes
-//          "summary" (the summary as JSON), "liedyn" (the version of the program), "date" (UTC), "model" (the text of the model) and
-//          "set" (the values that were set from outside, as --set takes them).
+//   .h5    HDF5, see result_file.h.
 //
 // A file appears under its name only when it is complete.
 #pragma once

@@ -84,6 +84,38 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "")
     )
 
 
+def pairs(title: str, rows: Sequence[Sequence[str]]) -> str:
+    """Facts as (what, value); values may be sentences."""
+    head = f"<h3>{html.escape(title)}</h3>" if title else ""
+    items = "".join(f"<dt>{html.escape(what)}</dt><dd>{html.escape(value)}</dd>" for what, value in rows)
+    return f'{head}<dl class="pairs">{items}</dl>'
+
+
+def grid(*blocks: str) -> str:
+    """Small figures, two beside each other where there is room."""
+    return f'<div class="grid">{"".join(blocks)}</div>'
+
+
+def warning(what: str, advice: str = "", severe: bool = False) -> str:
+    more = f'<p class="advice">{html.escape(advice)}</p>' if advice else ""
+    return f'<div class="warning{" severe" if severe else ""}"><p>{html.escape(what)}</p>{more}</div>'
+
+
+def good(words: str) -> str:
+    return f'<div class="good"><p>{html.escape(words)}</p></div>'
+
+
+def embedded(content: str, title: str, note: str = "") -> str:
+    """Another page in a frame, with a button that opens it alone."""
+    caption = f"<figcaption>{note}</figcaption>" if note else ""
+    return (
+        f'<figure class="stage"><iframe title="{html.escape(title)}" srcdoc="{html.escape(content)}" allowfullscreen></iframe>'
+        f'<button type="button" class="open" hidden>Open in a tab of its own</button>{caption}</figure>'
+        "<script>{const b=document.querySelector('.stage .open'),f=document.querySelector('.stage iframe');b.hidden=false;"
+        "b.onclick=()=>open(URL.createObjectURL(new Blob([f.srcdoc],{type:'text/html'})))}</script>"
+    )
+
+
 def figure(draw: Callable[[style.Theme], Figure], description: str, caption: str = "") -> str:
     """A figure, drawn for light and for dark pages. `description` is for those who cannot see it."""
     light, dark = (_svg(draw, theme) for theme in (style.LIGHT, style.DARK))

@@ -1,0 +1,205 @@
+#include "liedyn/io/hdf5_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <thread>
+
+#include "liedyn/base/error.h"
+
+namespace liedyn {
+namespace {
+
+using testing::HasSubstr;
+
+class Hdf5Files : public testing::Test {
+ protected:
+  Hdf5Files() { std::filesystem::create_directories(directory_); }
+  ~Hdf5Files() override { std::filesystem::remove_all(directory_); }
+  std::string file(const std::string& name) const { return (directory_ / name).string(); }
+  std::filesystem::path directory_ =
+      std::filesystem::path(testing::TempDir()) / ("liedyn_hdf5_file_" + std::to_string(getpid()));
+};
+
+// Numbers whose lower bytes are noise, and zeros.
+std::vector<double> row_of(long i) {
+  return {0.01 * static_cast<double>(i), std::sin(0.3 * static_cast<double>(i)), 0,
+          std::exp(-1e-3 * static_cast<double>(i)), static_cast<double>(i % 7)};
+}
+
+int lay_out(Hdf5File& out, std::size_t chunk) {
+  out.group("/sensors");
+  const int rows = out.rows({{"/time", {}}, {"/sensors/x", {2, 1}}, {"/sensors/y", {2}}}, chunk);
+  out.attribute("/sensors/y", "unit", "m");
+  out.text("/summary", "begun");
+  out.word("/status", "running");
+  return rows;
+}
+
+// Rows that a reader sees; each of them must be complete.
+std::size_t checked_rows(const Hdf5Input& in) {
+  const Hdf5Input::Table time = in.table("/time"), x = in.table("/sensors/x", 0, time.rows),
+                         y = in.table("/sensors/y", 0, time.rows);
+  EXPECT_EQ(x.rows, time.rows);
+  EXPECT_EQ(y.rows, time.rows);
+  for (std::size_t i = 0; i < time.rows; ++i) {
+    const std::vector<double> expected = row_of(static_cast<long>(i));
+    const std::vector<double> got = {time.data[i], x.data[2 * i], x.data[2 * i + 1], y.data[2 * i],
+                                     y.data[2 * i + 1]};
+    if (got != expected) {
+      ADD_FAILURE() << "row " << i << " of " << time.rows;
+      return 0;
+    }
+  }
+  return time.rows;
+}
+
+TEST_F(Hdf5Files, RowsAreReadBackBitByBit) {
+  constexpr long kRows = 1234;
+  for (const std::size_t chunk : {1u, 100u, 1234u, 5000u}) {
+    Hdf5File out(file("a.h5"));
+    const int rows = lay_out(out, chunk);
+    for (long i = 0; i < kRows; ++i) out.append(rows, row_of(i));
+    out.text("/summary", "a longer one");
+    out.text("/summary", "done");
+    out.word("/status", "completed");
+    EXPECT_FALSE(std::filesystem::exists(file("a.h5")))
+        << "not shared, so that it appears when it is complete";
+    out.close();
+    const Hdf5Input in(file("a.h5"));
+    EXPECT_EQ(checked_rows(in), static_cast<std::size_t>(kRows));
+    EXPECT_EQ(in.text("/summary"), "done");
+    EXPECT_EQ(in.word("/status"), "completed");
+    EXPECT_EQ(in.attribute("/sensors/y", "unit"), "m");
+    EXPECT_EQ(in.shape("/sensors/x"), (std::vector<std::size_t>{1234, 2, 1}));
+    EXPECT_EQ(in.entries("/sensors"), (std::vector<std::string>{"x", "y"}));
+    EXPECT_TRUE(in.has("/sensors/x"));
+    EXPECT_FALSE(in.has("/states/x"));
+    const Hdf5Input::Table part = in.table("/sensors/y", 99, 3);
+    EXPECT_EQ(part.rows, 3u);
+    EXPECT_EQ(part.data[0], row_of(99)[3]);
+    EXPECT_EQ(in.table("/sensors/y", 2000).rows, 0u);
+    std::filesystem::remove(file("a.h5"));
+  }
+}
+
+TEST_F(Hdf5Files, OthersReadWhileItIsWritten) {
+  Hdf5File out(file("a.h5"));
+  const int rows = lay_out(out, 64);
+  out.share();
+  EXPECT_TRUE(is_being_written(file("a.h5")));
+  long written = 0;
+  for (const long count : {0, 1, 63, 64, 65, 200, 640}) {
+    for (; written < count; ++written) out.append(rows, row_of(written));
+    out.flush();
+    const Hdf5Input in(file("a.h5"));
+    EXPECT_EQ(checked_rows(in), static_cast<std::size_t>(count));
+    EXPECT_EQ(in.text("/summary"), "begun");
+    EXPECT_EQ(in.word("/status"), "running");
+  }
+  out.text("/summary", "ended");
+  out.word("/status", "completed");
+  {
+    const Hdf5Input in(file("a.h5"));
+    EXPECT_EQ(in.text("/summary"), "ended");
+    EXPECT_EQ(in.word("/status"), "completed");
+  }
+  out.close();
+  EXPECT_FALSE(is_being_written(file("a.h5")));
+  EXPECT_EQ(checked_rows(Hdf5Input(file("a.h5"))), 640u);
+}
+
+// What a program that is killed at any moment leaves behind is complete rows, and all that it had flushed.
+TEST_F(Hdf5Files, AKilledProgramLeavesCompleteRows) {
+  std::mt19937 random(7);
+  std::size_t most = 0;
+  for (int attempt = 0; attempt < 30; ++attempt) {
+    const std::string name = file("killed.h5");
+    std::filesystem::remove(name);
+    const pid_t child = fork();
+    if (child == 0) {
+      Hdf5File out(name);
+      const int rows = lay_out(out, 16);
+      out.share();
+      for (long i = 0; i < 1'000'000; ++i) {
+        out.append(rows, row_of(i));
+        if (i % 40 == 0) out.flush();
+      }
+      _exit(0);
+    }
+    ASSERT_GT(child, 0);
+    std::size_t seen = 0;
+    while (!std::filesystem::exists(name)) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(std::chrono::microseconds(std::uniform_int_distribution<>(0, 20000)(random)));
+    if (attempt % 3 == 0) seen = checked_rows(Hdf5Input(name));  // while it is written
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status));
+    EXPECT_FALSE(is_being_written(name));
+    const Hdf5Input in(name);
+    const std::size_t left = checked_rows(in);
+    EXPECT_GE(left, seen);
+    EXPECT_EQ(in.word("/status"), "running");
+    most = std::max(most, left);
+  }
+  EXPECT_GT(most, 40u) << "the programs were killed before they wrote anything";
+}
+
+TEST_F(Hdf5Files, DamageIsAnErrorAndNeverAWrongNumber) {
+  {
+    Hdf5File out(file("whole.h5"));
+    const int rows = lay_out(out, 64);
+    for (long i = 0; i < 200; ++i) out.append(rows, row_of(i));
+    out.close();
+  }
+  std::ifstream whole(file("whole.h5"), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(whole), std::istreambuf_iterator<char>()};
+  std::mt19937 random(3);
+  const auto position = [&] {
+    return std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random);
+  };
+  int refused = 0;
+  constexpr int kDamaged = 300;
+  for (int i = 0; i < kDamaged; ++i) {
+    std::string damaged = bytes;
+    if (i % 3 == 0)
+      damaged.resize(position());
+    else
+      for (int k = 0; k < (i % 3 == 1 ? 1 : 20); ++k)
+        damaged[position()] ^= static_cast<char>(1 + random() % 255);
+    std::ofstream(file("damaged.h5"), std::ios::binary) << damaged;
+    try {
+      const Hdf5Input in(file("damaged.h5"));
+      checked_rows(in);  // what can be read is right
+      in.text("/summary");
+      in.word("/status");
+      in.attribute("/sensors/y", "unit");
+    } catch (const InputError& error) {
+      ++refused;
+      EXPECT_THAT(error.what(), HasSubstr("damaged.h5: "));
+    }
+  }
+  EXPECT_GT(refused, kDamaged / 3);
+}
+
+TEST_F(Hdf5Files, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_THROW(Hdf5File(file("missing/a.h5")), InputError);
+  {
+    const Hdf5File unfinished(file("b.h5"));
+    EXPECT_TRUE(std::filesystem::exists(file("b.h5.part")));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory_)) << "what never appeared is removed";
+}
+
+}  // namespace
+}  // namespace liedyn
