@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression.h"
@@ -322,7 +323,7 @@ bool read_checkpoint_bytes(std::string_view bytes) {
     SimulateOptions options = default_options(small_system());
     options.end = 0.005;
     if (saved.run.empty()) options.resume = std::make_shared<const std::string>(saved.simulation);
-    simulate(small_system(), options, from);
+    simulate(small_system(), options, {.checkpoints = &from});
   });
 }
 std::vector<std::string> checkpoint_files() {
