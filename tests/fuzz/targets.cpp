@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression.h"
@@ -142,9 +143,9 @@ bool is_large(std::string_view text) {
 
 bool read_model_json(std::string_view text) {
   return accepts([&] {
+    if (is_large(text)) return;
     std::vector<Assignment> none;
-    auto description = std::make_shared<const Description>(read_model_text(text, "model", none));
-    if (!is_large(text)) make_system(std::move(description));
+    make_system(std::make_shared<const Description>(read_model_text(text, "model", none)));
   });
 }
 std::vector<std::string> models() {
@@ -322,7 +323,7 @@ bool read_checkpoint_bytes(std::string_view bytes) {
     SimulateOptions options = default_options(small_system());
     options.end = 0.005;
     if (saved.run.empty()) options.resume = std::make_shared<const std::string>(saved.simulation);
-    simulate(small_system(), options, from);
+    simulate(small_system(), options, {.checkpoints = &from});
   });
 }
 std::vector<std::string> checkpoint_files() {
