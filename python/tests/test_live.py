@@ -38,9 +38,9 @@ def simulation(**options):
 
 
 def request(address, action=None, body=None):
-    base, token = address.split("?token=")
     if action is None:
         return urllib.request.urlopen(address, timeout=20)
+    base, token = address.split("?token=")
     data = json.dumps(body or {}).encode()
     return urllib.request.urlopen(
         urllib.request.Request(f"{base}run/{action}", data=data, headers={"Authorization": f"Bearer {token}"}, method="POST"), timeout=20
@@ -100,7 +100,7 @@ def test_results_are_the_same_with_a_page():
             sim.step()
             sim.step(3)
     assert plain["rate"] == watched["rate"]
-    assert plain.save() == watched.save()
+    assert all((a == b).all() for a, b in zip(plain.state[1:], watched.state[1:]))
 
 
 def test_values_of_the_page_act():
@@ -160,7 +160,7 @@ def test_run_with_a_page(capsys):
         (lambda: simulation().view({"torque": 3}), "limits of each"),
         (lambda: simulation().view({"torque": (3, 1)}), "limits of each"),
         (lambda: simulation().view(["torqu"]), "torque"),
-        (lambda: simulation().view(["initial"]), "initial value"),
+        (lambda: simulation().view(["bodies.wheel.position[0]"]), "initial value"),
         (lambda: ld.run(WHEEL, view="yes"), "True or False"),
         (lambda: ld.run(WHEEL, view={"speed": 1}), "expected sliders, pace and paused"),
     ],
