@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -160,19 +159,11 @@ void add_exit_codes(Topics& topics) {
          fmt::format("exit code {}\n  {}\n", code, meaning)});
 }
 
-// "liedyn explain theory/05_generalized_alpha" of a page that the program carries, else its name.
-std::string where_to_read(const std::string& page) {
-  if (page.empty()) return {};
-  constexpr std::string_view kDocs = "docs/", kPage = ".md";
-  const std::string name = page.substr(kDocs.size(), page.size() - kDocs.size() - kPage.size());
-  return find_page(page).empty() ? fmt::format("  See {}.\n", page)
-                                 : fmt::format("  More: liedyn explain {}\n", name);
-}
-
 void add_glossary(Topics& topics) {
   for (const Term& term : glossary())
-    topics.push_back({term.words, fmt::format("{}\n  {}\n{}", fmt::join(term.words, ", "), term.meaning,
-                                              where_to_read(term.page))});
+    topics.push_back(
+        {term.words, fmt::format("{}\n  {}\n{}", fmt::join(term.words, ", "), term.meaning,
+                                 term.page.empty() ? "" : fmt::format("  See {}.\n", term.page))});
 }
 
 // Terms first: they say what the word means before where it may be typed.

@@ -84,7 +84,7 @@ TEST(Explain, WordsOfEveryTable) {
   EXPECT_THAT(explained({"revolute"}),
               HasSubstr(R"("NAME": { "type": "revolute", "between": ["ground", "BODY"])"));
   EXPECT_THAT(explained({"sigma"}), HasSubstr("an option of integrators"));
-  EXPECT_THAT(explained({"sigma"}), HasSubstr("More: liedyn explain theory/05_generalized_alpha"));
+  EXPECT_THAT(explained({"sigma"}), HasSubstr("docs/theory/05_generalized_alpha.md"));
   EXPECT_THAT(explained({"dopri5"}), HasSubstr("--integrator dopri5"));
   EXPECT_THAT(explained({"cylinder"}), HasSubstr("a shape of bodies"));
   EXPECT_THAT(explained({"minimal"}), HasSubstr("spanning tree"));
