@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,8 @@
 #include "liedyn/analyses/linearization.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/integrators/integrator.h"
+#include "liedyn/io/json.h"
+#include "liedyn/io/sweep_file.h"
 #include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/system/tree_state.h"
 
@@ -152,7 +155,54 @@ std::optional<StepAdvice> advise(const System& given, const SimulateOptions& opt
   return {};
 }
 
+// "normal: mean 15, deviation 0.5, from 13 to 17"
+std::string describe(const SweepVariable& v) {
+  using Kind = Distribution::Kind;
+  const Distribution& d = v.distribution;
+  if (v.source == SweepVariable::Source::Expression) return v.expression;
+  if (v.source == SweepVariable::Source::Values)
+    return fmt::format("{} value{} from {:.6g} to {:.6g}", v.values.size(), v.values.size() == 1 ? "" : "s",
+                       v.values.front(), v.values.back());
+  const std::string name(kDistributions[static_cast<std::size_t>(d.kind)]);
+  std::string out = name;
+  if (d.kind == Kind::Discrete) return fmt::format("{}, {} values", name, d.values.size());
+  if (d.kind == Kind::Normal) out += fmt::format(", mean {:.6g}, deviation {:.6g}", d.center, d.deviation);
+  if (d.kind == Kind::LogNormal)
+    out += fmt::format(", median {:.6g}, deviation of the logarithm {:.6g}", d.center, d.deviation);
+  if (std::isfinite(d.lower)) out += fmt::format(", from {:.6g}", d.lower);
+  if (std::isfinite(d.upper)) out += fmt::format(", to {:.6g}", d.upper);
+  return out;
+}
+
+int check_study(const std::string& study, bool json) {
+  const SweepFile file = read_sweep(study);
+  const SweepPlan& plan = file.plan;
+  if (json) {
+    fmt::print("{}\n", nlohmann::ordered_json::parse(file.layout).dump(2));
+    return kDone;
+  }
+  fmt::print("{} ({})\n", file.name, study);
+  fmt::print("  {:<22} {}: {} point{}, {} parameter{}\n", "sampling",
+             kSamplings[static_cast<std::size_t>(plan.sampling.method())], plan.sampling.size(),
+             plan.sampling.size() == 1 ? "" : "s", plan.sampling.dimensions(),
+             plan.sampling.dimensions() == 1 ? "" : "s");
+  for (const SweepVariable& v : plan.variables) fmt::print("  {:<22} {}\n", v.name, describe(v));
+  for (const SweepVariant& v : plan.variants)
+    fmt::print("  {:<22} {}, {}, steps of {:.3g} s from {:.3g} to {:.3g} s{}\n", v.model, v.formulation,
+               v.integrator, v.options.step, v.options.start, v.options.end,
+               v.reread ? ", read anew for each case" : "");
+  for (const Reduction& r : plan.variants.front().outputs)
+    fmt::print("  {:<22} {} number{}{}{}\n", r.name, r.width(), r.width() == 1 ? "" : "s",
+               r.unit.empty() ? "" : ", ", r.unit);
+  fmt::print("The study has {} case{}.\n", plan.cases(), plan.cases() == 1 ? "" : "s");
+  return kDone;
+}
+
 int check(const CheckArguments& arguments) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(arguments.model.model, ignored) &&
+      is_sweep_text(read_text_file(arguments.model.model)))
+    return check_study(arguments.model.model, arguments.json);
   const System system = arguments.model.load();
   SimulateOptions options = default_options(system.model().description());
   options.initial = arguments.initial.value_or(options.initial);
@@ -176,10 +226,10 @@ int check(const CheckArguments& arguments) {
 }  // namespace
 
 void add_check(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand(
-      "check",
-      "Validate a model and explain it: degrees of freedom, redundant constraints, initial residuals, "
-      "implausible units, the step against the fastest motion");
+  CLI::App& command = *program.add_subcommand("check",
+                                              "Validate a model (or a study of liedyn sweep) and explain it: "
+                                              "degrees of freedom, redundant constraints, initial residuals, "
+                                              "implausible units, the step against the fastest motion");
   const auto arguments = std::make_shared<CheckArguments>();
   arguments->model.add_to(command);
   command

@@ -16,6 +16,7 @@ namespace liedyn::cli {
 
 enum ExitCode : int {
   kDone = 0,
+  kCheckFailed = 1, /* of doctor */
   kWrongInput = 2,
   kFailedNumerics = 3,
   kInterrupted = 130 /* as shells say */
@@ -36,7 +37,12 @@ void add_assemble(CLI::App& program, int& exit_code);
 void add_kinematics(CLI::App& program, int& exit_code);
 void add_sensitivity(CLI::App& program, int& exit_code);
 void add_optimize(CLI::App& program, int& exit_code);
+void add_sweep(CLI::App& program, int& exit_code);
 void add_view(CLI::App& program, int& exit_code);
+void add_new(CLI::App& program, int& exit_code);
+void add_explain(CLI::App& program, int& exit_code);
+void add_doctor(CLI::App& program, int& exit_code);
+void add_completion(CLI::App& program, int& exit_code);
 void add_report(CLI::App& program, int& exit_code);
 void add_info(CLI::App& program, int& exit_code);
 void add_convert(CLI::App& program, int& exit_code);

@@ -6,14 +6,13 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "describe_kind.h"
 #include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
-#include "liedyn/integrators/integrator.h"
 #include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/number_paths.h"
-#include "liedyn/model/sensors/list.h"
 
 namespace liedyn::cli {
 namespace {
@@ -28,77 +27,13 @@ void list_models() {
   }
 }
 
-// "0.9, from 0 to 1" or "full, or modified"
-std::string values_of(const IntegratorOption& option) {
-  std::string text = option.fallback;
-  for (const std::string& choice : option.choices)
-    if (choice != option.fallback) text += ", or " + choice;
-  if (option.least < option.most) text += fmt::format(", from {} to {}", option.least, option.most);
-  return text;
-}
-
 void list_integrators() {
-  for (const ListedIntegrator& listed : integrators()) {
-    fmt::print("{}\n  {}\n  {}\n", listed.name, listed.summary, listed.source);
-    for (const IntegratorOption& option : listed.options)
-      fmt::print("    {:<14} {} ({})\n", option.name, option.summary, values_of(option));
-  }
-}
-
-std::string type_name(const Field& field) {
-  switch (field.type) {
-    case FieldType::Number: return "number";
-    case FieldType::Vector: return "3 numbers";
-    case FieldType::PlaneVector: return "2 numbers";
-    case FieldType::Points: return "2 points";
-    case FieldType::Path: return "3 numbers or a list of points";
-    case FieldType::Inertia: return "inertia";
-    case FieldType::Rotation: return "rotation";
-    case FieldType::Choice: return fmt::format("{}", fmt::join(field.choices, "|"));
-    case FieldType::Choices: return fmt::format("list of {}", fmt::join(field.choices, "|"));
-    case FieldType::Text: return field.holds_expression ? "expression or number" : "text";
-    case FieldType::Body: return "body";
-    case FieldType::Bodies: return "two bodies";
-    case FieldType::Joint: return "joint";
-    case FieldType::State: return "state";
-    case FieldType::Beam: return "place on a beam";
-    case FieldType::Force: return "force";
-    case FieldType::Flexible: return "flexible body";
-    case FieldType::Matrix6: return "6x6 matrix";
-    case FieldType::Joints: return "two joints";
-    case FieldType::Integer: return "whole number";
-  }
-  return {};
-}
-
-// "required", "default 0", "optional"
-std::string presence(const Field& field) {
-  if (field.required) return "required";
-  if (field.type == FieldType::Choice && !field.choices.empty()) return "default " + field.choices[0];
-  if (field.defaults.empty()) return "optional";
-  return "default " + default_text(field);
-}
-
-// "[m] " of a sensor; of "effort" that depends on what it looks at.
-std::string unit_of_kind(Section section, const Kind& kind) {
-  if (section != Section::Sensors) return {};
-  for (const ListedSensor& listed : sensor_kinds())
-    if (listed.kind.type == kind.type && !listed.unit.empty()) return fmt::format("[{}] ", listed.unit);
-  return {};
-}
-
-void list_kind(const Kind& kind, const std::string& unit) {
-  fmt::print("  {:<22} {}{}\n", kind.type, unit, kind.summary);
-  for (const Field& field : kind.fields) {
-    const std::string own = field.unit.empty() ? "" : fmt::format(" [{}]", field.unit);
-    fmt::print("    {:<20} {}{}, {}. {}\n", field.name, type_name(field), own, presence(field),
-               full_summary(field));
-  }
+  for (const ListedIntegrator& listed : integrators()) fmt::print("{}", describe(listed));
 }
 
 void list_shapes() {
   fmt::print("shapes of bodies\n");
-  for (const Kind& kind : shape_kinds()) list_kind(kind, "");
+  for (const Kind& kind : shape_kinds()) fmt::print("{}", describe(kind, ""));
 }
 
 // Those of the types given; all if there are none.
@@ -115,7 +50,7 @@ void list_elements(const std::vector<std::string>& types) {
     for (const Kind& kind : kinds(section)) {
       if (!types.empty() && std::find(types.begin(), types.end(), kind.type) == types.end()) continue;
       if (std::exchange(first, false)) fmt::print("{}\n", section_name(section));
-      list_kind(kind, unit_of_kind(section, kind));
+      fmt::print("{}", describe(kind, unit_of_kind(section, kind)));
     }
   }
 }

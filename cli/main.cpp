@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -41,9 +42,13 @@ void check_command(const CLI::App& parent, int argc, char** argv, int argument) 
   if (std::find(names.begin(), names.end(), word) != names.end()) return;
   // What other programs call it, and what is typed by those who forget the command.
   constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
-      {"simulate", "run"},   {"sim", "run"},      {"solve", "run"},           {"validate", "check"},
-      {"eig", "modes"},      {"eigen", "modes"},  {"frequencies", "modes"},   {"equilibrium", "static"},
-      {"statics", "static"}, {"fit", "optimize"}, {"gradient", "sensitivity"}};
+      {"simulate", "run"},      {"sim", "run"},
+      {"solve", "run"},         {"validate", "check"},
+      {"eig", "modes"},         {"eigen", "modes"},
+      {"frequencies", "modes"}, {"equilibrium", "static"},
+      {"statics", "static"},    {"init", "new"},
+      {"create", "new"},        {"man", "explain"},
+      {"fit", "optimize"},      {"gradient", "sensitivity"}};
   std::string hint = did_you_mean(word, names);
   for (const auto& [other, ours] : kElsewhere)
     if (word == other && std::find(names.begin(), names.end(), ours) != names.end())
@@ -133,8 +138,10 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
       const CLI::Option* option = of->get_option_no_throw(name);
       if (option == nullptr) continue;
       message = fmt::format("{}: expected {}, got '{}'", name, expected_by(*option), excerpt(value));
-      if (!value.empty() && (value[0] == '.' || value[0] == '-' || (value[0] >= '0' && value[0] <= '9')))
-        hint = "without a unit, and with a decimal point";
+      // Numbers such as 1,5 or 2mm; one that can be read is only out of range.
+      char* rest = nullptr;
+      std::strtod(value.c_str(), &rest);
+      if (rest != value.c_str() && *rest != '\0') hint = "without a unit, and with a decimal point";
       break;
     }
   return {"", 0, "", message, hint};
@@ -163,12 +170,16 @@ void load_plugins(int argc, char** argv) {
   }
 }
 
-// The option of every command that is ours, for the help and the check of options; load_plugins() has read it.
-void add_plugin_option(CLI::App& command, std::vector<std::string>& files) {
+// Options of every command that is ours, for the help and the check of options.
+void add_common_options(CLI::App& command, std::vector<std::string>& files) {
   if (command.get_prefix_command()) return;
   const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
-  for (CLI::App* one : commands) add_plugin_option(*one, files);
+  for (CLI::App* one : commands) add_common_options(*one, files);
   if (!commands.empty()) return;
+  command.add_flag_callback(
+      "--allow-outside", [] { setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1); },
+      "Models and studies may name files outside of their folder");
+  // load_plugins() has read it.
   command
       .add_option("--plugin", files,
                   "Load joints, forces, sensors and integrators from a shared object; may be repeated")
@@ -212,12 +223,17 @@ int main(int given, char** words) {
   add_kinematics(program, exit_code);
   add_sensitivity(program, exit_code);
   add_optimize(program, exit_code);
+  add_sweep(program, exit_code);
   add_view(program, exit_code);
+  add_new(program, exit_code);
+  add_explain(program, exit_code);
+  add_doctor(program, exit_code);
+  add_completion(program, exit_code);
   add_report(program, exit_code);
   add_info(program, exit_code);
   add_convert(program, exit_code);
   std::vector<std::string> plugins;
-  add_plugin_option(program, plugins);
+  add_common_options(program, plugins);
 
   if (argc == 1) {
     fmt::print("{}", program.help());

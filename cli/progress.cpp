@@ -37,22 +37,25 @@ Progress::~Progress() {
   if (drawn_) std::fputs("\r\x1b[K", stderr);
 }
 
-bool Progress::operator()(double fraction) {
+bool Progress::goes_on() const { return stop_requested == 0; }
+
+bool Progress::operator()(double fraction, std::string_view text) {
   if (stop_requested != 0) return false;
   if (!on_terminal_) return true;
   const auto now = Clock::now();
-  if (now >= next_draw_) draw(fraction, now);
+  if (now >= next_draw_) draw(fraction, text, now);
   return true;
 }
 
-void Progress::draw(double fraction, Clock::time_point now) {
+void Progress::draw(double fraction, std::string_view text, Clock::time_point now) {
   next_draw_ = now + kPause;
   drawn_ = true;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double left = fraction > 0 ? elapsed * (1 - fraction) / fraction : 0;
   const auto filled = static_cast<std::size_t>(std::clamp(fraction, 0.0, 1.0) * kWidth);
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
-  fmt::print(stderr, "\r[{}] {:3.0f} %, {:.0f} s left\x1b[K", bar, 100 * fraction, left);
+  fmt::print(stderr, "\r[{}] {:3.0f} %{}{}, {:.0f} s left\x1b[K", bar, 100 * fraction,
+             text.empty() ? "" : ", ", text, left);
   std::fflush(stderr);
 }
 

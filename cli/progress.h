@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 namespace liedyn::cli {
 
@@ -13,11 +14,13 @@ class Progress {
   ~Progress();  // removes the bar
 
   // Shows how far the run is, now and then. False: the user wants to stop.
-  bool operator()(double fraction);
+  bool operator()(double fraction, std::string_view text = {});  // what is said beside the bar
+  // False: the user wants to stop.
+  bool goes_on() const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void draw(double fraction, Clock::time_point now);
+  void draw(double fraction, std::string_view text, Clock::time_point now);
 
   Clock::time_point start_;
   Clock::time_point next_draw_;

@@ -88,7 +88,7 @@ std::string last_line(int log) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-std::string find_interpreter() {
+PythonPackage find_interpreter() {
   std::vector<std::string> candidates = {"python3", "/usr/bin/python3"};
   if (const char* const chosen = std::getenv("LIEDYN_PYTHON"); chosen != nullptr && *chosen != '\0')
     candidates = {chosen};
@@ -97,10 +97,11 @@ std::string find_interpreter() {
     std::string name = (fs::temp_directory_path() / "liedyn_python_XXXXXX").string();
     const int log = mkstemp(name.data());
     unlink(name.c_str());
-    const std::optional<int> code = run({candidate, "-c", "import liedyn, numpy, matplotlib"}, log);
+    const std::optional<int> code =
+        run({candidate, "-c", "import liedyn, numpy, matplotlib; print(liedyn.__version__)"}, log);
     const std::string said = last_line(log);
     close(log);
-    if (code == 0) return candidate;
+    if (code == 0) return {candidate, said};
     reasons.push_back(fmt::format("{}: {}", candidate, code ? said : "no such program"));
   }
   throw InputError(
@@ -112,18 +113,28 @@ std::string find_interpreter() {
 
 }  // namespace
 
-int run_python_module(const std::string& module, const std::vector<std::string>& arguments) {
+PythonPackage find_python_package() {
   if (const auto package = package_directory()) {
     const char* const old = std::getenv("PYTHONPATH");
     const std::string path =
         old == nullptr || *old == '\0' ? package->string() : package->string() + ":" + old;
     setenv("PYTHONPATH", path.c_str(), 1);
   }
-  std::vector<std::string> words = {find_interpreter(), "-m", module};
+  return find_interpreter();
+}
+
+int run_python_module(const std::string& module, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {find_python_package().interpreter, "-m", module};
   words.insert(words.end(), arguments.begin(), arguments.end());
   const std::optional<int> code = run(words);
   if (!code) throw InputError("", fmt::format("{} could not be started: {}", words[0], std::strerror(errno)));
   return *code;
+}
+
+bool has_display() {
+  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
+    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return true;
+  return false;
 }
 
 bool open_in_browser(const std::string& file) {

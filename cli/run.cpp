@@ -1,45 +1,64 @@
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/remedies.h"
 #include "liedyn/analyses/run_output.h"
+#include "liedyn/base/suggest.h"
 #include "liedyn/integrators/integrator.h"
+#include "liedyn/io/checkpoint_file.h"
+#include "liedyn/io/configuration_file.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/result_file.h"
 #include "liedyn/io/write_results.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
+#include "live_arguments.h"
 #include "progress.h"
 
 namespace liedyn::cli {
 namespace {
 
-std::string read_bytes(const std::string& name) {
-  std::ifstream file(name, std::ios::binary);
-  std::string out{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.good() && !file.eof()) throw InputError("--resume", fmt::format("cannot read '{}'", name));
-  return out;
-}
+// "500": after so many steps; "30s": after so many seconds of computing.
+class Every {
+ public:
+  explicit Every(const std::string& text) {
+    const bool seconds = text.ends_with('s');
+    double value = 0;
+    const char* const end = text.data() + text.size() - (seconds ? 1 : 0);
+    const auto [read_to, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || read_to != end || !(value > 0) || !(value < 1e15) ||
+        (!seconds && value != std::floor(value)))
+      throw InputError("--every", fmt::format("expected a number of steps, 500, or of seconds, 30s, got '{}'",
+                                              excerpt(text)));
+    if (seconds)
+      seconds_ = value;
+    else
+      steps_ = static_cast<long>(value);
+  }
+  bool operator()(long step) {
+    if (steps_ > 0) return step % steps_ == 0;
+    const auto now = Clock::now();
+    if (std::chrono::duration<double>(now - last_).count() < seconds_) return false;
+    last_ = now;
+    return true;
+  }
 
-// Whole or not at all. Without bytes: only whether it could be written.
-void write_bytes(const std::string& name, const std::string* bytes) {
-  const std::string part = name + ".part";
-  std::ofstream file(part, std::ios::binary);
-  if (bytes != nullptr) file << *bytes;
-  file.close();
-  std::error_code error;
-  if (bytes == nullptr || !file)
-    std::filesystem::remove(part, error);
-  else
-    std::filesystem::rename(part, name, error);
-  if (!file || error) throw InputError("--save-state", fmt::format("cannot write '{}'", name));
-}
+ private:
+  using Clock = std::chrono::steady_clock;
+  long steps_ = 0;
+  double seconds_ = 0;
+  Clock::time_point last_ = Clock::now();
+};
 
 struct RunArguments {
   ModelArguments model;
@@ -48,10 +67,11 @@ struct RunArguments {
   std::optional<long> output_every;
   std::string solver = "auto";
   int threads = 0;
-  std::string out, vtk, resume, save_state;
+  std::string out, vtk, resume, save_state, checkpoint, every;
   double output_times = 0;
   bool output_events = false, states = false;
   SceneArguments scene;
+  LiveArguments live;
   bool json = false;
 };
 
@@ -86,12 +106,59 @@ void print_summary(const Result& result, const std::string& integrator) {
   }
 }
 
+// The system of a run that has chosen its formulation itself.
+System in_formulation(const System& system, const std::string& name) {
+  if (system.model().formulation() == name) return system;
+  return {Model::compile(system.model().shared_description(), name), system.params()};
+}
+
+// What a person wants to know, or a program; the exit code. `shapes`: the file of --vtk. `is_shown`: there is more than what sensors record.
+int report(const RunArguments& arguments, const System& system, const SimulateOptions& options,
+           const Result& result, const std::string& shapes, bool is_shown) {
+  if (arguments.json)
+    fmt::print("{}\n", summary_json(result));
+  else
+    print_summary(result, options.integrator);
+  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  if (result.trajectory.channels.empty() && !is_shown)
+    fmt::print(stderr,
+               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
+               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
+  if (result.summary.completed) {
+    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
+    if (!shapes.empty() && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
+    return kDone;
+  }
+  fmt::print(stderr, "error: {}\n", result.summary.failure);
+  if (!result.summary.interrupted) {
+    const Remedies remedies = find_remedies(system, options, result);
+    if (const std::string hint = describe(remedies); !hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+    if (!arguments.out.empty()) {
+      const std::string last = arguments.out + ".last.json";
+      write_configuration(in_formulation(system, result.summary.formulation), result.state, last);
+      fmt::print(stderr, "The last good state is in {}; --from {} --start {} starts there\n", last, last,
+                 result.state.t);
+    }
+  }
+  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
+  if (!shapes.empty()) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
+  if (!arguments.checkpoint.empty() && result.summary.interrupted)
+    fmt::print(stderr, "The same command with --resume {} goes on from there\n", arguments.checkpoint);
+  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+}
+
 int run(const RunArguments& arguments) {
   if (!arguments.out.empty()) check_output(arguments.out);
-  const bool streams = arguments.out.ends_with(".h5");
-  if (arguments.states && !streams)
+  // A checkpoint holds the rows up to it, and the file is written at the end.
+  const bool streams =
+      arguments.out.ends_with(".h5") && arguments.checkpoint.empty() && arguments.resume.empty();
+  if (arguments.states && !arguments.out.ends_with(".h5"))
     throw InputError("--states", "needs a file that holds them", "add --out FILE.h5");
+  if (arguments.states && !streams)
+    throw InputError("--states", "does not go together with --checkpoint and --resume", "");
   arguments.scene.check();
+  if (!arguments.every.empty() && arguments.checkpoint.empty())
+    throw InputError("--every", "it has no effect without --checkpoint", "give --checkpoint FILE as well");
   const System system = arguments.model.load();
   SimulateOptions options = default_options(system.model().description());
   options.integrator = arguments.integrator.value_or(options.integrator);
@@ -103,11 +170,24 @@ int run(const RunArguments& arguments) {
   options.solver = arguments.solver;
   options.threads = arguments.threads;
   options.from = arguments.model.configuration(system, options.start);
-  if (!arguments.resume.empty())
-    options.resume = std::make_shared<const std::string>(read_bytes(arguments.resume));
+  Checkpoints checkpoints;
+  if (!arguments.resume.empty()) {
+    SavedRun saved = read_checkpoint(arguments.resume);
+    if (saved.run.empty()) options.resume = std::make_shared<const std::string>(std::move(saved.simulation));
+    checkpoints.resume = std::move(saved.run);
+    checkpoints.recorded = std::move(saved.recorded);
+  }
   if (!arguments.save_state.empty()) {
-    write_bytes(arguments.save_state, nullptr);
+    check_replaceable(arguments.save_state);
     options.checkpoint = std::make_shared<std::string>();
+  }
+  std::optional<CheckpointFile> file;
+  if (!arguments.checkpoint.empty()) {
+    file.emplace(arguments.checkpoint);
+    checkpoints.due = Every(arguments.every.empty() ? "60s" : arguments.every);
+    checkpoints.keep = [&](const std::string& bytes, const Trajectory& recorded) {
+      file->keep(bytes, recorded);
+    };
   }
 
   std::optional<VtkWriter> vtk;
@@ -121,46 +201,38 @@ int run(const RunArguments& arguments) {
     };
   // Rows go to the file while the run goes on; they are kept only where the end needs them.
   std::optional<ResultWriter> writer;
-  RunOutput output{.times = arguments.output_times, .events = arguments.output_events};
+  RunOutput output{
+      .times = arguments.output_times, .events = arguments.output_events, .checkpoints = &checkpoints};
   if (streams) {
     output.sink = &writer.emplace(arguments.out, arguments.states);
     output.keep = scene.has_value();
   }
+  const std::unique_ptr<LiveView> live = arguments.live.open();
+  output.companion = live.get();
   Result result;
-  {
+  try {
     Progress progress;
     options.progress = std::ref(progress);
+    if (live) live->set_go_on([&] { return progress.goes_on(); });
     result = simulate(system, options, output);
+  } catch (const InputError& error) {
+    if (live) live->finish(error.what());
+    throw;
   }
   if (writer)
     writer->finish(result);
   else if (!arguments.out.empty())
     write_results(result, arguments.out);
-  if (options.checkpoint) write_bytes(arguments.save_state, options.checkpoint.get());
+  if (options.checkpoint) replace_file(arguments.save_state, *options.checkpoint);
   const std::string shapes = vtk ? vtk->finish() : "";
   if (scene) arguments.scene.write(scene->finish(result), !arguments.json);
-  if (arguments.json)
-    fmt::print("{}\n", summary_json(result));
-  else
-    print_summary(result, options.integrator);
-  for (const std::string& warning : result.summary.warnings) fmt::print(stderr, "warning: {}\n", warning);
-  if (result.trajectory.channels.empty() && !vtk && !scene)
-    fmt::print(stderr,
-               "warning: the model has no sensors, so that nothing but the time is recorded (hint: add some, "
-               "\"sensors\": {{\"place\": {{\"type\": \"position\", \"of\": \"BODY\"}}}})\n");
-  if (result.summary.completed) {
-    if (!arguments.out.empty() && !arguments.json) fmt::print("The results are in {}\n", arguments.out);
-    if (vtk && !arguments.json) fmt::print("The shapes are in {}\n", shapes);
-    return kDone;
+  const int code = report(arguments, system, options, result, shapes, vtk || scene || live);
+  if (live) {
+    std::fflush(stdout);  // complete, even if the program is ended now
+    live->finish(result);
+    arguments.live.wait(*live);
   }
-  const std::string hint =
-      result.summary.interrupted || result.summary.adaptive
-          ? ""
-          : fmt::format(" (hint: try a smaller step, --step {:.3g})", result.summary.step / 2);
-  fmt::print(stderr, "error: {}{}\n", result.summary.failure, hint);
-  if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);
-  if (vtk) fmt::print(stderr, "The shapes up to there are in {}\n", shapes);
-  return result.summary.interrupted ? kInterrupted : kFailedNumerics;
+  return code;
 }
 
 // "Time step; ... [s]": what the model's settings say about the option of the same name.
@@ -231,15 +303,28 @@ void add_run(CLI::App& program, int& exit_code) {
       ->type_name("FOLDER");
   arguments->scene.add_to(command, "the motion");
   arguments->scene.add_frames_to(command);
+  arguments->live.add_to(command);
   command
       .add_option("--save-state", arguments->save_state,
                   "Write a checkpoint of the end to this file, from which --resume goes on bit by bit")
       ->type_name("FILE");
   command
       .add_option(
+          "--checkpoint", arguments->checkpoint,
+          "Keep a checkpoint of the run in this file while it runs, and what was recorded in FILE.csv. "
+          "After a kill, the same command with --resume FILE gives the results of the whole run, bit by "
+          "bit")
+      ->type_name("FILE");
+  command
+      .add_option("--every", arguments->every,
+                  "How often --checkpoint writes: after N steps (500) or seconds (30s); default 60s")
+      ->type_name("N|SECONDSs");
+  command
+      .add_option(
           "--resume", arguments->resume,
-          "Go on from the checkpoint that a run of the same model with the same integrator and step wrote "
-          "(--save-state), up to a later --end")
+          "Go on from the checkpoint that a run of the same model with the same integrator and step wrote: "
+          "from one of --checkpoint to the results of the whole run, from one of --save-state to those of a "
+          "later --end")
       ->type_name("FILE");
   command.add_flag("--json", arguments->json,
                    "Print the summary as one JSON object, and nothing else on standard output");

@@ -23,12 +23,6 @@ struct ViewArguments {
   std::string html, compare;
 };
 
-bool has_display() {
-  for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY"})
-    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return true;
-  return false;
-}
-
 // A file of our own that others cannot read, and that stays for the browser.
 std::string temporary_page(const std::string& title) {
   std::string name = (fs::temp_directory_path() / fmt::format("liedyn_{}_XXXXXX.html", title)).string();
@@ -40,8 +34,10 @@ std::string temporary_page(const std::string& title) {
 }
 
 bool is_result(const std::string& file) { return fs::path(file).extension() == ".h5"; }
-std::string scene_in(const std::string& file) {
-  return is_result(file) ? result_scene(ResultFile(file)) : read_scene(file);
+// One scene, or the two that a page compares.
+std::vector<std::string> scenes_in(const std::string& file) {
+  if (is_result(file)) return {result_scene(ResultFile(file))};
+  return read_scenes(file);
 }
 
 // A result, a scene or a page, as its name or its first bytes say; otherwise it is a model.
@@ -71,8 +67,12 @@ int view(const ViewArguments& arguments) {
     read_scene(name);
     page = name;
   } else {
-    std::vector<std::string> scenes = {is_file ? scene_in(name) : scene_of(arguments.model)};
-    if (!arguments.compare.empty()) scenes.push_back(scene_in(arguments.compare));
+    std::vector<std::string> scenes;
+    if (is_file)
+      scenes = scenes_in(name);
+    else
+      scenes = {scene_of(arguments.model)};
+    if (!arguments.compare.empty()) scenes = {scenes.front(), scenes_in(arguments.compare).front()};
     const std::string text = scene_page(scenes);
     if (page.empty()) page = temporary_page(fs::path(name).stem().string());
     write_whole(page, text);

@@ -1,5 +1,5 @@
-# Installation in three components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
-# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, and `python`.
+# Installation in four components, which are also the packages of cmake/package.cmake: `program` with the shipped models, which sit
+# where programs look for them, `dev` for find_package(liedyn), which gives liedyn::liedyn, `python`, and `mpi`.
 include(CMakePackageConfigHelpers)
 
 get_property(folders GLOBAL PROPERTY LIEDYN_FOLDERS)
@@ -30,6 +30,14 @@ endif()
 install(DIRECTORY models DESTINATION ${data_directory}/liedyn COMPONENT program)
 if(TARGET liedyn_cli)
   install(TARGETS liedyn_cli DESTINATION ${program_directory} COMPONENT program)
+  # bash-completion looks for the script of a program here when its name is first typed. The program itself writes it.
+  set(completion ${PROJECT_BINARY_DIR}/completion/liedyn)
+  install(CODE "file(MAKE_DIRECTORY \"${PROJECT_BINARY_DIR}/completion\")
+    execute_process(COMMAND \"$<TARGET_FILE:liedyn_cli>\" completion bash OUTPUT_FILE \"${completion}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT program)
+  install(FILES ${completion} DESTINATION ${data_directory}/bash-completion/completions COMPONENT program)
+endif()
+if(TARGET liedyn_mpi AND NOT SKBUILD)
+  install(TARGETS liedyn_mpi DESTINATION lib/liedyn COMPONENT mpi)
 endif()
 if(TARGET liedyn_python)
   # The directory below the prefix where this interpreter looks for packages, if it looks there at all.
@@ -72,6 +80,11 @@ if(LIEDYN_TESTS)
       --plugin ${trial}/examples/libdrag.so --json)
     set_tests_properties(install_plugin PROPERTIES FIXTURES_REQUIRED "installation;examples" TIMEOUT 60
       PASS_REGULAR_EXPRESSION "-30\\.2289680219")
+    if(TARGET liedyn_python)   # the example of the gallery that needs this plugin
+      add_test(NAME install_gallery COMMAND Python::Interpreter -m pytest -q -p no:cacheprovider ${PROJECT_SOURCE_DIR}/python/tests/test_gallery.py -k force_in_cpp)
+      set_tests_properties(install_gallery PROPERTIES FIXTURES_REQUIRED "installation;examples" TIMEOUT 120 ENVIRONMENT
+        "PYTHONPATH=${PROJECT_BINARY_DIR}/python;MPLBACKEND=Agg;PYTHONDONTWRITEBYTECODE=1;PATH=${PROJECT_BINARY_DIR}/bin:$ENV{PATH};LIEDYN_PLUGIN=${trial}/examples/libdrag.so")
+    endif()
     add_test(NAME install_plugin_of_another_version COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libother_version.so)
     add_test(NAME install_no_plugin COMMAND ${trial}/prefix/bin/liedyn list elements --plugin ${trial}/build/libno_plugin.so)
     set_tests_properties(install_plugin_of_another_version PROPERTIES PASS_REGULAR_EXPRESSION
@@ -80,5 +93,7 @@ if(LIEDYN_TESTS)
     set_tests_properties(install_plugin_of_another_version install_no_plugin PROPERTIES FIXTURES_REQUIRED "installation;consumer" TIMEOUT 60)
     add_test(NAME install_models COMMAND ${trial}/prefix/bin/liedyn list models)
     set_tests_properties(install_models PROPERTIES FIXTURES_REQUIRED installation PASS_REGULAR_EXPRESSION heavy_top TIMEOUT 60)
+    add_test(NAME install_doctor COMMAND ${trial}/prefix/bin/liedyn doctor WORKING_DIRECTORY ${trial})
+    set_tests_properties(install_doctor PROPERTIES FIXTURES_REQUIRED installation PASS_REGULAR_EXPRESSION "All that is needed works" TIMEOUT 60)
   endif()
 endif()

@@ -1,5 +1,5 @@
 # `cpack` makes Debian packages of the components of cmake/install.cmake: liedyn (program and models), liedyn-dev (headers and
-# libraries) and python3-liedyn. `./dev package` builds what they need with the preset `package`.
+# libraries), python3-liedyn and liedyn-mpi. `./dev package` builds what they need with the preset `package`.
 if(NOT PROJECT_IS_TOP_LEVEL OR SKBUILD)
   return()
 endif()
@@ -38,6 +38,15 @@ if(TARGET liedyn_python)
   set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python packages liedyn and liedyn_reproduce, the figures of the papers.")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA
     ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm)
+endif()
+
+if(TARGET liedyn_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME liedyn-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "liedyn (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+  set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
+  set(CPACK_COMPONENT_MPI_DESCRIPTION "Studies on several computers: liedyn sweep --engine mpi.")
 endif()
 
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)

@@ -21,6 +21,23 @@ if(cli_sources)
   liedyn_compile_options(liedyn_cli)
   liedyn_optimize(liedyn_cli 1)
   liedyn_build_information(liedyn_cli)
+  # What `liedyn explain` prints and `liedyn new` writes. The reference page is left out: it is made from the lists in the program.
+  file(GLOB embedded CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+    docs/errors.md docs/glossary.md docs/model_files.md docs/tutorial/*.md docs/howto/*.md docs/coming_from/*.md docs/theory/*.md cli/templates/*.json)
+  liedyn_embed(liedyn_cli ${embedded})
+endif()
+
+# Messages between the processes of a study: a shared object of its own, which the program loads for --engine mpi only.
+find_package(MPI COMPONENTS CXX)
+if(TARGET liedyn_cli AND MPI_CXX_FOUND)
+  add_library(liedyn_mpi MODULE mpi/liedyn_mpi.cpp)
+  set_target_properties(liedyn_mpi PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/liedyn)
+  target_include_directories(liedyn_mpi PRIVATE ${liedyn_include_directory})
+  target_compile_features(liedyn_mpi PRIVATE cxx_std_20)
+  target_compile_definitions(liedyn_mpi PRIVATE OMPI_SKIP_MPICXX)
+  target_link_libraries(liedyn_mpi PRIVATE MPI::MPI_CXX)
+  liedyn_compile_options(liedyn_mpi)
+  add_dependencies(liedyn_cli liedyn_mpi)
 endif()
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
@@ -73,6 +90,17 @@ endif()
 if(LIEDYN_TESTS)
   liedyn_test(registration SOURCES tests/registration/registration_test.cpp PACKAGES liedyn)
   target_include_directories(registration_test PRIVATE examples/cpp)
+endif()
+
+# Readers under damaged input (tests/fuzz/targets.h).
+if(LIEDYN_TESTS)
+  add_executable(fuzz_test tests/fuzz/fuzz_test.cpp tests/fuzz/targets.cpp)
+  target_link_libraries(fuzz_test PRIVATE liedyn)
+  target_compile_definitions(fuzz_test PRIVATE LIEDYN_SOURCE="${PROJECT_SOURCE_DIR}")
+  liedyn_compile_options(fuzz_test)
+  liedyn_optimize(fuzz_test 1)
+  add_test(NAME fuzz COMMAND fuzz_test)
+  set_tests_properties(fuzz PROPERTIES TIMEOUT ${LIEDYN_TEST_TIMEOUT})
 endif()
 
 file(GLOB accuracy_sources CONFIGURE_DEPENDS benchmarks/accuracy/*.cpp)

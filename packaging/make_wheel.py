@@ -51,7 +51,7 @@ def installed_files(build: Path, prefix: Path, data: str) -> dict[str, Path]:
             files[file.relative_to(packages).as_posix()] = file
         elif name.parts[0] == "bin":
             files[f"{data}/scripts/{name.name}"] = file
-        elif name.parts[:2] == ("share", "liedyn"):
+        elif name.parts[:2] in (("share", "liedyn"), ("share", "bash-completion")):
             files[f"{data}/data/{name.as_posix()}"] = file
     return files
 

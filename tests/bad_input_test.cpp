@@ -96,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"model.json:7:", "remove the comma"}},
         BadModel{"comma missing", "\"mass\": 15,", "\"mass\": 15", {"model.json:5:", "is a comma missing"}},
         BadModel{
-            "comment", "\"gravity\"", "// down\n  \"gravity\"", {"model.json:3:", "JSON has no comments"}},
+            "comment", "\"gravity\"", "# down\n  \"gravity\"", {"model.json:3:", "comments begin with //"}},
         BadModel{"single quotes", "\"gravity\"", "'gravity'", {"model.json:3:", "double quotation marks"}},
         BadModel{"NaN", "\"mass\": 15", "\"mass\": NaN", {"model.json:5:", "JSON has no NaN or infinity"}},
         BadModel{"infinity", "-9.81", "-Infinity", {"model.json:3:", "JSON has no NaN or infinity"}},

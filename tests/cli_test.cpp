@@ -14,6 +14,7 @@ namespace liedyn::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Run, JsonIsAllThatStandsOnStandardOutput) {
   const Outcome outcome = run_program({"run", "heavy_top", "--json", "--end", "0.01"});
@@ -25,6 +26,29 @@ TEST(Run, JsonIsAllThatStandsOnStandardOutput) {
   EXPECT_EQ(summary["end"], 0.01);
   EXPECT_EQ(summary["sensors"]["position"].size(), 3u);
   EXPECT_TRUE(summary["completed"]);
+}
+
+TEST(Run, WithAPageThatNobodyOpensItEndsAsWithout) {
+  const TemporaryDirectory directory;
+  setenv("LIEDYN_VIEWER", directory.write("viewer.html", "<!--liedyn-scene-->").c_str(), 1);
+  const Outcome outcome = run_program({"run", "heavy_top", "--json", "--end", "0.01", "--view", "--no-open"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, ::testing::StartsWith("The run is shown at http://127.0.0.1:"));
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["steps"], 10);
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--pace", "1"},
+                                             {"--slider", "spin"},
+                                             {"--paused"},
+                                             {"--view", "--pace", "-1"},
+                                             {"--view", "--slider", "spin"},
+                                             {"--view", "--slider", "gravity[2]=1"}}) {
+    std::vector<std::string> words = {"run", "heavy_top", "--end", "0.01", "--no-open"};
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    const Outcome refused = run_program(words);
+    EXPECT_EQ(refused.exit_code, 2) << wrong.back();
+    EXPECT_EQ(refused.out, "") << wrong.back();
+  }
+  unsetenv("LIEDYN_VIEWER");
 }
 
 TEST(Run, NumbersAndArgumentsAreSet) {
@@ -84,13 +108,33 @@ TEST(Run, FailedNumericsLeaveTheResultsUpToThere) {
   EXPECT_EQ(outcome.exit_code, 3);
   EXPECT_THAT(outcome.err, HasSubstr("t = 0.5"));
   EXPECT_THAT(outcome.err, HasSubstr("bodies.stone: force x"));
-  EXPECT_THAT(outcome.err, HasSubstr("try a smaller step"));
+  // What is said to help was tried, and nothing helps where a force has no value.
+  EXPECT_THAT(outcome.err, HasSubstr("hint: tried without success: --step 0.0625; --step 0.0125; "));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("passes this time")));
+  EXPECT_THAT(outcome.err, HasSubstr("The last good state is in"));
+  EXPECT_TRUE(std::filesystem::exists(directory.file("r.csv.last.json")));
   const nlohmann::json summary = nlohmann::json::parse(outcome.out);
   EXPECT_FALSE(summary["completed"]);
   EXPECT_EQ(summary["end"], 0.5);
   const std::string csv = content_of(directory.file("r.csv"));
   EXPECT_THAT(csv, HasSubstr("\n0.5,"));
   EXPECT_EQ(csv.back(), '\n') << "the last row is complete";
+}
+
+// A step that is too long for Newton's method: the smaller one that is advised works, and the state before the failure is a start.
+TEST(Run, AdvisesWhatWasTriedWithSuccess) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> run = {"run",   "heavy_top", "--step", "0.02",
+                                        "--end", "0.2",       "--out",  directory.file("r.csv")};
+  const Outcome outcome = run_program(run);
+  ASSERT_EQ(outcome.exit_code, 3) << outcome.err;
+  const std::size_t place = outcome.err.find("hint: --step ");
+  ASSERT_NE(place, std::string::npos) << outcome.err;
+  const std::string step = outcome.err.substr(place + 13, outcome.err.find(' ', place + 13) - place - 13);
+  EXPECT_EQ(run_program({"run", "heavy_top", "--step", step, "--end", "0.2"}).exit_code, 0) << step;
+  const Outcome from = run_program(
+      {"run", "heavy_top", "--step", "1e-3", "--from", directory.file("r.csv.last.json"), "--end", "0.2"});
+  EXPECT_EQ(from.exit_code, 0) << from.err;
 }
 
 TEST(Converge, TabulatesErrorsOrdersAndCost) {

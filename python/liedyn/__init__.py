@@ -21,6 +21,10 @@ To analyse it many times with other parameters, compile it once:
 >>> top.run(set={"spin": 100})
 >>> top.sweep([{"spin": spin} for spin in (50, 100, 150)])    # several runs at a time
 
+and thousands of them, with parameters from distributions, in a store that survives whatever fails, are a `Study`:
+
+>>> ld.Study("study.json").run("study.h5", threads=2).to_dataframe()
+
 Integrators and formulations are compared by
 
 >>> study = ld.converge("heavy_top", formulations=["r3so3", "se3"], steps=[2e-3, 1e-3, 5e-4])
@@ -77,8 +81,9 @@ from liedyn.shapes import box, capsule, cone, cylinder, ellipsoid, extrusion, me
 from liedyn.simulation import kinematics, run, sensitivity
 from liedyn.source import models
 from liedyn.stepping import Simulation
+from liedyn.studies import ResponseSurface, Study, StudyTable, load_study
 from liedyn.sweeps import Sweep, sweep
-from liedyn.view import View
+from liedyn.view import LiveView, View
 
 # With `as`, type checkers know that these are given on. They are not in __all__, since abs, min and max hide names of Python.
 from liedyn.expressions import (  # isort: skip
@@ -98,17 +103,21 @@ __all__ = [
     "Gradient",
     "InputError",
     "LinearAnalysis",
+    "LiveView",
     "Model",
     "Modes",
     "NumericalError",
     "NumericalWarning",
     "Optimum",
     "Reached",
+    "ResponseSurface",
     "Result",
     "Robot",
     "Sensitivity",
     "Simulation",
     "StateSpace",
+    "Study",
+    "StudyTable",
     "Sweep",
     "VectorEnvironment",
     "View",
@@ -129,6 +138,7 @@ __all__ = [
     "linearize",
     "load",
     "load_result",
+    "load_study",
     "mesh",
     "models",
     "modes",

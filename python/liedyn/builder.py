@@ -30,6 +30,8 @@ _KEYS = _liedyn.model_keys()
 _FORMAT = 1
 _HIDDEN_BY = {"parameters": ("states", "sensors"), "states": ("sensors",)}  # what goes first where expressions name them
 
+_OF_THE_GROUND = {"shape": None, "shapes": None, "frames": None}.keys()  # what the ground has besides being there
+
 _SIMULATION = Kind("simulation", "", "simulation", _KEYS["simulation"], arguments_of(_liedyn.simulation_fields()))
 _GENERATORS = {
     name: Kind("arguments", name, "generator", summary, arguments_of(fields)) for name, (summary, fields) in _liedyn.generators().items()
@@ -80,7 +82,7 @@ class _Methods(Document, Owner):
 
     @property
     def ground(self) -> Body:
-        """The inertial frame, as a body."""
+        """The inertial frame, as a body. `m.ground.set(shape=ld.box(...))` draws something that stands still."""
         return Body(self, "bodies", "ground")
 
     def parameter(self, name: str, value: Any) -> Parameter:
@@ -355,7 +357,12 @@ class _Methods(Document, Owner):
 
     def _change(self, section: str, name: str, given: dict[str, Any]) -> None:
         place, call = caller(), f"{name}.set(...)"
-        self._check_there(section, name)
+        ground = (section, name) == ("bodies", "ground")
+        if ground and not given.keys() <= _OF_THE_GROUND:
+            message = f"the ground is not a part that can be changed, except its {', '.join(_OF_THE_GROUND)}"
+            raise self._error(place, call, "bodies.ground", "", Problem(message))
+        if not ground:
+            self._check_there(section, name)
         if section == "parameters":
             try:
                 value = self._scalar(given["value"])
@@ -363,8 +370,9 @@ class _Methods(Document, Owner):
                 raise self._error(place, call, f"parameters.{name}", "value", problem) from None
             self._store("parameters", name, value, place, call)
             return
-        entry = self._document[section][name]
-        kind = next((kind for kind in KINDS.values() if (kind.section, kind.type) == (section, entry.get("type"))), None)
+        entry = self._names(section).get(name, {})
+        type_ = "rigid" if ground else entry.get("type")  # the ground has no type; its shapes are written as those of a rigid body
+        kind = next((kind for kind in KINDS.values() if (kind.section, kind.type) == (section, type_)), None)
         if kind is None:
             raise self._error(place, call, f"{section}.{name}", "", Problem(f"its type {shown(entry.get('type'))} is unknown"))
         path = f"{section}.{name}"
@@ -374,6 +382,7 @@ class _Methods(Document, Owner):
                 raise self._error(place, call, f"{path}.{argument.key}", argument.keyword, Problem("is required"))
         changed = self._converted(kind, given, place, call, path, complete=False)
         self._touch()
+        entry = self._document.setdefault(section, {}).setdefault(name, entry)
         entry.update(changed)
         for argument in gone:
             if argument is not None:
@@ -738,8 +747,7 @@ def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) ->
 
     set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
 
-    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot are left out, because model files do not hold
-    them.
+    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot become shapes without mass.
     """
     check(model=(model, FILE))
     if not os.fspath(model).endswith(".urdf"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from liedyn import _liedyn, matrices
+from liedyn.comments import without_comments
 from liedyn.errors import Diagnostic, InputError
 from liedyn.values import described
 
@@ -34,7 +35,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         return value
 
     try:
-        content = json.loads(text, object_pairs_hook=once, parse_float=number, parse_constant=number)
+        content = json.loads(without_comments(text), object_pairs_hook=once, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
         hint = "ld.load(file) gives a Builder of a robot (.urdf)" if file.endswith(".urdf") else ""
         raise InputError([Diagnostic(file, error.lineno, "", f"expected JSON: {error.msg}", hint)]) from None

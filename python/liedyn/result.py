@@ -19,7 +19,7 @@ from liedyn.arguments import FILE, check
 from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
-from liedyn.view import View, recorded_view
+from liedyn.view import LiveView, View, recorded_view
 
 if TYPE_CHECKING:
     import pandas
@@ -66,6 +66,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
         self._scene: str | None = None  # of `view`, where the run was asked for it
         self.sensitivity: Sensitivity | None = None
         """Derivatives, where the run was asked for them."""
+        self.page: LiveView | None = None
+        """The page that shows the run, where it was asked for: `run(..., view=True)`."""
 
     @cached_property
     def time(self) -> np.ndarray:

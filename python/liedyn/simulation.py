@@ -13,6 +13,7 @@ from liedyn.derivatives import Sensitivity
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
 from liedyn.result import Result, load_result
 from liedyn.source import ModelSource
+from liedyn.view import LiveView, announced, live_server
 
 
 @locating
@@ -42,6 +43,7 @@ def run(
     html: str | os.PathLike | None = None,
     scene: bool = False,
     frames: int | None = None,
+    view: bool | Mapping[str, Any] = False,
     strict: bool = False,
 ) -> Result:
     """Simulates a model. What is not given is as the model's `simulation` says.
@@ -74,6 +76,8 @@ def run(
     html:       a page that shows the motion in 3D: one file that any browser opens.
     scene:      keep the poses of all bodies at the recorded times, so that `result.view()` can show the motion.
     frames:     at most so many of them; 2000 if not given.
+    view:       show the run while it goes on, in a page with buttons and sliders that act on it; {"pace": 1, "paused": True,
+                "sliders": ["spin"]} are the arguments of `Simulation.view`. The page is there as long as the result, `result.page`.
     strict:     raise NumericalError if the numerics fail. Otherwise there is a NumericalWarning, and the result,
                 with `completed == False`, is complete up to that time.
 
@@ -94,9 +98,11 @@ def run(
     if output_times is not None and given["output_every"] is not None:
         raise InputError([Diagnostic("", 0, "output_times", "takes the place of output_every, got both")])
     poses = _liedyn.Scene(frames or 0) if scene or html is not None else None
+    page = run_page(view)
     output = {"out": file, "states": bool(states), "output_times": float(output_times or 0), "output_events": bool(output_events)}
     given["record_residuals"] = bool(residuals)
-    result = simulated(one.recording(record), given, from_, vtk=vtk, scene=poses, output=output)
+    result = simulated(one.recording(record), given, from_, vtk=vtk, scene=poses, live=page and page._server, output=output)
+    result.page = page
     if html is not None:
         result.view().to_html(html)
     report(one, result, strict)
@@ -184,6 +190,7 @@ _KINDS = {
     "html": FILE,
     "scene": FLAG,
     "frames": COUNT,
+    "view": FLAG,
     "strict": FLAG,
     "output_times": POSITIVE_SECONDS,
     "output_events": FLAG,
@@ -219,6 +226,7 @@ def simulated(
     driven: bool = False,
     vtk: str | os.PathLike | None = None,
     scene: _liedyn.Scene | None = None,
+    live: _liedyn.LiveView | None = None,
     stopped: Callable[[], bool] | None = None,
     output: Mapping[str, Any] | None = None,
 ) -> Result:
@@ -226,10 +234,22 @@ def simulated(
     options = model._options({"threads": 0} | {name: value for name, value in given.items() if value is not None}, from_)
     folder = os.fspath(vtk) if vtk is not None else ""
     output = output or {}
-    recorded = _liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene, **output)
+    recorded = _liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene, live, **output)
     result = load_result(output["out"]) if output.get("out") else Result(recorded)
     result._scene = scene.json if scene is not None else None
     return result
+
+
+def run_page(view: bool | Mapping[str, Any]) -> LiveView | None:
+    """The page of a run, if one is wanted."""
+    if isinstance(view, Mapping):
+        if wrong := [name for name in view if name not in ("sliders", "pace", "paused")]:
+            raise InputError([Diagnostic("", 0, "view", f"expected sliders, pace and paused, got {arguments.shown(wrong[0])}")])
+    else:
+        check_run(view=view)
+    if view is False or view is None:
+        return None
+    return announced(LiveView(live_server(**view) if isinstance(view, Mapping) else live_server()))
 
 
 def report(model: Compiled, result: Result, strict: bool) -> None:

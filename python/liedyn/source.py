@@ -13,6 +13,7 @@ import numpy as np
 
 from liedyn import _liedyn
 from liedyn.arguments import is_number
+from liedyn.comments import without_comments
 from liedyn.errors import Diagnostic, InputError
 from liedyn.places import Places
 
@@ -54,7 +55,7 @@ def model_file_content(model: str | os.PathLike) -> dict[str, Any]:
     name = _liedyn.find_model_file(os.fspath(model))
     try:
         with open(name, encoding="utf-8") as file:
-            return json.load(file)
+            return json.loads(without_comments(file.read()))
     except OSError as error:
         raise InputError([Diagnostic(name, 0, "", f"cannot be read: {error.strerror}")]) from None
     except json.JSONDecodeError as error:

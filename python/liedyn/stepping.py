@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time as clock
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from liedyn.errors import Diagnostic, InputError, warn
 from liedyn.linear import StateSpace
 from liedyn.simulation import check_run
 from liedyn.source import ModelSource
+from liedyn.view import LiveView, Sliders, live_server
 
 
 class State(NamedTuple):
@@ -73,6 +75,7 @@ class Simulation(_liedyn.Simulation):
         self._model, self._options, self._open_end = model, options, open_end
         self._name = model.name
         self._inputs = dict(inputs)
+        self._page: LiveView | None = None
         for path in self._inputs.values():
             self._input(path)
         for warning in self._all_warnings():
@@ -172,7 +175,7 @@ class Simulation(_liedyn.Simulation):
         """An independent copy: for trials of what is to come. What was recorded stays with the original."""
         copy = type(self).__new__(type(self))
         _liedyn.Simulation.__init__(copy, self)
-        copy.__dict__.update(self.__dict__, _inputs=dict(self._inputs))
+        copy.__dict__.update(self.__dict__, _inputs=dict(self._inputs), _page=None)
         return copy
 
     def linearize(self, inputs: Sequence[str] | str = (), outputs: Sequence[str] | str = ()) -> StateSpace:
@@ -191,6 +194,30 @@ class Simulation(_liedyn.Simulation):
         check(whole=(whole, FLAG))
         wanted = list(self._inputs) if inputs is None else names(inputs, "inputs", of="paths")
         return StepDerivatives(self._step_derivatives([self._inputs.get(name, name) for name in wanted], bool(whole)))
+
+    def view(self, sliders: Sliders | None = None, *, pace: float = 0, paused: bool = False) -> LiveView:
+        """A page that shows the simulation from now on, in a browser of this machine or in a notebook: `page.address`, `page.show()`.
+
+        sliders: names of inputs, or paths of parameters, that the page has sliders for; {"u": (-1, 1)} gives their limits. The named
+                 inputs if not given, or else the parameters and forces of the model.
+        pace:    simulated seconds per second; 1 is real time, 0 as fast as possible.
+        paused:  wait for the page before the next step.
+
+        Pause, step and stop of the page act where the program advances the simulation. A view that was there before is closed.
+        """
+        if self._page is not None:
+            self._page.close()
+        server = live_server(sliders, pace, paused, inputs=self._inputs)
+        self._set_view(server)
+        # The page must not keep the simulation alive: the server ends with it.
+        alive = weakref.ref(self)
+
+        def leave() -> None:
+            if (simulation := alive()) is not None:
+                simulation._set_view(None)
+
+        self._page = LiveView(server, leave)
+        return self._page
 
     def record(self, every: int = 1) -> None:
         """Records all sensors now and after every n-th step from now on; forgets what was recorded. 0: records no longer."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import json
 import os
+import sys
 import tempfile
 import webbrowser
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from liedyn import _liedyn
-from liedyn.arguments import FILE, check
+from liedyn.arguments import FILE, FLAG, NUMBER, check, is_finite, shown
 from liedyn.errors import Diagnostic, InputError
 
 if TYPE_CHECKING:
@@ -61,6 +63,106 @@ class View:
     def __repr__(self) -> str:
         count = "" if len(self._scenes) == 1 else f", {len(self._scenes)} scenes"
         return f"<View of {self.scene['title']}{count}; .show() opens it, .to_html(file) writes it>"
+
+
+class LiveView:
+    """A page that shows a simulation while it runs, with buttons to pause, step and stop it, and sliders for parameters.
+
+    A server of this process gives it to browsers of this machine that know the address. The simulation never waits for them, except
+    where somebody presses pause. Stop in the page raises KeyboardInterrupt in the program, as Ctrl-C does.
+
+    >>> with sim.view() as page:
+    ...     print(page.address)
+    ...     sim.advance(10)
+    """
+
+    def __init__(self, server: _liedyn.LiveView, closed: Callable[[], None] | None = None) -> None:
+        self._server: _liedyn.LiveView | None = server
+        self._closed = closed
+        self._address: str = server.address
+
+    @property
+    def address(self) -> str:
+        """Where the page is. Whoever knows it can steer the simulation: it contains a secret."""
+        return self._address
+
+    @property
+    def pages(self) -> int:
+        """How many browsers show it now."""
+        return 0 if self._server is None else self._server.pages
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody pressed stop."""
+        return self._server is not None and self._server.stopped
+
+    def show(self) -> str:
+        """Opens the page in a browser. Its address."""
+        webbrowser.open(self._address)
+        return self._address
+
+    def close(self) -> None:
+        """Ends the page. The simulation goes on without it."""
+        if self._server is None:
+            return
+        if self._closed is not None:
+            self._closed()
+        self._server = None
+
+    def __enter__(self) -> LiveView:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _repr_html_(self) -> str:
+        return f'<iframe src="{html.escape(self._address, quote=True)}" style="width: 100%; height: 38em; border: 0" allowfullscreen></iframe>'
+
+    def __repr__(self) -> str:
+        return f"<LiveView at {self._address}>" if self._server is not None else "<LiveView, closed>"
+
+
+Sliders = Sequence[str] | Mapping[str, Sequence[float]]
+
+
+def live_server(
+    sliders: Sliders | str | None = None, pace: float = 0, paused: bool = False, *, inputs: Mapping[str, str] | None = None
+) -> _liedyn.LiveView:
+    """The server of a live view. `inputs` are names for paths."""
+    check(pace=(pace, NUMBER), paused=(paused, FLAG))
+    named = {} if inputs is None else inputs
+    wanted = list(named) if sliders is None else [sliders] if isinstance(sliders, str) else sliders
+    expected = 'expected names or paths of parameters, ["u"], or limits of each, {"u": (-1, 1)}'
+    if not isinstance(wanted, (Mapping, list, tuple)):
+        raise InputError([Diagnostic("", 0, "sliders", f"{expected}, got {shown(sliders)}")])
+    rows = []
+    for name in wanted:
+        limits = wanted[name] if isinstance(wanted, Mapping) else (None, None)
+        good = limits == (None, None) or (
+            isinstance(limits, (tuple, list)) and len(limits) == 2 and all(is_finite(x) for x in limits) and limits[0] < limits[1]
+        )
+        if not isinstance(name, str) or not good:
+            raise InputError([Diagnostic("", 0, "sliders", f"{expected}, got {shown(sliders)}")])
+        low, high = (None if x is None else float(x) for x in limits)
+        rows.append((name, named.get(name, name), low, high))
+    return _liedyn.LiveView(float(pace), bool(paused), rows)
+
+
+def announced(page: LiveView) -> LiveView:
+    """Shows the page of a run that is about to start: in the notebook, in a browser if there is a screen, and as an address."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        get_ipython = None
+    if get_ipython is not None and get_ipython() is not None and get_ipython().has_trait("kernel"):
+        from IPython.display import display
+
+        display(page)
+    else:
+        print(f"The run is shown at {page.address}", file=sys.stderr)
+        if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+            page.show()
+    return page
 
 
 def unpacked(array: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 #include "liedyn/analyses/converge.h"
 #include "liedyn/analyses/kinematics.h"
 #include "liedyn/analyses/run_output.h"
+#include "liedyn/io/live_view.h"
 #include "liedyn/io/result_file.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_vtk.h"
@@ -37,8 +38,8 @@ struct Scene {
 
 std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
                             SimulateOptions options, bool driven, const std::string& vtk,
-                            const py::object& stopped, Scene* scene, const std::string& out, bool states,
-                            double output_times, bool output_events) {
+                            const py::object& stopped, Scene* scene, LiveView* live, const std::string& out,
+                            bool states, double output_times, bool output_events) {
   const auto result = std::make_shared<Result>();
   const auto run_it = [&](const auto& progress) {
     options.progress = progress;
@@ -50,14 +51,19 @@ std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& p
         if (scene != nullptr) scene->writer.add(simulated, state);
       };
     const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
-    RunOutput output{.times = output_times, .events = output_events};
+    RunOutput output{.times = output_times, .events = output_events, .companion = live};
     std::optional<ResultWriter> writer;
     if (!out.empty()) {
       output.sink = &writer.emplace(out, states);
       output.keep = scene != nullptr;
     }
+    if (live != nullptr) live->set_go_on([&] { return progress(0); });
     *result = driven ? kinematics(system, options) : simulate(system, options, output);
     if (writer) writer->finish(*result);
+    if (live != nullptr) {
+      live->set_go_on({});
+      live->finish(*result);
+    }
     if (shapes) shapes->finish();
     if (scene != nullptr) scene->json = scene->writer.finish(*result);
   };
@@ -170,8 +176,9 @@ void bind_analyses(py::module_& m) {
   bind_convergence(m);
   py::class_<Scene>(m, "Scene").def(py::init<long>()).def_readonly("json", &Scene::json);
   m.def("simulate", &run, py::arg("model"), py::arg("params"), py::arg("options"), py::arg("driven") = false,
-        py::arg("vtk") = "", py::arg("stopped") = py::none(), py::arg("scene") = nullptr, py::arg("out") = "",
-        py::arg("states") = false, py::arg("output_times") = 0.0, py::arg("output_events") = false);
+        py::arg("vtk") = "", py::arg("stopped") = py::none(), py::arg("scene") = nullptr,
+        py::arg("live") = nullptr, py::arg("out") = "", py::arg("states") = false,
+        py::arg("output_times") = 0.0, py::arg("output_events") = false);
 }
 
 }  // namespace liedyn::python

@@ -2,6 +2,7 @@
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/analyses/state_space.h"
 #include "liedyn/analyses/step_derivatives.h"
+#include "liedyn/io/live_view.h"
 #include "liedyn/model/tree.h"
 
 #include <atomic>
@@ -25,7 +26,12 @@ struct Stepper {
   std::size_t warned = 0;    // of the warnings
   long record_every = 0;     // steps; 0: nothing is recorded
   std::vector<double> rows;  // recorded: time and all sensors
+  std::shared_ptr<LiveView> view;
 
+  void set_view(std::shared_ptr<LiveView> other) {
+    simulation.set_companion(other.get());
+    view = std::move(other);
+  }
   void record() {
     rows.push_back(simulation.time());
     const std::vector<double> values = simulation.sensors();
@@ -83,12 +89,25 @@ void warn_of_news(Stepper& stepper) {
 template <class Advance>
 void freely(Stepper& stepper, const Advance& advance) {
   const Use use(stepper);
-  run_freely([&](const auto& progress) {
-    advance([&](const State&, long step) {
-      if (stepper.record_every > 0 && step % stepper.record_every == 0) stepper.record();
-      return progress(0);
+  const std::shared_ptr<LiveView> view = stepper.view;
+  try {
+    run_freely([&](const auto& progress) {
+      if (view) view->set_go_on([&] { return progress(0); });
+      advance([&](const State&, long step) {
+        if (stepper.record_every > 0 && step % stepper.record_every == 0) stepper.record();
+        return progress(0);
+      });
     });
-  });
+  } catch (const NumericalError&) {
+    if (view) view->set_go_on({});
+    if (!view || !stepper.simulation.report().interrupted) throw;
+    PyErr_SetString(PyExc_KeyboardInterrupt, "stopped in the page");
+    throw py::error_already_set();
+  } catch (...) {
+    if (view) view->set_go_on({});
+    throw;
+  }
+  if (view) view->set_go_on({});
   warn_of_news(stepper);
 }
 
@@ -121,7 +140,7 @@ PyObject* step(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyO
     PyErr_SetString(PyExc_TypeError, "the simulation was not started: Model.simulation() does it");
     return nullptr;
   }
-  if (count > 0 || keywords != nullptr || stepper->record_every > 0) {
+  if (count > 0 || keywords != nullptr || stepper->record_every > 0 || stepper->view) {
     const py::object method = py::reinterpret_steal<py::object>(PyObject_GetAttrString(self, "_steps"));
     if (!method) return nullptr;
     if (count > 0 || keywords != nullptr)
@@ -236,6 +255,21 @@ void bind_simulation(py::module_& m) {
       .def_readonly("inputs", &StepDerivatives::inputs)
       .def_readonly("A", &StepDerivatives::A)
       .def_readonly("B", &StepDerivatives::B);
+  using Sliders =
+      std::vector<std::tuple<std::string, std::string, std::optional<double>, std::optional<double>>>;
+  py::class_<LiveView, std::shared_ptr<LiveView>>(m, "LiveView")
+      .def(py::init([](double pace, bool paused, const Sliders& sliders) {
+             LiveOptions options{.pace = pace, .paused = paused};
+             for (const auto& [name, path, low, high] : sliders)
+               options.sliders.push_back({name, path, low, high});
+             return std::make_shared<LiveView>(std::move(options));
+           }),
+           py::arg("pace"), py::arg("paused"), py::arg("sliders"))
+      .def_property_readonly("address", &LiveView::address)
+      .def_property_readonly("pages", &LiveView::pages)
+      .def_property_readonly("stopped", &LiveView::was_stopped)
+      .def_property_readonly("changes", &LiveView::warnings)
+      .def("finish", py::overload_cast<const std::string&>(&LiveView::finish));
   py::class_<Stepper> simulation(m, "Simulation");
   simulation
       .def(py::init([](const std::shared_ptr<Model>& model, const Params& params,
@@ -284,7 +318,11 @@ void bind_simulation(py::module_& m) {
              s.warned = std::max(s.warned, out.size());
              return out;
            }))
-      .def("_statistics", alone<py::dict>(&statistics));
+      .def("_statistics", alone<py::dict>(&statistics))
+      .def("_set_view", alone<void>(+[](Stepper& s, std::shared_ptr<LiveView> view) {
+             if (view) view->open(s.simulation);
+             s.set_view(std::move(view));
+           }));
   simulation.attr("step") = py::reinterpret_steal<py::object>(
       PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(simulation.ptr()), &kStep));
 }

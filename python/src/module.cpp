@@ -1,5 +1,9 @@
 #include "bind.h"
 
+namespace liedyn::python {
+void bind_sweep(py::module_& m);  // studies of many runs
+}
+
 PYBIND11_MODULE(_liedyn, m) {
   m.doc() = "The C++ library behind the package liedyn, which is what users import.";
   liedyn::python::bind_base(m);
@@ -11,4 +15,5 @@ PYBIND11_MODULE(_liedyn, m) {
   liedyn::python::bind_simulation(m);
   liedyn::python::bind_robot(m);
   liedyn::python::bind_io(m);
+  liedyn::python::bind_sweep(m);
 }

@@ -210,6 +210,14 @@ def random_expression(dice: random.Random, depth: int, names: list):
     ])  # fmt: skip
 
 
+def test_the_ground_has_shapes_and_frames():
+    m = pendulum()
+    m.ground.set(shapes=[ld.box([1, 1, 0.1], at=[0, 0, -1])], frames={"hook": {"at": [0, 0, 2]}})
+    m.ground.set(shapes=None, shape=ld.sphere(0.2))
+    assert json.loads(m.to_json())["bodies"]["ground"] == {"frames": {"hook": {"at": [0, 0, 2]}}, "shape": ld.sphere(0.2)}
+    assert ld.run(m, end=0.01, scene=True).view().scene["bodies"][0]["shapes"][0]["radius"] == 0.2
+
+
 def test_expressions_are_calculated_as_python_would():
     """300 random trees: the text that is written gives the value that Python gives for numbers."""
     dice = random.Random(1)

@@ -1,6 +1,7 @@
 #include "liedyn/analyses/recorder.h"
 
 #include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <ctime>
@@ -75,6 +76,21 @@ void Recorder::watch(const State& state) {
   s.residual_position = larger(s.residual_position, statistics_.position_residual);
   s.residual_velocity = larger(s.residual_velocity, statistics_.velocity_residual);
   s.end = state.t;
+}
+
+void Recorder::archive(Archive& a) {
+  Summary& s = result_->summary;
+  a(first_, statistics_, last_time_, s.energy_initial, s.energy_final, s.energy_max_drift,
+    s.residual_position, s.residual_velocity, s.end);
+}
+
+void Recorder::go_on(const std::vector<double>& data) {
+  Trajectory& out = result_->trajectory;
+  const std::size_t columns = static_cast<std::size_t>(out.columns), rows = data.size() / columns;
+  if (rows == 0 || data.size() % columns != 0 || data[(rows - 1) * columns] != last_time_)
+    throw InputError("checkpoint",
+                     fmt::format("expected rows of {} numbers up to t = {}", columns, last_time_));
+  out.data.insert(out.data.end(), data.begin(), data.end());
 }
 
 }  // namespace liedyn

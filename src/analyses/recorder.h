@@ -7,6 +7,7 @@
 
 #include "liedyn/analyses/result.h"
 #include "liedyn/analyses/run_output.h"
+#include "liedyn/base/archive.h"
 #include "liedyn/system/system.h"
 
 namespace liedyn {
@@ -28,6 +29,10 @@ class Recorder {
   double last_time() const { return last_time_; }
   // What the rows after this say about the steps.
   RunStatistics& statistics() { return statistics_; }
+  // The maxima so far; with what was recorded they are all that a run that goes on needs.
+  void archive(Archive& archive);
+  // The rows of the run up to here. Throws InputError if they are not rows of this table.
+  void go_on(const std::vector<double>& data);
 
  private:
   void add_channel(const std::string& name, const std::string& unit, int components);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/simulate.h"
 
 namespace liedyn {
@@ -40,6 +42,10 @@ struct RunOutput {
   RunSink* sink = nullptr;
   // Whether the result keeps all rows; if not, the last one.
   bool keep = true;
+  // Looks at the run and may change its inputs. The results are the same bits as long as it changes nothing.
+  Companion* companion = nullptr;
+  // Of runs that may be killed; null: none are kept.
+  const Checkpoints* checkpoints = nullptr;
 };
 
 // As simulate() of simulate.h, with such an output.

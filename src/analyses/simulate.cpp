@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
+#include "liedyn/analyses/checkpoints.h"
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/recorder.h"
 #include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/analyses/turn_watch.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {
@@ -40,20 +42,61 @@ void check_times(const SimulateOptions& o) {
 
 namespace {
 
-// The largest angular velocity, of a body or in a joint of a tree.
-double largest_spin(const Model& model, const State& state) {
-  double square = 0;
-  for (const Node& node : model.nodes) {
-    if (node.type == NodeType::State) continue;
-    double sum = 0;
-    for (int i = place_count(node.type); i < node_size(node.type).v; ++i) {
-      const double w = state.v[static_cast<std::size_t>(node.v + i)];
-      sum += w * w;
-    }
-    square = std::max(square, sum);
+// What a checkpoint of a run holds besides the simulation: the figures of the summary up to there, and the settings that decide what is recorded.
+class RunArchive {
+ public:
+  RunArchive(const SimulateOptions& options, const RunOutput& output, const Description& description)
+      : output_every_(options.output_every),
+        output_times_(output.times),
+        output_events_(output.events),
+        record_residuals_(options.record_residuals),
+        text_(description.text ? *description.text : "") {}
+
+  bool reads() const { return !simulation.empty(); }
+  Archive& figures() { return *in_; }  // while it reads
+  std::string simulation;              // as read
+
+  template <class List>
+  std::string write(std::string bytes, const List& list) {
+    Archive out;
+    out(output_every_, output_times_, output_events_, record_residuals_, text_, bytes);
+    list(out);
+    return std::string(kMagic) + out.bytes();
   }
-  return std::sqrt(square);
-}
+  void read(const std::string& bytes) {
+    const auto refuse = [](const std::string& what, const std::string& hint) {
+      throw InputError("checkpoint", what, hint);
+    };
+    if (!bytes.starts_with(kMagic))
+      refuse("expected the bytes of a run", "liedyn run --checkpoint FILE writes them");
+    in_.emplace(std::string_view(bytes).substr(kMagic.size()));
+    long every = 0;
+    double times = 0;
+    bool events = false, residuals = false;
+    std::string text;
+    (*in_)(every, times, events, residuals, text, simulation);
+    if (text != text_)
+      refuse("it belongs to another model: the text of the model file differs",
+             "start the run with the model file of the run that was saved");
+    if (every != output_every_)
+      refuse(fmt::format("it belongs to a run with another output: every {} steps, got {}", every,
+                         output_every_),
+             "start the run with the --output-every of the one that was saved");
+    if (times != output_times_ || events != output_events_)
+      refuse("it belongs to a run with other output times or events",
+             "start the run with the --output-times and --output-events of the one that was saved");
+    if (residuals != record_residuals_)
+      refuse("it belongs to a run with another output: one of them records constraint residuals", "");
+  }
+
+ private:
+  static constexpr std::string_view kMagic = "liedyn run 1\n";
+  long output_every_;
+  double output_times_;
+  bool output_events_, record_residuals_;
+  std::string text_;
+  std::optional<Archive> in_;
+};
 
 }  // namespace
 
@@ -101,8 +144,11 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
         for (const int sensor : sensors) output.sink->happened(now.t, sensor);
       if (output.events && (after || recorder->last_time() != now.t)) recorder->record(now);
     });
-  if (options.resume) {
-    simulation.restore(*options.resume);
+  RunArchive run(options, output, given.model().description());
+  const Checkpoints none, &checkpoints = output.checkpoints != nullptr ? *output.checkpoints : none;
+  if (!checkpoints.resume.empty()) run.read(checkpoints.resume);
+  if (options.resume || run.reads()) {
+    simulation.restore(run.reads() ? run.simulation : *options.resume);
     if (!(options.end > simulation.time()))
       throw InputError("simulation.end",
                        fmt::format("must be a time after that of the checkpoint ({}), got {}",
@@ -127,13 +173,21 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
                            : every == 0 ? 2
                                         : static_cast<std::size_t>(steps / every + 2);
   recorder.emplace(system, simulation.work(), result, rows, options, output);
-  recorder->record(start);
   // The maxima of the summary do not depend on what is recorded, but to look after every step would cost a fifth of a cheap one.
   constexpr long kWatchedSteps = 32;
-  double before = start.t, largest_turn = 0, next_output = start.t;
+  TurnWatch turns(model, start.t);
+  double before = start.t, next_output = start.t;
+  const auto archive = [&](Archive& a) { a(s.start, before, next_output, turns, *recorder); };
+  if (run.reads()) {
+    archive(run.figures());
+    recorder->go_on(checkpoints.recorded);
+  } else {
+    recorder->record(start);
+  }
+  bool pauses = false;
   const DriveReport& report = simulation.report();
   const auto observe = [&](const State& now, long step) {
-    largest_turn = std::max(largest_turn, (now.t - before) * largest_spin(model, now));
+    turns.add(now);
     RunStatistics& figures = recorder->statistics();
     figures.step = now.t - before;
     figures.steps = step;
@@ -147,13 +201,27 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
       recorder->record(now);
     else if (s.adaptive || gives_rows || step % kWatchedSteps == 0)
       recorder->watch(now);
-    return !options.progress || options.progress((now.t - options.start) / (options.end - options.start));
+    if (options.progress && !options.progress((now.t - options.start) / (options.end - options.start)))
+      return false;
+    pauses = checkpoints.due && now.t < options.end && checkpoints.due(step);
+    return !pauses;
   };
-  simulation.run_to(options.end, observe);
+  // An event may end the run where a checkpoint is due.
+  const auto stopped = [&] { return !simulation.stopped_by().empty(); };
+  simulation.set_companion(output.companion);
+  do {
+    pauses = false;
+    simulation.run_to(options.end, observe);
+    if (checkpoints.keep && report.interrupted && !stopped())
+      checkpoints.keep(run.write(simulation.save(), archive), result.trajectory);
+  } while (pauses && report.interrupted && !stopped());
+  if (output.companion != nullptr) output.companion->end(simulation);
   const State& state = simulation.state();
   if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
 
   s.warnings = simulation.warnings();
+  if (output.companion != nullptr)
+    for (std::string& warning : output.companion->warnings()) s.warnings.push_back(std::move(warning));
   if (!simulation.stopped_by().empty())
     s.warnings.push_back(fmt::format("the event '{}' has ended the run at t = {:.9g}, before {:.9g}",
                                      simulation.stopped_by(), state.t, options.end));
@@ -161,13 +229,8 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
                     options.step, options.end - options.start));
-  constexpr double kWholeTurn = 2 * std::numbers::pi;
-  if (largest_turn > kWholeTurn)
-    s.warnings.push_back(
-        fmt::format("something turns by {:.3g} rad in one step: increments of rotations are only "
-                    "distinguished within a whole "
-                    "turn, the result is hardly the motion; take steps of {:.2g} s at most",
-                    largest_turn, 0.1 * kWholeTurn * report.largest_step / largest_turn));
+  if (const std::string warning = turns.warning(report.largest_step); !warning.empty())
+    s.warnings.push_back(warning);
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;
@@ -177,8 +240,8 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   s.jacobian_updates = report.jacobian_updates;
   s.wall_seconds = report.seconds;
   s.allocations_in_loop = report.allocations;
-  s.completed = report.completed;
-  s.interrupted = report.interrupted;
+  s.completed = report.completed || stopped();
+  s.interrupted = report.interrupted && !stopped();
   s.failure = report.failure;
   result.state = state;
   if (options.checkpoint) *options.checkpoint = simulation.save();

@@ -10,12 +10,15 @@
 
 #include "liedyn/analyses/advice.h"
 #include "liedyn/analyses/choose_formulation.h"
+#include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
+#include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/states/signal_batch.h"
+#include "liedyn/system/model_hash.h"
 
 namespace liedyn {
 namespace {
@@ -35,41 +38,7 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
       system.params()};
 }
 
-// Fowler, Noll, Vo: damage of a checkpoint, and models that differ, show.
-class Hash {
- public:
-  void add(std::string_view bytes) {
-    for (const char byte : bytes) value_ = (value_ ^ static_cast<unsigned char>(byte)) * 1099511628211U;
-    value_ = (value_ ^ bytes.size()) * 1099511628211U;
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 14695981039346656037U;
-};
-
-// What the equations are made of, with the values of the parameters before any input.
-std::uint64_t hash_of(const Model& model, const Params& params) {
-  Hash hash;
-  const Description& d = model.description();
-  hash.add(model.formulation());
-  for (const std::string& name : d.parameter_names) hash.add(name);
-  for (const std::string& word : d.words) hash.add(word);
-  for (const Section section : kSections)
-    for (const Entry& entry : d.entries(section)) {
-      hash.add(entry.name);
-      hash.add(entry.kind->type);
-      for (std::size_t f = 0; f < entry.fields.size(); ++f)
-        if (entry.kind->fields[f].type == FieldType::Integer)
-          hash.add(std::to_string(entry.fields[f].integer()));
-    }
-  for (const NumberExpression& written : d.expressions) hash.add(written.text);
-  const std::vector<double>& values = params.values();
-  hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double)});
-  return hash.value();
-}
-
-constexpr std::string_view kMagic = "liedyn checkpoint 2\n", kAnyMagic = "liedyn checkpoint ";
+constexpr std::string_view kMagic = "liedyn checkpoint 3\n", kAnyMagic = "liedyn checkpoint ";
 
 // Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
 bool is_initial_value(const NumberPlace& place) {
@@ -165,6 +134,7 @@ struct Simulation::Parts {
     if (has_events(system.model())) events = std::make_unique<Events>(system, options.start, options.step);
   }
   void apply(const std::vector<Events::Change>& changes);
+  bool heed(Simulation& simulation);
   void check_end() const;
   void set_due();
   bool let_happen();
@@ -220,6 +190,7 @@ struct Simulation::Parts {
   std::map<int, double> inputs;
   std::vector<std::string> warnings;
   std::vector<double> variables;  // of sensors
+  Companion* companion = nullptr;
 };
 
 void Simulation::Parts::archive(Archive& a) {
@@ -268,6 +239,7 @@ const System& Simulation::system() const { return parts_->system; }
 Work& Simulation::work() { return *parts_->work; }
 const Integrator& Simulation::integrator() const { return *parts_->integrator; }
 const SimulateOptions& Simulation::options() const { return parts_->options; }
+bool Simulation::has_end() const { return parts_->end == End::Fixed; }
 const DriveReport& Simulation::report() const { return parts_->driver->report(); }
 double Simulation::next_step() const { return parts_->driver->next_step(); }
 const std::string& Simulation::stopped_by() const { return parts_->stopped_by; }
@@ -308,24 +280,51 @@ bool Simulation::run_to(double t, const Observer& observer) {
   if (parts_->end == End::Fixed && std::abs(t - o.end) <= slack) t = o.end;
   if ((t - time()) / o.step > 1e12)
     throw InputError("advance", fmt::format("{} steps are too many", (t - time()) / o.step));
-  return parts_->events ? parts_->run_with_events(t, observer) : parts_->driver->advance_to(t, observer);
+  const auto run = [&](const Observer& watched) {
+    return parts_->events ? parts_->run_with_events(t, watched) : parts_->driver->advance_to(t, watched);
+  };
+  Companion* const companion = parts_->companion;
+  if (companion == nullptr) return run(observer);
+  for (;;) {
+    if (!parts_->heed(*this)) return false;
+    if (time() >= t) return true;
+    auto wish = Companion::Wish::GoOn;
+    const bool reached = run([&](const State& now, long step) {
+      if (observer && !observer(now, step)) return false;
+      wish = companion->look(*this);
+      return wish == Companion::Wish::GoOn;
+    });
+    if (wish != Companion::Wish::Act) return reached;
+    // To the driver this was an interruption.
+    parts_->driver->advance_to(time(), {});
+    if (!stopped_by().empty()) return parts_->heed(*this);
+  }
 }
+
+void Simulation::set_companion(Companion* companion) { parts_->companion = companion; }
 
 void Simulation::step(long count, const Observer& observer) {
   if (count < 0)
     throw InputError("step", fmt::format("expected a number of steps, 0 or more, got {}", count));
   Parts& p = *parts_;
   p.stopped_by.clear();
-  bool done = true;
-  if (!p.events && count > 0) {
+  const long piece = p.events || p.companion != nullptr ? 1 : count;
+  bool done = p.companion == nullptr || p.heed(*this);
+  for (; done && count > 0 && p.stopped_by.empty(); count -= piece) {
     p.check_end();
-    done = p.driver->take_steps(count, std::numeric_limits<double>::infinity(), observer);
-  }
-  for (; p.events && done && count > 0 && p.stopped_by.empty(); --count) {
-    p.check_end();
-    done = p.step_with_events(observer);
+    done = p.events ? p.step_with_events(observer)
+                    : p.driver->take_steps(piece, std::numeric_limits<double>::infinity(), observer);
+    if (done && p.companion != nullptr) done = p.heed(*this);
   }
   if (!done) throw NumericalError(time(), report().failure);
+}
+
+// What the companion wishes between two steps. False: the run ends here.
+bool Simulation::Parts::heed(Simulation& simulation) {
+  Companion::Wish wish = companion->look(simulation);
+  for (; wish == Companion::Wish::Act; wish = companion->look(simulation)) companion->act(simulation);
+  if (wish == Companion::Wish::Stop) driver->interrupt();
+  return wish != Companion::Wish::Stop;
 }
 
 void Simulation::Parts::check_end() const {
@@ -364,16 +363,21 @@ bool Simulation::Parts::step_with_events(const Observer& observer) {
   const bool adaptive = integrator->control().adaptive;
   const bool good = adaptive || due > driver->next_grid_time() + slack ? driver->take_steps(1, due, observer)
                                                                        : driver->advance_to(due, observer);
-  if (!good || !let_happen()) return false;
-  set_due();
-  return true;
+  // An event at a step after which the observer ended the run has happened all the same.
+  if ((good || driver->report().interrupted) && !let_happen()) return false;
+  if (good) set_due();
+  return good;
 }
 
 // Steps from one sample to the next, and from event to event.
 bool Simulation::Parts::run_with_events(double t, const Observer& observer) {
   stopped_by.clear();
-  for (set_due(); state.t < t - 1e-9 * options.step && stopped_by.empty(); set_due())
-    if (!driver->advance_to(std::min(t, events->next_due()), observer) || !let_happen()) return false;
+  for (set_due(); state.t < t - 1e-9 * options.step && stopped_by.empty(); set_due()) {
+    const bool reached = driver->advance_to(std::min(t, events->next_due()), observer);
+    // The observer may stop a run at an event, which happens all the same: the next advance goes on behind it.
+    if (!reached && !driver->report().interrupted) return false;
+    if (!let_happen() || !reached) return false;
+  }
   return true;
 }
 
@@ -541,7 +545,7 @@ void Simulation::restore(std::string_view checkpoint) {
   if (checkpoint.starts_with(kAnyMagic) && !checkpoint.starts_with(kMagic)) {
     const std::string_view layout = checkpoint.substr(kAnyMagic.size()).substr(0, 8);
     refuse(
-        fmt::format("expected the layout 2, got the layout {}", excerpt(layout.substr(0, layout.find('\n')))),
+        fmt::format("expected the layout 3, got the layout {}", excerpt(layout.substr(0, layout.find('\n')))),
         "another version of Liedyn wrote it; start the simulation anew");
   }
   if (!checkpoint.starts_with(kMagic)) refuse("expected the bytes that save() gave", "");
@@ -564,6 +568,7 @@ void Simulation::restore(std::string_view checkpoint) {
   if (sum.value() != check) refuse("it is damaged: its checksum does not fit", "");
   std::unique_ptr<Parts> restored = now.fresh();
   restored->archive(a);
+  restored->companion = parts_->companion;
   parts_ = std::move(restored);
 }
 

@@ -18,6 +18,8 @@
 
 namespace liedyn {
 
+class Companion;
+
 // Consistent initial values, as the options say.
 State initial_state(const System& system, const SimulateOptions& options, Work& work);
 
@@ -46,6 +48,7 @@ class Simulation {
   Work& work();
   const Integrator& integrator() const;
   const SimulateOptions& options() const;
+  bool has_end() const;  // End::Fixed
 
   // As many steps as the method needs from now to now + dt or to t (Driver::advance_to has the rules). Throws NumericalError; the state is then the last good one.
   void advance(double dt);
@@ -65,6 +68,9 @@ class Simulation {
   // Called where zero crossings happen, once with the state before what they change and once with that after it; `sensors` are their indices. Before the first step.
   using EventOutput = std::function<void(const State&, const std::vector<int>& sensors, bool after)>;
   void set_event_output(EventOutput output);
+
+  // Who looks at every step from now on (analyses/companion.h); null: nobody. It has to live as long as the steps last. Copies have none.
+  void set_companion(Companion* companion);
 
   // A number of the model by its path or name, from now on. The motion does not jump: positions and velocities stay, accelerations and multipliers follow.
   // Throws InputError, and changes nothing, if there is no such number, if the value is not allowed, if it is an initial value, or if the state would

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/base/allocation_counter.h"
 #include "liedyn/system/testing.h"
@@ -520,13 +521,13 @@ TEST(Sensitivity, OfRedundantConstraintsFollowsThePlainRun) {
 TEST(Simulation, RefusesCheckpointsOfAnotherLayout) {
   Simulation simulation = started(make_system(pushed_top()), "rk44");
   std::string checkpoint = simulation.save();
-  ASSERT_TRUE(checkpoint.starts_with("liedyn checkpoint 2\n"));
+  ASSERT_TRUE(checkpoint.starts_with("liedyn checkpoint 3\n"));
   checkpoint[18] = '1';
   try {
     simulation.restore(checkpoint);
     ADD_FAILURE();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("expected the layout 2, got the layout 1"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("expected the layout 3, got the layout 1"));
   }
 }
 
@@ -548,6 +549,152 @@ TEST(Simulation, StepByStepIsOneRunBitByBit) {
       EXPECT_EQ(whole.report().steps, steps.report().steps) << method;
       EXPECT_THROW(steps.step(), InputError);
     }
+}
+
+// A run with checkpoints, and every run that goes on from one of them, is the run without: rows, figures of the summary and warnings.
+void expect_same_run(const Result& a, const Result& b, const std::string& name) {
+  EXPECT_EQ(difference(a.state, b.state), "") << name;
+  ASSERT_EQ(a.trajectory.data.size(), b.trajectory.data.size()) << name;
+  EXPECT_EQ(std::memcmp(a.trajectory.data.data(), b.trajectory.data.data(),
+                        a.trajectory.data.size() * sizeof(double)),
+            0)
+      << name;
+  const Summary &s = a.summary, &r = b.summary;
+  EXPECT_EQ(s.start, r.start) << name;
+  EXPECT_EQ(s.end, r.end) << name;
+  EXPECT_EQ(s.steps, r.steps) << name;
+  EXPECT_EQ(s.rejected, r.rejected) << name;
+  EXPECT_EQ(s.newton_iterations, r.newton_iterations) << name;
+  EXPECT_EQ(s.jacobian_updates, r.jacobian_updates) << name;
+  EXPECT_EQ(s.energy_initial, r.energy_initial) << name;
+  EXPECT_EQ(s.energy_max_drift, r.energy_max_drift) << name;
+  EXPECT_EQ(s.residual_position, r.residual_position) << name;
+  EXPECT_EQ(s.residual_velocity, r.residual_velocity) << name;
+  EXPECT_EQ(s.warnings, r.warnings) << name;
+  EXPECT_EQ(s.completed, r.completed) << name;
+}
+
+void expect_checkpoints_change_nothing(const System& system, SimulateOptions options, const std::string& name,
+                                       std::initializer_list<long> at) {
+  const Result whole = simulate(system, options);
+  std::vector<Checkpoints> kept;
+  Checkpoints keeping;
+  keeping.due = [&](long step) { return std::find(at.begin(), at.end(), step) != at.end(); };
+  keeping.keep = [&](const std::string& bytes, const Trajectory& recorded) {
+    kept.push_back({.resume = bytes, .recorded = recorded.data});
+  };
+  expect_same_run(whole, simulate(system, options, {.checkpoints = &keeping}), name + ", with checkpoints");
+  EXPECT_EQ(kept.size(), at.size()) << name;
+  for (const Checkpoints& one : kept)
+    expect_same_run(whole, simulate(system, options, {.checkpoints = &one}), name);
+}
+
+TEST(Checkpoints, ChangeNothing) {
+  for (const bool adaptive : {false, true})
+    for (const Case& c : cases())
+      for (const std::string& method : methods(adaptive)) {
+        SimulateOptions options;
+        options.integrator = method;
+        options.end = adaptive ? 0.2 : 0.05;
+        options.output_every = 3;
+        expect_checkpoints_change_nothing(c.system, options, c.name + ", " + method, {1, 4});
+      }
+}
+
+// At the step that ends at an event, before and behind it; of samples between the times of the grid, and of a run that an event ends.
+TEST(Checkpoints, ChangeNothingAtEvents) {
+  ModelBuilder builder({0, 0, -9.81});
+  builder.parameter("u", 0);
+  builder.body("ball", "point").set("mass", {1}).set("position", {0, 0, 1});
+  builder.force("push", "force")
+      .set("on", std::string("ball"))
+      .set("force", {0, 0, 0})
+      .expression("force", 0, "u");
+  builder.sensor("place", "position").set("of", std::string("ball"));
+  builder.sensor("speed", "velocity").set("of", std::string("ball"));
+  builder.sensor("bounce", "event").set("when", "place[2]").set("set", "sensors.speed[2] = -0.8*speed[2]");
+  builder.sensor("law", "sample").set("value", "-place[0] - 1").set("into", "u").set("every", {0.0137});
+  builder.sensor("far", "event").set("when", "place[0] + 0.6").set("action", "stop");
+  const System system = make_system(builder.finish());
+  for (const char* method : {"generalized-alpha", "lms3", "rk44", "dopri5,adaptive=true,max_step=0.01"}) {
+    SimulateOptions options;
+    options.integrator = method;
+    options.end = 5;
+    options.step = 0.01;
+    const Result whole = simulate(system, options);
+    EXPECT_THAT(whole.summary.warnings, testing::Contains(testing::HasSubstr("'far' has ended the run")));
+    EXPECT_TRUE(whole.summary.completed);
+    // Every step, the last one included, at which the run ends anyway.
+    std::vector<Checkpoints> kept;
+    Checkpoints keeping;
+    keeping.due = [](long) { return true; };
+    keeping.keep = [&](const std::string& bytes, const Trajectory& recorded) {
+      kept.push_back({.resume = bytes, .recorded = recorded.data});
+    };
+    expect_same_run(whole, simulate(system, options, {.checkpoints = &keeping}), method);
+    ASSERT_EQ(kept.size() + 1, static_cast<std::size_t>(whole.summary.steps)) << method;
+    for (std::size_t i = 0; i < kept.size(); i += 5)
+      expect_same_run(whole, simulate(system, options, kept[i]), fmt::format("{}, step {}", method, i + 1));
+  }
+}
+
+// What a user stops goes on where it was stopped.
+TEST(Checkpoints, AreKeptWhereTheUserStops) {
+  const System system = make_system(four_bar());
+  SimulateOptions options;
+  options.end = 0.1;
+  options.output_every = 7;
+  const Result whole = simulate(system, options);
+  Checkpoints kept, keeping;
+  keeping.keep = [&](const std::string& bytes, const Trajectory& recorded) {
+    kept.resume = bytes;
+    kept.recorded = recorded.data;
+  };
+  SimulateOptions stopping = options;
+  stopping.progress = [](double fraction) { return fraction < 0.5; };
+  EXPECT_TRUE(simulate(system, stopping, {.checkpoints = &keeping}).summary.interrupted);
+  expect_same_run(whole, simulate(system, options, {.checkpoints = &kept}), "stopped");
+}
+
+TEST(Checkpoints, OfOtherRunsAreRefused) {
+  const System system = make_system(four_bar());
+  SimulateOptions options;
+  options.end = 0.02;
+  Checkpoints kept, keeping;
+  keeping.due = [](long step) { return step == 5; };
+  keeping.keep = [&](const std::string& bytes, const Trajectory& recorded) {
+    kept.resume = bytes;
+    kept.recorded = recorded.data;
+  };
+  simulate(system, options, {.checkpoints = &keeping});
+  const auto message = [&](const System& of, const SimulateOptions& with,
+                           const Checkpoints& from) -> std::string {
+    try {
+      simulate(of, with, {.checkpoints = &from});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(system, options, kept), "");
+  SimulateOptions other = options;
+  other.output_every = 2;
+  EXPECT_THAT(message(system, other, kept), testing::HasSubstr("every 1 steps, got 2"));
+  other = options;
+  other.record_residuals = true;
+  EXPECT_THAT(message(system, other, kept), testing::HasSubstr("records constraint residuals"));
+  other = options;
+  other.integrator = "lms2";
+  EXPECT_THAT(message(system, other, kept), testing::HasSubstr("it belongs to other settings"));
+  EXPECT_THAT(message(make_system(chain()), options, kept), testing::HasSubstr("another model"));
+  Checkpoints damaged = kept;
+  damaged.recorded.pop_back();
+  EXPECT_THAT(message(system, options, damaged), testing::HasSubstr("expected rows of"));
+  damaged = kept;
+  damaged.resume = "something else";
+  EXPECT_THAT(message(system, options, damaged), testing::HasSubstr("expected the bytes of a run"));
+  damaged.resume = kept.resume.substr(0, kept.resume.size() / 2);
+  EXPECT_THAT(message(system, options, damaged), testing::HasSubstr("ends before"));
 }
 
 }  // namespace

@@ -17,6 +17,14 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+// An expression is evaluated many times in every step. Chains of sensors that are expressions of one another double their length with every name that stands twice.
+constexpr std::size_t kMostInstructions = 100000;
+
+std::string too_long() {
+  return fmt::format("the expression, with all that it stands for, has more than {} operations",
+                     kMostInstructions);
+}
+
 }  // namespace
 
 // Recursive descent; emits postfix code as it goes and calculates constant parts at once.
@@ -30,6 +38,7 @@ class ExpressionParser {
   Expression parse() {
     comparison();
     if (!at_end()) fail_after("an operator or the end");
+    if (code_.size() > kMostInstructions) fail(too_long());
     Expression expression;
     code_.shrink_to_fit();
     expression.instructions_ = std::move(code_);
@@ -500,6 +509,7 @@ void Expression::substitute(int variable, const Expression& by) {
       code.push_back(i);
       continue;
     }
+    if (code.size() + by.instructions_.size() > kMostInstructions) throw ExpressionError(0, too_long());
     for (Instruction inner : by.instructions_) {
       if (inner.op == Op::Curve) inner.variable += curves;
       if (inner.op == Op::Surface) inner.variable += surfaces;

@@ -265,6 +265,22 @@ INSTANTIATE_TEST_SUITE_P(Hostile, Mistakes,
                                                  "too many intermediate values"},
                                          Mistake{repeat("x", 1000000), 0, "unknown name 'xxx"}));
 
+// Every name that stands twice would double the length.
+TEST(Expression, DoesNotGrowWithoutBound) {
+  const std::vector<std::string> names = {"x", "y"};
+  Expression all = Expression::parse("y + y", names);
+  const Expression twice = Expression::parse("y + y", names);
+  int count = 0;
+  const auto grow = [&] {
+    for (; count < 40; ++count) all.substitute(1, twice);
+  };
+  EXPECT_THROW(grow(), ExpressionError);
+  EXPECT_LT(count, 17);
+  EXPECT_THROW(Expression::parse(repeat("x+", 200000) + "x", names), ExpressionError);
+  EXPECT_EQ(Expression::parse(repeat("1+", 200000) + "1", names).evaluate<double>(std::array{0.0, 0.0}),
+            200001);
+}
+
 // Four times the length takes about four times as long, whatever the machine; sixteen times would be quadratic.
 TEST(Expression, LongInputIsParsedInLinearTime) {
   const auto seconds = [](int length) {

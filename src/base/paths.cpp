@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -22,16 +23,21 @@ fs::path own_file() {
   return program.empty() ? fs::absolute(loaded) : program;
 }
 
-// share/liedyn/NAME in the nearest directory above that has it.
-std::optional<fs::path> shipped(const char* name) {
+// FOLDER/liedyn/NAME in the nearest directory above that has it.
+std::optional<fs::path> shipped(const char* name, const char* folder = "share") {
   fs::path directory = own_file();
   while (directory.has_relative_path()) {
     directory = directory.parent_path();
-    fs::path file = directory / "share" / "liedyn" / name;
+    fs::path file = directory / folder / "liedyn" / name;
     std::error_code error;
     if (fs::exists(file, error)) return file;
   }
   return std::nullopt;
+}
+
+// Whether a canonical path is that of a folder or of something in it.
+bool is_within(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
 }  // namespace
@@ -69,10 +75,26 @@ std::vector<std::string> model_names() {
   return {names.begin(), names.end()};
 }
 
+std::string outside_of_model(const fs::path& named, const std::string& model_file) {
+  const char* const allowed = std::getenv("LIEDYN_ALLOW_OUTSIDE");
+  if (allowed != nullptr && std::string_view(allowed) == "1") return {};
+  // Models that a program has made have a name instead, or none.
+  std::error_code error;
+  if (fs::path(model_file).extension().empty() && !fs::is_regular_file(model_file, error)) return {};
+  const fs::path wanted = fs::weakly_canonical(fs::absolute(named), error),
+                 folder = fs::weakly_canonical(fs::absolute(model_file), error).parent_path();
+  if (is_within(wanted, folder)) return {};
+  for (const fs::path& directory : model_directories())
+    if (is_within(wanted, fs::weakly_canonical(directory, error))) return {};
+  return "the file is outside of the folder of the model, '" + folder.string() + "'";
+}
+
 std::optional<fs::path> find_viewer() {
   const char* const given = std::getenv("LIEDYN_VIEWER");
   if (given != nullptr && *given != '\0') return fs::path(given);
   return shipped("viewer.html");
 }
+
+std::optional<fs::path> find_library(const char* name) { return shipped(name, "lib"); }
 
 }  // namespace liedyn

@@ -52,5 +52,31 @@ TEST_F(Paths, IgnoresDirectoriesThatDoNotExist) {
   EXPECT_THAT(model_names(), testing::Not(testing::Contains("wheel")));
 }
 
+TEST_F(Paths, ModelsNameFilesOfTheirFolderOnly) {
+  const fs::path model = make_model("a", "wheel"), shared = make_model("b", "crank");
+  const fs::path folder = model.parent_path();
+  const std::string file = model.string();
+  EXPECT_EQ(outside_of_model(folder / "table.csv", file), "");
+  EXPECT_EQ(outside_of_model(folder / "parts/leg.json", file), "");
+  EXPECT_EQ(outside_of_model(folder / "parts/../table.csv", file), "");
+  EXPECT_THAT(outside_of_model(folder / "../table.csv", file), testing::HasSubstr("outside of the folder"));
+  EXPECT_THAT(outside_of_model("/etc/passwd", file), testing::HasSubstr("outside of the folder"));
+  EXPECT_THAT(outside_of_model(fs::path(folder.string() + "_2") / "table.csv", file),
+              testing::HasSubstr("outside of the folder"))
+      << "a folder whose name begins in the same way";
+  fs::create_symlink("/etc", folder / "link");
+  EXPECT_THAT(outside_of_model(folder / "link/passwd", file), testing::HasSubstr("outside of the folder"));
+
+  // A folder that the user has named, models that programs make, and what the user allows.
+  EXPECT_NE(outside_of_model(shared, file), "");
+  setenv("LIEDYN_MODELS", (root_ / "b").c_str(), 1);
+  EXPECT_EQ(outside_of_model(shared, file), "");
+  EXPECT_EQ(outside_of_model("/etc/passwd", ""), "");
+  EXPECT_EQ(outside_of_model("/etc/passwd", "model"), "");
+  setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1);
+  EXPECT_EQ(outside_of_model("/etc/passwd", file), "");
+  unsetenv("LIEDYN_ALLOW_OUTSIDE");
+}
+
 }  // namespace
 }  // namespace liedyn

@@ -100,6 +100,12 @@ double ContactWatch::longest(double h) const {
   return out;
 }
 
+void ContactWatch::archive(Archive& a) {
+  for (Contact& c : contacts_)
+    a(c.last, c.closing, c.steps, c.touched, c.deepest, c.deepest_of_run, c.coarse_depth, c.coarse_time,
+      c.coarse_step, c.coarse_steps, c.passed_time, c.passed_step);
+}
+
 std::vector<std::string> ContactWatch::warnings() const {
   std::vector<std::string> out;
   for (const Contact& c : contacts_) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "liedyn/base/archive.h"
 #include "liedyn/model/forces/watched_contact.h"
 #include "liedyn/system/system.h"
 
@@ -25,6 +26,8 @@ class ContactWatch {
   double longest(double h) const;
   // What was found so far, one warning for each contact.
   std::vector<std::string> warnings() const;
+  // What it has seen of the run.
+  void archive(Archive& archive);
 
  private:
   struct Contact {

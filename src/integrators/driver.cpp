@@ -226,11 +226,14 @@ bool Driver::accept(double t, double h, const Attempt& attempt, const Observer& 
   }
   const bool go_on = !observer || observer(state_, report_.steps);
   if (options_.output) give_output();
-  if (go_on) return true;
+  if (!go_on) interrupt();
+  return go_on;
+}
+
+void Driver::interrupt() {
   report_.completed = false;
   report_.interrupted = true;
   report_.failure = fmt::format("t = {:.9g}: interrupted", state_.t);
-  return false;
 }
 
 void Driver::interpolate(double t, State& out) {
@@ -556,7 +559,7 @@ void Driver::archive(Archive& a) {
     has_angles_ = has_angles;
   }
   integrator_.archive(a, state_, work_);
-  a(*watch_, *guard_);
+  a(*watch_, *guard_, *contacts_);
   work_.archive(system_, a);
 }
 

@@ -104,6 +104,8 @@ class Driver {
   void restart();
   // Something else than a step went wrong.
   void fail(std::string failure);
+  // The user wants no further step.
+  void interrupt();
 
   const DriveReport& report() const { return report_; }
   // The state, and all that its next steps depend on.

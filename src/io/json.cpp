@@ -93,7 +93,7 @@ std::string syntax_hint(const Progress& progress, std::string_view message) {
   for (std::string_view number : {"NaN", "nan", "Inf", "inf"})
     if (word.starts_with(number)) return "JSON has no NaN or infinity; give a finite number";
   if (word.starts_with('\'')) return "texts stand in double quotation marks";
-  if (word.starts_with('/') || word.starts_with('#')) return "JSON has no comments";
+  if (word.starts_with('#')) return "comments begin with //";
 
   const std::size_t before =
       begin == 0 ? std::string_view::npos : progress.text.find_last_not_of(" \t\r\n", begin - 1);
@@ -250,8 +250,10 @@ JsonDocument JsonDocument::parse(std::string_view text, const std::string& file)
   Progress progress{.text = text};
   JsonBuilder builder(document, progress, file);
   const char* end = text.data() + text.size();
+  // Comments as in C++, // to the end of the line and /* ... */, are skipped.
+  constexpr bool kStrict = true, kIgnoreComments = true;
   if (!nlohmann::json::sax_parse(CountingIterator(text.data(), &progress), CountingIterator(end, &progress),
-                                 &builder))
+                                 &builder, nlohmann::json::input_format_t::json, kStrict, kIgnoreComments))
     throw InputError({builder.error()});
   return document;
 }

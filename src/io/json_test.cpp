@@ -33,6 +33,20 @@ TEST(Json, ReadsEveryTypeOfValue) {
   EXPECT_FALSE(static_cast<bool>(root.find("other")));
 }
 
+TEST(Json, CommentsAreSkippedAndLinesCounted) {
+  const JsonDocument document = JsonDocument::parse(
+      "// first\n{ // one\n  \"a\": 1, /* two\n  lines */ \"b\": 2// close\n, \"c\": \"http://x /* y */\" "
+      "}\n// last",
+      "f");
+  EXPECT_EQ(document.root().size(), 3u);
+  EXPECT_EQ(document.root().find("a").line(), 3);
+  EXPECT_EQ(document.root().find("b").line(), 4);
+  EXPECT_EQ(document.root().find("b").number(), 2);
+  EXPECT_EQ(document.root().find("c").text(), "http://x /* y */");
+  for (const char* wrong : {"{ /* never closed }", "{ / }", "/", "// nothing but a comment"})
+    EXPECT_THROW(JsonDocument::parse(wrong, "f"), InputError) << wrong;
+}
+
 TEST(Json, EveryValueKnowsItsLine) {
   // Numbers are the difficult ones: the parser reads one character past them.
   const JsonDocument document = JsonDocument::parse(
@@ -99,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"[1\n2]", "f:2:", "is a comma missing"},
                     Mistake{"{\"a\": 1\n\"b\": 2}", "f:2:", "is a comma missing"},
                     Mistake{"{'a': 1}", "f:1:", "double quotation marks"},
-                    Mistake{"{\n// text\n\"a\": 1}", "f:2:", "no comments"},
+                    Mistake{"{\n# text\n\"a\": 1}", "f:2:", "comments begin with //"},
                     Mistake{"{\"a\": 1", "f:1:", "closing bracket"}, Mistake{"{\"a\": \"b", "f:1:", "quot"},
                     Mistake{"{\"a\": 1} x", "f:1:", "end of input"},
                     Mistake{"[1] [2]", "f:1:", "end of input"}, Mistake{"{\"a\" 1}", "f:1:", "':'"},

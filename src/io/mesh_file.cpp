@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "liedyn/base/error.h"
+#include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/io/json.h"
 
@@ -340,7 +341,10 @@ class Gltf {
         if (comma == std::string_view::npos) stop("uri: expected data of the encoding base64", uri);
         buffers_.push_back(decoded(uri.text().substr(comma + 8), uri));
       } else {
-        buffers_.push_back(content_of((std::filesystem::path(file_).parent_path() / uri.text()).string()));
+        const std::filesystem::path named = std::filesystem::path(file_).parent_path() / uri.text();
+        if (const std::string outside = outside_of_model(named, file_); !outside.empty())
+          stop(fmt::format("uri: '{}': {}", excerpt(uri.text(), 200), outside), uri);
+        buffers_.push_back(content_of(named.string()));
       }
     }
   }

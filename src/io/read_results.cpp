@@ -48,9 +48,9 @@ std::vector<Channel> channels_of(const std::vector<std::string_view>& names) {
   return out;
 }
 
-Trajectory read_csv(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) wrong(file, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+}  // namespace
+
+Trajectory read_csv(std::istream& in, const std::string& file) {
   std::string line;
   std::getline(in, line);
   const std::vector<std::string_view> names = split(line);
@@ -77,6 +77,8 @@ Trajectory read_csv(const std::string& file) {
   if (out.rows() == 0) wrong(file, 0, "has no rows");
   return out;
 }
+
+namespace {
 
 using Json = nlohmann::ordered_json;
 
@@ -157,7 +159,9 @@ Result read_result(const std::string& file) {
   if (std::filesystem::is_directory(file, ignored)) wrong(file, 0, "cannot be read: it is a directory");
   if (extension == ".h5") return ResultFile(file).load();
   Result out;
-  out.trajectory = read_csv(file);
+  std::ifstream in(file);
+  if (!in) wrong(file, 0, fmt::format("cannot be read: {}", std::strerror(errno)));
+  out.trajectory = read_csv(in, file);
   out.summary.model = std::filesystem::path(file).stem().string();
   out.summary.start = out.trajectory.at(0, 0);
   out.summary.end = out.trajectory.at(out.trajectory.rows() - 1, 0);

@@ -1,6 +1,7 @@
 // Result files that the program wrote, read back to be compared with.
 #pragma once
 
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace liedyn {
 Result read_result(const std::string& file);
 // Its table alone.
 Trajectory read_results(const std::string& file);
+
+// The table of a .csv file; `file` is the name in messages. Throws InputError.
+Trajectory read_csv(std::istream& in, const std::string& file);
 
 // The object that summary_json gives; `file` is the name in messages. Throws InputError.
 Summary read_summary(const std::string& json, const std::string& file);

@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <numbers>
 #include <optional>
 #include <set>
+#include <sstream>
 
 #include <Eigen/Eigenvalues>
 
@@ -578,6 +580,33 @@ class UrdfReader {
     builder_.end();
   }
 
+  // Names are relative to the file of the robot, file://..., or package://NAME/...: NAME is then a folder around that file, or one in ROS_PACKAGE_PATH. As typed if there is no such file.
+  std::string found_mesh(const std::string& name) const {
+    namespace fs = std::filesystem;
+    const auto without = [&](std::string_view prefix) { return name.substr(prefix.size()); };
+    constexpr std::string_view kFile = "file://", kPackage = "package://";
+    const fs::path home = fs::absolute(file_.empty() ? "." : file_).parent_path();
+    std::error_code ignored;
+    if (name.starts_with(kFile)) return without(kFile);
+    if (!name.starts_with(kPackage)) return (home / name).lexically_normal().string();
+    const fs::path rest = without(kPackage);
+    std::vector<fs::path> roots;
+    for (fs::path folder = home;; folder = folder.parent_path()) {
+      roots.push_back(folder);
+      if (folder == folder.parent_path()) break;
+    }
+    if (const char* const listed = std::getenv("ROS_PACKAGE_PATH")) {
+      std::istringstream list(listed);
+      for (std::string folder; std::getline(list, folder, ':');) {
+        roots.emplace_back(folder);
+        roots.push_back(fs::path(folder).parent_path());
+      }
+    }
+    for (const fs::path& root : roots)
+      if (fs::exists(root / rest, ignored)) return (root / rest).lexically_normal().string();
+    return name;
+  }
+
   void add_visuals(const urdf::Link& link) {
     const std::string& body = body_of_.at(link.name);
     Placement carrier;  // of the body's reference point, its centre of mass
@@ -602,7 +631,7 @@ class UrdfReader {
       else if (const auto* cylinder = dynamic_cast<const urdf::Cylinder*>(geometry.get()))
         out.shape = "cylinder", out.size = {cylinder->radius, cylinder->radius, cylinder->length};
       else if (const auto* mesh = dynamic_cast<const urdf::Mesh*>(geometry.get()))
-        out.shape = "mesh", out.mesh = mesh->filename,
+        out.shape = "mesh", out.mesh = found_mesh(mesh->filename),
         out.size = {mesh->scale.x, mesh->scale.y, mesh->scale.z};
       builder_.description().visuals.push_back(std::move(out));
     };

@@ -29,6 +29,9 @@ std::string unfinished(const std::string& file) { return file + ".part"; }
 
 void check_writable_whole(const std::string& file) {
   std::error_code ignored;
+  if (file == "-")
+    throw InputError({{file, 0, "", "expected a file name: pages and scenes do not go to standard output",
+                       "name a file, and ./- if it is to have this name"}});
   if (fs::is_directory(file, ignored)) cannot_write(file, "it is a directory");
   const fs::path folder = fs::path(file).parent_path();
   if (!folder.empty() && !fs::exists(folder, ignored))
@@ -81,20 +84,34 @@ std::string scene_page(const std::vector<std::string>& scenes) {
   return text;
 }
 
-std::string read_scene(const std::string& file) {
-  std::string text = read_text_file(file);
-  if (const std::size_t element = text.find(kElement); element != std::string::npos) {
+std::string live_page(const std::string& path) {
+  std::string text = template_text();
+  text.replace(text.find(kMark), kMark.size(),
+               fmt::format("<script type=\"application/json\" id=\"liedyn-live\">{}</script>\n",
+                           embedded(nlohmann::ordered_json({{"path", path}}).dump())));
+  return text;
+}
+
+std::vector<std::string> read_scenes(const std::string& file) {
+  const std::string text = read_text_file(file);
+  std::vector<std::string> out;
+  for (std::size_t element = text.find(kElement); element != std::string::npos;
+       element = text.find(kElement, element + 1)) {
     const std::size_t first = text.find('>', element), last = text.find("</script>", element);
     if (first == std::string::npos || last == std::string::npos)
       throw InputError(file, "the scene in this page is cut off");
-    text = text.substr(first + 1, last - first - 1);
+    out.push_back(text.substr(first + 1, last - first - 1));
   }
-  const nlohmann::ordered_json scene = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!scene.is_object() || !scene.contains("format") || scene["format"] != "liedyn scene 1")
-    throw InputError(file, "expected a scene, or a page with one",
-                     "liedyn run MODEL --html FILE.html and --scene FILE.json write them");
-  return text;
+  if (out.empty()) out.push_back(text);
+  for (const std::string& one : out) {
+    const nlohmann::ordered_json scene = nlohmann::ordered_json::parse(one, nullptr, false);
+    if (!scene.is_object() || !scene.contains("format") || scene["format"] != "liedyn scene 1")
+      throw InputError(file, "expected a scene, or a page with one",
+                       "liedyn run MODEL --html FILE.html and --scene FILE.json write them");
+  }
+  return out;
 }
+std::string read_scene(const std::string& file) { return read_scenes(file).front(); }
 
 void write_whole(const std::string& file, std::string_view text) {
   const std::string part = unfinished(file);

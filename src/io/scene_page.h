@@ -14,8 +14,12 @@ void check_scene_output(const std::string& file);  // no template is needed
 // The page with scenes (JSON texts of SceneWriter), the first of which is the one that others are compared with. Throws InputError if there is no template.
 std::string scene_page(const std::vector<std::string>& scenes);
 
-// The first scene in a page, or in a .json file. Throws InputError if there is none.
-std::string read_scene(const std::string& file);
+// The page of a running simulation, which gets its scene from the events at this path of its server. Throws InputError if there is no template.
+std::string live_page(const std::string& path);
+
+// The scenes in a page, or the one in a .json file. Throws InputError if there is none.
+std::vector<std::string> read_scenes(const std::string& file);
+std::string read_scene(const std::string& file);  // the first one
 
 // Whole or not at all: the file appears under its name when it is complete. Throws InputError.
 void write_whole(const std::string& file, std::string_view text);

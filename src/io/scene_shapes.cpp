@@ -286,6 +286,17 @@ std::vector<SceneShape::Ball> SceneShape::balls() const {
   return {{at - half, size[0]}, {at + half, size[0]}};
 }
 
+double SceneShape::thickness() const {
+  switch (type) {
+    case Type::Mesh: return 0;
+    case Type::Sphere: return 2 * size[0];
+    case Type::Box: return *std::min_element(size.begin(), size.end());
+    case Type::Ellipsoid: return 2 * *std::min_element(size.begin(), size.end());
+    case Type::Capsule: return 2 * size[0];
+    default: return std::min(2 * size[0], size[1]);
+  }
+}
+
 double SceneShape::reach() const {
   double out = 0;
   for (const auto& [center, radius] : balls()) out = std::max(out, center.norm() + radius);
@@ -332,6 +343,14 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
     return out;
   }
 
+  // The inertia of a disc across hinges that are all parallel to its axis is that of a link of a planar mechanism: it tells nothing of the outline.
+  const bool is_planar_link =
+      points.size() >= 2 && core->type == Type::Cylinder && core->length() < 0.2 * core->across() &&
+      std::all_of(body.attachments.begin(), body.attachments.end(), [&](const SceneAttachment& a) {
+        return a.kind != Attached::Turns || (std::abs(a.axis.dot(core->axes.col(2))) > 0.999 &&
+                                             (a.at - body.center).norm() > 0.05 * core->across());
+      });
+  const bool in_plane = body.in_plane || is_planar_link;
   const bool is_slender = core->is_slender();
   // Inertias that stand for no real body (a one, typed in haste) must not hide the mechanism.
   if (!points.empty()) {
@@ -351,6 +370,13 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
   const double thin = std::clamp(0.3 * core->across(), 0.02 * width, 0.04 * width);
   if (is_slender && has_center && length > 0.3 * core->length())
     return {slender_rod(body, *core, ends, extent)};
+  // With a joint at one end: the last link of a chain looks like the others.
+  if (is_slender && points.size() == 1) {
+    const Vec3 z = core->axes.col(2), arm = points[0] - body.center;
+    const double along = z.dot(arm), half = 0.5 * core->length();
+    if (std::abs(along) > 0.7 * half && (arm - along * z).norm() < 0.05 * half)
+      return {slender_rod(body, *core, {points[0], body.center - std::copysign(half, along) * z}, extent)};
+  }
 
   // Three joints or more in a plane: a plate.
   if (points.size() >= 3 && !on_line) {
@@ -358,9 +384,9 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
     if (const std::optional<Vec3> normal = common_plane(corners, length)) {
       const double radius = std::min(0.06 * length, 0.03 * extent);
       out.push_back(plate(corners, *normal, radius, 0.6 * radius));
-      if (core->distance(body.center) == 0 && !body.in_plane && (is_slender || 2 * core->radius > length))
+      if (core->distance(body.center) == 0 && !in_plane && (is_slender || 2 * core->radius > length))
         return out;
-      if (body.in_plane || 2 * core->radius < 0.3 * length) return out;
+      if (in_plane || 2 * core->radius < 0.3 * length) return out;
     }
   }
 
@@ -376,9 +402,9 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
     // A connecting rod with a compact inertia: the rod carries the core.
     out.push_back(
         rod(ends.first, ends.second, std::clamp(0.3 * core->across(), 0.02 * length, 0.05 * length)));
-    if (!body.in_plane && !is_slender) out.push_back(as_shape(*core, body.center));
+    if (!in_plane && !is_slender) out.push_back(as_shape(*core, body.center));
     return out;
-  } else if (body.in_plane && points.size() >= 2) {
+  } else if (in_plane && points.size() >= 2) {
     // In the plane only one moment is known: joints show more of the body.
     for (const Vec3& p : points)
       if ((p - body.center).norm() > 0.02 * length) out.push_back(rod(body.center, p, 0.03 * length));
@@ -459,9 +485,7 @@ void set_shape(const Visual& visual, SceneShape& out) {
 std::vector<SceneShape> given_shapes(const Description& description, const std::string& body,
                                      std::vector<std::string>& missing) {
   std::vector<SceneShape> out;
-  for (const Visual& visual : description.visuals) {
-    const bool is_hidden = visual.color[3] == 0;
-    if (visual.body != body || is_hidden) continue;
+  const auto add = [&](const Visual& visual) {
     SceneShape one;
     one.at = Vec3(visual.position[0], visual.position[1], visual.position[2]);
     const auto& q = visual.orientation;
@@ -470,12 +494,20 @@ std::vector<SceneShape> given_shapes(const Description& description, const std::
       set_shape(visual, one);
     } catch (const InputError& error) {
       missing.push_back(fmt::format("body '{}': its {} is not shown: {}", body, visual.shape, error.what()));
-      continue;
+      return;
     }
     const auto byte = [](double x) { return std::lround(255 * std::clamp(x, 0.0, 1.0)); };
-    one.color = fmt::format("#{:02x}{:02x}{:02x}", byte(visual.color[0]), byte(visual.color[1]),
-                            byte(visual.color[2]));
+    const bool has_color = visual.color[3] != 0 && visual.color != Visual().color;
+    if (has_color)
+      one.color = fmt::format("#{:02x}{:02x}{:02x}", byte(visual.color[0]), byte(visual.color[1]),
+                              byte(visual.color[2]));
     out.push_back(std::move(one));
+  };
+  // Shapes for collisions have the opacity 0. They stand in for meshes that cannot be read.
+  for (const bool hidden : {false, true}) {
+    if (!out.empty()) break;
+    for (const Visual& visual : description.visuals)
+      if (visual.body == body && (visual.color[3] == 0) == hidden) add(visual);
   }
   return out;
 }

@@ -34,6 +34,8 @@ struct SceneShape {
   std::vector<Ball> balls() const;
   // Of the sphere about the body's reference point that holds it.
   double reach() const;
+  // Its smallest extent; 0 of a mesh, where it is not known.
+  double thickness() const;
 };
 
 // Where something is attached to a body.

@@ -7,6 +7,7 @@
 #include <map>
 #include <numbers>
 
+#include "liedyn/model/beams/beam.h"
 #include "liedyn/model/beams/section.h"
 #include "liedyn/model/flexible/linear_beam.h"
 
@@ -54,7 +55,7 @@ std::vector<std::pair<double, double>> corners(const SectionOutline& s) {
   return out;
 }
 
-void add_beam(const LinearBeam& beam, FlexibleSurface& to) {
+void add_beam(const LinearBeam& beam, int index, FlexibleSurface& to) {
   const std::size_t nodes = beam.nodes.size();
   const bool is_round = section_outline(beam.in, 0).is_round;
   const auto ring = [&](std::size_t i) {
@@ -62,7 +63,7 @@ void add_beam(const LinearBeam& beam, FlexibleSurface& to) {
     const Mat3& R = beam.rest[i].R;
     const int first = static_cast<int>(to.vertices.size());
     for (const auto& [y, z] : corners(section_outline(beam.in, x)))
-      to.vertices.push_back({beam.nodes[i], R * Vec3(0, y, z)});
+      to.vertices.push_back({beam.nodes[i], R * Vec3(0, y, z), index, static_cast<int>(i)});
     return first;
   };
   std::vector<int> first;
@@ -184,6 +185,22 @@ SectionOutline section_outline(const Inputs<double>& beam, double x) {
   return out;
 }
 
+std::optional<SectionConstants> section_constants(const Inputs<double>& beam, double x) {
+  const Kind& kind = beam.kind();
+  const bool has_outline = kind.field("radius") >= 0 || kind.field("width") >= 0;
+  if (!has_outline || kind.field("young") < 0) return std::nullopt;
+  const double E = beam.number(kind.field("young"));
+  const int shear = kind.field("shear_modulus"), poisson = kind.field("poisson");
+  double G = 0;
+  if (shear >= 0 && beam.given(shear))
+    G = beam.number(shear);
+  else if (poisson >= 0)
+    G = E / (2 * (1 + beam.number(poisson)));
+  if (!(E > 0) || !(G > 0)) return std::nullopt;
+  const Mat6 K = section_matrices(beam, x).stiffness;
+  return SectionConstants{E, G, K(0, 0) / E, K(4, 4) / E, K(5, 5) / E, K(3, 3) / G};
+}
+
 std::vector<float> FlexibleSurface::places(const FiniteElements& elements) const {
   std::vector<float> out;
   out.reserve(3 * vertices.size());
@@ -228,13 +245,68 @@ std::vector<float> FlexibleSurface::stresses(const SolidMesh& mesh,
   return out;
 }
 
+std::vector<float> FlexibleSurface::beam_stresses(const std::vector<LinearBeam>& beams,
+                                                  const Eigen::MatrixXd& U) const {
+  for (const LinearBeam& beam : beams)
+    if (!section_constants(beam.in, 0)) return {};
+  const Eigen::MatrixXd sections = linear_beam_sections(beams, U);  // twelve rows for each point
+  Eigen::Index elements = 0;
+  std::vector<Eigen::Index> first;
+  for (const LinearBeam& beam : beams) {
+    first.push_back(elements);
+    elements += beam_mesh(beam.in.description(), beam.in.entry()).elements;
+  }
+  const auto points = sections.rows() / 12 / elements;  // in each element, equally far from its middle
+  // Strains at a node: those of the points before and behind it, linear between them and beyond the outer ones.
+  const auto strain_at = [&](int beam, int ring, Eigen::Index column) {
+    const BeamMesh mesh = beam_mesh(beams[static_cast<std::size_t>(beam)].in.description(),
+                                    beams[static_cast<std::size_t>(beam)].in.entry());
+    const auto place = [&](Eigen::Index i) {
+      const double gauss = 0.5 / std::sqrt(3.0);
+      return static_cast<double>(i / points) + 0.5 + (points == 1 ? 0 : i % 2 == 0 ? -gauss : gauss);
+    };
+    const Eigen::Index count = points * mesh.elements, row = first[static_cast<std::size_t>(beam)] * points;
+    const double wanted = mesh.fraction(ring) * mesh.elements;
+    Eigen::Index i = 0;
+    while (i + 2 < count && place(i + 1) < wanted) ++i;
+    const Vec6 a = sections.block<6, 1>(12 * (row + i), column);
+    if (count == 1) return a;
+    const Vec6 b = sections.block<6, 1>(12 * (row + i + 1), column);
+    return Vec6(a + (wanted - place(i)) / (place(i + 1) - place(i)) * (b - a));
+  };
+  std::vector<float> out;
+  out.reserve(static_cast<std::size_t>(U.cols()) * 6 * vertices.size());
+  for (Eigen::Index column = 0; column < U.cols(); ++column)
+    for (const Vertex& v : vertices) {
+      const LinearBeam& beam = beams[static_cast<std::size_t>(v.beam)];
+      const BeamMesh mesh = beam_mesh(beam.in.description(), beam.in.entry());
+      const SectionConstants c = *section_constants(beam.in, mesh.fraction(v.ring));
+      const Mat3& R = beam.rest[static_cast<std::size_t>(v.ring)].R;
+      const Vec3 arm = R.transpose() * v.arm;
+      const Vec6 e = strain_at(v.beam, v.ring, column);
+      // sigma_xx = E (eps + z kappa_y - y kappa_z);  tau = G kappa_x r in round sections
+      Mat3 S = Mat3::Zero();
+      S(0, 0) = c.young * (e[0] + arm.z() * e[4] - arm.y() * e[5]);
+      if (section_outline(beam.in, 0).is_round) {
+        S(0, 1) = S(1, 0) = -c.shear_modulus * e[3] * arm.z();
+        S(0, 2) = S(2, 0) = c.shear_modulus * e[3] * arm.y();
+      }
+      const Mat3 T = R * S * R.transpose();
+      for (const double x : {T(0, 0), T(1, 1), T(2, 2), T(1, 2), T(0, 2), T(0, 1)})
+        out.push_back(static_cast<float>(x));
+    }
+  return out;
+}
+
 FlexibleSurface flexible_surface(const Description& description, const Entry& body, const double* params,
                                  const Meshed& mesh) {
   FlexibleSurface out;
   if (!mesh.solid.elements.empty()) add_solid(mesh.solid, out);
-  if (!mesh.lines.empty())
+  if (!mesh.lines.empty()) {
+    int index = 0;
     for (const LinearBeam& beam : linear_beams(Inputs<double>(description, body, params, nullptr)))
-      add_beam(beam, out);
+      add_beam(beam, index++, out);
+  }
   if (out.vertices.empty()) add_nodes(mesh.elements, out);
   return out;
 }

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "liedyn/model/element.h"
 #include "liedyn/model/flexible/body.h"
 
 namespace liedyn {
+
+struct LinearBeam;
 
 // The outline of a beam's section. Where only stiffnesses are known it is the solid rectangle or circle with their ratios.
 struct SectionOutline {
@@ -18,11 +21,19 @@ struct SectionOutline {
 };
 SectionOutline section_outline(const Inputs<double>& beam, double x);
 
+// What stresses follow from; nothing where only stiffnesses are known.
+struct SectionConstants {
+  double young, shear_modulus;
+  double area, about_y, about_z, torsion;  // m^2, m^4
+};
+std::optional<SectionConstants> section_constants(const Inputs<double>& beam, double x);
+
 // Triangles around a flexible body. A vertex moves with a node of the finite elements: by the displacement of the node, and where nodes turn by its rotation times an arm.
 struct FlexibleSurface {
   struct Vertex {
     int node;
-    Vec3 arm;  // from the node, body axes; zero on solid elements
+    Vec3 arm;                 // from the node, body axes; zero on solid elements
+    int beam = -1, ring = 0;  // which of the beams, and which of its nodes
   };
   std::vector<Vertex> vertices;
   std::vector<std::uint32_t> triangles;
@@ -32,6 +43,9 @@ struct FlexibleSurface {
   std::vector<float> displacements(const FiniteElements& elements, const Eigen::MatrixXd& U) const;
   // [columns, N, 6] from stresses in the middle of the elements, six rows each: means of the elements around a node.
   std::vector<float> stresses(const SolidMesh& mesh, const Eigen::MatrixXd& of_elements) const;
+  // [columns, N, 6] of beams, for displacements of the nodes that are the columns of U: normal stresses of stretch and bending, and in round sections shear stresses of torsion, which
+  // are zero in the corners of rectangles. Empty if constants of a section are not known.
+  std::vector<float> beam_stresses(const std::vector<LinearBeam>& beams, const Eigen::MatrixXd& U) const;
 };
 // The outer faces of solid elements, the walls of beams; of bodies known by their matrices alone a small octahedron at each node.
 FlexibleSurface flexible_surface(const Description& description, const Entry& body, const double* params,

@@ -15,6 +15,7 @@
 #include "liedyn/io/json.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
+#include "liedyn/io/study_reader.h"
 #include "liedyn/io/text_output.h"
 #include "liedyn/io/write_results.h"
 #include "liedyn/model/number_paths.h"
@@ -25,67 +26,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-class StudyReader {
+class OptimizeReader : public StudyReader {
  public:
-  explicit StudyReader(std::string file) : file_(std::move(file)) {}
-  std::vector<Diagnostic> findings;
-
-  void finding(const JsonValue& at, const std::string& path, std::string message, std::string hint = {}) {
-    findings.push_back({file_, at ? at.line() : 0, path, std::move(message), std::move(hint)});
-  }
-  // Each member of an object; keys that are not known are findings.
-  bool keys(const JsonValue& object, const std::string& path, std::initializer_list<std::string_view> known) {
-    if (!object.is(JsonType::Object)) {
-      finding(object, path, "expected an object, got " + object.describe());
-      return false;
-    }
-    for (const JsonValue item : object)
-      if (std::find(known.begin(), known.end(), item.key()) == known.end())
-        finding(item, (path.empty() ? "" : path + ".") + excerpt(item.key()), "unknown key",
-                did_you_mean(item.key(), known));
-    return true;
-  }
-  std::string text(const JsonValue& object, std::string_view key, const std::string& path,
-                   const std::string& otherwise, bool required = false) {
-    const JsonValue value = object.find(key);
-    const std::string place = (path.empty() ? "" : path + ".") + std::string(key);
-    if (!value) {
-      if (required) finding(object, place, "is missing: expected a text");
-      return otherwise;
-    }
-    if (value.is(JsonType::String)) return std::string(value.text());
-    finding(value, place, "expected a text, got " + value.describe());
-    return otherwise;
-  }
-  std::optional<double> number(const JsonValue& object, std::string_view key, const std::string& path) {
-    const JsonValue value = object.find(key);
-    if (!value) return {};
-    if (value.is(JsonType::Number) && std::isfinite(value.number())) return value.number();
-    finding(value, (path.empty() ? "" : path + ".") + std::string(key),
-            "expected a finite number, got " + value.describe());
-    return {};
-  }
-  JsonValue object(const JsonValue& parent, std::string_view key) {
-    const JsonValue value = parent.find(key);
-    if (value && !value.is(JsonType::Object)) {
-      finding(value, std::string(key), "expected an object, got " + value.describe());
-      return {};
-    }
-    return value;
-  }
-  void check_name(const JsonValue& item, const std::string& path) {
-    if (!is_name(item.key()) || item.key().find('-') != std::string_view::npos)
-      finding(item, path, "expected a name of letters, digits and underscores, since expressions use it");
-    if (item.key() == "pi" || item.key() == "t")
-      finding(item, path, fmt::format("'{}' has a meaning in expressions already", item.key()),
-              "take another name");
-  }
-
-  static std::vector<std::string> keys_of(const JsonValue& object) {
-    std::vector<std::string> out;
-    for (const JsonValue item : object) out.emplace_back(item.key());
-    return out;
-  }
+  using StudyReader::StudyReader;
 
   void read_simulation(const JsonValue& root, SimulateOptions& out) {
     const JsonValue s = object(root, "simulation");
@@ -183,6 +126,10 @@ class StudyReader {
       }
       if (file.empty()) continue;
       MeasuredTable table;
+      if (const std::string outside = outside_of_model(directory / file, this->file()); !outside.empty()) {
+        finding(item, path + ".file", fmt::format("'{}': {}", excerpt(file, 200), outside), kAllowOutside);
+        continue;
+      }
       try {
         table = read_measured((directory / file).string());
       } catch (const InputError& error) {
@@ -243,9 +190,6 @@ class StudyReader {
       finding(o, "optimizer.evaluations",
               fmt::format("expected a whole number from 1 to 1e9, got {}", evaluations));
   }
-
- private:
-  std::string file_;
 };
 
 std::string bound(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : "-"; }
@@ -260,7 +204,7 @@ StudyFile read_study_text(std::string_view text, const std::string& file,
                           const std::vector<Assignment>& set) {
   const JsonDocument document = JsonDocument::parse(text, file);
   const JsonValue root = document.root();
-  StudyReader reader(file);
+  OptimizeReader reader(file);
   reader.findings = document.duplicates();
   reader.keys(root, "",
               {"model", "set", "formulation", "simulation", "variables", "outputs", "minimize", "constraints",
@@ -278,13 +222,7 @@ StudyFile read_study_text(std::string_view text, const std::string& file,
   std::string model = reader.text(root, "model", "", "", true);
   if (!reader.findings.empty()) throw InputError(reader.findings);
 
-  // A file beside the study, or the name of a shipped model; never one that happens to be in the current directory.
-  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".json") ||
-                       model.ends_with(".urdf") || std::filesystem::is_regular_file(directory / model);
-  if (is_file)
-    model = (directory / model).string();
-  else if (const auto shipped = find_model(model))
-    model = shipped->string();
+  model = model_of_study(model, directory);
   const auto description = std::make_shared<const Description>(read_model(model, assignments));
   Params params(description);
   for (const Assignment& a : assignments) params.set(a.path, a.value);
@@ -310,25 +248,7 @@ Optimum search(const StudyFile& file, const std::function<bool(const StudyPoint&
   try {
     return optimize(file.system, file.study, progress);
   } catch (const InputError& error) {
-    std::vector<Diagnostic> findings = error.diagnostics();
-    const JsonDocument document = JsonDocument::parse(file.text, file.file);
-    for (Diagnostic& finding : findings) {
-      if (!finding.file.empty()) continue;
-      // The innermost value on the way along the path.
-      JsonValue at = document.root();
-      int depth = 0;
-      for (std::size_t begin = 0; begin < finding.path.size(); ++depth) {
-        const std::size_t end = std::min(finding.path.find_first_of(".[", begin), finding.path.size());
-        const JsonValue next = at.is(JsonType::Object)
-                                   ? at.find(std::string_view(finding.path).substr(begin, end - begin))
-                                   : JsonValue();
-        if (!next) break;
-        at = next;
-        begin = end + 1;
-      }
-      if (depth > 0) finding.file = file.file, finding.line = at.line();
-    }
-    throw InputError(findings);
+    throw InputError(located(error.diagnostics(), file.text, file.file));
   }
 }
 

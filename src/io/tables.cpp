@@ -13,6 +13,7 @@
 
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression.h"
+#include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/io/trajectory.h"
 
@@ -173,6 +174,8 @@ Tables::Table Tables::through_points(JsonValue points, std::string_view interpol
 Tables::Table Tables::from_file(std::string_view file, std::string_view interpolation) const {
   std::filesystem::path path(file);
   if (path.is_relative()) path = std::filesystem::path(model_file_).parent_path() / path;
+  if (const std::string outside = outside_of_model(path, model_file_); !outside.empty())
+    throw TableError(fmt::format("'{}': {}", excerpt(file, 200), outside), kAllowOutside);
   std::vector<std::vector<double>> rows;
   try {
     rows = rows_of(read_text_file(path.string()), file);

@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <unordered_map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "liedyn/base/error.h"
+#include "liedyn/io/mesh_file.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/model/sensors/events.h"
 
@@ -30,6 +35,8 @@ class ModelWriter {
     for (const Section section : kSections)
       for (const Entry& entry : d_.entries(section))
         if (was_typed(section, entry)) out[key_of(section, entry)][entry.name] = of(entry);
+    for (const Visual& visual : d_.visuals)
+      if (const std::optional<Json> one = shape(visual)) out["bodies"][visual.body]["shapes"].push_back(*one);
     const SimulationSettings& s = d_.simulation;
     out["simulation"] = {{"start", s.start},
                          {"end", s.end},
@@ -127,6 +134,43 @@ class ModelWriter {
       case FieldType::Force: return word(value.word);
     }
     return {};
+  }
+
+  // As in io/expand/shapes.h, without mass: it is only drawn. Nothing of hidden ones, of bodies that have no entry, and of meshes that cannot be read again.
+  std::optional<Json> shape(const Visual& v) const {
+    const auto& bodies = d_.entries(Section::Bodies);
+    const bool has_entry = v.body == "ground" || std::ranges::any_of(bodies, [&](const Entry& entry) {
+                             return entry.name == v.body && was_typed(Section::Bodies, entry);
+                           });
+    if (!has_entry || v.color[3] == 0) return std::nullopt;
+    const auto& [a, b, c] = v.size;
+    Json out = {{"type", v.shape}};
+    if (v.shape == "box") {
+      out["size"] = v.size;
+    } else if (v.shape == "ellipsoid") {
+      out["radii"] = v.size;
+    } else if (v.shape == "extrusion") {
+      out["polygon"] = Json::parse(v.mesh);
+      out["length"] = c;
+    } else if (v.shape == "mesh") {
+      try {
+        read_mesh(v.mesh);
+      } catch (const InputError&) {
+        return std::nullopt;
+      }
+      out["file"] = std::filesystem::absolute(v.mesh).lexically_normal().string();
+      out["scale"] = v.size;
+    } else {
+      out["radius"] = a;
+      if (v.shape == "tube") out["inner"] = b;
+      if (v.shape != "sphere") out["length"] = c;
+    }
+    if (v.position != Visual().position) out["at"] = v.position;
+    if (v.orientation != Visual().orientation) out["rotation"] = {{"quaternion", v.orientation}};
+    const auto byte = [](double x) { return std::lround(255 * std::clamp(x, 0.0, 1.0)); };
+    if (v.color != Visual().color)
+      out["color"] = fmt::format("#{:02x}{:02x}{:02x}", byte(v.color[0]), byte(v.color[1]), byte(v.color[2]));
+    return out;
   }
 
   Json rotation(int first, RotationForm form) const {

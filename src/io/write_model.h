@@ -7,8 +7,8 @@
 
 namespace liedyn {
 
-// What was typed, with the names of its bodies; entries of generators are written out, and calls of tables too. What a body looks like
-// (Description::visuals) has no place in model files and is left out.
+// What was typed, with the names of its bodies; entries of generators are written out, and calls of tables too. What bodies look like is written as shapes without mass, with
+// absolute names of the files of meshes.
 std::string model_text(const Description& description);
 
 }  // namespace liedyn

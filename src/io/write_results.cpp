@@ -30,6 +30,17 @@ File open_to_write(const std::string& file) {
   return out;
 }
 
+void head_to(fmt::memory_buffer& buffer, const Trajectory& t) {
+  fmt::format_to(std::back_inserter(buffer), "{}\n", fmt::join(column_names(t), ","));
+}
+
+// The shortest text that is read back as the same number.
+void row_to(fmt::memory_buffer& buffer, const Trajectory& t, std::size_t row) {
+  for (int column = 0; column < t.columns; ++column)
+    fmt::format_to(std::back_inserter(buffer), "{}{}", t.at(row, column),
+                   column + 1 < t.columns ? ',' : '\n');
+}
+
 void write_csv(const Result& result, const std::string& file) {
   const File out = open_to_write(file);
   fmt::memory_buffer buffer;
@@ -38,13 +49,9 @@ void write_csv(const Result& result, const std::string& file) {
       cannot_write(file, std::strerror(errno));
     buffer.clear();
   };
-  fmt::format_to(std::back_inserter(buffer), "{}\n", fmt::join(column_names(result.trajectory), ","));
-  const Trajectory& t = result.trajectory;
-  for (std::size_t row = 0; row < t.rows(); ++row) {
-    // The shortest text that is read back as the same number.
-    for (int column = 0; column < t.columns; ++column)
-      fmt::format_to(std::back_inserter(buffer), "{}{}", t.at(row, column),
-                     column + 1 < t.columns ? ',' : '\n');
+  head_to(buffer, result.trajectory);
+  for (std::size_t row = 0; row < result.trajectory.rows(); ++row) {
+    row_to(buffer, result.trajectory, row);
     constexpr std::size_t enough = 1 << 20;
     if (buffer.size() > enough) flush();
   }
@@ -100,6 +107,13 @@ void write_results(const Result& result, const std::string& file) {
   }
   std::filesystem::rename(part, file, error);
   if (error) cannot_write(file, error.message());
+}
+
+std::string csv_rows(const Trajectory& trajectory, std::size_t first) {
+  fmt::memory_buffer buffer;
+  if (first == 0) head_to(buffer, trajectory);
+  for (std::size_t row = first; row < trajectory.rows(); ++row) row_to(buffer, trajectory, row);
+  return fmt::to_string(buffer);
 }
 
 std::vector<std::string> column_names(const Trajectory& trajectory) {

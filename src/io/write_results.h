@@ -22,6 +22,9 @@ void write_results(const Result& result, const std::string& file);
 // The summary with the final values of the sensors, as a JSON object. Numbers have all their digits.
 std::string summary_json(const Result& result);
 
+// The lines of a .csv file from this row on; before the first one the names of the columns.
+std::string csv_rows(const Trajectory& trajectory, std::size_t first);
+
 // Names of the columns: "t", "position[0]", ..., "energy".
 std::vector<std::string> column_names(const Trajectory& trajectory);
 

@@ -23,6 +23,7 @@
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/compile.h"
 #include "liedyn/model/flexible/body.h"
+#include "liedyn/model/flexible/linear_beam.h"
 #include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
@@ -146,6 +147,7 @@ struct SceneFlexible {
   int modes = 0;
   bool second_order = false;
   std::vector<float> shapes;   // [modes, vertices, 3]
+  std::vector<float> pairs;    // of products of two coordinates likewise
   std::vector<float> history;  // [times, modes]
 
   Eigen::VectorXd coordinates(const std::vector<Motion<double>>& motions) const {
@@ -154,7 +156,41 @@ struct SceneFlexible {
       out.segment<3>(3 * static_cast<Eigen::Index>(i)) = motions[at(modal[i])].p;
     return out;
   }
+  std::size_t coordinate_count() const { return at(modes) + (second_order ? at(pair_count(modes)) : 0); }
+  // u = Phi eta + sum of eta_k eta_l Phi_kl, each pair once
+  void write_coordinates(const float* eta, float* out) const {
+    const std::size_t K = at(modes);
+    std::copy_n(eta, K, out);
+    for (int l = 0; second_order && l < modes; ++l)
+      for (int k = 0; k <= l; ++k)
+        out[K + at(pair_index(k, l))] = (k == l ? 0.5F : 1.0F) * eta[at(k)] * eta[at(l)];
+  }
 };
+
+// An exact beam in the scene, with the forces in its sections at the nodes.
+struct SceneBeam {
+  std::size_t entry;  // in the list of bodies of the scene
+  const BeamSections* sections;
+  int first, elements;
+  std::vector<double> places;  // of the nodes, fractions of the length
+  std::vector<float> history;  // [times, nodes, 6]
+};
+bool is_drawable(const std::vector<Motion<double>>& motions) {
+  constexpr double kFarthest = 1e30;  // what a 32-bit number holds, with room for differences
+  return std::all_of(motions.begin(), motions.end(), [](const Motion<double>& m) {
+    return m.R.allFinite() && m.p.cwiseAbs().maxCoeff() < kFarthest;
+  });
+}
+
+// The sensors of a model, without values.
+Trajectory empty_trajectory(const Model& model) {
+  Trajectory out;
+  for (const Sensor& sensor : model.sensors) {
+    out.channels.push_back({sensor.name, model.unit_of(sensor), out.columns, sensor.components});
+    out.columns += sensor.components;
+  }
+  return out;
+}
 
 Json component_names(int components) {
   switch (components) {
@@ -177,6 +213,36 @@ Json packed_rotations(const std::vector<float>& values, const ArrayShape& shape,
   integers.reserve(values.size());
   for (const float x : values) integers.push_back(static_cast<std::int16_t>(std::lround(x)));
   return pack_array(integers, shape, ArrayCoding::DeltaShuffle);
+}
+
+// Modes [K, N, 3] in 16 bits, unless what rounding moves a vertex by, for the coordinates [T, K] of the motion, is more than a length.
+Json packed_modes(const std::vector<float>& modes, const std::vector<float>& coordinates, std::size_t K,
+                  double tolerance) {
+  const std::size_t row = K > 0 ? modes.size() / K : 0;
+  const ArrayShape shape = {K, row / 3, 3};
+  double moved = 0;
+  for (std::size_t k = 0; k < K; ++k) {
+    double mode = 0, coordinate = 0;
+    for (std::size_t i = k * row; i < (k + 1) * row; ++i) mode = std::max(mode, std::abs(double(modes[i])));
+    for (std::size_t i = k; i < coordinates.size(); i += K)
+      coordinate = std::max(coordinate, std::abs(double(coordinates[i])));
+    moved += coordinate * mode * std::sqrt(3.0) / (2 * 32767);
+  }
+  return moved > tolerance ? pack_array(modes, shape, ArrayCoding::DeltaShuffle) : pack_scaled(modes, shape);
+}
+
+// In 16 bits, with one scale.
+Json packed_over_time(const std::vector<float>& values, const ArrayShape& shape) {
+  constexpr double kMost = 32767;
+  double largest = 0;
+  for (const float x : values) largest = std::max(largest, std::abs(double(x)));
+  const double scale = largest > 0 ? largest / kMost : 1;
+  std::vector<std::int16_t> integers;
+  integers.reserve(values.size());
+  for (const float x : values) integers.push_back(static_cast<std::int16_t>(std::lround(double(x) / scale)));
+  Json out = pack_array(integers, shape, ArrayCoding::DeltaShuffle);
+  out["scale"] = scale;
+  return out;
 }
 
 std::string dumped(const Json& scene) { return scene.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -203,7 +269,9 @@ struct SceneWriter::Content {
   std::vector<double> reach;                         // per frame: of what moves with it
   std::vector<std::vector<SceneShape::Ball>> balls;  // the same in more detail, for the box around everything
   std::vector<double> symbol;                        // per body: how large the symbol of a joint on it may be
+  std::vector<double> rod;  // per body: thickness of the derived rods that it is made of
   std::vector<SceneFlexible> flexible;
+  std::vector<SceneBeam> beams;
   Json bodies = Json::array(), joints = Json::array(), forces = Json::array();
   std::vector<std::string> missing;
   std::vector<Vec3> ground_points;
@@ -259,6 +327,7 @@ SceneWriter::Content::Content(const System& system, const State& first, long fra
   reach.assign(body_of_frame.size(), 0);
   balls.resize(body_of_frame.size());
   symbol.assign(entries.size(), 0);
+  rod.assign(entries.size(), 0);
   limit = at(static_cast<int>(std::max(frames, 0L)));
   if (frames <= 0)
     limit = std::clamp(kMostPoses / std::max<std::size_t>(1, body_of_frame.size()), std::size_t{2},
@@ -416,11 +485,16 @@ void SceneWriter::Content::add_bodies(const std::vector<SceneBody>& facts) {
     if (entry.is_part_of(Section::Flexible)) continue;
     const std::vector<SceneShape> shapes = shapes_of(entry.name, &facts[i]);
     const auto frame = at(frame_of_body[i]);
+    double thickness = 0;
     for (const SceneShape& s : shapes) {
+      thickness = std::max(thickness, s.thickness());
+      if (s.derived && s.type == SceneShape::Type::Capsule) rod[i] = std::max(rod[i], s.thickness());
       reach[frame] = std::max(reach[frame], s.reach());
       for (const SceneShape::Ball& ball : s.balls()) balls[frame].push_back(ball);
     }
+    // A pin is a little thicker than the rods that it joins.
     symbol[i] = 0.15 * std::max(facts[i].span(), 2.5 * reach[frame]);
+    if (thickness > 0) symbol[i] = std::min(symbol[i], 1.1 * thickness);
     bodies.push_back({{"name", entry.name},
                       {"kind", "rigid"},
                       {"type", entry.kind->type},
@@ -449,12 +523,30 @@ void SceneWriter::Content::add_beam(const Entry& beam, std::size_t first) {
   Json section = json_of(start);
   if (const Json other = json_of(end); other != section) section["end"] = other;
   const Vec3 gap = reference[first].p - reference[first + at(mesh.nodes()) - 1].p;
-  bodies.push_back({{"name", beam.name},
-                    {"kind", "beam"},
-                    {"type", beam.kind->type},
-                    {"nodes", nodes},
-                    {"section", section},
-                    {"closed", gap.norm() < 1e-9 * extent}});
+  Json out = {{"name", beam.name}, {"kind", "beam"},     {"type", beam.kind->type},
+              {"nodes", nodes},    {"section", section}, {"closed", gap.norm() < 1e-9 * extent}};
+  if (const std::optional<SectionConstants> c = section_constants(in, 0)) {
+    const SectionConstants other = section_constants(in, 1).value_or(*c);
+    out["young"] = tidy(c->young);
+    // Area, moments of area about y and z, torsion constant; those of the end follow where they differ.
+    out["constants"] = {tidy(c->area), tidy(c->about_y), tidy(c->about_z), tidy(c->torsion)};
+    if (c->area != other.area || c->about_y != other.about_y || c->about_z != other.about_z)
+      out["end_constants"] = {tidy(other.area), tidy(other.about_y), tidy(other.about_z),
+                              tidy(other.torsion)};
+  }
+  const auto& entries = d.entries(Section::Beams);
+  const auto index = static_cast<int>(&beam - entries.data());
+  for (std::size_t b = 0; b < model->batches.size(); ++b) {
+    const auto* sections = dynamic_cast<const BeamSections*>(model->batches[b].get());
+    if (model->sections[b] != Section::Beams || sections == nullptr) continue;
+    const auto& list = model->batches[b]->entries;
+    const auto found = std::find(list.begin(), list.end(), index);
+    if (found == list.end()) continue;
+    SceneBeam& own = beams.emplace_back(
+        SceneBeam{bodies.size(), sections, static_cast<int>(found - list.begin()), mesh.elements, {}, {}});
+    for (int i = 0; i < mesh.nodes(); ++i) own.places.push_back(mesh.fraction(i));
+  }
+  bodies.push_back(std::move(out));
 }
 
 void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
@@ -472,13 +564,7 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
   const std::vector<std::int32_t>& frames = own.batch().frames;
   for (int i = 0; i < out.modes / 3; ++i) out.modal.push_back(node(frames[at(1 + i)]));
   out.shapes = surface.displacements(elements, made->reduced.modes.leftCols(out.modes));
-  std::vector<float> all = out.shapes;
-  std::size_t K = at(out.modes);
-  if (out.second_order) {
-    const std::vector<float> pairs = surface.displacements(elements, made->reduced.pairs);
-    all.insert(all.end(), pairs.begin(), pairs.end());
-    K += static_cast<std::size_t>(made->reduced.pairs.cols());
-  }
+  if (out.second_order) out.pairs = surface.displacements(elements, made->reduced.pairs);
   const int body_index = node(frames[0]);
   const auto frame = at(frame_of_body[at(body_index)]);
   for (std::size_t i = 0; i < N; ++i)
@@ -499,12 +585,21 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
                {"vertices", pack_array(places, {N, 3})},
                {"triangles",
                 pack_array(surface.triangles, {surface.triangles.size() / 3, 3}, ArrayCoding::DeltaShuffle)},
-               {"mode_count", out.modes},
-               {"modes", pack_scaled(all, {K, N, 3})}};
+               {"mode_count", out.modes}};
   if (!made->mesh.solid.elements.empty()) {
     const Eigen::MatrixXd stresses =
         middle_stresses(made->mesh.solid, made->mesh.material, made->reduced.modes.leftCols(out.modes));
     json["stress"] = pack_scaled(surface.stresses(made->mesh.solid, stresses), {at(out.modes), N, 6});
+    json["young"] = tidy(made->mesh.material.young);
+  }
+  if (!made->mesh.lines.empty()) {
+    const std::vector<LinearBeam> members =
+        linear_beams(Inputs<double>(d, entry, params.values().data(), nullptr));
+    const std::vector<float> stress = surface.beam_stresses(members, made->reduced.modes.leftCols(out.modes));
+    if (!stress.empty()) {
+      json["stress"] = pack_scaled(stress, {at(out.modes), N, 6});
+      json["young"] = tidy(section_constants(members.front().in, 0)->young);
+    }
   }
   bodies.push_back(std::move(json));
   flexible.push_back(std::move(out));
@@ -520,7 +615,7 @@ void SceneWriter::Content::add_joints() {
       return;
     }
     Json names = Json::array(), ends = Json::array();
-    double radius = 0.03 * extent;
+    double radius = 0.03 * extent, thickest = 0;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const int own = node(frames[i]);
       names.push_back(body_name(own));
@@ -530,7 +625,9 @@ void SceneWriter::Content::add_joints() {
           end["axis"] = json_of(*direction);
       ends.push_back(std::move(end));
       if (own >= 0 && symbol[at(own)] > 0) radius = std::min(radius, symbol[at(own)]);
+      if (own >= 0) thickest = std::max(thickest, rod[at(own)]);
     }
+    radius = std::max(radius, 0.85 * thickest);  // a pin inside of its rod would not be seen
     out["bodies"] = names;
     for (const char* key : {"frame", "at", "axis"})
       if (ends[0].contains(key)) out[key] = ends[0][key];
@@ -564,9 +661,7 @@ void SceneWriter::Content::add(const State& state, double time) {
   const bool kept = count++ % stride == 0;
   if (!kept) return;
   const std::vector<Motion<double>>& motions = poses.at_state(state);
-  constexpr double kFarthest = 1e30;  // what a 32-bit number holds, with room for differences
-  for (const Motion<double>& m : motions)
-    if (!m.R.allFinite() || !(m.p.cwiseAbs().maxCoeff() < kFarthest)) return;
+  if (!is_drawable(motions)) return;
   times.push_back(time);
   for (const int index : body_of_frame) {
     const Motion<double>& m = motions[at(index)];
@@ -579,6 +674,17 @@ void SceneWriter::Content::add(const State& state, double time) {
     const Eigen::VectorXd eta = body.coordinates(motions);
     for (const double x : eta) body.history.push_back(static_cast<float>(x));
   }
+  Evaluation evaluation;
+  evaluation.frames = model->frames.data();
+  evaluation.nodes = model->nodes.data();
+  evaluation.motions = motions.data();
+  evaluation.numbers = poses.numbers().data.data();
+  for (SceneBeam& beam : beams)
+    for (const double x : beam.places) {
+      Vec6 strain, force;
+      beam_section<double>(*beam.sections, evaluation, beam.first, beam.elements, x, strain, force);
+      for (const double f : force) beam.history.push_back(std::isfinite(f) ? static_cast<float>(f) : 0);
+    }
   if (times.size() <= limit) return;
   // Every second one from now on.
   const auto halve = [rows = times.size()](auto& values) {
@@ -590,6 +696,7 @@ void SceneWriter::Content::add(const State& state, double time) {
     values.resize((rows + 1) / 2 * width);
   };
   for (SceneFlexible& body : flexible) halve(body.history);
+  for (SceneBeam& beam : beams) halve(beam.history);
   halve(positions);
   halve(rotations);
   halve(times);
@@ -628,23 +735,25 @@ Json SceneWriter::Content::scene(const char* kind) {
   Json names = Json::array();
   for (const int index : body_of_frame) names.push_back(body(at(index)).name);
   for (SceneFlexible& own : flexible) {
-    const std::size_t K = at(own.modes);
-    if (!own.second_order) {
-      bodies[own.entry]["coordinates"] = pack_array(own.history, {T, K}, ArrayCoding::DeltaShuffle);
-      continue;
-    }
-    // u = Phi eta + sum of eta_k eta_l Phi_kl, each pair once
-    const std::size_t all = K + at(pair_count(own.modes));
+    const std::size_t K = at(own.modes), all = own.coordinate_count();
     std::vector<float> coordinates(T * all);
-    for (std::size_t row = 0; row < T; ++row) {
-      const float* eta = own.history.data() + row * K;
-      float* out = coordinates.data() + row * all;
-      std::copy_n(eta, K, out);
-      for (int l = 0; l < own.modes; ++l)
-        for (int k = 0; k <= l; ++k)
-          out[K + at(pair_index(k, l))] = (k == l ? 0.5F : 1.0F) * eta[at(k)] * eta[at(l)];
-    }
+    for (std::size_t row = 0; row < T; ++row)
+      own.write_coordinates(own.history.data() + row * K, coordinates.data() + row * all);
+    std::vector<float> modes = own.shapes;
+    modes.insert(modes.end(), own.pairs.begin(), own.pairs.end());
+    bodies[own.entry]["modes"] = packed_modes(modes, coordinates, all, 3e-6 * box.size());
     bodies[own.entry]["coordinates"] = pack_array(coordinates, {T, all}, ArrayCoding::DeltaShuffle);
+  }
+  for (const SceneBeam& own : beams) {
+    // One array for each component: they have different units, and some are zero throughout.
+    Json forces_of_beam = Json::array();
+    const std::size_t N = own.places.size();
+    for (std::size_t c = 0; c < 6; ++c) {
+      std::vector<float> one;
+      for (std::size_t i = c; i < own.history.size(); i += 6) one.push_back(own.history[i]);
+      forces_of_beam.push_back(packed_over_time(one, {T, N}));
+    }
+    bodies[own.entry]["section_forces"] = std::move(forces_of_beam);
   }
   const Vec3 gravity = poses.numbers().gravity;
   Json out = {{"format", "liedyn scene 1"},
@@ -698,7 +807,10 @@ void SceneWriter::Content::add_channels(const Trajectory& t, Json& out) const {
         if ((section == Section::Joints || section == Section::Forces) && !frames.empty())
           frame = frames[std::min<std::size_t>(1, frames.size() - 1)];
       }
-      if (frame >= 0 && (node(frame) < 0 || scene_frame(node(frame)) >= 0)) one.update(place(frame));
+      // States of controllers have nodes as well, behind those of the bodies.
+      const int body = frame < 0 ? -1 : node(frame);
+      const bool is_drawn = body < 0 || (at(body) < frame_of_body.size() && scene_frame(body) >= 0);
+      if (frame >= 0 && is_drawn) one.update(place(frame));
     } else {
       one["type"] = channel.name;
     }
@@ -825,12 +937,7 @@ std::string SceneWriter::finish(const StaticResult& result, const System& system
   if (content_ == nullptr) throw std::logic_error("a scene without states");
   Json out = content_->scene("static");
   out["time_label"] = "load factor";
-  Trajectory path;
-  const Model& model = *content_->model;
-  for (const Sensor& sensor : model.sensors) {
-    path.channels.push_back({sensor.name, model.unit_of(sensor), path.columns, sensor.components});
-    path.columns += sensor.components;
-  }
+  Trajectory path = empty_trajectory(*content_->model);
   for (const LoadStep& step : result.steps) {
     path.data.push_back(step.factor);
     path.data.insert(path.data.end(), step.sensors.begin(), step.sensors.end());
@@ -864,6 +971,52 @@ std::string SceneWriter::finish() {
   if (content_ == nullptr) throw std::logic_error("a scene without states");
   return dumped(content_->scene("motion"));
 }
+
+SceneStream::SceneStream(const System& system, const State& first, std::span<const double> sensors)
+    : content_(std::make_unique<SceneWriter::Content>(system, first, 2)),
+      sensors_(sensors.begin(), sensors.end()) {
+  content_->add(first, first.t);
+}
+SceneStream::~SceneStream() = default;
+
+std::string SceneStream::scene(const std::string& live) {
+  Json out = content_->scene("motion");
+  Trajectory start = empty_trajectory(*content_->model);
+  if (!content_->times.empty()) {
+    start.data.push_back(content_->times.front());
+    start.data.insert(start.data.end(), sensors_.begin(), sensors_.end());
+  }
+  content_->add_channels(start, out);
+  out["live"] = Json::parse(live);
+  return dumped(out);
+}
+
+std::size_t SceneStream::width() const {
+  std::size_t out = 7 * content_->body_of_frame.size() + sensors_.size();
+  for (const SceneFlexible& own : content_->flexible) out += own.coordinate_count();
+  return out;
+}
+
+bool SceneStream::add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows) {
+  SceneWriter::Content& c = *content_;
+  const std::vector<Motion<double>>& motions = c.poses.at_state(state);
+  if (!is_drawable(motions)) return false;
+  for (const int index : c.body_of_frame)
+    for (const double x : motions[at(index)].p) rows.push_back(static_cast<float>(x));
+  for (const int index : c.body_of_frame) {
+    const Eigen::Quaterniond q = Eigen::Quaterniond(motions[at(index)].R).normalized();
+    for (const double x : {q.w(), q.x(), q.y(), q.z()}) rows.push_back(static_cast<float>(x));
+  }
+  for (const SceneFlexible& own : c.flexible) {
+    const Eigen::VectorXf eta = own.coordinates(motions).cast<float>();
+    rows.resize(rows.size() + own.coordinate_count());
+    own.write_coordinates(eta.data(), rows.data() + rows.size() - own.coordinate_count());
+  }
+  for (const double x : sensors) rows.push_back(static_cast<float>(x));
+  return true;
+}
+
+void SceneStream::follow(const System& system) { content_->poses = BodyPoses(system); }
 
 std::string model_scene(const System& system, const SimulateOptions& options,
                         std::vector<Diagnostic>& findings) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,30 @@ class SceneWriter {
   std::string finish();
 
  private:
+  friend class SceneStream;
   struct Content;
   long frames_;
   std::unique_ptr<Content> content_;
+};
+
+// A scene that grows while a simulation runs: how everything looks, with the first state, and the other states as rows of numbers.
+class SceneStream {
+ public:
+  SceneStream(const System& system, const State& first, std::span<const double> sensors);
+  ~SceneStream();
+
+  // The scene of the first state as JSON, with this object (JSON as well) under "live". Once.
+  std::string scene(const std::string& live);
+  // Positions [F, 3], quaternions [F, 4], coordinates [K] of each flexible body, sensors: as many numbers for every state.
+  std::size_t width() const;
+  // Appends the row of a state. False, and nothing: it is not finite.
+  bool add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows);
+  // Parameters of the same model have changed.
+  void follow(const System& system);
+
+ private:
+  std::unique_ptr<SceneWriter::Content> content_;
+  std::vector<double> sensors_;  // of the first state
 };
 
 // A model at its start: assembled if it can be, otherwise as it was typed, since that is when one looks for the mistake. Then the findings are added to `findings`.

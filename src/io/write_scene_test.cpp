@@ -1,6 +1,7 @@
 // Scenes read back: poses beside sensors, surfaces beside the deformed shapes of Shapes, derived shapes beside known bodies.
 #include "liedyn/io/write_scene.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
@@ -11,15 +12,19 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "liedyn/analyses/shapes.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/statics.h"
 #include "liedyn/base/paths.h"
 #include "liedyn/io/load.h"
 #include "liedyn/io/packed_array.h"
+#include "liedyn/io/read_model.h"
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/scene_shapes.h"
 #include "liedyn/io/write_gltf.h"
+#include "liedyn/io/write_model.h"
 
 namespace liedyn {
 namespace {
@@ -311,6 +316,94 @@ TEST(Scene, SurfacesOfFlexibleBodiesAreTheShapesOfVtkFiles) {
   EXPECT_NEAR(volume, 1 * 0.05 * 0.02, 1e-9);
 }
 
+// Cantilevers with a force and a torque at the tip, the one exact and the other of modes: M_y = -F (L - x), stresses M z/I and T r/J.
+TEST(Scene, ForcesAndStressesOfBeamsAreThoseOfCantilevers) {
+  constexpr double F = 2, T = 0.5, L = 0.8, a = 0.02, b = 0.03, r = 0.012;
+  const System system = load_text(R"({ "liedyn": 1, "gravity": [0, 0, 0],
+    "beams": { "exact": { "type": "rectangle", "from": [0, 0, 0], "to": [0.8, 0, 0], "elements": 8, "width": 0.02, "height": 0.03, "young": 2e11, "poisson": 0.3, "density": 7800 } },
+    "flexible": { "modal": { "type": "circle", "from": [0, 1, 0], "to": [0.8, 1, 0], "elements": 8, "radius": 0.012, "young": 2e11, "poisson": 0.3, "density": 7800, "modes": 3 },
+      "foot": { "type": "interface", "of": "modal", "at": [0, 1, 0], "group": "start" }, "tip": { "type": "interface", "of": "modal", "at": [0.8, 1, 0], "group": "end" } },
+    "joints": { "clamp": { "type": "fixed", "between": ["ground", "exact.start"], "at": [0, 0, 0] }, "other": { "type": "fixed", "between": ["ground", "foot"], "at": [0, 1, 0] } },
+    "forces": { "pull": { "type": "force", "on": "exact.end", "force": [0, 0, 2] }, "bend": { "type": "force", "on": "tip", "force": [0, 0, 2] },
+      "twist": { "type": "torque", "on": "tip", "torque": [0.5, 0, 0] } } })");
+  SceneWriter writer;
+  StaticOptions options;
+  options.reached = [&](double factor, const State& state) { writer.add(system, state, factor); };
+  const StaticResult found = find_equilibrium(system, options);
+  ASSERT_TRUE(found.converged);
+  const Read scene(writer.finish(found, system));
+  const Json& exact = scene.named("bodies", "exact");
+  const std::size_t last = scene.times.size() - 1;
+  EXPECT_NEAR(exact["constants"][0], a * b, 1e-6 * a * b);
+  EXPECT_NEAR(exact["constants"][1], a * b * b * b / 12, 1e-6 * a * b * b * b / 12);
+  ASSERT_EQ(exact["section_forces"].size(), 6U);
+  const std::vector<double> shear = unpack_array(exact["section_forces"][2], "Q"),
+                            moment = unpack_array(exact["section_forces"][4], "M");
+  ASSERT_EQ(moment.size(), 9 * scene.times.size());
+  for (std::size_t i = 0; i < 9; ++i) {
+    const double x = L * static_cast<double>(i) / 8;
+    EXPECT_NEAR(shear[9 * last + i], F, 1e-4 * F);
+    EXPECT_NEAR(moment[9 * last + i], -F * (L - x), 1e-4 * F * L) << i;
+  }
+  const Json& modal = scene.named("bodies", "modal");
+  const std::vector<double> stress = unpack_array(modal["stress"], "s"),
+                            vertices = unpack_array(modal["vertices"], "v"),
+                            q = unpack_array(modal["coordinates"], "q");
+  const std::size_t N = vertices.size() / 3, K = modal["mode_count"];
+  const double I = std::numbers::pi * std::pow(r, 4) / 4;
+  for (std::size_t i = 0; i < N; ++i) {
+    std::array<double, 6> s{};
+    for (std::size_t k = 0; k < K; ++k)
+      for (std::size_t c = 0; c < 6; ++c) s[c] += q[last * K + k] * stress[6 * (k * N + i) + c];
+    const double x = vertices[3 * i], y = vertices[3 * i + 1], z = vertices[3 * i + 2];
+    const double scale = F * L * r / I;
+    EXPECT_NEAR(s[0], -F * (L - x) * z / I, 0.01 * scale) << x << " " << z;
+    EXPECT_NEAR(s[5], -T * z / (2 * I), 0.01 * scale);
+    EXPECT_NEAR(s[4], T * y / (2 * I), 0.01 * scale);
+    EXPECT_NEAR(s[1], 0, 1e-3 * scale);
+  }
+}
+
+// A robot with a mesh in a folder of its package, and one whose mesh has a format that cannot be read: what collides stands in for it. Both survive in a saved model.
+TEST(Scene, RobotsHaveTheirMeshes) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "liedyn_robot" / "arm";
+  std::filesystem::create_directories(folder / "meshes");
+  std::filesystem::create_directories(folder / "urdf");
+  std::ofstream(folder / "meshes" / "corner.obj")
+      << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+  const auto link = [](const char* name, const char* mesh) {
+    return fmt::format(
+        R"(<link name="{}"><inertial><origin xyz="0 0 0.1"/><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+      <visual><geometry><mesh filename="{}" scale="2 2 2"/></geometry><material name="m"><color rgba="1 0.5 0 1"/></material></visual>
+      <collision><geometry><sphere radius="0.3"/></geometry></collision></link>)",
+        name, mesh);
+  };
+  const std::string file = (folder / "urdf" / "arm.urdf").string();
+  std::ofstream(file)
+      << R"(<robot name="arm"><link name="base"/>)" << link("a", "package://arm/meshes/corner.obj")
+      << link("b", "../meshes/b.dae")
+      << R"(<joint name="j" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
+      <joint name="k" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>)";
+  const Description robot = load(file).model().description();
+  const Description saved = read_model_text(model_text(robot), "saved.json");
+  for (const Description* d : {&robot, &saved}) {
+    std::vector<std::string> missing;
+    const std::vector<SceneShape> a = given_shapes(*d, "a", missing);
+    EXPECT_TRUE(missing.empty()) << missing.front();
+    ASSERT_EQ(a.size(), 1U);
+    EXPECT_EQ(a[0].type, SceneShape::Type::Mesh);
+    ASSERT_EQ(a[0].triangles.size(), 12U);
+    EXPECT_EQ(*std::max_element(a[0].vertices.begin(), a[0].vertices.end()), 2);
+    EXPECT_NEAR(a[0].at.z(), -0.1, 1e-12);
+    EXPECT_EQ(a[0].color, "#ff8000");
+  }
+  std::vector<std::string> missing;
+  const std::vector<SceneShape> b = given_shapes(robot, "b", missing);
+  ASSERT_EQ(b.size(), 1U);
+  EXPECT_EQ(b[0].type, SceneShape::Type::Sphere);
+  EXPECT_EQ(missing.size(), 1U);
+}
+
 SceneBody body_of(double mass, const Vec3& inertia, std::vector<Vec3> joints) {
   SceneBody out;
   out.mass = mass;
@@ -439,6 +532,21 @@ TEST(Scene, OfEveryShippedModelIsWholeAndOfItsSize) {
   }
 }
 
+// States of controllers are nodes without a place.
+TEST(Scene, SensorsOfStatesHaveNoPlace) {
+  const System system = load("controlled_arm");
+  SimulateOptions options = default_options(system);
+  options.end = 0.01;
+  SceneWriter writer;
+  const Result result = simulated(system, writer, options);
+  const Read scene(writer.finish(result));
+  EXPECT_FALSE(scene.named("channels", "current_now").contains("frame"));
+  for (const Json& channel : scene.json["channels"])
+    if (channel.contains("frame")) {
+      EXPECT_LT(channel["frame"].get<long>(), static_cast<long>(scene.frames.size())) << channel["name"];
+    }
+}
+
 // The chunks of a .glb file, and the numbers of an accessor.
 struct Gltf {
   explicit Gltf(const std::string& bytes) {
@@ -540,12 +648,15 @@ TEST_F(Pages, HoldScenesThatNoNameCanLeave) {
   EXPECT_NE(page.find("<p>after</p>"), std::string::npos);
   write_whole(file("page.html"), page);
   EXPECT_EQ(Json::parse(read_scene(file("page.html"))), Json::parse(scene));
+  ASSERT_EQ(read_scenes(file("page.html")).size(), 2U);
+  EXPECT_EQ(Json::parse(read_scenes(file("page.html"))[1])["title"], "b");
   EXPECT_FALSE(std::filesystem::exists(file("page.html.part")));
 }
 
 TEST_F(Pages, AreRefusedWhereTheyCannotBe) {
   EXPECT_THROW(check_page_output(file("no_folder/page.html")), InputError);
   EXPECT_THROW(check_page_output(directory_.string()), InputError);
+  EXPECT_THROW(check_page_output("-"), InputError);
   EXPECT_NO_THROW(check_page_output(file("new.html")));
   EXPECT_FALSE(std::filesystem::exists(file("new.html")));
   EXPECT_FALSE(std::filesystem::exists(file("new.html.part")));

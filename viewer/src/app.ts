@@ -1,11 +1,11 @@
 // The page: connects the scene, the timeline, the panels and the keyboard.
-import { Color, Vector2, Vector3 } from 'three';
+import { Box3, Color, Vector2, Vector3 } from 'three';
 import { distance, framePosition, frameSpeed, path } from './channels';
 import { gradient, THEMES } from './colors';
 import { SceneError } from './error';
 import { helpOverlay } from './help';
 import type { Owner } from './instances';
-import { Live } from './live';
+import { Live, livePath } from './live';
 import { sceneOfFile, scenesOfPage } from './load';
 import { modesPanel } from './modes';
 import { Arrow, isVector, Trail } from './overlays';
@@ -17,7 +17,8 @@ import { Timeline } from './timeline';
 import { Tree } from './tree';
 import { button, format, h, store, type Icon } from './ui';
 import { Values } from './values';
-import { SceneView, type Coloring } from './view';
+import { COLORINGS, type Coloring } from './sections';
+import { SceneView } from './view';
 
 const PHONE = '(max-width: 760px)';
 type Tab = 'values' | 'plots' | 'summary';
@@ -37,6 +38,10 @@ export class App {
   private tree?: Tree;
   private readonly values = new Values();
   private live?: Live;
+  private readonly framed = new Box3(); // where frames of a running simulation are in the picture
+  private framedAt = 0;
+  private touched = false; // the camera, by the user
+  private derived: (() => void)[] = []; // curves that follow from the frames, while these grow
 
   private readonly title = h('span', { class: 'title', id: 'title' });
   private readonly left = h('aside', { class: 'left panel', id: 'left' });
@@ -71,7 +76,7 @@ export class App {
     this.toolbar.append(
       tool('fit', 'fit', 'Fit everything (F)', () => this.fit()), tool('follow', 'follow', 'Follow what is selected (O)', () => this.toggleFollow()),
       tool('trail', 'trail', 'Path of what is selected (T)', () => this.toggleTrail()), tool('arrows', 'arrow', 'Arrows of forces and velocities (A)', () => this.toggleArrows()),
-      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'theme', 'Colours: bodies, speed, stress (C)', () => this.nextColoring()),
+      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'theme', 'Colours: bodies, speed, section force, stress (C)', () => this.nextColoring()),
     );
     const header = h(
       'header', { class: 'top' }, h('span', { class: 'brand' }, 'Liedyn'), this.title, h('span', { class: 'space' }),
@@ -92,10 +97,15 @@ export class App {
       this.timeline.advance(Math.min(now - before, 100) / 1000);
       before = now;
       this.stage.controls.update();
-      if (this.stage.dirty) this.stage.render();
+      if (this.stage.dirty) this.draw();
       requestAnimationFrame(loop);
     };
     requestAnimationFrame(loop);
+  }
+
+  draw(): void {
+    for (const view of [this.view, this.other]) if (view) view.pixel.value = this.stage.pixel;
+    this.stage.render();
   }
 
   // ---- scenes
@@ -106,9 +116,15 @@ export class App {
       const scenes = await scenesOfPage();
       if (scenes[0]) this.open(scenes[0]);
       if (scenes[1]) this.compare(scenes[1]);
-      if (query.has('live')) {
-        this.live = new Live(query.get('live')!, query.get('token') ?? '', (scene) => this.open(scene), () => this.grown());
-        this.left.before(this.live.element);
+      const path = livePath();
+      if (path) {
+        this.message.hidden = true;
+        this.live = new Live(path, query.get('token') ?? '', {
+          opened: (scene) => this.open(scene),
+          grown: () => this.grown(),
+          ended: (scene, late) => this.ended(scene, late),
+          present: () => (this.timeline.pause(), this.timeline.seek(this.timeline.end)),
+        });
         await this.live.start();
       } else if (scenes[0] && query.get('play') !== '0') this.timeline.play();
     });
@@ -142,6 +158,7 @@ export class App {
     this.tree = new Tree(scene, (index) => `#${view.colors[index].getHexString()}`, { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
     const modes = scene.kind === 'modes';
     this.left.replaceChildren(
+      ...(this.live ? [this.live.panel.element] : []),
       ...(modes ? [modesPanel(scene, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
       this.tree.element,
     );
@@ -180,6 +197,7 @@ export class App {
   close(): void {
     this.removeOther();
     this.plots.clear();
+    this.derived = [];
     for (const trail of this.trails.values()) this.stage.scene.remove(trail.line);
     this.trails.clear();
     for (const arrow of this.arrows) this.stage.scene.remove(arrow.group);
@@ -197,8 +215,35 @@ export class App {
     if (!this.view) return;
     const { scene } = this.view;
     for (const [frame, trail] of this.trails) trail.setPoints(path(scene, frame, [0, 0, 0]), scene.times);
+    for (const follow of this.derived) follow();
     this.timeline.extend(scene.times);
+    this.enableTools();
+    const latest = new Vector3();
+    const leaves = () => scene.frames.some((_, f) => !this.framed.containsPoint(latest.fromArray(scene.positions, scene.positions.length - 3 * (scene.frames.length - f))));
+    if (!this.touched && performance.now() - this.framedAt > 700 && leaves()) this.fit();
     this.plots.refresh();
+    this.refresh();
+  }
+
+  // The running simulation has ended. Who opened the page only then sees the motion from its start.
+  private ended(scene: Scene, late: boolean): void {
+    this.tabs.summary.body.replaceChildren(summaryPanel(scene));
+    const { time, end } = this.timeline;
+    this.timeline.reset(scene.times, scene.timeLabel, 's');
+    if (late) this.timeline.play();
+    else this.timeline.seek(time >= end ? this.timeline.end : time);
+    if (!this.touched) this.fit();
+    this.enableTools();
+  }
+
+  // All that the running simulation has shown so far, with a margin for what follows.
+  private frameMotion(view: SceneView): void {
+    const { positions, gravity } = view.scene;
+    this.framed.makeEmpty();
+    for (let n = 0; n < positions.length; n += 3) this.framed.expandByPoint(new Vector3().fromArray(positions, n));
+    this.framed.expandByScalar(0.15 * this.framed.getSize(new Vector3()).length() + 0.05 * view.scene.size);
+    this.framedAt = performance.now();
+    this.stage.frame(gravity, (up) => view.bounds(up));
     this.refresh();
   }
 
@@ -264,7 +309,11 @@ export class App {
     const frame = this.selectedFrame();
     if (frame === undefined || !this.view) return;
     const name = this.view.scene.frames[frame];
-    this.plots.show(what === 'position' ? framePosition(this.view.scene, frame, name) : frameSpeed(this.view.scene, frame, name));
+    const { scene } = this.view;
+    const curve = () => (what === 'position' ? framePosition : frameSpeed)(scene, frame, name);
+    const channel = curve();
+    if (this.live) this.derived.push(() => Object.assign(channel, curve()));
+    this.plots.show(channel);
     this.openTab('plots');
   }
 
@@ -275,7 +324,8 @@ export class App {
 
   fit(): void {
     this.followed = undefined;
-    this.stage.fit();
+    if (this.live && this.view) this.frameMotion(this.view);
+    else this.stage.fit();
     this.enableTools();
   }
 
@@ -323,7 +373,7 @@ export class App {
 
   nextColoring(): void {
     if (!this.view) return;
-    const all: Coloring[] = this.view.hasStress ? ['body', 'speed', 'stress'] : ['body', 'speed'];
+    const all = this.view.colorings;
     this.setColoring(all[(all.indexOf(this.view.coloring) + 1) % all.length]);
   }
 
@@ -331,10 +381,12 @@ export class App {
     if (!this.view) return;
     this.view.setColoring(coloring);
     this.legend.hidden = coloring === 'body';
-    const [label, unit] = coloring === 'stress' ? ['von Mises stress', 'N/m²'] : ['speed', 'm/s'];
-    const bar = h('i', {});
-    bar.style.background = gradient;
-    this.legend.replaceChildren(h('span', {}, `${label} [${unit}]`), bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view.range()))));
+    if (coloring !== 'body') {
+      const { label, unit } = COLORINGS[coloring];
+      const bar = h('i', {});
+      bar.style.background = gradient;
+      this.legend.replaceChildren(h('span', {}, `${label} [${unit}]`), bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view.range()))));
+    }
     this.enableTools();
     this.stage.dirty = true;
   }
@@ -430,6 +482,7 @@ export class App {
     const canvas = this.stage.renderer.domElement;
     let down = { x: 0, y: 0 };
     canvas.addEventListener('pointerdown', (event) => (down = { x: event.clientX, y: event.clientY }));
+    for (const event of ['pointerdown', 'wheel']) canvas.addEventListener(event, () => (this.touched = true), { passive: true });
     canvas.addEventListener('pointerup', (event) => {
       if (Math.hypot(event.clientX - down.x, event.clientY - down.y) < 5 && this.view) {
         const hit = this.stage.pick(event.clientX, event.clientY, this.view.root).map((h) => this.view!.ownerOf(h)).find((owner) => owner && this.view!.isVisible(owner));

@@ -2,7 +2,8 @@
 //
 // Between nodes the centre line is the cubic Hermite curve with the tangents of the sections, and sections turn by slerp: an arc with
 // constant curvature and twist is drawn as one.
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage } from 'three';
+import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage } from 'three';
+import { colormap } from './colors';
 import { slerp, type Poses } from './motion';
 import type { BeamBody, Section } from './scene';
 
@@ -134,22 +135,48 @@ export class BeamGeometry extends BufferGeometry {
 
   // Colours along the beam from one colour per node.
   paint(nodeColor: (node: number) => [number, number, number]): void {
+    const colors = this.body.nodes.map(nodeColor);
+    this.fill((r) => {
+      const { i, next, s } = this.between(r);
+      const color = colors[i].map((value, k) => (1 - s) * value + s * colors[next][k]);
+      return () => color;
+    });
+  }
+
+  // Colours from the forces in the sections: `value` of forces, of the fraction of the length and of a point of the section.
+  paintForces(forces: Float32Array, value: (forces: number[], fraction: number, y: number, z: number) => number): void {
+    const color = new Color();
+    this.fill((r) => {
+      const { i, next, s } = this.between(r);
+      const own = [0, 1, 2, 3, 4, 5].map((c) => (1 - s) * forces[6 * i + c] + s * forces[6 * next + c]);
+      return (y, z) => colormap(value(own, r / (this.rings - 1), y, z), color).toArray();
+    });
+  }
+
+  // The two nodes around a ring, and where between them it is.
+  private between(r: number): { i: number; next: number; s: number } {
     const { nodes } = this.body;
-    const colors = nodes.map(nodeColor);
-    const at = (r: number): number[] => {
-      const i = Math.min(Math.floor(r / this.steps), nodes.length - 1);
-      const s = r / this.steps - i;
-      const next = colors[(i + 1) % nodes.length];
-      return colors[i].map((value, k) => (s > 0 ? (1 - s) * value + s * next[k] : value));
-    };
+    const i = Math.min(Math.floor(r / this.steps), nodes.length - 1);
+    return { i, next: (i + 1) % nodes.length, s: r / this.steps - i };
+  }
+
+  // The points of the outline at the start, for the largest stress.
+  get outline(): { y: number; z: number }[] {
+    return this.profiles[0].start;
+  }
+
+  private fill(ringColor: (r: number) => (y: number, z: number) => number[]): void {
     const out = this.colors.array as Float32Array;
     let v = 0;
-    const fill = (r: number, count: number) => {
-      const color = at(r);
-      for (let i = 0; i < count; i++, v += 3) out.set(color, v);
-    };
-    for (const { start } of this.profiles) for (let r = 0; r < this.rings; r++) fill(r, start.length);
-    for (const { ring } of this.caps) fill(ring, 2 * this.capProfile[0].outer.length);
+    for (const { start, end } of this.profiles)
+      for (let r = 0; r < this.rings; r++) {
+        const [color, s] = [ringColor(r), r / (this.rings - 1)];
+        for (let i = 0; i < start.length; i++, v += 3) out.set(color((1 - s) * start[i].y + s * end[i].y, (1 - s) * start[i].z + s * end[i].z), v);
+      }
+    this.caps.forEach(({ ring }, c) => {
+      const color = ringColor(ring);
+      for (const points of [this.capProfile[c].outer, this.capProfile[c].inner]) for (const { y, z } of points) (out.set(color(y, z), v), (v += 3));
+    });
     this.colors.needsUpdate = true;
   }
 

@@ -89,6 +89,7 @@ export class FlexibleMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
     this.customDepthMaterial = depth;
   }
 
+  // Strains are von Mises stresses divided by Young's modulus.
   get hasStress(): boolean {
     return this.defines.STRESS_MODES > 0;
   }
@@ -114,7 +115,7 @@ export class FlexibleMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
     this.coordinates.set(q);
   }
 
-  // Colours by von Mises stress, from 0 to `range`; undefined: in the colour of the body.
+  // Colours by von Mises stress, from 0 to `range` in N/m^2; undefined: in the colour of the body.
   showStress(range: number | undefined): void {
     this.uniforms.showStress.value = range === undefined ? 0 : 1;
     this.uniforms.stressRange.value = range && range > 0 ? range : 1;
@@ -148,14 +149,15 @@ export class FlexibleMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
       defines: this.defines,
       uniforms: this.uniforms as Record<string, { value: unknown }>,
       vertexShader: `${DEFORM}
-        varying vec3 vertex;
+        flat out vec3 vertex;
         void main() {
           vertex = position + sumOfModes(modeTexture, modeGrid, gl_VertexID, MODES);
           vec2 pixel = vec2(gl_VertexID % ${WIDTH}, gl_VertexID / ${WIDTH}) + 0.5;
           gl_Position = vec4(2.0 * pixel / vec2(${WIDTH}.0, ${rows}.0) - 1.0, 0.0, 1.0);
           gl_PointSize = 1.0;
         }`,
-      fragmentShader: 'varying vec3 vertex;\nvoid main() { gl_FragColor = vec4(vertex, 1.0); }',
+      // Flat: nothing is interpolated.
+      fragmentShader: 'flat in vec3 vertex;\nvoid main() { gl_FragColor = vec4(vertex, 1.0); }',
     });
     const geometry = new BufferGeometry().setAttribute('position', new BufferAttribute(this.body.vertices, 3));
     const points = new Points(geometry, material);

@@ -13,7 +13,7 @@ const KEYS: [string, string][] = [
   ['T', 'path of what is selected'],
   ['A', 'arrows of forces and velocities'],
   ['J', 'joints and springs'],
-  ['C', 'colours: bodies, speed, stress'],
+  ['C', 'colours: bodies, speed, section force and moment, strain, stress'],
   ['M', 'model list'],
   ['P', 'values, curves and summary'],
   ['D', 'light or dark'],

@@ -1,5 +1,5 @@
 // Many equal things in one draw call: shapes of bodies, symbols of joints and forces, arrows.
-import { BufferGeometry, Color, DynamicDrawUsage, Group, InstancedMesh, Material, Matrix4, Vector3 } from 'three';
+import { BufferGeometry, Color, DynamicDrawUsage, Group, InstancedBufferAttribute, InstancedMesh, Material, Matrix4, Vector3 } from 'three';
 import type { Detail } from './geometry';
 import type { Poses } from './motion';
 
@@ -26,6 +26,24 @@ export function attached(frame: number, local: Matrix4): Instance['place'] {
   };
 }
 
+// Bodies thinner than about two pixels are drawn with that thickness, so that a long chain stays a line that can be seen. `thin` is half of the thickness of an instance.
+export function widened(material: Material, pixel: { value: number }): Material {
+  material.onBeforeCompile = (shader) => {
+    shader.uniforms.pixel = pixel;
+    shader.vertexShader = shader.vertexShader
+      .replace('#include <common>', '#include <common>\n#ifdef USE_INSTANCING\nattribute float thin;\nuniform float pixel;\n#endif')
+      .replace(
+        '#include <begin_vertex>',
+        `#include <begin_vertex>
+        #ifdef USE_INSTANCING
+          float away = -(modelViewMatrix * instanceMatrix * vec4(position, 1.0)).z;
+          transformed += normalize(normal) * max(0.0, 1.1 * pixel * away - thin);
+        #endif`,
+      );
+  };
+  return material;
+}
+
 export class Instances {
   readonly group = new Group();
   private readonly sets = new Map<string, { make: Make; instances: Instance[]; mesh?: InstancedMesh }>();
@@ -48,6 +66,9 @@ export class Instances {
       mesh.frustumCulled = false; // instances move, so that bounds of the first frame are of no use
       mesh.castShadow = mesh.receiveShadow = this.shadows;
       mesh.userData.owner = (id: number) => set.instances[id].owner;
+      mesh.geometry.computeBoundingBox();
+      const size = mesh.geometry.boundingBox!.getSize(new Vector3());
+      mesh.geometry.setAttribute('thin', new InstancedBufferAttribute(new Float32Array(set.instances.length).fill(Math.min(size.x, size.y, size.z) / 2), 1));
       set.mesh = mesh;
       this.group.add(mesh);
     }

@@ -1,32 +1,34 @@
-// A running simulation: frames arrive as server-sent events, buttons and sliders send requests.
+// A running simulation: its motion arrives as server-sent events, buttons and sliders send requests.
 //
-// Events of GET url?token=…: `scene` (a whole scene), `frame` (JSON with t, positions [3F], rotations [4F], coordinates [[K] per
-// flexible body], channels [[C] per channel]), `end` (JSON with message). POST url/pause, /resume, /step, /stop; POST url/set with {"name", "value"}.
+// Events of GET path?token=…: `scene` (a whole scene of the first state; `live` has the sliders), `rows` ({times: [n], rows: base64 of 32-bit numbers [n, W]}: positions
+// [F, 3], rotations [F, 4], coordinates of flexible bodies, channels), `status`, `end`. POST path/pause, /resume, /step, /stop, /pace with {value}, /set with {name, value}.
 import { SceneError } from './error';
+import { LivePanel, type Status } from './live_panel';
 import { readScene, type Scene } from './scene';
-import { button, format, h } from './ui';
 
-interface Frame {
-  t: number;
-  positions: number[];
-  rotations: number[];
-  coordinates?: number[][];
-  channels?: number[][];
-}
-interface Input {
-  name: string;
-  value: number;
-  min: number;
-  max: number;
+const MOST_ROWS = 6000; // in this page; then the older ones are thinned
+const KEPT_ROWS = 3000;
+const LATEST_ROWS = 500; // are never thinned
+
+// Where the page gets its simulation from, if the program serves it.
+export function livePath(): string | undefined {
+  const element = document.getElementById('liedyn-live');
+  return element ? (JSON.parse(element.textContent ?? '{}') as { path?: string }).path : undefined;
 }
 
-// An array that grows by doubling; `view` is what is filled.
-class Growing<T extends Float32Array | Float64Array> {
+type Numbers = Float32Array | Float64Array;
+
+// An array of rows that grows by doubling; `view` is what is filled.
+class Growing<T extends Numbers> {
   private length: number;
-  constructor(private data: T) {
+  constructor(
+    private data: T,
+    private readonly width: number,
+    private readonly changed: (view: T) => void,
+  ) {
     this.length = data.length;
   }
-  push(values: ArrayLike<number>): T {
+  push(values: ArrayLike<number>): void {
     if (this.length + values.length > this.data.length) {
       const larger = new (this.data.constructor as new (n: number) => T)(2 * (this.length + values.length));
       larger.set(this.data.subarray(0, this.length));
@@ -34,54 +36,74 @@ class Growing<T extends Float32Array | Float64Array> {
     }
     this.data.set(values, this.length);
     this.length += values.length;
-    return this.data.subarray(0, this.length) as T;
+    this.publish();
+  }
+  keep(rows: number[]): void {
+    rows.forEach((row, i) => this.data.copyWithin(this.width * i, this.width * row, this.width * (row + 1)));
+    this.length = this.width * rows.length;
+    this.publish();
+  }
+  private publish(): void {
+    this.changed(this.data.subarray(0, this.length) as T);
   }
 }
 
+// Rows that stay when there are too many: evenly spaced in time, and the latest.
+export function thinned(times: ArrayLike<number>, count: number, latest: number): number[] {
+  const last = times.length - latest;
+  const spacing = (times[last] - times[0]) / count;
+  const kept = [0];
+  for (let i = 1; i < times.length; i++) if (i >= last || times[i] - times[kept[kept.length - 1]] >= spacing) kept.push(i);
+  return kept;
+}
+
+export interface LiveActions {
+  opened: (scene: Scene) => void;
+  grown: () => void;
+  // `late`: the run was over when the page was opened.
+  ended: (scene: Scene, late: boolean) => void;
+  present: () => void;
+}
+
 export class Live {
-  readonly element = h('div', { class: 'live panel', id: 'live' });
-  private readonly state = h('span', { class: 'state' }, 'connecting');
+  readonly panel: LivePanel;
   private scene?: Scene;
-  private arrays: { take: (frame: Frame) => void }[] = [];
+  private arrays: { width: number; take: (values: Float32Array) => void; keep: (rows: number[]) => void }[] = [];
+  private times?: Growing<Float64Array>;
+  private channelTimes?: Growing<Float64Array>;
   private pending = false;
-  private paused = false;
+  private ended = false;
+  private openedAt = 0;
 
   constructor(
-    private readonly url: string,
+    private readonly path: string,
     private readonly token: string,
-    private readonly opened: (scene: Scene) => void,
-    private readonly grown: () => void,
+    private readonly actions: LiveActions,
   ) {
-    this.element.append(
-      h('i', { class: 'lamp' }), this.state,
-      button('pause', 'Pause or resume the simulation', () => this.togglePause(), 'live-pause'),
-      button('forward', 'One step of the simulation', () => this.post('step'), 'live-step'),
-      button('stop', 'Stop the simulation', () => this.post('stop'), 'live-stop'),
-    );
+    this.panel = new LivePanel((action, body) => this.post(action, body), actions.present);
   }
 
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const source = new EventSource(`${this.url}?token=${encodeURIComponent(this.token)}`);
-      source.addEventListener('scene', (event) => {
-        readScene((event as MessageEvent<string>).data).then((scene) => {
-          this.prepare(scene);
-          this.opened(scene);
-          this.state.textContent = 'running';
-          this.element.classList.add('running');
-          resolve();
-        }, reject);
+      const source = new EventSource(`${this.path}?token=${encodeURIComponent(this.token)}`);
+      // Events are handled one after the other, though reading a scene takes its time.
+      let before: Promise<void> = Promise.resolve();
+      const on = (name: string, handle: (data: string) => Promise<void> | void) =>
+        source.addEventListener(name, (event) => (before = before.then(() => handle((event as MessageEvent<string>).data)).catch(reject)));
+      on('scene', async (data) => {
+        const scene = await readScene(data);
+        this.prepare(scene);
+        this.openedAt = performance.now();
+        this.panel.open(scene);
+        this.actions.opened(scene);
+        resolve();
       });
-      source.addEventListener('frame', (event) => this.take(JSON.parse((event as MessageEvent<string>).data) as Frame));
-      source.addEventListener('end', (event) => {
-        source.close();
-        this.element.classList.remove('running');
-        this.state.textContent = (JSON.parse((event as MessageEvent<string>).data) as { message?: string }).message ?? 'finished';
-      });
+      on('rows', (data) => this.take(JSON.parse(data) as { times: number[]; rows: string }));
+      on('status', (data) => this.panel.show(JSON.parse(data) as Status));
+      on('end', (data) => this.end(JSON.parse(data) as End, reject));
       source.onerror = () => {
         source.close();
-        this.element.classList.remove('running');
-        this.state.textContent = 'disconnected';
+        if (!this.ended) this.panel.lost();
         if (!this.scene) reject(new SceneError('The running simulation cannot be reached', 'It may have ended, or the address or its token is wrong.'));
       };
     });
@@ -89,67 +111,72 @@ export class Live {
 
   private prepare(scene: Scene): void {
     this.scene = scene;
-    const times = new Growing(scene.times);
-    const positions = new Growing(scene.positions);
-    const rotations = new Growing(scene.rotations);
-    this.arrays = [
-      { take: (frame) => (scene.times = times.push([frame.t])) },
-      { take: (frame) => (scene.positions = positions.push(frame.positions)) },
-      { take: (frame) => (scene.rotations = rotations.push(frame.rotations)) },
-    ];
-    scene.bodies.filter((body) => body.kind === 'flexible').forEach((body, i) => {
-      const q = new Growing(body.coordinates);
-      this.arrays.push({ take: (frame) => (body.coordinates = q.push(frame.coordinates![i])) });
-    });
-    scene.channels.forEach((channel, i) => {
-      const [t, v] = [new Growing(channel.times), new Growing(channel.values)];
-      this.arrays.push({
-        take: (frame) => {
-          if (!frame.channels) return;
-          channel.times = t.push([frame.t]);
-          channel.values = v.push(frame.channels[i]);
-        },
-      });
-    });
-    for (const input of ((scene.live?.inputs as Input[] | undefined) ?? []).slice(0, 12)) this.element.append(this.slider(input));
+    this.arrays = [];
+    const grow = (data: Float32Array, width: number, changed: (view: Float32Array) => void) => {
+      const rows = new Growing(data, width, changed);
+      this.arrays.push({ width, take: (values) => rows.push(values), keep: (kept) => rows.keep(kept) });
+    };
+    const F = scene.frames.length;
+    this.times = new Growing(scene.times, 1, (view) => (scene.times = view));
+    grow(scene.positions, 3 * F, (view) => (scene.positions = view));
+    grow(scene.rotations, 4 * F, (view) => (scene.rotations = view));
+    for (const body of scene.bodies) if (body.kind === 'flexible') grow(body.coordinates, body.modeCount, (view) => (body.coordinates = view));
+    this.channelTimes = scene.channels[0] && new Growing(scene.channels[0].times, 1, (view) => scene.channels.forEach((channel) => (channel.times = view)));
+    for (const channel of scene.channels) grow(channel.values, channel.components.length, (view) => (channel.values = view));
   }
 
-  private take(frame: Frame): void {
+  private take({ times, rows }: { times: number[]; rows: string }): void {
     if (!this.scene) return;
-    const F = this.scene.frames.length;
-    if (frame.positions.length !== 3 * F || frame.rotations.length !== 4 * F) return;
-    for (const array of this.arrays) array.take(frame);
-    // Frames may arrive faster than they can be drawn: at most one update per picture.
+    const bytes = Uint8Array.from(atob(rows), (c) => c.charCodeAt(0));
+    const values = new Float32Array(bytes.buffer);
+    const width = this.arrays.reduce((sum, array) => sum + array.width, 0);
+    if (values.length !== width * times.length) throw new SceneError(`A row of the running simulation has ${values.length / times.length} numbers`, `Expected ${width}.`);
+    this.times!.push(times);
+    this.channelTimes?.push(times);
+    for (let n = 0, first = 0; n < times.length; n++)
+      for (const array of this.arrays) {
+        array.take(values.subarray(first, first + array.width));
+        first += array.width;
+      }
+    if (this.scene.times.length > MOST_ROWS) this.thin();
+    // Rows may arrive faster than they can be drawn: at most one update per picture.
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.grown();
+      this.actions.grown();
     });
   }
 
-  private slider(input: Input): HTMLElement {
-    const value = h('em', {}, format(input.value));
-    const range = h('input', { type: 'range', min: input.min, max: input.max, step: 'any', 'data-input': input.name });
-    const show = () => range.style.setProperty('--share', `${(100 * (Number(range.value) - input.min)) / (input.max - input.min)}%`);
-    range.value = String(input.value);
-    range.addEventListener('input', () => {
-      value.textContent = format(Number(range.value));
-      show();
-      this.post('set', { name: input.name, value: Number(range.value) });
-    });
-    show();
-    return h('label', { class: 'slider' }, h('span', {}, input.name), range, value);
+  private thin(): void {
+    const kept = thinned(this.scene!.times, KEPT_ROWS, LATEST_ROWS);
+    this.times!.keep(kept);
+    this.channelTimes?.keep(kept);
+    for (const array of this.arrays) array.keep(kept);
   }
 
-  private togglePause(): void {
-    this.paused = !this.paused;
-    this.post(this.paused ? 'pause' : 'resume');
-    this.state.textContent = this.paused ? 'paused' : 'running';
+  private end(end: End, reject: (error: Error) => void): void {
+    this.ended = true;
+    this.panel.ended(end.message, end.completed ?? false);
+    if (!this.scene) return reject(new SceneError('The simulation has ended before its first step', end.message));
+    this.scene.summary = end.summary ?? {};
+    this.scene.warnings = [...this.scene.warnings, ...(end.warnings ?? [])];
+    this.actions.ended(this.scene, performance.now() - this.openedAt < 1500);
   }
 
-  private post(action: string, body: unknown = {}): void {
+  private async post(action: string, body: unknown): Promise<void> {
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${this.token}` };
-    fetch(`${this.url}/${action}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(() => (this.state.textContent = 'disconnected'));
+    try {
+      await fetch(`${this.path}/${action}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    } catch {
+      if (!this.ended) this.panel.lost();
+    }
   }
+}
+
+interface End {
+  message: string;
+  completed?: boolean;
+  summary?: Record<string, unknown>;
+  warnings?: string[];
 }

@@ -1,18 +1,22 @@
 // Poses of all frames at any time: linear interpolation of positions, spherical interpolation of rotations.
-import type { FlexibleBody, Point, Scene, Vector } from './scene';
+import type { BeamBody, FlexibleBody, Point, Scene, Vector } from './scene';
 
 export class Poses {
   readonly positions: Float64Array; // [F, 3]
   readonly rotations: Float64Array; // [F, 4], w, x, y, z
   readonly velocities: Float64Array; // [F, 3], by differences of frames
   readonly coordinates = new Map<FlexibleBody, Float32Array>();
+  readonly sectionForces = new Map<BeamBody, Float32Array>(); // [nodes, 6]
 
   constructor(readonly scene: Scene) {
     const F = scene.frames.length;
     this.positions = new Float64Array(3 * F);
     this.rotations = new Float64Array(4 * F);
     this.velocities = new Float64Array(3 * F);
-    for (const body of scene.bodies) if (body.kind === 'flexible') this.coordinates.set(body, new Float32Array(body.modeCount));
+    for (const body of scene.bodies) {
+      if (body.kind === 'flexible') this.coordinates.set(body, new Float32Array(body.modeCount));
+      if (body.kind === 'beam' && body.sectionForces) this.sectionForces.set(body, new Float32Array(6 * body.nodes.length));
+    }
   }
 
   // Column-major 4x4 matrix of a frame; -1 is the inertial frame.
@@ -104,6 +108,12 @@ export function sampleMotion(scene: Scene, time: number, poses: Poses): void {
   for (const [body, q] of poses.coordinates) {
     const K = body.modeCount;
     for (let k = 0; k < K; k++) q[k] = (1 - s) * body.coordinates[K * i + k] + s * body.coordinates[K * j + k];
+  }
+  for (const [body, forces] of poses.sectionForces) {
+    const N = body.nodes.length;
+    body.sectionForces!.forEach((values, c) => {
+      for (let n = 0; n < N; n++) forces[6 * n + c] = (1 - s) * values[N * i + n] + s * values[N * j + n];
+    });
   }
 }
 

@@ -27,6 +27,8 @@ export interface Section {
   thickness: number;
 }
 
+export type SectionConstants = [area: number, aboutY: number, aboutZ: number, torsion: number];
+
 interface Named {
   name: string;
 }
@@ -42,6 +44,9 @@ export interface BeamBody extends Named {
   section: Section;
   end: Section;
   closed: boolean;
+  young: number; // 0: not known
+  constants: SectionConstants[]; // at the start and the end
+  sectionForces?: Float32Array[]; // N, Q_y, Q_z, T, M_y, M_z in section axes, each [T, nodes]
 }
 export interface FlexibleBody extends Named {
   kind: 'flexible';
@@ -54,6 +59,7 @@ export interface FlexibleBody extends Named {
   coordinates: Float32Array; // [T, K]
   stress?: Float32Array; // [stressModes, N, 6]
   stressModes: number;
+  young: number; // 0: not known
 }
 export type Body = RigidBody | BeamBody | FlexibleBody;
 
@@ -226,8 +232,17 @@ async function body(json: Json, path: string, { T, F }: { T: number; F: number }
     const nodes = list(json.nodes, `${path}.nodes`).map((node, i) => frameIndex(node, `${path}.nodes[${i}]`, F));
     if (nodes.includes(-1)) throw new SceneError(`${path}.nodes contains -1`, 'Expected indices of moving frames.');
     if (nodes.length < 2) throw new SceneError(`${path}.nodes has ${nodes.length} entries`, 'Expected at least 2.');
-    const start = section(object(json.section, `${path}.section`), `${path}.section`);
-    return { name, kind: 'beam', nodes, section: start, end: isObject(json.end) ? section({ ...(json.section as Json), ...json.end }, `${path}.end`) : start, closed: json.closed === true };
+    const given = object(json.section, `${path}.section`);
+    const start = section(given, `${path}.section`);
+    const end = isObject(given.end) ? section({ ...given, ...given.end }, `${path}.section.end`) : start;
+    const constants = [json.constants, json.end_constants ?? json.constants]
+      .filter((list) => list !== undefined && list !== null)
+      .map((list) => numbers<SectionConstants>(list, `${path}.constants`, 4));
+    const forces = list(json.section_forces, `${path}.section_forces`);
+    if (forces.length !== 0 && forces.length !== 6) throw new SceneError(`${path}.section_forces has ${forces.length} entries`, 'Expected 6.');
+    const sectionForces: Float32Array[] = [];
+    for (const [i, array] of forces.entries()) sectionForces.push(await unpackFloats(array, `${path}.section_forces[${i}]`, [T, nodes.length]));
+    return { name, kind: 'beam', nodes, section: start, end, closed: json.closed === true, young: number(json.young, `${path}.young`, 0), constants, sectionForces: forces.length > 0 ? sectionForces : undefined };
   }
   if (json.kind === 'flexible') {
     const vertices = await unpackFloats(json.vertices, `${path}.vertices`, [-1, 3]);
@@ -247,6 +262,7 @@ async function body(json: Json, path: string, { T, F }: { T: number; F: number }
       coordinates,
       stress,
       stressModes: stress ? Math.min(K, stress.length / Math.max(6 * N, 1)) : 0,
+      young: number(json.young, `${path}.young`, 0),
     };
   }
   const shapes: Shape[] = [];

@@ -9,6 +9,13 @@ import { THEMES } from './colors';
 import { SceneError } from './error';
 import type { Vector } from './scene';
 
+// What is shown: the box around it, its lowest point along `up`, and points on its outside, from which the camera finds its distance.
+export interface Bounds {
+  box: Box3;
+  low: number;
+  points: number[];
+}
+
 export class Stage {
   readonly renderer: WebGLRenderer;
   readonly scene = new ThreeScene();
@@ -25,6 +32,7 @@ export class Stage {
   private center = new Vector3();
   private radius = 1;
   private box = new Box3();
+  private points: number[] = [];
 
   constructor(readonly host: HTMLElement) {
     const low = lowQuality();
@@ -83,14 +91,15 @@ export class Stage {
   }
 
   // Adapts light, ground and clipping to what is shown; up is against gravity.
-  frame(gravity: Vector, bounds: (up: Vector3) => { box: Box3; low: number }): void {
+  frame(gravity: Vector, bounds: (up: Vector3) => Bounds): void {
     const g = new Vector3(...gravity);
-    let { box, low } = bounds(this.up.set(0, 0, 1));
+    let { box, low, points } = bounds(this.up.set(0, 0, 1));
     const extent = box.getSize(new Vector3());
     if (g.lengthSq() > 0) this.up.copy(g).negate().normalize();
     else if (extent.z < 0.2 * Math.min(extent.x, extent.y)) this.up.set(0, 1, 0); // planar
-    ({ box, low } = bounds(this.up));
+    ({ box, low, points } = bounds(this.up));
     this.box = box;
+    this.points = points;
     box.getCenter(this.center);
     this.radius = Math.max(box.getSize(new Vector3()).length() / 2, 1e-9);
     this.camera.up.copy(this.up);
@@ -147,24 +156,33 @@ export class Stage {
     return look.multiplyScalar(1).addScaledVector(right, flat ? 0.3 : 0.62).addScaledVector(this.up, flat ? 0.22 : 0.42).normalize();
   }
 
-  fit(box = this.box): void {
-    const center = box.getCenter(new Vector3());
+  // The nearest position from which all points are inside of the picture. With x, y, z along right, top and towards the camera, a point is inside if
+  // |x - cx| <= a (d - z): of d >= z + (x - cx)/a and d >= z - (x - cx)/a the smallest d is (P + M)/2, at cx = a (P - M)/2, P = max(z + x/a), M = max(z - x/a).
+  fit(): void {
+    const center = this.box.getCenter(new Vector3());
     const direction = this.viewDirection();
-    // The distance at which all corners are inside of the picture.
     const right = new Vector3().crossVectors(this.up, direction).normalize();
     const top = new Vector3().crossVectors(direction, right);
     const vertical = Math.tan((this.camera.fov * Math.PI) / 360);
+    const { width, height } = this.freeShare();
     let distance = 0;
-    const corner = new Vector3();
-    for (let i = 0; i < 8; i++) {
-      corner.set(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y, i & 4 ? box.max.z : box.min.z).sub(center);
-      const depth = corner.dot(direction);
-      const { width, height } = this.freeShare();
-      distance = Math.max(distance, depth + Math.abs(corner.dot(right)) / (vertical * this.camera.aspect * width), depth + Math.abs(corner.dot(top)) / (vertical * height));
+    const shift = new Vector3();
+    const point = new Vector3();
+    for (const [axis, slope] of [[right, vertical * this.camera.aspect * width], [top, vertical * height]] as const) {
+      let [plus, minus] = [-Infinity, -Infinity];
+      for (let i = 0; i < this.points.length; i += 3) {
+        point.fromArray(this.points, i).sub(center);
+        const [x, z] = [point.dot(axis), point.dot(direction)];
+        plus = Math.max(plus, z + x / slope);
+        minus = Math.max(minus, z - x / slope);
+      }
+      if (!Number.isFinite(plus)) [plus, minus] = [this.radius / slope, this.radius / slope];
+      distance = Math.max(distance, (plus + minus) / 2);
+      shift.addScaledVector(axis, (slope * (plus - minus)) / 2);
     }
-    distance = Math.max(1.06 * distance, 1e-6);
-    this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(direction, distance);
+    distance = Math.max(1.1 * distance, 1e-6);
+    this.controls.target.copy(center).add(shift);
+    this.camera.position.copy(this.controls.target).addScaledVector(direction, distance);
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.dirty = true;
@@ -195,6 +213,11 @@ export class Stage {
     const point = new Vector2((2 * (x - rect.left)) / rect.width - 1, 1 - (2 * (y - rect.top)) / rect.height);
     this.raycaster.setFromCamera(point, this.camera);
     return this.raycaster.intersectObject(root, true);
+  }
+
+  // The size of a pixel at a distance of one.
+  get pixel(): number {
+    return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(this.host.clientHeight, 1);
   }
 
   render(): void {

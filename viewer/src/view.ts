@@ -5,12 +5,12 @@ import { bodyColor, colormap, GHOST, GROUND, SELECTED } from './colors';
 import { FlexibleMesh } from './flexible';
 import { addForce } from './forces';
 import { shapeGeometry } from './geometry';
-import { attached, Instances, type Owner } from './instances';
+import { attached, Instances, widened, type Owner } from './instances';
 import { addJoint } from './joints';
 import { Poses, sampleMode, sampleMotion } from './motion';
 import type { Scene } from './scene';
-
-export type Coloring = 'body' | 'speed' | 'stress';
+import type { Bounds } from './stage';
+import { COLORINGS, largestSectionValue, sectionValue, type Coloring } from './sections';
 
 export class SceneView {
   readonly root = new Group();
@@ -25,7 +25,10 @@ export class SceneView {
   coloring: Coloring = 'body';
   mode = 0;
   amplitude: number;
+  // The size of a pixel at a distance of one, for bodies that are thinner than it.
+  readonly pixel = { value: 0 };
   private fastest?: number;
+  private readonly ranges = new Map<Coloring, number>();
 
   constructor(
     readonly scene: Scene,
@@ -36,7 +39,7 @@ export class SceneView {
     sampleMotion(scene, scene.times[0], this.poses);
     const look = ghost ? { transparent: true, opacity: 0.42, depthWrite: false } : {};
     const material = new MeshStandardMaterial({ roughness: 0.5, metalness: 0.08, ...look });
-    this.bodies = new Instances(material, !ghost);
+    this.bodies = new Instances(widened(material, this.pixel), !ghost);
     this.symbols = new Instances(new MeshStandardMaterial({ roughness: 0.35, metalness: 0.2, ...look }), !ghost);
     const tint = (color: Color) => (ghost ? color.clone().lerp(GHOST, 0.75) : color.clone());
     let next = 0;
@@ -67,7 +70,7 @@ export class SceneView {
           this.bodies.add(key, make, { owner, color, place: attached(body.frame, local) });
         }
     });
-    scene.joints.forEach((joint, index) => addJoint(this.symbols, joint, { kind: 'joint', index }, scene.size, tint));
+    scene.joints.forEach((joint, index) => addJoint(this.symbols, joint, { kind: 'joint', index }, scene, tint));
     scene.forces.forEach((force, index) => addForce(this.symbols, force, { kind: 'force', index }, scene.size, this.poses, tint));
     this.bodies.build();
     this.symbols.build();
@@ -88,7 +91,8 @@ export class SceneView {
       mesh.matrixWorldNeedsUpdate = true;
       mesh.setCoordinates(this.poses.coordinates.get(mesh.body)!);
     }
-    if (this.coloring === 'speed') this.recolor();
+    const moving = this.coloring !== 'body' && !(this.coloring === 'stress' && this.beams.length === 0);
+    if (moving) this.recolor();
   }
 
   // ---- colours
@@ -100,12 +104,29 @@ export class SceneView {
 
   // The range of what is coloured, for the legend.
   range(): number {
-    if (this.coloring === 'stress') return Math.max(0, ...this.flexible.map(({ mesh }) => mesh.largestStress()));
-    return this.largestSpeed();
+    const { coloring } = this;
+    if (coloring === 'body' || coloring === 'speed') return this.largestSpeed();
+    if (this.ranges.has(coloring)) return this.ranges.get(coloring)!;
+    const values: number[] = [0];
+    for (const { mesh } of this.beams) {
+      const value = sectionValue(mesh.geometry.body, coloring);
+      if (value) values.push(largestSectionValue(mesh.geometry.body, value, mesh.geometry.outline));
+    }
+    for (const { mesh } of this.flexible) {
+      if (coloring === 'stress') values.push(mesh.largestStress());
+      if (coloring === 'strain' && mesh.body.young > 0) values.push(mesh.largestStress() / mesh.body.young);
+    }
+    this.ranges.set(coloring, Math.max(...values));
+    return this.ranges.get(coloring)!;
   }
 
-  get hasStress(): boolean {
-    return this.flexible.some(({ mesh }) => mesh.hasStress);
+  // What the scene has values for.
+  get colorings(): Coloring[] {
+    const modes = this.scene.kind === 'modes';
+    const has = (coloring: Coloring) =>
+      (!modes && this.beams.some(({ mesh }) => sectionValue(mesh.geometry.body, coloring))) ||
+      this.flexible.some(({ mesh }) => mesh.hasStress && (coloring === 'stress' || (coloring === 'strain' && mesh.body.young > 0)));
+    return ['body', 'speed', ...(Object.keys(COLORINGS) as Coloring[]).filter((coloring) => coloring !== 'speed' && has(coloring))];
   }
 
   private largestSpeed(): number {
@@ -135,12 +156,16 @@ export class SceneView {
     this.bodies.recolor();
     this.symbols.each((instance) => (instance.paint = is(instance.owner) ? SELECTED : undefined));
     this.symbols.recolor();
-    for (const { index, mesh } of this.beams)
-      mesh.geometry.paint((node) => (paints[index] ?? (this.coloring === 'speed' ? bySpeed(node) : this.colors[index])).toArray() as [number, number, number]);
-    const stress = this.coloring === 'stress' ? this.range() : undefined;
+    const largest = this.coloring === 'body' || this.coloring === 'speed' ? 1 : this.range() || 1;
+    for (const { index, mesh } of this.beams) {
+      const value = sectionValue(mesh.geometry.body, this.coloring);
+      if (value && !paints[index]) mesh.geometry.paintForces(this.poses.sectionForces.get(mesh.geometry.body)!, (f, x, y, z) => value(f, x, y, z) / largest);
+      else mesh.geometry.paint((node) => (paints[index] ?? (this.coloring === 'speed' ? bySpeed(node) : this.colors[index])).toArray() as [number, number, number]);
+    }
     for (const { index, mesh } of this.flexible) {
+      const stress = this.coloring === 'stress' ? largest : this.coloring === 'strain' ? largest * mesh.body.young : undefined;
       mesh.paint(paints[index] ?? this.colors[index]);
-      mesh.showStress(is({ kind: 'body', index }) ? undefined : stress);
+      mesh.showStress(is({ kind: 'body', index }) || !mesh.hasStress ? undefined : stress);
     }
   }
 
@@ -179,26 +204,31 @@ export class SceneView {
     return body.kind === 'beam' ? body.nodes[body.nodes.length - 1] : body.frame;
   }
 
-  // Box around everything that moves, over the whole motion, and the lowest point along `up`. A floor may be large: it is in the box only if nothing moves.
-  bounds(up: Vector3): { box: Box3; low: number } {
+  // Box around everything, over the whole motion, and the lowest point along `up`. A floor may be large: shapes of the ground are in the box only if they are
+  // not much larger than what moves.
+  bounds(up: Vector3): Bounds {
     const box = new Box3();
+    const ground = new Box3();
+    const points: number[] = []; // of what moves
+    const groundPoints: number[] = [];
     let low = Infinity;
     const point = new Vector3();
     const { times } = this.scene;
-    const samples = this.scene.kind === 'modes' ? 1 : Math.min(times.length, 60);
     const { bodies } = this.scene;
-    const moves = bodies.some((body) => body.kind !== 'ground');
+    const samples = this.scene.kind === 'modes' ? 1 : Math.min(times.length, 60, Math.max(Math.floor(20000 / bodies.length), 4));
     const visit = (center: Vector3, axes: Vector3[], owner: Owner) => {
-      const counts = !(moves && owner.kind === 'body' && bodies[owner.index].kind === 'ground');
-      for (const sign of counts ? [-1, 1] : []) {
+      const still = owner.kind === 'body' && bodies[owner.index].kind === 'ground';
+      for (let i = 0; i < 8; i++) {
         point.copy(center);
-        for (const axis of axes) for (let k = 0; k < 3; k++) point.setComponent(k, point.getComponent(k) + sign * Math.abs(axis.getComponent(k)));
-        box.expandByPoint(point);
+        axes.forEach((axis, k) => point.addScaledVector(axis, (i >> k) & 1 ? 1 : -1));
+        (still ? ground : box).expandByPoint(point);
+        (still ? groundPoints : points).push(point.x, point.y, point.z);
       }
       low = Math.min(low, center.dot(up) - axes.reduce((sum, axis) => sum + Math.abs(axis.dot(up)), 0));
     };
     const visitPoint = (x: number, y: number, z: number) => {
       box.expandByPoint(point.set(x, y, z));
+      points.push(x, y, z);
       low = Math.min(low, point.dot(up));
     };
     for (let i = 0; i < samples; i++) {
@@ -218,13 +248,29 @@ export class SceneView {
         }
       }
     }
+    // Where joints and springs are held, unless that is far away.
+    const held = new Box3();
+    const heldPoints: number[] = [];
+    this.symbols.bounds((center, axes) => {
+      for (const axis of axes)
+        for (const sign of [-1, 1]) {
+          held.expandByPoint(point.copy(center).addScaledVector(axis, sign));
+          heldPoints.push(point.x, point.y, point.z);
+        }
+    });
+    const size = (of: Box3) => of.getSize(new Vector3()).length();
+    for (const [other, its, most] of [[held, heldPoints, 1.5], [ground, groundPoints, 2]] as const) {
+      if (other.isEmpty() || !(box.isEmpty() || size(other) < most * size(box))) continue;
+      box.union(other);
+      for (const x of its) points.push(x);
+    }
     if (box.isEmpty()) {
       const half = new Vector3(1, 1, 1).multiplyScalar(this.scene.size / 2);
       const center = new Vector3(...this.scene.center);
       box.set(center.clone().sub(half), center.clone().add(half));
       low = center.dot(up) - this.scene.size / 2;
     }
-    return { box, low };
+    return { box, low, points };
   }
 
   // Vertices of a body in inertial axes, as drawn.

@@ -31,6 +31,7 @@ const multiply = (p, q) => [
   p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3], p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
   p[0] * q[2] + p[2] * q[0] + p[3] * q[1] - p[1] * q[3], p[0] * q[3] + p[3] * q[0] + p[1] * q[2] - p[2] * q[1],
 ];
+const conjugate = ([w, x, y, z]) => [w, -x, -y, -z];
 const turn = (axis, angle) => [Math.cos(angle / 2), ...axis.map((a) => a * Math.sin(angle / 2))];
 export const transform = ({ position, rotation }, v) => rotate(rotation, v).map((x, k) => x + position[k]);
 
@@ -74,6 +75,8 @@ export function top({ spin = 40, precession = 2, tilt = 0.5, title = 'spinning t
           { name: 'position', unit: 'm', type: 'position', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0], values: packDelta('f32', [count, 3], t.flatMap((x) => at(x).position)) },
           { name: 'pivot_force', unit: 'N', type: 'reaction_force', components: ['x', 'y', 'z'], frame: -1, at: [0, 0, 0], values: pack('f32', [count, 3], t.flatMap(reaction)) },
           { name: 'velocity', unit: 'm/s', type: 'velocity', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0], values: pack('f32', [count, 3], t.flatMap(velocity)) },
+          { name: 'velocity_body', unit: 'm/s', type: 'velocity', axes: 'body', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0],
+            values: pack('f32', [count, 3], t.flatMap((x) => rotate(conjugate(at(x).rotation), velocity(x)))) },
         ],
         channel_times: pack('f64', [count], t), energy: pack('f32', [count], t.map(() => 21.5)),
         summary: { model: 'top', integrator: 'generalized-alpha,rho=0.9', formulation: 'se3', step: 1e-3, steps: 3142, degrees_of_freedom: 3, energy: { max_drift: 3.2e-7 }, completed: true },
@@ -110,6 +113,7 @@ export function chain(links = 1000) {
 }
 
 // A beam that bends to an arc of curvature k(t) in the x-z plane, and one that twists.
+export const [YOUNG, AREA, INERTIA] = [2e9, Math.PI * (0.06 ** 2 - 0.045 ** 2), (Math.PI / 4) * (0.06 ** 4 - 0.045 ** 4)];
 export function beams() {
   const [nodes, length] = [9, 2];
   const curvature = (t) => 1.1 * Math.sin(t);
@@ -129,8 +133,9 @@ export function beams() {
       extra: {
         bodies: [
           { name: 'ground', kind: 'ground', frame: -1, shapes: [{ type: 'box', size: [0.1, 2.2, 0.5], at: [-0.05, 0.1, 0] }] },
-          { name: 'bending', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => i), section: { type: 'tube', radius: 0.06, inner: 0.045 } },
-          { name: 'twisting', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => nodes + i), section: { type: 'rectangle', width: 0.22, height: 0.04 }, end: { width: 0.1, height: 0.04 } },
+          { name: 'bending', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => i), section: { type: 'tube', radius: 0.06, inner: 0.045 }, young: YOUNG, constants: [AREA, INERTIA, INERTIA, 2 * INERTIA],
+            section_forces: [0, 1, 2, 3, 4, 5].map((c) => packDelta('f32', [241, nodes], times(2 * Math.PI, 241).flatMap((t) => Array(nodes).fill(c === 4 ? YOUNG * INERTIA * curvature(t) : 0)))) },
+          { name: 'twisting', kind: 'beam', nodes: Array.from({ length: nodes }, (_, i) => nodes + i), section: { type: 'rectangle', width: 0.22, height: 0.04, end: { width: 0.1, height: 0.04 } } },
           { name: 'weight', kind: 'rigid', frame: 2 * nodes, shapes: [{ type: 'sphere', radius: 0.12 }] },
         ],
         forces: [{ name: 'spring', type: 'spring_damper', ends: [{ frame: -1, at: [1, -0.8, 1.1] }, { frame: 2 * nodes, at: [0, 0, 0.12] }], radius: 0.06 }],

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/io/mesh_file.h"
 #include "liedyn/lie/so3.h"
@@ -606,6 +607,11 @@ class ShapeReader {
     }
     std::filesystem::path path = file->text;
     if (path.is_relative()) path = std::filesystem::path(origins_->file(file->origin)).parent_path() / path;
+    if (const std::string outside = outside_of_model(path, origins_->file(1)); !outside.empty()) {
+      findings_.add(path_ + ".file", fmt::format("'{}': {}", excerpt(file->text, 200), outside),
+                    kAllowOutside, file->origin);
+      return {};
+    }
     visual.mesh = path.string();
     visual.size = {scope_.value(scale[0]), scope_.value(scale[1]), scope_.value(scale[2])};
     try {

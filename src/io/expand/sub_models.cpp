@@ -503,6 +503,8 @@ class Expander {
                       "paths are relative to the file that names them");
       wanted = *shipped;
     }
+    if (const std::string outside = outside_of_model(wanted, around.front().string()); !outside.empty())
+      return refuse(fmt::format("'{}': {}", excerpt(name.text, 200), outside), kAllowOutside);
     if (wanted.extension() == ".urdf")
       return refuse("a URDF file cannot be a sub-model", "expected a model file, .json");
     const std::filesystem::path canonical = std::filesystem::weakly_canonical(wanted, error);

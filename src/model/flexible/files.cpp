@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "liedyn/base/paths.h"
+
 namespace liedyn {
 namespace {
 
@@ -320,6 +322,8 @@ class GmshReader {
 std::string read_text(const std::string& path, const std::string& model_file) {
   std::filesystem::path file = path;
   if (file.is_relative()) file = std::filesystem::path(model_file).parent_path() / file;
+  if (const std::string outside = outside_of_model(file, model_file); !outside.empty())
+    throw std::invalid_argument(fmt::format("'{}': {}; {}", path, outside, kAllowOutside));
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw std::invalid_argument(fmt::format("there is no file '{}'", file.string()));

@@ -1,0 +1,332 @@
+"""Every block of code on the pages runs, and the output that a page shows is what the program prints.
+
+Pages are README.md, docs/**/*.md, examples/**/README.md and models/*/README.md. The language of a block says what happens to it:
+
+bash     each command runs in the page's directory, which is empty but for links to examples/ and models/; `./dev liedyn` is `liedyn`
+python   the blocks of a page run one after the other in one namespace, in the same directory
+json     a file (see below) is written; other blocks are parts of model files, in which every key and type must exist
+text     after a bash or python block: its output. Lines must appear in this order; numbers agree to 0.1 %, or are both round-off;
+         `...` stands for anything
+cpp      all blocks of all pages are compiled together, without code generation
+math, mermaid, cmake, html: not code of this program
+
+A comment before a block, which readers do not see, changes this:
+
+<!-- file: arm.json -->            the block is the file arm.json
+<!-- run with: --end 0.01 -->      each command `liedyn` runs with these settings, instead of its own; `--end` where something is simulated
+<!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
+<!-- not run: it opens a browser --> the reason why the block does not run
+<!-- not output -->                the text is not the output of the block before it
+<!-- fails -->                     the last command ends with another exit code than 0
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import liedyn as ld
+
+ROOT = Path(__file__).resolve().parents[2]
+OTHER = {"math", "mermaid", "cmake", "html"}
+RELATIVE, ROUND_OFF = 1e-3, 1e-9
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+@dataclass
+class Block:
+    language: str
+    text: str
+    line: int
+    comments: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> bool:
+        return self.language in ("bash", "python") and "not run" not in self.comments
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """The blocks of a page, with the comments that stand directly before them."""
+    blocks, comments = [], {}
+    lines = page.read_text(encoding="utf-8").split("\n")
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        comment = re.fullmatch(r"<!-- (file|run with|stands for|not run|not output|fails):? ?(.*?) ?-->", line.strip())
+        fence = re.match(r"( *)```([\w{}-]*)", line)
+        if comment:
+            comments[comment[1]] = comment[2]
+            if comment[1] == "stands for":  # for the rest of the page
+                blocks.append(Block("stands for", comment[2], number + 1))
+        elif fence:
+            end = next(i for i in range(number + 1, len(lines)) if lines[i].strip() == "```")
+            text = "\n".join(part[len(fence[1]) :] for part in lines[number + 1 : end])
+            blocks.append(Block(fence[2], text, number + 1, comments))
+            comments, number = {}, end
+        elif line.strip():
+            comments = {}
+        number += 1
+    return blocks
+
+
+def pages() -> dict[str, list[Block]]:
+    found = [ROOT / "README.md"]
+    for pattern in ("docs/**/*.md", "examples/**/README.md", "models/*/README.md"):
+        found += sorted(ROOT.glob(pattern))
+    return {page.relative_to(ROOT).as_posix(): blocks for page in found if (blocks := blocks_of(page))}
+
+
+PAGES = pages()
+
+
+def numbers_agree(expected: str, got: str) -> bool:
+    a, b = float(expected), float(got)
+    return abs(a - b) <= RELATIVE * max(abs(a), abs(b)) or max(abs(a), abs(b)) < ROUND_OFF
+
+
+def line_agrees(expected: str, got: str) -> bool:
+    """Whether the words agree, whatever the spaces between them, and the numbers to the tolerance. "..." stands for any words."""
+    words, given = expected.split(), got.split()
+    if "..." in words:
+        cut = words.index("...")
+        head, tail = words[:cut], words[cut + 1 :]
+        if len(given) < len(head) + len(tail):
+            return False
+        return line_agrees(" ".join(head), " ".join(given[: len(head)])) and (
+            not tail or line_agrees(" ".join(tail), " ".join(given[len(given) - len(tail) :]))
+        )
+    if len(words) != len(given):
+        return False
+    for word, other in zip(words, given):
+        if word == other:
+            continue
+        if NUMBER.split(word) != NUMBER.split(other) or not all(map(numbers_agree, NUMBER.findall(word), NUMBER.findall(other))):
+            return False
+    return True
+
+
+def missing_lines(expected: str, got: str) -> list[str]:
+    """Lines of the page that do not appear in the output, in this order."""
+    given = [line for line in got.split("\n") if line.strip()]
+    absent, start = [], 0
+    for line in filter(str.strip, expected.split("\n")):
+        if line.strip() == "...":
+            continue
+        found = next((i for i in range(start, len(given)) if line_agrees(line, given[i])), None)
+        if found is None:
+            absent.append(line)
+        else:
+            start = found + 1
+    return absent
+
+
+def shortened(command: str, options: str) -> str:
+    """A command with other settings. `--end` is added to commands that simulate."""
+    for option, value in re.findall(r"(--[\w-]+)(?: (?!--)(\S+))?", options):
+        setting = f"{option} {value}".strip()
+        if re.search(rf"{option}\b", command):
+            command = re.sub(rf"{option}(?:[ =]\S+)?", setting, command)
+        elif option != "--end" or re.match(r"liedyn (run|converge|sensitivity|kinematics)\b", command):
+            command = f"{command} {setting}"
+    return command
+
+
+def commands_of(block: Block) -> list[str]:
+    """The commands, without comments; a line that ends with a backslash goes on."""
+    commands = []
+    for line in block.text.replace("\\\n", " ").split("\n"):
+        line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
+        line = re.sub(r"(^|&& )\./dev (liedyn|python)", lambda m: m[1] + {"liedyn": "liedyn", "python": "python3"}[m[2]], line)
+        line = re.sub(r"^python3\b", sys.executable, line)
+        if line.startswith("liedyn") and "run with" in block.comments:
+            line = shortened(line, block.comments["run with"])
+        if line:
+            commands.append(line)
+    return commands
+
+
+def run_commands(block: Block, directory: Path) -> str:
+    printed = ""
+    commands = commands_of(block)
+    for number, command in enumerate(commands):
+        done = subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+        printed += done.stdout + done.stderr
+        fails = "fails" in block.comments and number + 1 == len(commands)
+        assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return printed
+
+
+def keys_unknown(part: object, kinds: dict[str, list[set[str]]]) -> list[str]:
+    """Types that do not exist, and keys that no element of this type has."""
+    if isinstance(part, list):
+        return [error for entry in part for error in keys_unknown(entry, kinds)]
+    if not isinstance(part, dict):
+        return []
+    errors = []
+    kind = part.get("type")
+    if isinstance(kind, str) and not set(part) & {"liedyn"}:
+        if kind not in kinds:
+            errors.append(f"no element of type '{kind}'")
+        elif not any(set(part) - COMMON <= fields for fields in kinds[kind]):
+            errors.append(f"'{kind}' has no key {sorted(set(part) - COMMON - set.union(*kinds[kind]))}")
+    return errors + [error for key, entry in part.items() if key not in SHAPES for error in keys_unknown(entry, kinds)]
+
+
+# What every entry may have besides the fields of its type: the reader handles it before the types are looked at.
+COMMON = {"type", "...", "…", "shape", "shapes", "density", "frames"}
+SHAPES = {"shape", "shapes"}  # their types are those of `liedyn list shapes`
+
+
+def check_json(block: Block, kinds: dict[str, list[set[str]]]) -> None:
+    text = re.sub(r"^\s*\.\.\.\s*$", "", block.text, flags=re.M)
+    text = re.sub(r"([\[{,]\s*)\.\.\.(\s*[\]},])", r'\1"...": 0\2', text)
+    text = re.sub(r"\.\.\.", '"..."', re.sub(r'("[^"]*")', lambda m: m[1].replace("...", "…"), text))
+    text = re.sub(r"\}\s*\n(?=\")", "},\n", text.strip().rstrip(","))  # entries of several sections, one after the other
+    for candidate in (text, "{" + text + "}", "[" + text + "]", text.replace('"...": 0', '"..."')):
+        try:
+            part = json.loads(candidate)
+            break
+        except json.JSONDecodeError as problem:
+            error = problem
+    else:
+        raise AssertionError(f"line {block.line}: not JSON: {error}\n{text}")
+    assert not (errors := keys_unknown(part, kinds)), f"line {block.line}: {errors}"
+
+
+@pytest.fixture(scope="module")
+def kinds() -> dict[str, list[set[str]]]:
+    found: dict[str, list[set[str]]] = {}
+    for section in ld.elements().values():
+        for kind in section.values():
+            found.setdefault(kind.type, []).append(set(kind.fields))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_run(page, tmp_path, monkeypatch, kinds):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webbrowser.open", lambda *_, **__: True)
+    for folder in ("examples", "models"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    namespace: dict = {"__name__": "__page__"}
+    printed, ran = "", False
+    for block in PAGES[page]:
+        if block.language == "stands for":
+            name, _, source = block.text.partition(" = ")
+            (tmp_path / name).write_bytes((ROOT / source).read_bytes())
+        elif "file" in block.comments:
+            (tmp_path / block.comments["file"]).write_text(block.text + "\n", encoding="utf-8")
+            if block.language == "json":
+                json.loads(block.text)
+        elif "not run" in block.comments:
+            assert block.comments["not run"], f"{page}:{block.line}: without a reason"
+            ran = False
+        elif block.language == "bash":
+            printed, ran = run_commands(block, tmp_path), True
+        elif block.language == "python":
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output), warnings.catch_warnings():
+                warnings.simplefilter("ignore", ld.NumericalWarning)  # a page may show what the program warns of
+                exec(compile(block.text, f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
+            printed, ran = output.getvalue(), True
+        elif block.language == "json":
+            check_json(block, kinds)
+        elif block.language == "text":
+            if ran and "not output" not in block.comments:
+                absent = missing_lines(block.text, printed)
+                assert not absent, f"{page}:{block.line}: not printed:\n" + "\n".join(absent) + f"\nprinted:\n{printed[-1500:]}"
+        else:
+            assert block.language in OTHER | {"cpp"}, f"{page}:{block.line}: unknown language '{block.language}'"
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_cpp_blocks_compile(tmp_path):
+    """Complete programs as they are; statements as the body of a function. Names are those of liedyn.h and of the kinds in examples/cpp."""
+    if shutil.which("g++") is None:
+        pytest.skip("no compiler")
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "liedyn").symlink_to(ROOT / "src")
+    includes, bodies = [], []
+    for page, blocks in PAGES.items():
+        for block in blocks:
+            if block.language != "cpp" or "not run" in block.comments:
+                continue
+            lines = block.text.split("\n")
+            includes += [line for line in lines if line.startswith("#include")]
+            body = "\n".join(line for line in lines if not line.startswith("#include"))
+            place = f'#line {block.line + 1} "{page}"\n'
+            if "int main" in body or body.lstrip().startswith("LIEDYN_PLUGIN"):
+                bodies.append(f"namespace block{len(bodies)} {{\n{place}{body.replace('int main', 'int program')}\n}}\n")
+            else:
+                bodies.append(f"void block{len(bodies)}() {{\n{place}{body}\n}}\n")
+    source = tmp_path / "blocks.cpp"
+    head = ['#include <cstdio>', '#include <liedyn/liedyn.h>', '#include "drag.h"', '#include "verlet.h"', *includes]
+    source.write_text("\n".join(dict.fromkeys(head)) + "\n" + "\n".join(bodies), encoding="utf-8")
+    options = ["-std=c++20", "-fsyntax-only", "-w", '-DLIEDYN_PLUGIN_VERSION="any"', f"-I{tmp_path}/include", f"-I{ROOT}/examples/cpp", "-isystem", "/usr/include/eigen3"]
+    done = subprocess.run(["g++", *options, str(source)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+def anchors_of(page: Path) -> set[str]:
+    """What a link may name behind #: headings, as code hosts write them."""
+    found = set()
+    for line in page.read_text(encoding="utf-8").split("\n"):
+        if heading := re.match(r"#+ (.*)", line):
+            found.add(re.sub(r"[^\w\- ]", "", heading[1].lower()).replace(" ", "-"))
+    return found
+
+
+def test_links_lead_somewhere():
+    broken = []
+    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/README.md"), *ROOT.glob("models/*/README.md")]:
+        if "docs/site" in page.as_posix():
+            continue  # made into pages with links of their own
+        text = re.sub(r"^( *)```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        for target in re.findall(r'\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"', re.sub(r"`[^`\n]*`", "", text)):
+            target = target[0] or target[1]
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            goal = page.parent / path if path else page
+            if not goal.exists() or (anchor and anchor not in anchors_of(goal)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert not broken, "\n".join(broken)
+
+
+def counts() -> dict[str, int]:
+    """How many blocks there are, and how many of them run; printed by `python test_pages.py`."""
+    blocks = [block for page in PAGES.values() for block in page if block.language != "stands for"]
+    code = [block for block in blocks if block.language in ("bash", "python", "json", "cpp")]
+    not_run = [block for block in code if "not run" in block.comments]
+    return {
+        "pages": len(PAGES),
+        "blocks of code": len(code),
+        "run or checked": len(code) - len(not_run),
+        "not run": len(not_run),
+        "commands": sum(len(commands_of(block)) for block in code if block.language == "bash" and block.runs),
+        "outputs compared": sum(block.language == "text" for block in blocks),
+    }
+
+
+def test_few_blocks_do_not_run():
+    found = counts()
+    assert found["not run"] <= 0.15 * found["blocks of code"], found
+
+
+if __name__ == "__main__":
+    print(counts())
+    for name, found in PAGES.items():
+        for one in found:
+            if "not run" in one.comments:
+                print(f"{name}:{one.line}: {one.comments['not run']}")

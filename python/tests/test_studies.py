@@ -1,0 +1,391 @@
+"""Studies: the same digits on every engine, stores that survive, and indices that are known in closed form."""
+
+import concurrent.futures
+import json
+import math
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import liedyn as ld
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "studies"
+LIEDYN = shutil.which("liedyn")
+
+
+def thrown(cases: int = 40, **more) -> dict:
+    """A stone thrown upwards: z(t) = v t - g t^2/2, exactly so for the integrator."""
+    model = {
+        "liedyn": 1,
+        "parameters": {"v": 5, "g": 10},
+        "gravity": [0, 0, "-g"],
+        "bodies": {"stone": {"type": "point", "mass": 1, "velocity": [0, 0, "v"]}},
+        "sensors": {"place": {"type": "position", "of": "stone"}, "energy": {"type": "energy"}},
+        "simulation": {"end": 1, "step": 0.01},
+    }
+    return {
+        "model": model,
+        "parameters": {
+            "v": {"distribution": "uniform", "lower": 4, "upper": 6},
+            "g": {"distribution": "normal", "mean": 10, "deviation": 0.1, "lower": 9.8},
+        },
+        "sampling": {"method": "latin-hypercube", "cases": cases, "seed": 3},
+        "outputs": {
+            "end": "place[2]",
+            "top": "place[2]@max",
+            "when": "place[2]@time_of_max",
+            "half": "place[2]@0.505",
+            "area": "place[2]@integral",
+            "mean": "place[2]@mean",
+            "rms": "place[2]@rms",
+            "passes": "place[2]@first>0.5",
+            "never": "place[2]@first<-100",
+            "all": "place",
+        },
+        **more,
+    }
+
+
+def identical(a: ld.StudyTable, b: ld.StudyTable) -> None:
+    """All but the computing times."""
+    assert a.layout["fingerprint"] == b.layout["fingerprint"]
+    np.testing.assert_array_equal(a.status, b.status)
+    for name in a._columns:
+        assert a[name].tobytes() == b[name].tobytes(), name
+    assert a.messages == b.messages
+
+
+def test_reductions_are_those_of_the_closed_form(tmp_path):
+    table = ld.Study(thrown()).run(tmp_path / "store.h5", threads=2)
+    v, g = table["v"], table["g"]
+    assert table.completed.all() and (g >= 9.8).all() and (4 < v).all() and (v < 6).all()
+    np.testing.assert_allclose(table["end"], v - g / 2, atol=1e-9)
+    np.testing.assert_allclose(table["half"], 0.505 * v - g * 0.505**2 / 2, atol=1e-9)
+    np.testing.assert_allclose(table["area"], v / 2 - g / 6, atol=1e-9)
+    np.testing.assert_allclose(table["mean"], table["area"], rtol=1e-12)
+    # int (v t - g t^2/2)^2 = v^2/3 - v g/4 + g^2/20, of fourth degree: the rule is exact for the third.
+    np.testing.assert_allclose(table["rms"], np.sqrt(v**2 / 3 - v * g / 4 + g**2 / 20), rtol=1e-6)
+    np.testing.assert_allclose(table["top"], v**2 / (2 * g), atol=g.max() * 0.005**2 / 2 * 1.001)  # at recorded times
+    np.testing.assert_allclose(table["when"], v / g, atol=0.00501)
+    exact = (v - np.sqrt(v**2 - g)) / g
+    assert (np.abs(table["passes"] - exact) <= g * 0.01**2 / 8 / np.sqrt(v**2 - g) * 1.05).all()  # linear between them: g h^2/8 over the speed
+    assert np.isnan(table["never"]).all()
+    np.testing.assert_array_equal(table["all"][:, 2], table["end"])
+    np.testing.assert_array_equal(table["all[2]"], table["end"])
+
+
+def test_cases_have_the_digits_of_single_runs(tmp_path):
+    study = ld.Study(EXAMPLES / "slider_crank.json")
+    table = study.run(tmp_path / "store.h5", threads=2)
+    assert len(table) == 24 and table.completed.all()
+    for case in (0, 7, 23):
+        values = dict(zip(table.parameters, study.values(case)))
+        assert values["rod"] == values["mass"] / 4
+        paths = {"speed": values["speed"], "bodies.slider.mass": values["mass"], "bodies.rod.mass": values["rod"]}
+        result = ld.run("slider_crank", set=paths, end=0.25, step=1e-3, integrator=table.variant("integrator")[case])
+        assert table["farthest"][case] == result["slider"][:, 0].max()
+        assert table["half_way"][case] == result["slider_position"][125]
+        assert table["steps"][case] == result.summary["steps"]
+    assert set(table.variant("integrator")) == {"generalized-alpha,rho=0.875", "esdirk4-6"}
+
+
+@pytest.mark.parametrize("example", sorted(p.name for p in EXAMPLES.glob("*.json") if "model" not in p.name))
+def test_examples_are_valid(example):
+    import jsonschema
+
+    content = json.loads((EXAMPLES / example).read_text())
+    jsonschema.validate(content, json.loads(ld._liedyn.study_schema()))
+    assert subprocess.run([LIEDYN, "check", EXAMPLES / example], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("example, end", [("heavy_top", "0.05"), ("four_bar_flexible", "0.008")])
+def test_examples_run(example, end, tmp_path):  # the others in the tests of their numbers
+    done = sweep(EXAMPLES / f"{example}.json", "--end", end, "--out", tmp_path / "store.h5", "--json")
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)["counts"]
+    assert counts["completed"] == sum(counts.values()) > 0
+
+
+def test_every_engine_gives_the_same_bits(tmp_path):
+    study = ld.Study(thrown())
+    one = study.run(tmp_path / "one.h5", threads=1)
+    identical(one, study.run(tmp_path / "three.h5", threads=3))
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        identical(one, study.run(tmp_path / "pool.h5", executor=pool))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        identical(one, study.run(tmp_path / "threads.h5", executor=pool))
+
+
+def test_dask_gives_the_same_bits(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    study = ld.Study(thrown())
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            identical(study.run(tmp_path / "one.h5", threads=1), study.run(tmp_path / "dask.h5", executor=client))
+
+
+def written(directory: Path, study: dict) -> Path:
+    model = directory / "model.json"
+    model.write_text(json.dumps(study["model"]))
+    file = directory / "study.json"
+    file.write_text(json.dumps({"liedyn_study": 1, **study, "model": "model.json"}))
+    return file
+
+
+def sweep(*arguments, **more) -> subprocess.CompletedProcess:
+    return subprocess.run([LIEDYN, "sweep", *map(str, arguments)], capture_output=True, text=True, timeout=120, **more)
+
+
+def has_mpi() -> bool:
+    return shutil.which("mpirun") is not None and (Path(LIEDYN).resolve().parents[1] / "lib/liedyn/liedyn_mpi.so").exists()
+
+
+@pytest.mark.skipif(not has_mpi(), reason="Open MPI is not installed")
+def test_mpi_gives_the_same_bits(tmp_path):
+    file = written(tmp_path, thrown(200))
+    assert sweep(file, "--out", tmp_path / "one.h5", "--threads", 1).returncode == 0
+    for ranks in (1, 2, 4):
+        store = tmp_path / f"mpi{ranks}.h5"
+        command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), LIEDYN, "sweep", file, "--engine", "mpi", "--out", store]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert f"{ranks} MPI rank" in done.stdout
+        identical(ld.load_study(tmp_path / "one.h5"), ld.load_study(store))
+
+
+def test_a_study_that_is_killed_loses_and_repeats_nothing(tmp_path):
+    """kill -9 at random moments. The journal only grows: what it has is never run again."""
+    file = written(tmp_path, thrown(3000, outputs={"end": "place[2]", "top": "place[2]@max"}))
+    store, journal = tmp_path / "store.h5", tmp_path / "store.h5.journal"
+    moments = random.Random(1)
+    before, kills = b"", 0
+    while kills < 8:
+        process = subprocess.Popen([LIEDYN, "sweep", file, "--out", store, "--threads", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(moments.uniform(0.01, 0.25))
+        process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:  # it was faster
+            break
+        kills += 1
+        after = journal.read_bytes() if journal.exists() else b""
+        whole = ld.load_study(store) if after else None
+        # Only a record that was not whole may be cut off.
+        assert after[: len(before)] == before or len(before) - len(os.path.commonprefix([before, after])) < 300
+        if whole is not None:
+            before = after
+    done = sweep(file, "--out", store)
+    assert done.returncode == 0, done.stderr
+    assert not journal.exists() and kills > 0
+    assert sweep(file, "--out", tmp_path / "other.h5").returncode == 0
+    identical(ld.load_study(store), ld.load_study(tmp_path / "other.h5"))
+    # Nothing is left to be done.
+    again = json.loads(sweep(file, "--out", store, "--json").stdout)
+    assert again["run"] == 0 and again["counts"]["completed"] == 3000
+
+
+def test_a_damaged_end_of_the_journal_is_cut_off(tmp_path):
+    file = written(tmp_path, thrown(50))
+    assert sweep(file, "--out", tmp_path / "whole.h5").returncode == 0
+    store = ld._liedyn.SweepStore(str(tmp_path / "part.h5"), ld.Study(file)._plan.layout)
+    store.add(ld.Study(file)._plan.run(list(range(20))))
+    del store
+    journal = tmp_path / "part.h5.journal"
+    content = journal.read_bytes()
+    for damage in (content[:-7], content + b"\x50\x00\x00\x00garbage", content[:-20] + b"\xff" * 20):
+        journal.write_bytes(damage)
+        table = ld.load_study(tmp_path / "part.h5")
+        assert int(table.completed.sum()) == (20 if damage.startswith(content) else 19)
+    assert sweep(file, "--out", tmp_path / "part.h5").returncode == 0
+    identical(ld.load_study(tmp_path / "whole.h5"), ld.load_study(tmp_path / "part.h5"))
+
+
+def test_a_store_in_use_is_refused(tmp_path):
+    file = written(tmp_path, thrown(20))
+    store = ld._liedyn.SweepStore(str(tmp_path / "store.h5"), ld.Study(file)._plan.layout)
+    done = sweep(file, "--out", tmp_path / "store.h5")
+    assert done.returncode == 2 and "in use by another process" in done.stderr
+    status = sweep(file, "--out", tmp_path / "store.h5", "--status", "--json")
+    assert json.loads(status.stdout)["in_use"] is True
+    del store
+    assert sweep(file, "--out", tmp_path / "store.h5").returncode == 0
+
+
+def test_a_store_of_another_study_is_refused(tmp_path):
+    file = written(tmp_path, thrown(20))
+    assert sweep(file, "--out", tmp_path / "store.h5").returncode == 0
+    before = (tmp_path / "store.h5").read_bytes()
+    other = sweep(file, "--out", tmp_path / "store.h5", "--step", "0.005")
+    assert other.returncode == 2 and "another study" in other.stderr
+    assert (tmp_path / "store.h5").read_bytes() == before
+    (tmp_path / "text.h5").write_text("no store")
+    assert sweep(file, "--out", tmp_path / "text.h5").returncode == 2
+    assert (tmp_path / "text.h5").read_text() == "no store"
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path):
+    file = written(tmp_path, thrown(400))
+    limit = 40000
+    done = sweep(file, "--out", tmp_path / "store.h5", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 2 and "cannot be written" in done.stderr, done.stderr
+    some = int(ld.load_study(tmp_path / "store.h5").completed.sum())
+    assert 0 < some < 400
+    rest = json.loads(sweep(file, "--out", tmp_path / "store.h5", "--json").stdout)
+    assert rest["run"] == 400 - some
+    assert sweep(file, "--out", tmp_path / "other.h5").returncode == 0
+    identical(ld.load_study(tmp_path / "store.h5"), ld.load_study(tmp_path / "other.h5"))
+
+
+def test_failed_cases_are_recorded_and_can_be_tried_again(tmp_path):
+    study = thrown()
+    study["model"]["forces"] = {"pull": {"type": "force", "on": "stone", "force": ["sqrt(limit - t)", 0, 0]}}
+    study["model"]["parameters"]["limit"] = 2
+    study |= {"parameters": {"limit": [2, 0.5, 3, 0.25], "mass": {"parameter": "bodies.stone.mass", "values": [1, 1, -1, 1]}}, "sampling": {"method": "list"}}
+    with pytest.warns(ld.NumericalWarning, match="3 of 4 cases did not complete"):
+        table = ld.Study(study).run(tmp_path / "store.h5")
+    assert table.status.tolist() == [1, 2, 3, 2]
+    assert "t = 0.5" in table.failures[1] and "bodies.stone.mass" in table.failures[2]
+    assert np.isnan(table["end"][1:]).all() and table["end"][0] == pytest.approx(0)
+    frame = pytest.importorskip("pandas") and table.to_dataframe()
+    assert list(frame["status"]) == ["completed", "failed", "refused", "failed"]
+    with pytest.warns(ld.NumericalWarning):
+        identical(table, ld.Study(study).run(tmp_path / "store.h5", retry=True))
+
+
+def test_a_time_limit_ends_a_case_only(tmp_path):
+    study = thrown(4, time_limit=0.2) | {"parameters": {"v": [1, 2]}, "sampling": {"method": "list"}}
+    study["model"]["simulation"]["step"] = 1e-8
+    begin = time.monotonic()
+    with pytest.warns(ld.NumericalWarning, match="took longer than 0.2 s"):
+        table = ld.Study(study).run(tmp_path / "store.h5", threads=1)
+    assert table.status.tolist() == [4, 4] and time.monotonic() - begin < 20
+
+
+def test_parameters_that_the_reader_needs_are_read_anew(tmp_path):
+    study = {"model": "chain", "parameters": {"links": [1, 3, 2]}, "simulation": {"end": 0.01}, "outputs": {"tip": "tip[0]@0"}}
+    np.testing.assert_allclose(ld.Study(study).run(tmp_path / "chain.h5")["tip"], [1, 3, 2])
+    # The end of the run is an expression of a parameter.
+    study = thrown() | {"parameters": {"v": [4, 6]}, "sampling": {"method": "grid"}, "outputs": {"end": "place[2]"}}
+    study["model"]["simulation"]["end"] = "2*v/g"
+    table = ld.Study(study).run(tmp_path / "thrown.h5")
+    np.testing.assert_allclose(table["end"], 0, atol=1e-9)
+
+
+def test_all_mistakes_of_a_study_are_named_with_their_lines(tmp_path):
+    (tmp_path / "study.json").write_text(
+        """{ "liedyn_study": 1,
+  "model": "heavy_top",
+  "parameters": {
+    "spinn": { "distribution": "uniform", "lower": 1, "upper": 2 },
+    "mass": { "parameter": "bodies.top.mass", "distribution": "uniform", "lower": 1, "upper": 2 },
+    "twice": { "parameters": [], "expression": "2*later" } },
+  "sampling": { "method": "sobol", "cases": 8 },
+  "outputs": { "a": "position[7]", "b": "speed@max", "c": "position@maximum" } }"""
+    )
+    done = sweep(tmp_path / "study.json")
+    assert done.returncode == 2 and "study.json:6" in done.stderr and "later" in done.stderr
+    (tmp_path / "study.json").write_text((tmp_path / "study.json").read_text().replace("2*later", "2*mass"))
+    done = sweep(tmp_path / "study.json")
+    assert done.returncode == 2
+    for text in ("study.json:4", "spinn", "study.json:8", "got '[7]'", "no sensor 'speed'", "maximum"):
+        assert text in done.stderr, done.stderr
+    for wrong, says in (
+        ({"sampling": {"method": "sobl", "cases": 3}}, "did you mean 'sobol'"),
+        ({"parameters": {"v": {"distribution": "uniform", "lower": 2, "upper": 1}}}, "lower < upper"),
+        ({"outputs": {}}, "outputs"),
+        ({"time_limit": -1}, "positive"),
+        ({"sampling": {"method": "random"}}, "cases"),
+        ({"keep": [40]}, "from 0 to 39"),
+        ({"colour": 1}, "unknown key"),
+    ):
+        with pytest.raises(ld.InputError, match=says):
+            ld.Study(thrown() | wrong)
+
+
+def test_a_case_is_shown_as_a_run(tmp_path):
+    file = written(tmp_path, thrown(10))
+    assert sweep(file).returncode == 0
+    command = sweep(file, "--show", 7).stdout.split()
+    result = json.loads(subprocess.run([LIEDYN, *command[1:], "--json"], capture_output=True, text=True, cwd=tmp_path).stdout)
+    assert result["sensors"]["place"][2] == ld.load_study(tmp_path / "study.h5")["end"][7]
+
+
+def test_whole_results_are_kept_of_some_cases(tmp_path):
+    table = ld.Study(thrown(10, keep=[3])).run(tmp_path / "store.h5")
+    assert [p.name for p in (tmp_path / "store_results").iterdir()] == ["3.h5"]
+    assert ld.load_result(tmp_path / "store_results" / "3.h5")["place"][-1, 2] == table["end"][3]
+
+
+def test_sobol_indices_of_ishigamis_function(tmp_path):
+    table = ld.Study(EXAMPLES / "ishigami.json").run(tmp_path / "store.h5", threads=2)
+    np.testing.assert_allclose(table["f"], np.sin(table["a"]) + 7 * np.sin(table["b"]) ** 2 + 0.1 * table["c"] ** 4 * np.sin(table["a"]), atol=1e-12)
+    # V = a^2/8 + b pi^4/5 + b^2 pi^8/18 + 1/2 with a = 7, b = 0.1; V_1 = (1 + b pi^4/5)^2/2, V_2 = a^2/8, V_13 = 8 b^2 pi^8/225.
+    v1, v2, v13 = (1 + 0.1 * math.pi**4 / 5) ** 2 / 2, 49 / 8, 8 * 0.01 * math.pi**8 / 225
+    v = v1 + v2 + v13
+    found = table.sobol_indices("f")
+    for name, first, total in (("a", v1 / v, (v1 + v13) / v), ("b", v2 / v, v2 / v), ("c", 0, v13 / v)):
+        assert found[name]["first"] == pytest.approx(first, abs=0.01)
+        assert found[name]["total"] == pytest.approx(total, abs=0.01)
+        assert found[name]["total_low"] <= found[name]["total"] <= found[name]["total_high"]
+    with pytest.raises(ld.InputError, match="morris"):
+        table.morris("f")
+
+
+def test_elementary_effects_of_a_linear_function(tmp_path):
+    study = thrown() | {"sampling": {"method": "morris", "cases": 10}, "outputs": {"end": "place[2]"}}
+    study["parameters"]["g"] = {"distribution": "uniform", "lower": 8, "upper": 12}
+    found = ld.Study(study).run(tmp_path / "store.h5").morris("end")  # v - g/2: slopes 2 and -2 per unit of the distribution
+    assert found["v"]["mean"] == pytest.approx(2) and found["g"]["mean"] == pytest.approx(-2)
+    assert found["g"]["absolute"] == pytest.approx(2) and found["g"]["deviation"] == pytest.approx(0, abs=1e-9)
+
+
+def test_derivative_based_indices_of_a_linear_function():
+    study = thrown() | {"sampling": {"method": "sobol", "cases": 64}, "outputs": {"end": "place[2]"}}
+    study["parameters"]["g"] = {"distribution": "uniform", "lower": 8, "upper": 12}
+    found = ld.Study(study).derivative_indices("end", cases=32)  # v - g/2
+    assert found["v"]["mean"] == pytest.approx(1) and found["g"]["mean"] == pytest.approx(-0.5)
+    assert found["g"]["square"] == pytest.approx(0.25)
+    # V = 4/12 + 16/12/4 = 2/3: both have half of it; the bound is 12/pi^2 times as large.
+    assert found["v"]["total_bound"] == pytest.approx(0.5 * 12 / math.pi**2, rel=0.1)
+
+
+def test_response_surfaces_and_statistics(tmp_path):
+    table = ld.Study(thrown(200)).run(tmp_path / "store.h5", threads=2)
+    surface = table.response_surface("end")
+    assert surface(v=5, g=10) == pytest.approx(0, abs=1e-9) and surface.error < 1e-9 and surface.explained == pytest.approx(1)
+    np.testing.assert_allclose(surface(v=[4, 6], g=[10, 10]), [-1, 1], atol=1e-9)
+    found = table.statistics("v")
+    assert found["mean"] == pytest.approx(5, abs=0.01) and found["deviation"] == pytest.approx(2 / math.sqrt(12), rel=0.02)
+    assert found["mean_low"] < 5 < found["mean_high"] and found["quantile_0.5"] == pytest.approx(5, abs=0.02)
+
+
+def test_polynomial_chaos_through_openturns(tmp_path):
+    pytest.importorskip("openturns")
+    chaos = ld.Study(thrown(100)).run(tmp_path / "store.h5", threads=2).polynomial_chaos("end", degree=2)
+    assert chaos.getMetaModel()([5, 10])[0] == pytest.approx(0, abs=1e-6)
+
+
+def test_spectra_have_the_amplitude_of_a_sine(tmp_path):
+    study = thrown(1) | {
+        "parameters": {"v": [1]},
+        "sampling": {"method": "grid"},
+        "outputs": {"spectrum": {"spectrum": "wave", "frequencies": [0, 4, 5, 8]}},
+    }
+    study["model"]["sensors"]["wave"] = {"type": "expression", "value": "3 + 0.7*sin(2*pi*5*t) + 0.2*cos(2*pi*8*t)"}
+    study["model"]["simulation"] |= {"end": 2, "step": 1e-3}
+    found = ld.Study(study).run(tmp_path / "store.h5")["spectrum"][0]
+    np.testing.assert_allclose(found, [0, 0, 0.7, 0.2], atol=2e-3)
+
+
+def test_plots(tmp_path):
+    table = ld.Study(thrown()).run(tmp_path / "store.h5")
+    assert len(table.plot_parallel(["v", "g", "end"]).lines) == len(table) + 3
+    assert table.plot_scatter("v", "end", color="g").get_xlabel() == "v"
+    assert table.plot_histogram("end").get_xlabel() == "end [m]"
