@@ -69,7 +69,7 @@ class Builder(Document, Owner):
     def __init__(self, *, gravity: Vector | None = None, name: str | None = None, description: str | None = None) -> None: ...
     @property
     def ground(self) -> Body:
-        """The inertial frame, as a body."""
+        """The inertial frame, as a body. `m.ground.set(shape=ld.box(...))` draws something that stands still."""
     def parameter(self, name: str, value: Any) -> Parameter:
         """A named number that expressions may use and that `set` of a run changes. The value may be an expression of the parameters
         before it. Returns an expression: `2*speed` stays an expression in the model file.
@@ -1924,6 +1924,5 @@ def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) ->
 
     set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
 
-    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot are left out, because model files do not hold
-    them.
+    `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot become shapes without mass.
     """

@@ -386,7 +386,9 @@ class BatchOf : public Batch {
 
   // Phi = x_1 + R_1 rho_1 - x_2 - R_2 rho_2 has
   //   B = +-[1, -R rho~],   B^T lambda = +-(lambda, rho x R^T lambda),   d(rho x R^T lambda) = rho~ (R^T lambda)~ d_r
-  // with body increments d_r. False: one of the nodes is of another kind.
+  // with body increments d_r. With inertial ones, s = R rho and the torque t = R t_b,
+  //   B = +-[1, -s~],       B^T lambda = +-(lambda, s x lambda),         d(s x lambda) = lambda~ s~ d_r,   dt = R dt_b - t~ d_r
+  // False: one of the nodes is of another kind.
   template <bool WithMatrix, class S>
   bool direct_joint(const EvaluationOf<S>& at, [[maybe_unused]] const JacobianTarget& to, int e) const {
     constexpr bool kInSpace = kPlaces == 3;
@@ -401,16 +403,22 @@ class BatchOf : public Batch {
     }
     const int row = first_row + e * R;
     const S* lambda = at.lambda + row;
-    Vec3T<S> rho[2], place[2];
+    Vec3T<S> arm[2], place[2];  // rho or s
+    [[maybe_unused]] bool inertial[2] = {false, false};
     Vec3T<S> force = Vec3T<S>::Zero();
     for (int k = 0; k < kPlaces; ++k) force[k] = lambda[k];
     for (int i = 0; i < 2; ++i) {
-      rho[i] = frame[i]->numbers >= 0 ? Vec3T<S>(Eigen::Map<const Vec3T<S>>(at.numbers + frame[i]->numbers))
+      arm[i] = frame[i]->numbers >= 0 ? Vec3T<S>(Eigen::Map<const Vec3T<S>>(at.numbers + frame[i]->numbers))
                                       : Vec3T<S>(Vec3T<S>::Zero());
-      place[i] = rho[i];
+      place[i] = arm[i];
       if (frame[i]->node < 0) continue;
       const Motion<S>& m = at.motions[frame[i]->node];
-      place[i] = m.p + m.R * rho[i];
+      const Vec3T<S> turned = m.R * arm[i];
+      place[i] = m.p + turned;
+      if constexpr (kInSpace) {
+        inertial[i] = turns_rotation(at.nodes[frame[i]->node].type);
+        if (inertial[i]) arm[i] = turned;
+      }
     }
     [[maybe_unused]] TurnDerivatives<kTurnRows> turn;
     if constexpr (kTurnRows > 0) {
@@ -418,6 +426,15 @@ class BatchOf : public Batch {
         return frame[i]->node < 0 ? offset_of(*frame[i], at.numbers).Q : at.motions[frame[i]->node].R;
       };
       E::turns(rotation(0), rotation(1), at.numbers + first_number + e * E::numbers, lambda + kPlaces, turn);
+      for (int i = 0; i < 2; ++i) {
+        if (!inertial[i]) continue;
+        const Mat3& R_i = at.motions[frame[i]->node].R;
+        turn.B[i] = (turn.B[i] * R_i.transpose()).eval();
+        for (int j = 0; WithMatrix && j < 2; ++j) {
+          turn.G[i][j] = (R_i * turn.G[i][j]).eval();
+          turn.G[j][i] = (turn.G[j][i] * R_i.transpose()).eval();
+        }
+      }
     }
     if (at.phi != nullptr) {
       for (int k = 0; k < kPlaces; ++k) at.phi[row + k] = place[0][k] - place[1][k];
@@ -434,11 +451,14 @@ class BatchOf : public Batch {
       const Mat3T<S>& rotation = at.motions[frame[i]->node].R;
       S* r = at.r + node.v;
       for (int k = 0; k < kPlaces; ++k) r[k] += sign * force[k];
-      const Vec3T<S> turned = sign * (rotation.transpose() * force);
-      Vec3T<S> torque = rho[i].cross(turned);
-      if constexpr (kTurnRows > 0)
-        torque +=
+      const Vec3T<S> turned = sign * (inertial[i] ? force : Vec3T<S>(rotation.transpose() * force));
+      Vec3T<S> torque = arm[i].cross(turned);
+      [[maybe_unused]] Vec3 turning;
+      if constexpr (kTurnRows > 0) {
+        turning =
             turn.B[i].transpose() * Eigen::Map<const Eigen::Matrix<double, kTurnRows, 1>>(lambda + kPlaces);
+        torque += turning;
+      }
       if constexpr (kInSpace)
         for (int k = 0; k < 3; ++k) r[3 + k] += torque[k];
       else
@@ -451,8 +471,9 @@ class BatchOf : public Batch {
         for (int k = 0; k < kPlaces; ++k) {
           across_rows(k, k) += scale * sign;
           down_columns(k, k) += sign;
-          // e_k.(d_r x rho) = d_r.(rho x R^T e_k), with body axes
-          const Vec3 column = sign * rho[i].cross(rotation.row(k).transpose());
+          // e_k.(R (d_r x rho)) = d_r.(rho x R^T e_k), e_k.(d_r x s) = d_r.(s x e_k)
+          const Vec3 held = inertial[i] ? Vec3(Vec3::Unit(k)) : Vec3(rotation.row(k).transpose());
+          const Vec3 column = sign * arm[i].cross(held);
           for (int c = kInSpace ? 0 : 2; c < 3; ++c) {
             across_rows(k, kPlaces + c - (kInSpace ? 0 : 2)) += scale * column[c];
             down_columns(kPlaces + c - (kInSpace ? 0 : 2), k) += column[c];
@@ -468,14 +489,17 @@ class BatchOf : public Batch {
         if (q == 0) continue;
         // rho~ f~ = f rho^T - (rho.f) 1
         if constexpr (kInSpace) {
-          Mat3 G = turned * rho[i].transpose();
-          G.diagonal().array() -= rho[i].dot(turned);
-          if constexpr (kTurnRows > 0) G += turn.G[i][i];
+          Mat3 G = inertial[i] ? Mat3(arm[i] * turned.transpose()) : Mat3(turned * arm[i].transpose());
+          G.diagonal().array() -= arm[i].dot(turned);
+          if constexpr (kTurnRows > 0) {
+            G += turn.G[i][i];
+            if (inertial[i]) G -= skew(turning);
+          }
           block(E::across ? 3 * i : i).add(3, 3, q * G);
           if constexpr (E::across)
             if (frame[1 - i]->node >= 0) block(i == 0 ? 1 : 2).add(3, 3, q * turn.G[i][1 - i]);
         } else {
-          block(E::across ? 3 * i : i)(2, 2) -= q * (rho[i][0] * turned[0] + rho[i][1] * turned[1]);
+          block(E::across ? 3 * i : i)(2, 2) -= q * (arm[i][0] * turned[0] + arm[i][1] * turned[1]);
         }
       }
     }

@@ -1,5 +1,5 @@
 // The short way for the elements that most models are made of. On nodes whose velocities are the inertial velocity of a point and the
-// angular velocity in body axes (those of the plane included), rigid bodies and the joints that hold inertial places write their
+// angular velocity in body or inertial axes (those of the plane included), rigid bodies and the joints that hold inertial places write their
 // equations straight into the node's: no body twist, no chain rule through frames. BatchOf takes this way where it can and the general
 // one elsewhere; tests hold the two against each other.
 #pragma once
@@ -9,10 +9,11 @@
 
 namespace liedyn {
 
-// Nodes in space: (udot, Omega dot) and the rotation parameters' formulations, which are R3xSO3 to elements.
+// Nodes in space: (udot, Omega dot), the rotation parameters' formulations, which are R3xSO3 to elements, and (udot, omega dot).
 constexpr bool is_direct_in_space(NodeType type) {
   switch (type) {
     case NodeType::R3xSO3:
+    case NodeType::R3xSO3Spatial:
     case NodeType::R3xEuler:
     case NodeType::R3xCardan:
     case NodeType::R3xCardanBody: return true;

@@ -63,6 +63,7 @@ struct RigidInertia {
   static void direct(const DirectNodeOf<S>& x, const World<S>& world, const S* n,
                      [[maybe_unused]] const Seeding& s, S* r, [[maybe_unused]] DirectBlock block) {
     if (is_direct_in_plane(x.type)) return direct_in_plane<WithMatrix>(x, world, n, s, r, block);
+    if (turns_rotation(x.type)) return direct_in_inertial_axes<WithMatrix>(x, world, n, s, r, block);
     using Map3 = Eigen::Map<const Vec3T<S>>;
     const S m = n[0];
     const Map3 mc(n + 1), w(x.v + 3), alpha(x.vdot + 3);
@@ -98,6 +99,57 @@ struct RigidInertia {
         block.add(0, 3, R * (s.v * (of_w * Ev) - s.a * (C * Er) - s.q * skew(b)));
         block.add(3, 0, (s.a * e) * (C * R.transpose()));
         D += s.q * (C * skew(gamma));
+      }
+      block.add(3, 3, D);
+    }
+  }
+  // With omega and the increments of the orientation in inertial axes, c = R m c and I = R J R^T:
+  //   r_t = m (udot - gravity) + b,   b = omegadot x c + omega x (omega x c)
+  //   r_r = c x (udot - gravity) + I omegadot + omega x I omega
+  // An increment d_r turns c and I: dc = -c~ d_r, and d(I y) = (I y~ - (I y)~) d_r for a fixed y.
+  template <bool WithMatrix, class S>
+  static void direct_in_inertial_axes(const DirectNodeOf<S>& x, const World<S>& world, const S* n,
+                                      [[maybe_unused]] const Seeding& s, S* r,
+                                      [[maybe_unused]] DirectBlock block) {
+    using Map3 = Eigen::Map<const Vec3T<S>>;
+    const S m = n[0];
+    const Map3 w(x.v + 3), alpha(x.vdot + 3);
+    const Mat3T<S>& R = x.pose.R;
+    const Mat3T<S> I = R * inertia_matrix(n + 4) * R.transpose();
+    const Vec3T<S> fall = Map3(x.vdot) - world.gravity;
+    const Vec3T<S> Iw = I * w, Ialpha = I * alpha;
+    const bool about_center = is_zero(Map3(n + 1));
+    Vec3T<S> force = m * fall, torque = Ialpha + w.cross(Iw), c;
+    if (!about_center) {
+      c = R * Map3(n + 1);
+      force += alpha.cross(c) + w.cross(w.cross(c));
+      torque += c.cross(fall);
+    }
+    for (int i = 0; i < 3; ++i) r[i] += force[i], r[3 + i] += torque[i];
+    if constexpr (WithMatrix) {
+      const double e = x.E != nullptr ? x.E[0] : 1;
+      const Mat3 Er = x.E != nullptr ? Mat3(Eigen::Map<const Mat3>(x.E + 1)) : Mat3(Mat3::Identity());
+      const Mat3 Ev =
+          x.E_rate != nullptr ? Mat3(Eigen::Map<const Mat3>(x.E_rate + 1)) : Mat3(Mat3::Identity());
+      for (int i = 0; i < 3; ++i) block(i, i) += m * s.a * e;
+      // The columns of I y~ are those of -y~ I, transposed: I is symmetric.
+      Mat3 turned_w, turned_alpha;
+      for (int k = 0; k < 3; ++k) {
+        turned_w.col(k) = w.cross(I.col(k));
+        turned_alpha.row(k) = -alpha.cross(I.col(k)).transpose();
+      }
+      const Mat3 of_Iw = -turned_w.transpose() - skew(Iw);
+      Mat3 D = (s.a * I) * Er + (s.v * (turned_w - skew(Iw))) * Ev;
+      D += s.q * (turned_alpha - skew(Ialpha));
+      for (int k = 0; k < 3; ++k) D.col(k) += s.q * w.cross(of_Iw.col(k));
+      if (!about_center) {
+        const Mat3 C = skew(c), W = skew(w), WC = W * C;
+        const Mat3 of_w = -skew(Vec3(w.cross(c))) - WC;
+        block.add(0, 3, s.v * (of_w * Ev) - s.a * (C * Er) - s.q * (skew(Vec3(alpha)) * C + W * WC));
+        block.add(3, 0, (s.a * e) * C);
+        // fall~ c~ = c fall^T - (c.fall) 1
+        D += s.q * (c * fall.transpose());
+        D.diagonal().array() -= s.q * c.dot(fall);
       }
       block.add(3, 3, D);
     }
