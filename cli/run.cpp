@@ -136,8 +136,9 @@ int report(const RunArguments& arguments, const System& system, const SimulateOp
     if (!arguments.out.empty()) {
       const std::string last = arguments.out + ".last.json";
       write_configuration(in_formulation(system, result.summary.formulation), result.state, last);
-      fmt::print(stderr, "The last good state is in {}; --from {} --start {} starts there\n", last, last,
-                 result.state.t);
+      fmt::print(stderr,
+                 "The last good state is in {}; --from {} --start {} --initial project starts there\n", last,
+                 last, result.state.t);
     }
   }
   if (!arguments.out.empty()) fmt::print(stderr, "The results up to there are in {}\n", arguments.out);

@@ -180,7 +180,7 @@ TEST(Checkpoint, WhatDoesNotFitIsRefused) {
 TEST(Checkpoint, IsKeptWhereARunIsTerminated) {
   const TemporaryDirectory directory;
   const std::string checkpoint = directory.file("c"), program = LIEDYN_PROGRAM;
-  const std::string run = program + " run heavy_top --end 20 --step 1e-4 --output-every 100 ";
+  const std::string run = program + " run heavy_top --end 2000 --step 1e-4 --output-every 100 ";
   const std::string quiet = " >/dev/null 2>" + directory.file("err");
   const int status = std::system(
       ("timeout -s TERM 0.5 " + run + "--checkpoint " + checkpoint + " --every 1000s" + quiet).c_str());

@@ -132,8 +132,9 @@ TEST(Run, AdvisesWhatWasTriedWithSuccess) {
   ASSERT_NE(place, std::string::npos) << outcome.err;
   const std::string step = outcome.err.substr(place + 13, outcome.err.find(' ', place + 13) - place - 13);
   EXPECT_EQ(run_program({"run", "heavy_top", "--step", step, "--end", "0.2"}).exit_code, 0) << step;
-  const Outcome from = run_program(
-      {"run", "heavy_top", "--step", "1e-3", "--from", directory.file("r.csv.last.json"), "--end", "0.2"});
+  const Outcome from =
+      run_program({"run", "heavy_top", "--step", "1e-3", "--from", directory.file("r.csv.last.json"),
+                   "--initial", "project", "--end", "0.2"});
   EXPECT_EQ(from.exit_code, 0) << from.err;
 }
 
@@ -351,7 +352,7 @@ TEST(Messages, LeadToWhatWasMeant) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"run", "heavy_top", "--dt", "1e-3"}, "run has no option '--dt' (hint: did you mean '--step'?)"},
       {{"run", "heavy_top", "--set", "bodies.top.mass", "3"}, "write --set bodies.top.mass=3"},
-      {{"schema", "heavy_top"}, "liedyn schema does not take 'heavy_top'"},
+      {{"schema", "heavy_top"}, "heavy_top not in {model,study}"},
       {{"run"}, "liedyn run --help"},
       {{"sensitivity", "heavy_top", "--parameters", "top.mass"}, "did you mean 'bodies.top.mass'?"},
       {{"run", "{\"liedyn\": 1}"}, "expected the name or the file of a model, got the text"}};

@@ -228,8 +228,7 @@ TEST_F(Live, PauseStepSetAndStopActOnTheRun) {
   ASSERT_GT(t.rows(), 100U);
   for (const std::size_t row : {std::size_t{1}, std::size_t{50}, t.rows() - 1})
     EXPECT_NEAR(t.at(row, 1), 1.02 + 7 * (t.time(row) - 0.01), 1e-9 * t.at(row, 1)) << t.time(row);
-  ASSERT_FALSE(result.summary.warnings.empty());
-  EXPECT_THAT(result.summary.warnings.back(), HasSubstr("torque = 7 at t = 0.01"));
+  EXPECT_THAT(result.summary.warnings, testing::Contains(HasSubstr("torque = 7 at t = 0.01")));
 }
 
 TEST_F(Live, RefusesCommandsThatAreNone) {
@@ -261,7 +260,10 @@ TEST_F(Live, FollowsASimulationThatIsSetBack) {
   simulation.set_companion(&view);
   simulation.advance(0.1);
   const std::string checkpoint = simulation.save();
-  simulation.advance(0.4);
+  // Pages get a picture now and then: one after the checkpoint.
+  simulation.advance(0.2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  simulation.advance(0.2);
   Page page(view);
   EXPECT_EQ(page.next("scene")["title"], "");
   simulation.restore(checkpoint);

@@ -350,8 +350,8 @@ TEST(Shapes, NameWhatIsWrong) {
 }
 
 TEST(Shapes, AMeshIsWhatItEncloses) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / fmt::format("liedyn_prism_{}.obj", ::getpid());
+  // Beside the model, whose text has no folder of its own.
+  const std::filesystem::path file = fmt::format("liedyn_prism_{}.obj", ::getpid());
   {
     std::ofstream out(file);
     const TriangleMesh mesh = extruded({{0, 0}, {0.4, 0}, {0.4, 0.1}, {0.1, 0.1}, {0.1, 0.6}, {0, 0.6}}, 0.3);
