@@ -558,7 +558,7 @@ def test_parts_can_be_changed_and_removed():
 
 @pytest.mark.filterwarnings("ignore::liedyn.NumericalWarning")  # of redundant constraints
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_files_come_back_without_loss(file, tmp_path):
+def test_files_come_back_without_loss(file, tmp_path, monkeypatch):
     content = json.loads(file.read_text(encoding="utf-8"))
     m = ld.Builder.from_json(file)
     assert m.to_dict() == content and list(m.to_dict()) == list(content)
@@ -567,6 +567,7 @@ def test_files_come_back_without_loss(file, tmp_path):
     m.description = m.description + " Changed."  # from here on the text is written anew
     assert json.loads(m.to_json()) == {**content, "description": m.description}
     m.save(tmp_path / "saved.json")  # names of files follow
+    monkeypatch.setenv("LIEDYN_ALLOW_OUTSIDE", "1")
     one = ld.Model(file)
     settings = one.settings
     end = settings["start"] + 3 * settings["step"]

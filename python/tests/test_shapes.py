@@ -93,7 +93,7 @@ def leg():
     return out
 
 
-def test_sub_models(tmp_path):
+def test_sub_models(tmp_path, monkeypatch):
     def robot(part):
         m = ld.Builder(gravity=[0, 0, -9.81])
         size = m.parameter("size", 2)
@@ -113,7 +113,8 @@ def test_sub_models(tmp_path):
     c = ld.run(inside, set={"left.length": 0.5})
     assert c["left.foot"][0] == pytest.approx([0, 0.2, -0.5])
     assert inside.to_dict()["models"]["left"]["set"] == {"length": "0.1*size"}
-    # Saved elsewhere, the file is still found.
+    # Saved elsewhere, the file is still found, if it may be outside of the folder.
+    monkeypatch.setenv("LIEDYN_ALLOW_OUTSIDE", "1")
     (tmp_path / "deeper").mkdir()
     from_file.save(tmp_path / "deeper" / "robot.json")
     np.testing.assert_array_equal(ld.run(str(tmp_path / "deeper" / "robot.json"))["left.foot"], a["left.foot"])

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 #include "liedyn/base/registry.h"
 #include "liedyn/base/suggest.h"
@@ -120,7 +121,9 @@ const std::string& IntegratorOptions::word(std::string_view name) const {
   return found != values_.end() ? found->second : option(name).fallback;
 }
 
-double IntegratorOptions::number(std::string_view name) const { return std::stod(word(name)); }
+double IntegratorOptions::number(std::string_view name) const {
+  return std::strtod(word(name).c_str(), nullptr);
+}
 
 std::string IntegratorOptions::text() const {
   std::string out = method_;

@@ -347,7 +347,7 @@ bool make_method(std::string_view text) {
 }
 std::vector<std::string> methods() {
   std::vector<std::string> out = {"generalized-alpha,sigma=opt,rho=0.9,adaptive=true,rtol=1e-6",
-                                  "dopri5,adaptive=true,max_step=0.1"};
+                                  "dopri5,adaptive=true,max_step=0.1", "generalized-alpha,beta=1e-320"};
   for (const ListedIntegrator& listed : integrators()) {
     out.push_back(listed.name);
     for (const IntegratorOption& option : listed.options)

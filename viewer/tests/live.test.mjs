@@ -10,7 +10,11 @@ const program = process.env.LIEDYN_PROGRAM;
 const skip = program ? false : 'LIEDYN_PROGRAM names no program';
 let browser;
 before(async () => (browser = skip ? undefined : await launch()));
-after(() => browser?.close());
+const children = [];
+after(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await browser?.close();
+});
 
 // A spatial slider-crank mechanism with a motor: with the drive d the crank tends to d / 0.01 rad/s on average.
 const crank = {
@@ -39,6 +43,7 @@ async function run(...options) {
   const model = join(out, 'driven_crank.json');
   writeFileSync(model, JSON.stringify(crank));
   const child = spawn(program, ['run', model, '--view', '--no-open', ...options], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LIEDYN_VIEWER: built } });
+  children.push(child);
   const code = new Promise((done) => child.on('exit', (status, signal) => done(status ?? signal)));
   let said = '';
   const address = await new Promise((found, fail) => {
@@ -68,7 +73,7 @@ const times = (file) => readFileSync(file, 'utf8').trim().split('\n').slice(1).m
 
 test('a run at real time: it is shown while it goes on, sliders change it, pause holds it, stop ends it', { skip }, async () => {
   const csv = join(out, 'live.csv');
-  const { address, code, said } = await run('--pace', '1', '--end', '1000', '--out', csv);
+  const { address, code, said } = await run('--pace', '1', '--end', '1000', '--slider', 'drive', '--out', csv);
   const { tab, errors, close } = await openUrl(browser, address);
   await until(tab, () => window.liedyn.app.timeline.end > 0.5);
   assert.equal(await state(tab), 'running');

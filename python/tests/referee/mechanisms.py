@@ -408,6 +408,7 @@ def mechanism(seed: int, held: bool = False) -> dict:
 
 def with_sensors(model: dict) -> dict:
     """The model with a sensor for everything that is compared: QUANTITY_of_NAME."""
+    model = {**model, "bodies": {name: body for name, body in model["bodies"].items() if name != "ground"}}  # which has shapes only
     sensors = dict(model.get("sensors", {}))
     sensors["energy"], sensors["kinetic"] = {"type": "energy"}, {"type": "energy", "part": "kinetic"}
     for name, body in model["bodies"].items():
