@@ -385,7 +385,10 @@ TEST(Scene, RobotsHaveTheirMeshes) {
       << R"(<joint name="j" type="continuous"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/></joint>
       <joint name="k" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>)";
   const Description robot = load(file).model().description();
-  const Description saved = read_model_text(model_text(robot), "saved.json");
+  // Meshes lie in the folder of the saved model.
+  const std::string beside =
+      (std::filesystem::path(file).parent_path().parent_path() / "saved.json").string();
+  const Description saved = read_model_text(model_text(robot), beside);
   for (const Description* d : {&robot, &saved}) {
     std::vector<std::string> missing;
     const std::vector<SceneShape> a = given_shapes(*d, "a", missing);
