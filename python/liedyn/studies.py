@@ -11,9 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
-import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -380,7 +378,10 @@ class StudyTable(Shown):
 
     def polynomial_chaos(self, name: str, *, degree: int = 3) -> Any:
         """The result of OpenTURNS' functional chaos for an output (package python3-openturns)."""
-        ot = _openturns()
+        try:
+            import openturns as ot
+        except ImportError:
+            raise ImportError("polynomial chaos needs OpenTURNS: apt-get install python3-openturns") from None
         rows = self.completed & np.isfinite(self[name])
         names = self._sampled()
         points = ot.Sample(np.column_stack([self[n][rows] for n in names]))
@@ -549,18 +550,6 @@ def _with_bootstrap(
         for i, name in enumerate(names):
             out[name] |= {key: float(found[k][i]), f"{key}_low": float(low[i]), f"{key}_high": float(high[i])}
     return out
-
-
-def _openturns() -> Any:
-    """OpenTURNS, which makes Ctrl-C abort the process when it is loaded: Python's own handler is put back."""
-    handler = signal.getsignal(signal.SIGINT)
-    try:
-        import openturns
-    except ImportError:
-        raise ImportError("polynomial chaos needs OpenTURNS: apt-get install python3-openturns") from None
-    if handler is not None and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handler)
-    return openturns
 
 
 def _openturns_distribution(ot: Any, given: Mapping[str, Any]) -> Any:
