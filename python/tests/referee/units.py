@@ -77,6 +77,7 @@ class Converter:
 
     def convert(self) -> dict:
         out = copy.deepcopy(self.model)
+        out.get("bodies", {}).pop("ground", None)  # which has shapes only
         u = self.units
         if "gravity" in out:
             out["gravity"] = self.scaled(out["gravity"], "m/s^2")
