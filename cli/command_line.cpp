@@ -1,3 +1,5 @@
+#include "command_line.h"
+
 #include <malloc.h>
 
 #include <algorithm>
@@ -105,7 +107,81 @@ std::string expected_by(const CLI::Option& option) {
   return type.substr(0, type.find(":{"));
 }
 
-// What CLI11 found wrong, in one line as all other errors, with what to do about it.
+// "liedyn help run" is "liedyn run --help".
+std::vector<char*> with_help_last(int argc, char** argv) {
+  static std::string option = "--help";
+  std::vector<char*> words(argv, argv + argc);
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.push_back(option.data());
+  }
+  return words;
+}
+
+// Plugins bring kinds that the help, the lists and the schema name: they come before everything else.
+void load_plugins(int argc, char** argv) {
+  constexpr std::string_view kOption = "--plugin";
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+    const std::string_view word = argv[i];
+    if (word == kOption && i + 1 < argc)
+      load_plugin(argv[++i]);
+    else if (word.starts_with(kOption) && word.substr(kOption.size()).starts_with('='))
+      load_plugin(std::string(word.substr(kOption.size() + 1)));
+  }
+}
+
+// Options of every command that is ours, for the help and the check of options.
+void add_common_options(CLI::App& command, std::vector<std::string>& files) {
+  if (command.get_prefix_command()) return;
+  const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
+  for (CLI::App* one : commands) add_common_options(*one, files);
+  if (!commands.empty()) return;
+  command.add_flag_callback(
+      "--allow-outside", [] { setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1); },
+      "Models and studies may name files outside of their folder");
+  // load_plugins() has read it.
+  command
+      .add_option("--plugin", files,
+                  "Load joints, forces, sensors and integrators from a shared object; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_program(int& exit_code, std::vector<std::string>& plugins) {
+  auto made = std::make_unique<CLI::App>("Liedyn: multibody dynamics on Lie groups", "liedyn");
+  CLI::App& program = *made;
+  program.set_version_flag("--version", build_information,
+                           "Print version, commit, compiler and libraries, and exit");
+  program.require_subcommand(1);
+  add_run(program, exit_code);
+  add_check(program, exit_code);
+  add_list(program, exit_code);
+  add_schema(program, exit_code);
+  add_converge(program, exit_code);
+  add_analyze_integrator(program, exit_code);
+  add_reproduce(program, exit_code);
+  add_static(program, exit_code);
+  add_modes(program, exit_code);
+  add_linearize(program, exit_code);
+  add_assemble(program, exit_code);
+  add_kinematics(program, exit_code);
+  add_sensitivity(program, exit_code);
+  add_optimize(program, exit_code);
+  add_sweep(program, exit_code);
+  add_view(program, exit_code);
+  add_new(program, exit_code);
+  add_explain(program, exit_code);
+  add_doctor(program, exit_code);
+  add_completion(program, exit_code);
+  add_report(program, exit_code);
+  add_info(program, exit_code);
+  add_convert(program, exit_code);
+  add_common_options(program, plugins);
+  return made;
+}
+
 Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int argc, char** argv) {
   const auto used = program.get_subcommands();
   std::string command = "liedyn";
@@ -147,47 +223,14 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
   return {"", 0, "", message, hint};
 }
 
-// "liedyn help run" is "liedyn run --help".
-std::vector<char*> with_help_last(int argc, char** argv) {
-  static std::string option = "--help";
-  std::vector<char*> words(argv, argv + argc);
-  if (argc > 1 && std::string_view(argv[1]) == "help") {
-    words.erase(words.begin() + 1);
-    words.push_back(option.data());
-  }
-  return words;
+void call_command(CLI::App& program, int argc, char** argv) {
+  check_command(program, argc, argv, 1);
+  if (std::string_view(argv[1]) == "list") check_command(*program.get_subcommand("list"), argc, argv, 2);
+  check_options(program, argc, argv);
+  program.parse(argc, argv);
 }
 
-// Plugins bring kinds that the help, the lists and the schema name: they come before everything else.
-void load_plugins(int argc, char** argv) {
-  constexpr std::string_view kOption = "--plugin";
-  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-    const std::string_view word = argv[i];
-    if (word == kOption && i + 1 < argc)
-      load_plugin(argv[++i]);
-    else if (word.starts_with(kOption) && word.substr(kOption.size()).starts_with('='))
-      load_plugin(std::string(word.substr(kOption.size() + 1)));
-  }
-}
-
-// Options of every command that is ours, for the help and the check of options.
-void add_common_options(CLI::App& command, std::vector<std::string>& files) {
-  if (command.get_prefix_command()) return;
-  const std::vector<CLI::App*> commands = command.get_subcommands([](const CLI::App*) { return true; });
-  for (CLI::App* one : commands) add_common_options(*one, files);
-  if (!commands.empty()) return;
-  command.add_flag_callback(
-      "--allow-outside", [] { setenv("LIEDYN_ALLOW_OUTSIDE", "1", 1); },
-      "Models and studies may name files outside of their folder");
-  // load_plugins() has read it.
-  command
-      .add_option("--plugin", files,
-                  "Load joints, forces, sensors and integrators from a shared object; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-}
-
-int main(int given, char** words) {
+int run_program(int given, char** words) {
   std::vector<char*> arguments = with_help_last(given, words);
   const int argc = static_cast<int>(arguments.size());
   char** argv = arguments.data();
@@ -204,46 +247,16 @@ int main(int given, char** words) {
     print_findings(error.diagnostics());
     return kWrongInput;
   }
-  CLI::App program("Liedyn: multibody dynamics on Lie groups", "liedyn");
-  program.set_version_flag("--version", build_information,
-                           "Print version, commit, compiler and libraries, and exit");
-  program.require_subcommand(1);
   int exit_code = kDone;
-  add_run(program, exit_code);
-  add_check(program, exit_code);
-  add_list(program, exit_code);
-  add_schema(program, exit_code);
-  add_converge(program, exit_code);
-  add_analyze_integrator(program, exit_code);
-  add_reproduce(program, exit_code);
-  add_static(program, exit_code);
-  add_modes(program, exit_code);
-  add_linearize(program, exit_code);
-  add_assemble(program, exit_code);
-  add_kinematics(program, exit_code);
-  add_sensitivity(program, exit_code);
-  add_optimize(program, exit_code);
-  add_sweep(program, exit_code);
-  add_view(program, exit_code);
-  add_new(program, exit_code);
-  add_explain(program, exit_code);
-  add_doctor(program, exit_code);
-  add_completion(program, exit_code);
-  add_report(program, exit_code);
-  add_info(program, exit_code);
-  add_convert(program, exit_code);
   std::vector<std::string> plugins;
-  add_common_options(program, plugins);
-
+  const std::unique_ptr<CLI::App> made = make_program(exit_code, plugins);
+  CLI::App& program = *made;
   if (argc == 1) {
     fmt::print("{}", program.help());
     return kWrongInput;
   }
   try {
-    check_command(program, argc, argv, 1);
-    if (std::string_view(argv[1]) == "list") check_command(*program.get_subcommand("list"), argc, argv, 2);
-    check_options(program, argc, argv);
-    program.parse(argc, argv);
+    call_command(program, argc, argv);
   } catch (const CLI::ParseError& error) {
     // Also thrown for --help and --version, with the code 0.
     if (error.get_exit_code() == 0) return program.exit(error) == 0 ? kDone : kWrongInput;
@@ -269,7 +282,4 @@ int main(int given, char** words) {
   return exit_code;
 }
 
-}  // namespace
 }  // namespace liedyn::cli
-
-int main(int argc, char** argv) { return liedyn::cli::main(argc, argv); }

@@ -12,6 +12,8 @@ and the environment variable LIEDYN_MUTANT chooses one when a test program start
 long each test takes. Each mutant is then judged by the tests that reach it, cheap ones first, until one fails, crashes or takes far too long. Tests of one mutant may
 take --budget seconds; a mutant that no test noticed by then counts as a survivor.
 
+What the compiler evaluates (constexpr) is reached by no test: such a mutant is compiled on its own, with the source that is named most like its file.
+
 Not changed: what stands outside of function bodies (constants, initialisers of members). A header that many sources include is compiled into a few of them only
 (WIDEST): what other sources make of it cannot be noticed, so that the score is a lower bound. Changes that make no difference are listed with their reason in
 tests/equivalent_mutants.txt; they are no mutants. Results are kept (build/mutants/known.json), so that a run that was stopped goes on.
@@ -151,6 +153,7 @@ def bodies_of(code: str) -> list[tuple[int, int]]:
 class Site:
     def __init__(self, file: pathlib.Path, text: str, begin: int, end: int, by: str, why: str, body: tuple[int, int] | None):
         self.file, self.begin, self.end, self.by, self.why, self.body = file.relative_to(SOURCE), begin, end, by, why, body
+        self.constant = body is not None and "constexpr" in re.split(r"[;{}]", code_of(text[: body[0]]))[-1]
         self.number = text.count("\n", 0, begin) + 1
         first = text.rfind("\n", 0, begin) + 1
         last = text.find("\n", end)
@@ -267,19 +270,18 @@ class Builder:
             for source, includes in self.includes.items()
             if str(header) in includes and source in self.commands and source.is_relative_to(SOURCE / "src" / folder)
         ]
-        if folder == "lie":
-            return [source for source in found if source.name.endswith("_test.cpp")]
-        found = [source for source in found if not source.name.endswith("_test.cpp")]
-        return sorted(found, key=lambda source: (source.stem != header.stem, source.parent != header.parent, source.stat().st_size))[:WIDEST]
+        found = [source for source in found if source.name.endswith("_test.cpp") == (folder == "lie")]
+        found.sort(key=lambda source: (not source.stem.startswith(header.stem), source.parent != header.parent, source.stat().st_size))
+        return found if folder == "lie" else found[:WIDEST]
 
-    def compile(self, source: pathlib.Path, copy: pathlib.Path | None) -> tuple[pathlib.Path, str]:
+    def compile(self, source: pathlib.Path, copy: pathlib.Path | None, overlay: pathlib.Path) -> tuple[pathlib.Path, str]:
         """The object, and what the compiler says if it fails."""
         words = shlex.split(self.commands[source])
         words = words[next(i for i, w in enumerate(words) if w.endswith("++")) :]
-        out = self.scratch / (str(source.relative_to(SOURCE)).replace("/", "_") + ".o")
+        out = overlay / (str(source.relative_to(SOURCE)).replace("/", "_") + ".o")
         words[words.index("-o") + 1] = str(out)
-        words = [w for w in words if not w.startswith("-W")] + ["-w", f"-I{self.scratch}/overlay", f"-I{source.parent}", "-fno-diagnostics-show-caret"]
-        words.insert(1, words.pop(-3))  # before the real headers
+        words = [w for w in words if not w.startswith("-W")] + ["-w", f"-I{source.parent}", "-fno-diagnostics-show-caret"]
+        words.insert(1, f"-I{overlay}")  # before the real headers
         if copy is not None:
             words[words.index("-c") + 1] = str(copy)
         done = subprocess.run(words, cwd=self.build, capture_output=True, text=True)
@@ -327,7 +329,7 @@ def make(builder: Builder, sites: dict[int, Site], jobs: int) -> tuple[dict[path
 
     def compile(source: pathlib.Path) -> pathlib.Path:
         while True:
-            out, said = builder.compile(source, copies.get(source))
+            out, said = builder.compile(source, copies.get(source), overlay)
             if not said:
                 print(f"compiled {source.relative_to(SOURCE)}", flush=True)
                 return out
@@ -404,6 +406,26 @@ class Judge:
             if left and spent + left[0][0] > self.budget:
                 return "budget"
         return "survived"
+
+
+def judge_alone(builder: Builder, site: Site, program: str, listener: pathlib.Path) -> str:
+    """Of what the compiler evaluates: the tests of the source that is compiled with the change."""
+    file = SOURCE / site.file
+    overlay = builder.scratch / "alone"
+    copy = overlay / "liedyn" / file.relative_to(SOURCE / "src")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    text = file.read_text()
+    copy.write_text(text[: site.begin] + site.by + text[site.end :])
+    source = file if file.suffix == ".cpp" else builder.sources_of(file)[0]
+    made, said = builder.compile(source, copy if file.suffix == ".cpp" else None, overlay)
+    copy.unlink()
+    if said:
+        return "invalid"
+    builder.link(program, {source: made}, listener)
+    suites = set(re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+)", source.read_text(), re.M))
+    words = [builder.scratch / program, "--gtest_brief=1", "--gtest_fail_fast"] + ([f"--gtest_filter={':'.join(f'*{s}*' for s in suites)}"] if suites else [])
+    done = subprocess.run(words, cwd=builder.build, capture_output=True)
+    return "survived" if done.returncode == 0 else "killed"
 
 
 def wilson(successes: int, n: int) -> tuple[float, float]:
@@ -483,6 +505,11 @@ def main() -> int:
                 known[mutants[number].id] = verdict
                 store.write_text(json.dumps(known))
                 print(f"{time.time() - begun:6.0f} s {verdict:<9} {mutants[number]}", flush=True)
+        for site in mutants.values():
+            if known[site.id] == "unreached" and site.constant:
+                known[site.id] = judge_alone(builder, site, programs[0], scratch / "listener.o")
+                store.write_text(json.dumps(known))
+                print(f"  alone: {known[site.id]:<9} {site}", flush=True)
 
     def report(name: str, chosen: list[Site]):
         count = collections.Counter(known[site.id] for site in chosen)
