@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "liedyn/model/batch_of.h"
+
 namespace liedyn {
 
 template <class S>

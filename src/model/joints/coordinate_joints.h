@@ -7,6 +7,7 @@
 // and a screw, which is a cylindrical joint with u - (pitch/2 pi) theta = 0 besides.
 #pragma once
 
+#include "liedyn/model/batch_of.h"
 #include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {
