@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "liedyn/model/batch_of.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

@@ -7,8 +7,8 @@
 // and a screw, which is a cylindrical joint with u - (pitch/2 pi) theta = 0 besides.
 #pragma once
 
-#include "liedyn/model/batch_of.h"
 #include "liedyn/model/joint_coordinate.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 
