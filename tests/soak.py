@@ -37,6 +37,7 @@ CASES = [Case("heavy top", "heavy_top", 1e8), Case("slider-crank", "slider_crank
 LOOKS = 10
 STEP = 1e-3  # s
 EARLY = 5000
+WINDOW, BETWEEN = 1000, 23000  # steps
 MOST_DRIFT = 1e-12
 MOST_GROWTH = 1 << 20
 
@@ -56,17 +57,25 @@ def started(case: Case, step: float):
     return ld.Model(case.model, formulation="r3so3").simulation(step=step, integrator="generalized-alpha,rho=0.9")
 
 
-def growth(case: Case, seconds: float) -> float:
-    """Power [W] that twice the step adds, on average over this time; 0 if the energy falls."""
+def growth(case: Case) -> float:
+    """Power [W] that twice the step adds, from the mean energies of two windows, since the energy oscillates; 0 if it falls."""
     sim = started(case, 2 * STEP)
-    first = sim["energy"]
-    sim.step(max(1, round(seconds / (2 * STEP))))
-    return max(0.0, sim["energy"] - first) / sim.time
+
+    def mean() -> float:
+        seen = []
+        for _ in range(WINDOW):
+            sim.step()
+            seen.append(sim["energy"])
+        return float(np.mean(seen))
+
+    before = mean()
+    sim.step(BETWEEN)
+    return max(0.0, mean() - before) / (2 * STEP * (WINDOW + BETWEEN))
 
 
 def soak(case: Case, part: float) -> list[str]:
     steps = max(10 * LOOKS, int(case.steps * part))
-    power = growth(case, STEP * steps / 10)
+    power = growth(case) if steps > BETWEEN else 0.0
     sim = started(case, STEP)
     start, first = time.process_time(), sim["energy"]
     seen, done = [first], min(steps, EARLY)
