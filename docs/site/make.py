@@ -285,7 +285,7 @@ def main() -> int:
     headers = cpp.pages(ROOT / "src", arguments.output / "doxygen")
     for path, text in headers.items():
         stage.write(path, text)
-    figures.add(stage.directory / "figures", arguments.figures)
+    figures.add(stage.directory / "figures", ROOT / "docs" / "howto" / "reproduce.md", arguments.figures)
     reference = (HERE / "reference.md").read_text(encoding="utf-8")
     reference = reference.replace("<!-- sections -->", "\n".join(f"- [{name.replace('_', ' ').capitalize()}]({name}.md)" for name in names))
     stage.write("reference/index.md", stage.navigation("reference/index.md", reference))
