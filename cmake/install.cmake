@@ -39,6 +39,11 @@ endif()
 if(TARGET liedyn_mpi AND NOT SKBUILD)
   install(TARGETS liedyn_mpi DESTINATION lib/liedyn COMPONENT mpi)
 endif()
+foreach(format mjcf sdf)
+  if(TARGET liedyn_${format} AND NOT SKBUILD)
+    install(TARGETS liedyn_${format} DESTINATION lib/liedyn COMPONENT robots)
+  endif()
+endforeach()
 if(TARGET liedyn_python)
   # The directory below the prefix where this interpreter looks for packages, if it looks there at all.
   execute_process(COMMAND ${Python_EXECUTABLE} -c

@@ -41,6 +41,7 @@
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/base/code_function.h"
 #include "liedyn/base/error.h"
 #include "liedyn/base/version.h"
 #include "liedyn/integrators/registration.h"

@@ -71,6 +71,7 @@ from liedyn.environment import Environment, VectorEnvironment
 from liedyn.errors import Diagnostic, InputError, NumericalError, NumericalWarning
 from liedyn.expressions import Expression
 from liedyn.gradients import Gradient, gradient
+from liedyn.laws import called, register_function
 from liedyn.linear import Equilibrium, Modes, StateSpace, assemble, linearize, modes, static
 from liedyn.linear_analysis import LinearAnalysis, analyze_integrator
 from liedyn.model import Model
@@ -124,6 +125,7 @@ __all__ = [
     "analyze_integrator",
     "assemble",
     "box",
+    "called",
     "capsule",
     "cone",
     "converge",
@@ -144,6 +146,7 @@ __all__ = [
     "modes",
     "optimize",
     "parameters",
+    "register_function",
     "rod",
     "run",
     "sensitivity",

@@ -15,9 +15,10 @@ import numpy as np
 from liedyn import _liedyn, matrices, tree
 from liedyn.arguments import FILE, assignments, check, is_number, shown
 from liedyn.errors import Diagnostic, InputError, caller
-from liedyn.expressions import Expression, t
+from liedyn.expressions import Expression, ValueNeeded, call_of_function, t
 from liedyn.handles import NAME, SYMBOL, Body, Handle, Owner, Parameter, SubModel, Symbol, Table, of_section
 from liedyn.kinds import EXPRESSIONS, Argument, Kind, arguments_of, kinds, several, singular, with_methods
+from liedyn.laws import Called, name_of
 from liedyn.model import Model
 from liedyn.model_text import parsed, with_files_from, written
 from liedyn.places import Place, Places, short_name
@@ -557,6 +558,8 @@ class _Methods(Document, Owner):
             return bool(value)
         if is_number(value):
             return finite(int(value) if isinstance(value, numbers.Integral) else value)
+        if isinstance(value, Called):
+            return self._plain(self._calling(value), depth + 1)
         if callable(value):
             return self._plain(self._traced(value), depth + 1)
         raise Problem(f"expected what a model file can hold, got {shown(value)}")
@@ -585,7 +588,37 @@ class _Methods(Document, Owner):
         self._used[name] = section
 
     def _traced(self, function: Callable) -> Any:
-        """What a function gives for expressions. Its arguments are, by their names, the time t, sensors, states and parameters."""
+        """What a function gives for expressions. If it needs their values, it is called while the model runs."""
+        arguments = self._arguments_of(function)
+        try:
+            out = function(*(value for name, value in arguments.items() if not name.startswith("=")),
+                           **{name[1:]: value for name, value in arguments.items() if name.startswith("=")})
+        except (ValueNeeded, TypeError):
+            return self._calling(Called(function))
+        if out is None:
+            raise Problem("the function returned None", "end it with `return ...`")
+        if callable(out) and not isinstance(out, (Expression, Handle)):
+            raise Problem("the function returned a function")
+        return out
+
+    def _calling(self, law: Called) -> Any:
+        """The call of a function, as an expression."""
+        arguments = self._arguments_of(law.function)
+        if any(name.startswith("=") for name in arguments):
+            raise Problem("a function that is called takes its arguments by their places", "without * in the list of arguments")
+        if not arguments:
+            raise Problem("a function that is called needs an argument", "t, a sensor, a state or a parameter")
+        taken = lambda name: any(name in self._names(section) for section in ("tables", "parameters", "states", "sensors"))
+        try:
+            names = name_of(law, len(arguments), taken)
+        except InputError as error:
+            raise Problem(error.diagnostics[0].message, error.diagnostics[0].hint) from None
+        calls = [call_of_function(name, list(arguments.values())) for name in names]
+        return calls[0] if law.size is None else calls
+
+    def _arguments_of(self, function: Callable) -> dict[str, Any]:
+        """The expressions that a function gets: by the names of its arguments the time t, sensors, states and parameters. Names of arguments
+        that are given by keyword begin with "="."""
         known = {"t": t}
         for section in ("parameters", "states", "sensors"):  # later ones go first
             known |= {name: (section, name) for name in self._names(section)}
@@ -595,7 +628,7 @@ class _Methods(Document, Owner):
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
             raise Problem(f"expected a function whose arguments have names, got {shown(function)}", "lambda t: ...") from None
-        args, named = [], {}
+        out = {}
         for parameter in parameters:
             if parameter.default is not parameter.empty:
                 continue
@@ -605,16 +638,8 @@ class _Methods(Document, Owner):
                 message = f"the function takes '{parameter.name}', but the model has no parameter, state or sensor of this name"
                 raise Problem(message, did_you_mean(parameter.name, known) or "the time is t; give sensors and states before the function")
             meant = known[parameter.name]
-            value = meant if isinstance(meant, Expression) else of_section(self, *meant)
-            if parameter.kind is parameter.KEYWORD_ONLY:
-                named[parameter.name] = value
-            else:
-                args.append(value)
-        out = function(*args, **named)
-        if out is None:
-            raise Problem("the function returned None", "end it with `return ...`")
-        if callable(out) and not isinstance(out, (Expression, Handle)):
-            raise Problem("the function returned a function")
+            key = f"={parameter.name}" if parameter.kind is parameter.KEYWORD_ONLY else parameter.name
+            out[key] = meant if isinstance(meant, Expression) else of_section(self, *meant)
         return out
 
     # ---- bookkeeping
@@ -743,13 +768,15 @@ Builder.generator.__doc__ += "".join(
 
 
 def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) -> dict[str, Any] | Builder:
-    """The content of a model file as a dict, to be changed and run; of a robot (.urdf) a `Builder`.
+    """The content of a model file as a dict, to be changed and run; of a robot (.urdf, MuJoCo's .xml, .sdf) a `Builder`.
 
-    set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
+    set: for a robot in .urdf, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
 
     `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot become shapes without mass.
     """
     check(model=(model, FILE))
+    if os.fspath(model).endswith((".xml", ".sdf")) and set is None:
+        return Builder.from_json(_liedyn.robot_model_text(os.fspath(model)))
     if not os.fspath(model).endswith(".urdf"):
         if set is not None:
             message = "is for robots (.urdf) only"

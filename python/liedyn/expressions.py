@@ -31,6 +31,14 @@ def refused(argument: str, message: str, hint: str = "") -> InputError:
     return InputError([Diagnostic(file, line, argument, message, hint)])
 
 
+class ValueNeeded(InputError):
+    """The code asks for the value of an expression, which is not known while the model is built."""
+
+
+def value_needed(message: str, hint: str) -> ValueNeeded:
+    return ValueNeeded(refused("", message, hint).diagnostics)
+
+
 class Expression:
     """A number that is known only when the model runs, as the model file writes it. Arithmetic, comparisons and the functions of this
     package (`ld.sin`, `ld.where`, ...) give expressions again; so do numpy's (`np.sin(speed)`)."""
@@ -143,14 +151,14 @@ class Expression:
         return _binary("-", 1, self, condition=True)
 
     def __bool__(self) -> bool:
-        raise refused(
-            "", f"whether ({_short(self)}) holds is not known while the model is built",
+        raise value_needed(
+            f"whether ({_short(self)}) holds is not known while the model is built",
             "write ld.where(condition, a, b) for `a if condition else b`, & and | for `and` and `or`, ld.min and ld.max for min and max",
         )
 
     def __float__(self) -> float:
-        raise refused(
-            "", f"the value of the expression {_short(self)} is not known while the model is built",
+        raise value_needed(
+            f"the value of the expression {_short(self)} is not known while the model is built",
             "use the functions of liedyn or numpy: ld.sin(x) or np.sin(x), not math.sin(x)",
         )
 
@@ -242,6 +250,11 @@ def call_of_table(name: str, arguments: Sequence[Any], symbol: tuple) -> Express
     out = _called(name, *arguments)
     out._names |= {symbol}
     return out
+
+
+def call_of_function(name: str, arguments: Sequence[Any]) -> Expression:
+    """The call of a function of the program (liedyn.laws)."""
+    return _called(name, *arguments)
 
 
 def _each(function: Callable, arguments: Sequence[Any]) -> Any:

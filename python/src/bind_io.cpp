@@ -8,6 +8,7 @@
 #include "liedyn/io/read_results.h"
 #include "liedyn/io/read_with_warnings.h"
 #include "liedyn/io/result_file.h"
+#include "liedyn/io/robot_file.h"
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/write_convergence.h"
 #include "liedyn/io/write_linear_analysis.h"
@@ -223,6 +224,14 @@ void bind_io(py::module_& m) {
       for (const std::string& warning : warnings) warn(warning);
     }
     return with_rest(std::move(description), assignments);
+  });
+  // A robot of another program's format as the text of a model file.
+  m.def("robot_model_text", [](const std::string& file) {
+    std::vector<std::string> warnings;
+    const std::string text = robot_model_text(file, warnings);
+    const py::object warn = py::module_::import("liedyn.errors").attr("warn");
+    for (const std::string& warning : warnings) warn(warning);
+    return text;
   });
   m.def("read_model_text", [](std::string_view text, const std::string& name, const PathValues& numbers) {
     std::vector<Assignment> assignments = assignments_of(numbers);

@@ -1,11 +1,14 @@
 #include "liedyn/analyses/inspect.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
+#include <set>
 
 #include "liedyn/analyses/advice.h"
+#include "liedyn/base/code_function.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/forces/options_without_effect.h"
@@ -19,6 +22,22 @@ bool is_locked(const Model& model, const State& state) {
   const auto& joints = model.description().entries(Section::Joints);
   return !model.body_types.empty() && degrees_of_freedom(model, state) == 0 &&
          std::none_of(joints.begin(), joints.end(), [](const Entry& joint) { return joint.kind->drives; });
+}
+
+// Which functions of the program the expressions call, if their derivatives are differences.
+std::string note_on_code_functions(const Description& d) {
+  std::set<std::string> names;
+  const auto look = [&](std::string_view text) {
+    for (std::string& name : differenced_functions(text)) names.insert(std::move(name));
+  };
+  for (const NumberExpression& expression : d.expressions) look(expression.text);
+  for (const NumberExpression& signal : d.signals) look(signal.text);
+  for (const std::string& word : d.words) look(word);
+  if (names.empty()) return {};
+  return fmt::format(
+      "expressions call {} of the program, whose partial derivatives are central differences: give a "
+      "gradient, or write an expression, for exact ones",
+      fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -57,6 +76,7 @@ std::vector<std::string> model_warnings(const System& system, const State& state
         "gravity ({:g} m/s^2 along z) is out of the plane: bodies of type planar do not feel it", g.z()));
   for (std::string& option : options_without_effect(d)) out.push_back(std::move(option));
   if (model.nodes.empty()) out.emplace_back("the model has no bodies: there is nothing to move");
+  if (std::string note = note_on_code_functions(d); !note.empty()) out.push_back(std::move(note));
   for (std::string& advice : contact_advice(system, state)) out.push_back(std::move(advice));
   return out;
 }

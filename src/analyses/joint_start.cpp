@@ -1,4 +1,5 @@
 #include "liedyn/analyses/joint_start.h"
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/system/evaluation.h"
 
 #include <fmt/format.h>

@@ -15,6 +15,7 @@
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/base/dual.h"
 #include "liedyn/base/error.h"
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {

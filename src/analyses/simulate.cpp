@@ -186,18 +186,24 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   }
   bool pauses = false;
   const DriveReport& report = simulation.report();
-  const auto observe = [&](const State& now, long step) {
-    turns.add(now);
+  double step_size = 0;
+  const auto note_figures = [&](long step) {
     RunStatistics& figures = recorder->statistics();
-    figures.step = now.t - before;
+    figures.step = step_size;
     figures.steps = step;
     figures.newton_iterations = report.newton_iterations;
     figures.jacobian_updates = report.jacobian_updates;
     figures.rejected = report.rejected;
+  };
+  const auto observe = [&](const State& now, long step) {
+    turns.add(now);
+    step_size = now.t - before;
     before = now.t;
     const bool gives_rows = spacing > 0 && now.t >= next_output;
     if (gives_rows) next_output = now.t + 0.5 * spacing;
-    if (spacing == 0 && ((every > 0 && step % every == 0) || now.t == options.end))
+    const bool records = spacing == 0 && ((every > 0 && step % every == 0) || now.t == options.end);
+    if (records || gives_rows) note_figures(step);
+    if (records)
       recorder->record(now);
     else if (s.adaptive || gives_rows || step % kWatchedSteps == 0)
       recorder->watch(now);
@@ -217,7 +223,10 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   } while (pauses && report.interrupted && !stopped());
   if (output.companion != nullptr) output.companion->end(simulation);
   const State& state = simulation.state();
-  if (recorder->last_time() != state.t) recorder->record(state);  // the end, or where it failed
+  if (recorder->last_time() != state.t) {  // the end, or where it failed
+    note_figures(report.steps);
+    recorder->record(state);
+  }
 
   s.warnings = simulation.warnings();
   if (output.companion != nullptr)

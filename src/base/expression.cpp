@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/base/suggest.h"
 
 namespace liedyn {
@@ -274,10 +275,36 @@ class ExpressionParser {
 
   void function(std::string_view word, std::size_t begin) {
     const Function* known = find_function(word);
-    if (known == nullptr) unknown(word, begin);
+    if (known == nullptr) {
+      const std::shared_ptr<const CodeFunction> code = find_code_function(word);
+      if (code == nullptr) unknown(word, begin);
+      take('(');
+      return code_function(code, begin);
+    }
     take('(');
     if (known->op == Op::Curve) return curve(word, begin);
     if (known->op == Op::Surface) return surface(begin);
+    const int given = arguments();
+    if (known->arguments >= 0 ? given != known->arguments : given < -known->arguments)
+      fail_at(begin,
+              fmt::format("{} takes {}{} argument{}, got {}", word, known->arguments < 0 ? "at least " : "",
+                          std::abs(known->arguments), known->arguments == 1 ? "" : "s", given));
+    emit(known->op, given);
+  }
+
+  // Its value is never calculated here, even for constants: the program may not be ready to be called.
+  void code_function(const std::shared_ptr<const CodeFunction>& code, std::size_t begin) {
+    const int given = arguments();
+    if (given != code->arguments)
+      fail_at(begin, fmt::format("{} takes {} argument{}, got {}", code->name, code->arguments,
+                                 code->arguments == 1 ? "" : "s", given));
+    depth_ -= given - 1;
+    tables_.functions.push_back(code);
+    code_.push_back({Op::Call, static_cast<std::int32_t>(tables_.functions.size()) - 1, 0});
+  }
+
+  // Up to the closing parenthesis: how many there are.
+  int arguments() {
     const Nesting nesting(*this);
     int given = 0;
     if (peek() != ')') {
@@ -287,11 +314,7 @@ class ExpressionParser {
       } while (take(','));
     }
     if (!take(')')) fail_after("',' or ')'");
-    if (known->arguments >= 0 ? given != known->arguments : given < -known->arguments)
-      fail_at(begin,
-              fmt::format("{} takes {}{} argument{}, got {}", word, known->arguments < 0 ? "at least " : "",
-                          std::abs(known->arguments), known->arguments == 1 ? "" : "s", given));
-    emit(known->op, given);
+    return given;
   }
 
   // The constants that follow, up to the closing parenthesis: any number, so they are read one by one instead of piling up as operands.
@@ -419,7 +442,12 @@ class ExpressionParser {
   Expression::Tables tables_;
 };
 
-bool is_expression_function(std::string_view name) { return ExpressionParser::is_function(name); }
+bool is_built_in_function(std::string_view name) { return ExpressionParser::is_function(name); }
+bool is_expression_function(std::string_view name) {
+  return is_built_in_function(name) || find_code_function(name) != nullptr;
+}
+
+template double Expression::evaluate<double>(std::span<const double>) const;
 
 Expression Expression::parse(std::string_view text, const VariableNames& variables) {
   return ExpressionParser(text, variables).parse();
@@ -502,7 +530,8 @@ Expression::Curve::Curve(Interpolation interpolation, std::vector<double> points
 
 void Expression::substitute(int variable, const Expression& by) {
   const auto curves = static_cast<std::int32_t>(tables_.curves.size()),
-             surfaces = static_cast<std::int32_t>(tables_.surfaces.size());
+             surfaces = static_cast<std::int32_t>(tables_.surfaces.size()),
+             functions = static_cast<std::int32_t>(tables_.functions.size());
   std::vector<Instruction> code;
   for (const Instruction& i : instructions_) {
     if (i.op != Op::Variable || i.variable != variable) {
@@ -513,12 +542,14 @@ void Expression::substitute(int variable, const Expression& by) {
     for (Instruction inner : by.instructions_) {
       if (inner.op == Op::Curve) inner.variable += curves;
       if (inner.op == Op::Surface) inner.variable += surfaces;
+      if (inner.op == Op::Call) inner.variable += functions;
       code.push_back(inner);
     }
   }
   instructions_ = std::move(code);
   tables_.curves.insert(tables_.curves.end(), by.tables_.curves.begin(), by.tables_.curves.end());
   tables_.surfaces.insert(tables_.surfaces.end(), by.tables_.surfaces.begin(), by.tables_.surfaces.end());
+  tables_.functions.insert(tables_.functions.end(), by.tables_.functions.begin(), by.tables_.functions.end());
 
   int depth = 0;
   for (const Instruction& i : instructions_) {
@@ -527,6 +558,7 @@ void Expression::substitute(int variable, const Expression& by) {
       case Op::Variable: ++depth; break;
       case Op::Curve: break;
       case Op::Surface: --depth; break;
+      case Op::Call: depth -= tables_.functions[static_cast<std::size_t>(i.variable)]->arguments - 1; break;
       default: depth -= i.variable - 1;  // the number of operands
     }
     if (depth > kMaxDepth)

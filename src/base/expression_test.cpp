@@ -1,4 +1,4 @@
-#include "liedyn/base/expression.h"
+#include "liedyn/base/expression_evaluation.h"
 
 #include <algorithm>
 #include <array>

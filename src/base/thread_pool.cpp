@@ -1,5 +1,7 @@
 #include "liedyn/base/thread_pool.h"
 
+#include <utility>
+
 namespace liedyn {
 namespace {
 
@@ -43,7 +45,11 @@ void ThreadPool::take_parts() {
   while (left > 0) {
     if (!next_.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel, std::memory_order_acquire))
       continue;
-    call_(context_, parts_ - left);
+    try {
+      call_(context_, parts_ - left);
+    } catch (...) {
+      if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
     if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) busy_.notify_one();
     left = next_.load(std::memory_order_acquire);
   }
@@ -73,6 +79,7 @@ void ThreadPool::run_parts(int parts, Call call, const void* context) {
   for (int left = busy_.load(std::memory_order_acquire); left > 0;
        left = busy_.load(std::memory_order_acquire))
     wait_for_change(busy_, left);
+  if (failed_.exchange(false)) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 }  // namespace liedyn

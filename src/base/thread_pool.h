@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -19,7 +20,8 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // work(part) for part = 0 .. parts - 1; returns when all are done. `work` must not throw.
+  // work(part) for part = 0 .. parts - 1; returns when all are done. If one throws, the others are done all the same,
+  // and the first exception goes to the caller.
   template <class Function>
   void run(int parts, const Function& work) {
     run_parts(
@@ -39,6 +41,8 @@ class ThreadPool {
   std::atomic<int> busy_{0};        // parts that are not finished
   std::atomic<unsigned> phase_{0};  // counts the phases; workers wait for it to change
   std::atomic<bool> stop_{false};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr failure_;  // of the part that set `failed_`
   std::vector<std::thread> workers_;
 };
 

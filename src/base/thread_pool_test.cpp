@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace liedyn {
@@ -17,6 +19,24 @@ TEST(ThreadPool, DoesEveryPartOnceInManyPhases) {
     for (int phase = 0; phase < kPhases; ++phase)
       pool.run(static_cast<int>(done.size()), [&](int part) { ++done[static_cast<std::size_t>(part)]; });
     for (const int count : done) EXPECT_EQ(count, kPhases) << threads << " threads";
+  }
+}
+
+TEST(ThreadPool, GivesTheFirstExceptionToTheCallerAndWorksOn) {
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    for (int phase = 0; phase < 100; ++phase) {
+      std::atomic<int> done = 0;
+      EXPECT_THROW(pool.run(16,
+                            [&](int part) {
+                              ++done;
+                              if (part % 5 == 2) throw std::runtime_error("this part fails");
+                            }),
+                   std::runtime_error);
+      EXPECT_EQ(done, 16);
+      pool.run(16, [&](int) { --done; });
+      EXPECT_EQ(done, 0);
+    }
   }
 }
 

@@ -77,6 +77,7 @@ template <class S>
 inline constexpr bool is_varied = std::is_same_v<S, Varied>;
 
 constexpr double value(const Varied& x) { return x.v; }
+constexpr bool is_constant(const Varied& x) { return x.id == 0; }
 inline bool isfinite(const Varied& x) { return std::isfinite(x.v); }
 inline bool isnan(const Varied& x) { return std::isnan(x.v); }
 

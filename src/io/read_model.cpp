@@ -21,6 +21,7 @@
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/read_urdf.h"
 #include "liedyn/io/read_with_warnings.h"
+#include "liedyn/io/robot_file.h"
 #include "liedyn/io/tables.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/system/further_findings.h"
@@ -959,6 +960,7 @@ Description with_source(std::string_view text, const std::vector<Assignment>& as
 Description read_model(const std::string& model, std::vector<Assignment>& assignments,
                        std::vector<std::string>& warnings) {
   const std::string file = find_model_file(model);
+  if (is_robot_file(file)) return read_model_text(robot_model_text(file, warnings), file, assignments);
   const std::string text = read_text_file(file);
   if (file.ends_with(".urdf"))
     return with_source(text, assignments, [&] { return read_urdf(text, file, assignments, warnings); });

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "liedyn/base/expression.h"
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/base/time_jet.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/testing.h"

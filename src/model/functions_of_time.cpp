@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/model/states/signal_batch.h"
 
 namespace liedyn {
@@ -53,6 +55,12 @@ struct Watched {
     return a.x;
   }
   friend Watched sqrt(Watched a) { return Watched(std::sqrt(a.x)); }
+  // What the function of a program decides is not seen.
+  friend Watched call(const CodeFunction& f, const Watched* x) {
+    std::array<double, CodeFunction::kMaxArguments> at;
+    std::transform(x, x + f.arguments, at.begin(), [](Watched a) { return a.x; });
+    return Watched(f.value(at.data()));
+  }
 };
 thread_local std::vector<bool>* Watched::outcomes = nullptr;
 

@@ -1,5 +1,7 @@
 #include "liedyn/model/joint_coordinate.h"
 
+#include "liedyn/model/joints/held_rows.h"
+
 namespace liedyn {
 
 template <class S>

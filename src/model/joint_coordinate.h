@@ -1,6 +1,6 @@
 // The coordinate of a joint about its axis or along it, as drivers, couplings, springs and actuators use it: how far the
 // second body has turned or moved relative to the first since the initial configuration, less the joint's `zero`. With the axes x, y, z
-// of the joint on both bodies (model/joints/held_rows.h),
+// of the joint on both bodies (model/joints/joint_axes.h),
 //
 //   angle          theta = atan2(s, c) - zero,   c = e_x,1.e_x,2,   s = e_y,1.e_x,2
 //   displacement   u = e_z,1.(p_2 - p_1) - zero
@@ -12,7 +12,7 @@
 #include <numbers>
 
 #include "liedyn/base/dual.h"
-#include "liedyn/model/joints/held_rows.h"
+#include "liedyn/model/joints/joint_axes.h"
 
 namespace liedyn {
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "liedyn/model/joints/held_rows.h"
+
 namespace liedyn {
 
 template <class S>

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "liedyn/base/dual.h"
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/system/system.h"
 
 namespace liedyn {

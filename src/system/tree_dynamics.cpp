@@ -83,7 +83,9 @@ TreeDynamics::Role TreeDynamics::role_of(int b, const Evaluation& e, Work& work,
         !((W - work.wrench[body]).cwiseAbs().maxCoeff() <= kSame * W.cwiseAbs().maxCoeff()))
       return Role::Other;
     role = Role::Mass;
-    masses[body] = mass;
+    masses[body].mass += mass.mass;
+    masses[body].moment += mass.moment;
+    masses[body].inertia += mass.inertia;
   }
   return role;
 }

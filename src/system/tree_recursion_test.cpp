@@ -196,6 +196,30 @@ TEST(TreeRecursion, IsNotUsedWhereForcesDependOnAccelerations) {
   EXPECT_FALSE(TreeDynamics(system).prepare(random_state(system, random), work));
 }
 
+// A body, a point that rides on it, and the rotor of a motor that turns with it: three elements that add their inertia to one link.
+TEST(TreeRecursion, AddsUpTheInertiaOfSeveralElements) {
+  ModelBuilder builder({0, 0, -9.81});
+  builder.body("arm", "rigid").set("mass", 2).set("inertia", {0.01, 0.2, 0.2}).set("position", {0.5, 0, 0});
+  builder.body("tip", "point").set("mass", 0.7).set("position", {1, 0, 0.1}).set("on", "arm");
+  builder.joint("hinge", "revolute")
+      .set("between", {"ground", "arm"})
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.force("rotor", "dc_motor").set("joint", "hinge").set("resistance", 1e30).set("torque_constant", 1);
+  builder.set("rotor_inertia", 0.3);
+  const System system = make_system(builder.finish(), "minimal");
+  Work work(system);
+  TreeDynamics dynamics(system);
+  State state = system.empty_state();
+  state.q[0] = 0.4;
+  ASSERT_TRUE(dynamics.prepare(state, work));
+  ASSERT_EQ(dynamics.accelerate(state, work), -1);
+  // J phi'' = g (m c_x + m_tip x_tip), where the arms turn with phi about y: x = x_0 cos(phi) + z_0 sin(phi)
+  const double J = 0.2 + 2 * 0.25 + 0.7 * (1 + 0.01) + 0.3;
+  const double lever = 2 * 0.5 * std::cos(0.4) + 0.7 * (std::cos(0.4) + 0.1 * std::sin(0.4));
+  expect_at_most(std::abs(std::abs(state.vdot[0]) - 9.81 * lever / J), 1e-13, "angular acceleration");
+}
+
 TEST(TreeRecursion, NamesTheJointWithoutInertia) {
   ModelBuilder builder({0, 0, -9.81});
   builder.body("arm", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {1, 0, 0});

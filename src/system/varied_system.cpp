@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/model/nodes/varied_stage.h"
 #include "liedyn/system/evaluation.h"

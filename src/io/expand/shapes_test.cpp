@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/io/mesh_file.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/params.h"

@@ -17,6 +17,7 @@
 //   e = sin(beta) x + sigma cos(beta) y
 #pragma once
 
+#include "liedyn/model/batch_of.h"
 #include "liedyn/model/line_of_action.h"
 
 namespace liedyn {

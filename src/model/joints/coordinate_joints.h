@@ -8,6 +8,7 @@
 #pragma once
 
 #include "liedyn/model/joint_coordinate.h"
+#include "liedyn/model/joints/held_rows.h"
 
 namespace liedyn {
 

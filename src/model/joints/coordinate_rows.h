@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "liedyn/model/batch_of.h"
 #include "liedyn/model/joint_coordinate.h"
 
 namespace liedyn {

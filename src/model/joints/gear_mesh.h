@@ -19,6 +19,7 @@
 // neither wheel, since rho is across t_1 and t_2; it loads the bearings.
 #pragma once
 
+#include "liedyn/model/batch_of.h"
 #include "liedyn/model/line_of_action.h"
 
 namespace liedyn {

@@ -1,10 +1,5 @@
 #include "liedyn/model/joints/held_rows.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <numbers>
-
 #include "liedyn/model/common_fields.h"
 
 namespace liedyn {
@@ -19,13 +14,6 @@ std::string row_name(const HeldRow& row) {
     case HeldRow::Kind::Turn: return std::string("turn about joint ") + direction;
   }
   return {};
-}
-
-void check_zero(const Inputs<double>& in, std::string& message) {
-  const int zero = in.kind().field("zero");
-  if (zero >= 0 && in.kind().coordinates.angle && in.stored(zero) &&
-      std::abs(in.number(zero)) > std::numbers::pi)
-    message = fmt::format("zero: expected an angle from -pi to pi, got {}", in.number(zero));
 }
 
 std::vector<Attachment> held_attachments(Held held, int between, int at) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/base/registry.h"
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/beams/beam.h"

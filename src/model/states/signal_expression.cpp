@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "liedyn/base/dual.h"
+#include "liedyn/base/expression_evaluation.h"
 #include "liedyn/model/model.h"
 #include "liedyn/model/sensors/list.h"
 
