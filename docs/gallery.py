@@ -51,9 +51,10 @@ SECTIONS = {
 
 # What the picture of a 3D page shows, where it is not the default: see gallery_pictures.mjs.
 PICTURES: dict[str, dict] = {
-    "heavy_top": {"time": 1.6},
-    "hoist": {"zoom": 0.62},
-    "rolling_coin": {"trail": "coin", "zoom": 1.4},
+    "heavy_top": {"time": 1.6, "trail": "top", "zoom": 1.25},
+    "bricard_linkage": {"turn": 15},
+    "four_bar": {"zoom": 1.1},
+    "rolling_coin": {"trail": "coin"},
     "bouncing_ball": {"trail": "ball", "time": 1.25},
     "slewing_arm": {"coloring": "stress", "time": 0.2},
     "tuning_fork": {"mode": 6, "time": 0},
@@ -68,7 +69,7 @@ PICTURES: dict[str, dict] = {
     "force_in_python": {"trail": "ball", "time": 1.1},
     "double_pendulum": {"time": 1.2, "trail": "lower"},
     "sleeping_top": {"time": 0.6},
-    "pendulum": {"time": 0.5},
+    "pendulum": {"time": 0.5, "zoom": 1.3},
 }
 
 

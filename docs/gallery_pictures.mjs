@@ -8,6 +8,11 @@ const [viewer, list] = process.argv.slice(2);
 const { launch, openUrl } = await import(pathToFileURL(resolve(viewer, 'tests', 'browser.mjs')).href);
 const browser = await launch();
 for (const wanted of JSON.parse(readFileSync(list, 'utf8'))) {
+  await picture(wanted).catch((error) => console.error(`gallery: no picture of ${wanted.page}: ${error.message.split('\n')[0]}`));
+}
+await browser.close();
+
+async function picture(wanted) {
   const url = `${pathToFileURL(resolve(wanted.page)).href}?play=0&quality=high`;
   const { tab, close } = await openUrl(browser, url, { width: 960, height: 540 });
   await tab.evaluate(({ time, trail, coloring, mode, turn, lift, zoom }) => {
@@ -32,4 +37,3 @@ for (const wanted of JSON.parse(readFileSync(list, 'utf8'))) {
   await tab.screenshot({ path: wanted.picture, type: 'jpeg', quality: 85 });
   await close();
 }
-await browser.close();
