@@ -112,6 +112,8 @@ class Stage:
 
         text = outside_code(text, lambda line: LINK.sub(relink, line))
         text = self.number_equations(page, text)
+        # Why the tests do not run a block of code is for readers, too.
+        text = re.sub(r"^<!-- not run: (.*?) -->$", r'<p class="ld-not-run">Not run by the tests: \1.</p>\n', text, flags=re.M)
         text = re.sub(r"^```mermaid\n(.*?)^```$", lambda m: drawing(m[1]), text, flags=re.M | re.S)
         return text
 
