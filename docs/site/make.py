@@ -112,6 +112,8 @@ class Stage:
 
         text = outside_code(text, lambda line: LINK.sub(relink, line))
         text = self.number_equations(page, text)
+        # Why the tests do not run a block of code is for readers, too.
+        text = re.sub(r"^<!-- not run: (.*?) -->$", r'<p class="ld-not-run">Not run by the tests: \1.</p>\n', text, flags=re.M)
         text = re.sub(r"^```mermaid\n(.*?)^```$", lambda m: drawing(m[1]), text, flags=re.M | re.S)
         return text
 
@@ -285,7 +287,7 @@ def main() -> int:
     headers = cpp.pages(ROOT / "src", arguments.output / "doxygen")
     for path, text in headers.items():
         stage.write(path, text)
-    figures.add(stage.directory / "figures", arguments.figures)
+    figures.add(stage.directory / "figures", ROOT / "docs" / "howto" / "reproduce.md", arguments.figures)
     reference = (HERE / "reference.md").read_text(encoding="utf-8")
     reference = reference.replace("<!-- sections -->", "\n".join(f"- [{name.replace('_', ' ').capitalize()}]({name}.md)" for name in names))
     stage.write("reference/index.md", stage.navigation("reference/index.md", reference))
