@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "liedyn/base/error.h"
+#include "liedyn/io/hdf5_text.h"
 
 namespace liedyn {
 namespace {
@@ -389,15 +390,7 @@ void Hdf5File::group(const std::string& path) {
 void Hdf5File::attribute(const std::string& path, const std::string& name, const std::string& text) {
   const auto lock = library();
   Content& c = *content_;
-  const Handle type(c.check(H5Tcopy(H5T_C_S1)), &H5Tclose);
-  c.check(H5Tset_size(type, H5T_VARIABLE));
-  c.check(H5Tset_cset(type, H5T_CSET_UTF8));
-  const Handle space(c.check(H5Screate(H5S_SCALAR)), &H5Sclose);
-  const Handle attribute(c.check(H5Acreate_by_name(c.file_id, path.c_str(), name.c_str(), type, space,
-                                                   H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
-                         &H5Aclose);
-  const char* content = text.c_str();
-  c.check(H5Awrite(attribute, type, &content));
+  c.check(write_text_attribute(c.file_id, path, name, text) ? 0 : -1);
 }
 
 int Hdf5File::rows(const std::vector<Hdf5Table>& tables, std::size_t chunk_rows) {
@@ -525,19 +518,9 @@ bool Hdf5Input::has_attribute(const std::string& path, const std::string& name) 
 
 std::string Hdf5Input::attribute(const std::string& path, const std::string& name) const {
   const auto lock = library();
-  const std::string missing = fmt::format("has no text attribute '{}' of '{}'", name, path);
-  const Handle attribute(
-      check(H5Aopen_by_name(file_, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), missing),
-      &H5Aclose);
-  const Handle type(check(H5Aget_type(attribute), missing), &H5Tclose);
-  const Handle space(check(H5Aget_space(attribute), missing), &H5Sclose);
-  // Attributes are written as one text of any length; whatever else has this name is not read into a pointer.
-  if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1) check(-1, missing);
-  char* content = nullptr;
-  check(H5Aread(attribute, type, &content), missing);
-  std::string text = content == nullptr ? "" : content;
-  H5free_memory(content);
-  return text;
+  std::optional<std::string> text = read_text_attribute(file_, path, name);
+  if (!text) check(-1, fmt::format("has no text attribute '{}' of '{}'", name, path));
+  return std::move(*text);
 }
 
 namespace {
