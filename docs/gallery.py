@@ -59,7 +59,7 @@ PICTURES: dict[str, dict | None] = {
     "four_bar": {"zoom": 1.1},
     "rolling_coin": {"trail": "coin"},
     "bouncing_ball": {"trail": "ball", "time": 1.25},
-    "slewing_arm": {"coloring": "stress", "time": 0.2},
+    "slewing_arm": {"coloring": "stress", "time": 0.1},
     "tuning_fork": {"mode": 6, "time": 0},
     "buckling_column": {"time": 8},
     "hanging_cable": {"time": 0.4, "zoom": 1.25},

@@ -179,14 +179,14 @@ def drawing(flowchart: str) -> str:
     lines = []
     node = r'(\w+)(?:\["(.*?)"\])?'
     for line in flowchart.strip().split("\n")[1:]:
-        found = re.match(rf'\s*{node} -->(?:\|"(.*?)"\|)? {node}$', line)
+        found = re.match(rf'\s*{node} (<?)-->(?:\|"(.*?)"\|)? {node}$', line)
         if found is None:
             raise ValueError(f"docs/site/make.py draws edges of flowcharts only, got: {line}")
-        first, first_label, edge, second, second_label = found.groups()
+        first, first_label, both, edge, second, second_label = found.groups()
         for name, label in ((first, first_label), (second, second_label)):
             if label:
                 lines.append(f'{name} [label="{label.replace("<br>", chr(92) + "n")}"];')
-        lines.append(f'{first} -> {second} [label="{edge or ""}"];')
+        lines.append(f'{first} -> {second} [label="{edge or ""}"{", dir=both" if both else ""}];')
     style = 'rankdir=TB; node [shape=box, style="rounded,filled", fillcolor="#e8f3f4", color="#0b6e75", fontname="sans-serif", fontsize=11];'
     style += ' edge [color="#667", fontname="sans-serif", fontsize=9]; bgcolor="white";'
     return "```{graphviz}\ndigraph {\n" + style + "\n" + "\n".join(lines) + "\n}\n```"

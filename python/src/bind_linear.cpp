@@ -29,7 +29,7 @@ struct FoundModes {
   std::string json;
   Eigen::VectorXcd eigenvalues;
   Eigen::MatrixXcd shapes;  // modes x velocities
-  std::string scene;        // empty if it is not wanted
+  std::string scene = {};   // empty if it is not wanted
 };
 
 FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at,
