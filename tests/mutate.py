@@ -16,7 +16,7 @@ What the compiler evaluates (constexpr) is reached by no test: such a mutant is 
 
 Not changed: what stands outside of function bodies (constants, initialisers of members). A header that many sources include is compiled into a few of them only
 (WIDEST): what other sources make of it cannot be noticed, so that the score is a lower bound. Changes that make no difference are listed with their reason in
-tests/equivalent_mutants.txt; they are no mutants. Results are kept (build/mutants/known.json), so that a run that was stopped goes on.
+tests/equivalent_mutants.txt; they are no mutants. Results are kept (build/mutants/FOLDER/known.json), so that a run that was stopped goes on.
 """
 
 from __future__ import annotations
@@ -444,6 +444,34 @@ def equivalents() -> set[tuple[str, str, str]]:
     return {(m[1], m[2], m[3]) for m in re.finditer(r"^(src/\S+): .*\n    - (.*)\n    \+ (.*)$", text, re.M)}
 
 
+def judge_all(arguments, scratch: pathlib.Path, folder: str, mutants: dict[int, Site], known: dict[str, str], jobs: int):
+    """Leaves the verdicts in `known` and in the store."""
+    store = scratch / "known.json"
+    builder = Builder(arguments.build, scratch)
+    print(f"src/{folder}: {len(mutants)} changes in {len({s.file for s in mutants.values()})} files", flush=True)
+    objects, invalid = make(builder, mutants, jobs)
+    count = max(mutants) + 1
+    for number in invalid:
+        known[mutants.pop(number).id] = "invalid"
+    (scratch / "listener.cpp").write_text(LISTENER.replace("@@COUNT@@", str(count)))
+    subprocess.run(["g++", "-std=c++20", "-O1", "-c", scratch / "listener.cpp", "-o", scratch / "listener.o"], check=True)
+    programs = [f"{name}_test" for name in PROGRAMS[folder]]
+    for program in programs:
+        builder.link(program, objects, scratch / "listener.o")
+    judge = Judge(arguments.build, scratch, programs, arguments.budget)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        begun = time.time()
+        for number, verdict in zip(mutants, pool.map(judge.verdict, mutants)):
+            known[mutants[number].id] = verdict
+            store.write_text(json.dumps(known))
+            print(f"{time.time() - begun:6.0f} s {verdict:<9} {mutants[number]}", flush=True)
+    for site in mutants.values():
+        if known[site.id] == "unreached" and site.constant:
+            known[site.id] = judge_alone(builder, site, programs[0], scratch / "listener.o")
+            store.write_text(json.dumps(known))
+            print(f"  alone: {known[site.id]:<9} {site}", flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], prog="./dev mutate")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
@@ -454,6 +482,7 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="judge survivors again, after tests were written")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
+    arguments.build = arguments.build.resolve()
     jobs = int(os.environ.get("JOBS", os.cpu_count() or 1))
 
     files = []
@@ -472,44 +501,23 @@ def main() -> int:
         print(f"{len(sites)} changes; {outside} more are outside of functions")
         return 0
 
-    scratch = arguments.build.parent / "mutants"
-    scratch.mkdir(exist_ok=True)
-    store = scratch / "known.json"
-    known = json.loads(store.read_text()) if store.exists() else {}
     same = equivalents()
-    for site in sites:
-        if (str(site.file), site.before, site.after) in same:
-            known[site.id] = "equivalent"
-        elif arguments.again and known.get(site.id) in ("survived", "budget", "unreached", "equivalent"):
-            del known[site.id]
-
+    known: dict[str, str] = {}
     folders = sorted({site.file.parts[1] for site in sites})
     for folder in folders:
-        mutants = {number: site for number, site in enumerate(sites, 1) if site.file.parts[1] == folder and site.id not in known}
-        if not mutants:
-            continue
-        builder = Builder(arguments.build, scratch)
-        print(f"src/{folder}: {len(mutants)} changes in {len({s.file for s in mutants.values()})} files", flush=True)
-        objects, invalid = make(builder, mutants, jobs)
-        for number in invalid:
-            known[mutants.pop(number).id] = "invalid"
-        (scratch / "listener.cpp").write_text(LISTENER.replace("@@COUNT@@", str(len(sites) + 1)))
-        subprocess.run(["g++", "-std=c++20", "-O1", "-c", scratch / "listener.cpp", "-o", scratch / "listener.o"], check=True)
-        programs = [f"{name}_test" for name in PROGRAMS[folder]]
-        for program in programs:
-            builder.link(program, objects, scratch / "listener.o")
-        judge = Judge(arguments.build, scratch, programs, arguments.budget)
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            begun = time.time()
-            for number, verdict in zip(mutants, pool.map(judge.verdict, mutants)):
-                known[mutants[number].id] = verdict
-                store.write_text(json.dumps(known))
-                print(f"{time.time() - begun:6.0f} s {verdict:<9} {mutants[number]}", flush=True)
-        for site in mutants.values():
-            if known[site.id] == "unreached" and site.constant:
-                known[site.id] = judge_alone(builder, site, programs[0], scratch / "listener.o")
-                store.write_text(json.dumps(known))
-                print(f"  alone: {known[site.id]:<9} {site}", flush=True)
+        scratch = arguments.build.parent / "mutants" / folder
+        scratch.mkdir(parents=True, exist_ok=True)
+        store = scratch / "known.json"
+        mine = json.loads(store.read_text()) if store.exists() else {}
+        for site in sites:
+            if (str(site.file), site.before, site.after) in same:
+                mine[site.id] = "equivalent"
+            elif arguments.again and mine.get(site.id) in ("survived", "budget", "unreached", "equivalent"):
+                del mine[site.id]
+        mutants = {number: site for number, site in enumerate(sites, 1) if site.file.parts[1] == folder and site.id not in mine}
+        if mutants:
+            judge_all(arguments, scratch, folder, mutants, mine, jobs)
+        known |= mine
 
     def report(name: str, chosen: list[Site]):
         count = collections.Counter(known[site.id] for site in chosen)
