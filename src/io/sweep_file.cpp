@@ -610,7 +610,8 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
   }
   if (!findings.empty()) throw InputError(located(findings, text, file));
 
-  const Json study = Json::parse(text);
+  // With comments, which the reader of studies permits.
+  const Json study = Json::parse(text, nullptr, true, true);
   Json variables = Json::array(), shown = Json::array(), variants = Json::array();
   const Params& params = plan.variants.front().system.params();
   for (const SweepVariable& v : plan.variables) {
