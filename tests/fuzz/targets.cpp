@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <new>
 #include <sstream>
@@ -437,17 +436,15 @@ bool read_command_line(std::string_view text) {
   int exit_code = 0;
   std::vector<std::string> plugins;
   const std::unique_ptr<CLI::App> program = cli::make_program(exit_code, plugins);
-  const std::function<void(CLI::App&)> disarm = [&](CLI::App& command) {
-    command.final_callback([] {});
-    command.parse_complete_callback([] {});
-    for (CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; })) disarm(*one);
-  };
-  disarm(*program);
+  // Called when all words are read, and before the command.
+  struct Read {};
+  program->parse_complete_callback([] { throw Read(); });
   const auto argc = static_cast<int>(argv.size());
   try {
-    const bool accepted = accepts([&] { cli::call_command(*program, argc, argv.data()); });
+    return accepts([&] { cli::call_command(*program, argc, argv.data()); });
+  } catch (const Read&) {
     unsetenv("LIEDYN_ALLOW_OUTSIDE");  // what --allow-outside sets
-    return accepted;
+    return true;
   } catch (const CLI::ParseError& error) {
     cli::explain(error, *program, argc, argv.data());
     return false;
