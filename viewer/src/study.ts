@@ -80,7 +80,7 @@ class StudyApp {
     this.tellSelection();
     state.listen((change) => this.later(change));
     const observer = new ResizeObserver(() => this.later('size'));
-    for (const element of [this.parallel.element, this.scatter.element, this.histogram.element, this.table.element]) observer.observe(element);
+    for (const element of root.querySelectorAll('.parallel, .drawing, .scroller')) observer.observe(element);
     document.addEventListener('keydown', (event) => this.key(event));
   }
 
@@ -116,14 +116,12 @@ class StudyApp {
       this.scatter.drawMarks();
       this.histogram.draw();
     }
-    if (changes.has('focus')) {
-      const before = document.body.dataset.case;
-      this.panel.draw();
-      if (this.table.element.querySelector('.table-row.hovered, .table-row.selected') || this.state.hovered === NO_CASE || before) this.table.fill();
-      if (this.state.hovered === NO_CASE) this.table.reveal();
-    }
     if (changes.has('selection')) this.table.draw();
-    else if (all || changes.has('color')) this.table.fill();
+    else this.table.fill();
+    if (!changes.has('focus')) return;
+    this.panel.draw();
+    // Rows do not move under the pointer.
+    if (this.state.hovered === NO_CASE) this.table.reveal();
   }
 
   private tellSelection(): void {

@@ -9,7 +9,6 @@ const MARK = '<!--liedyn-scene-->';
 export class CasePanel {
   readonly element = h('aside', { class: 'case-panel panel', id: 'case', 'aria-label': 'Case' });
   private frame?: HTMLIFrameElement;
-  private address?: string; // of the page in the frame
   private drawn?: number;
 
   constructor(private readonly state: State, private readonly theme: () => 'light' | 'dark', private readonly neighbour: (step: number) => number) {
@@ -20,7 +19,7 @@ export class CasePanel {
     const { state } = this, i = state.chosen;
     if (i === this.drawn) return;
     this.drawn = i;
-    this.release();
+    this.frame = undefined;
     document.body.dataset.case = i === NO_CASE ? 'none' : 'chosen';
     if (i === NO_CASE) return this.element.replaceChildren(...this.overview());
     const { study } = state, status = study.status[i], message = study.messages[study.message[i] - 1];
@@ -52,12 +51,7 @@ export class CasePanel {
 
   // The theme of the page is that of the frame.
   restyle(): void {
-    const inside = this.frame?.contentWindow;
-    try {
-      inside?.liedyn?.app.setTheme(this.theme());
-    } catch {
-      // A browser that counts the frame as another site: it keeps the theme of the system.
-    }
+    this.frame?.contentWindow?.liedyn?.app.setTheme(this.theme());
   }
 
   // The page of the 3D view with the scene of this case. The scene is text that contains no `<`.
@@ -65,27 +59,21 @@ export class CasePanel {
     const viewer: unknown = JSON.parse(document.getElementById('liedyn-viewer')?.textContent || 'null');
     if (typeof viewer !== 'string' || !viewer.includes(MARK)) return h('p', { class: 'warning' }, 'The 3D view is missing in this page. The file is damaged: write it again.');
     const page = viewer.replace(MARK, () => `<script type="application/json" id="liedyn-scene">${scene}</script>`);
-    this.address = URL.createObjectURL(new Blob([page], { type: 'text/html' }));
-    const address = this.address;
-    const frame = h('iframe', { class: 'case-stage', id: 'case-stage', title: 'Motion of this case in 3D', src: address, allowfullscreen: true });
+    // As `srcdoc` the frame belongs to this page, also where it was opened from disk: so it can follow the theme.
+    const frame = h('iframe', { class: 'case-stage', id: 'case-stage', title: 'Motion of this case in 3D', srcdoc: page, allowfullscreen: true });
     this.frame = frame;
     frame.addEventListener('load', () => this.restyle());
     return h(
       'div', { class: 'case-view' }, frame,
       h(
         'div', { class: 'tools' }, h('button', { type: 'button', id: 'case-large', click: () => this.enlarge() }, 'Larger or smaller'),
-        h('button', { type: 'button', click: () => window.open(address) }, 'In a tab of its own'),
+        h('button', { type: 'button', click: () => window.open(URL.createObjectURL(new Blob([page], { type: 'text/html' }))) }, 'In a tab of its own'),
       ),
     );
   }
 
   private enlarge(): void {
     document.body.dataset.large = document.body.dataset.large === 'yes' ? 'no' : 'yes';
-  }
-
-  private release(): void {
-    if (this.address) URL.revokeObjectURL(this.address);
-    this.frame = this.address = undefined;
   }
 
   private overview(): (HTMLElement | string)[] {

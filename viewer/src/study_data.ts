@@ -84,6 +84,7 @@ export async function readStudy(source: string): Promise<Study> {
     if (!Array.isArray(c.paths)) fail(`${path}paths`, 'a list of strings');
     paths.push(c.paths.map(String));
   }
+  if (columns.length === 0) fail('columns', 'at least one');
   for (const column of columns) column.log &&= column.low > 0;
   if (variants.length > 1) columns.unshift(variantColumn(variants, cases, points));
   const status = (await unpack(data.status, 'status', [cases])) as Uint32Array, message = (await unpack(data.message, 'message', [cases])) as Uint32Array;

@@ -83,7 +83,7 @@ export class Table {
   // The case one row on or back, as the table shows them.
   neighbour(step: number): number {
     const at = this.rows.indexOf(this.state.chosen);
-    return this.rows[Math.min(Math.max(at < 0 ? 0 : at + step, 0), this.rows.length - 1)] ?? NO_CASE;
+    return this.rows[Math.min(Math.max(at + step, 0), this.rows.length - 1)] ?? NO_CASE;
   }
 
   // Scrolls to the chosen case.
