@@ -177,8 +177,10 @@ def model_view(model: Compiled) -> View:
     return View(_liedyn.model_scene(model._compiled, model._params, model._options({}, None)))
 
 
-def recorded_view(scene: str | None) -> View:
+def recorded_view(scene: str | None, by: str = "run") -> View:
+    """What a result shows that a function (run, modes, static) gave back; it keeps what is needed if it was asked to."""
     if scene is None:
         message = "this result holds what the sensors recorded, and no poses to show"
-        raise InputError([Diagnostic("", 0, "view", message, "run(..., scene=True) keeps them; run(..., html=FILE) writes a page")])
+        page = "; run(..., html=FILE) writes a page" if by == "run" else ""
+        raise InputError([Diagnostic("", 0, "view", message, f"{by}(..., scene=True) keeps them{page}")])
     return View(scene)

@@ -9,6 +9,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/write_modes.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_state_space.h"
 #include "liedyn/io/write_statics.h"
 #include "liedyn/system/tree_state.h"
@@ -28,15 +29,22 @@ struct FoundModes {
   std::string json;
   Eigen::VectorXcd eigenvalues;
   Eigen::MatrixXcd shapes;  // modes x velocities
+  std::string scene;        // if asked for
+};
+// The same of an equilibrium.
+struct FoundEquilibrium {
+  std::string json, scene;
 };
 
 FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at,
-                      const SimulateOptions& options, const ModesOptions& wanted) {
+                      const SimulateOptions& options, const ModesOptions& wanted, bool scene) {
   const System system = in_absolute_coordinates({model, params});
-  const Modes found = modes(system, operating_point(system, at, options), wanted);
+  const State state = operating_point(system, at, options);
+  const Modes found = modes(system, state, wanted);
   FoundModes out{modes_json(found, system.model()),
                  Eigen::VectorXcd(static_cast<Eigen::Index>(found.modes.size())),
-                 Eigen::MatrixXcd(static_cast<Eigen::Index>(found.modes.size()), system.model().nv)};
+                 Eigen::MatrixXcd(static_cast<Eigen::Index>(found.modes.size()), system.model().nv),
+                 scene ? SceneWriter().finish(found, system, state) : std::string()};
   for (std::size_t i = 0; i < found.modes.size(); ++i) {
     const auto row = static_cast<Eigen::Index>(i);
     out.eigenvalues[row] = found.modes[i].eigenvalue;
@@ -52,19 +60,20 @@ void bind_linear(py::module_& m) {
   py::class_<FoundModes>(m, "Modes")
       .def_readonly("json", &FoundModes::json)
       .def_readonly("eigenvalues", &FoundModes::eigenvalues)
-      .def_readonly("shapes", &FoundModes::shapes);
+      .def_readonly("shapes", &FoundModes::shapes)
+      .def_readonly("scene", &FoundModes::scene);
   m.def(
       "modes",
       [](const ModelPointer& model, const Params& params, const std::string& at,
          const SimulateOptions& options, bool undamped, int count, const std::string& solver,
-         const std::optional<Vec3>& axes) {
+         const std::optional<Vec3>& axes, bool scene) {
         ModesOptions wanted;
         wanted.undamped = undamped;
         wanted.count = count;
         wanted.solver = solver;
         wanted.axes_given = axes.has_value();
         wanted.axes_rate = axes.value_or(Vec3::Zero());
-        return find_modes(model, params, at, options, wanted);
+        return find_modes(model, params, at, options, wanted, scene);
       },
       Release());
 
@@ -102,13 +111,21 @@ void bind_linear(py::module_& m) {
       },
       Release());
 
+  py::class_<FoundEquilibrium>(m, "Equilibrium")
+      .def_readonly("json", &FoundEquilibrium::json)
+      .def_readonly("scene", &FoundEquilibrium::scene);
   m.def(
       "static",
       [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time,
-         int load_steps, double tolerance) {
+         int load_steps, double tolerance, bool scene) {
         const System system = in_absolute_coordinates({model, params});
-        return static_json(
-            find_equilibrium(system, {time, load_steps, tolerance, options.initial, options.from}), system);
+        StaticOptions wanted{time, load_steps, tolerance, options.initial, options.from};
+        SceneWriter writer;
+        if (scene)
+          wanted.reached = [&](double factor, const State& state) { writer.add(system, state, factor); };
+        const StaticResult found = find_equilibrium(system, wanted);
+        return FoundEquilibrium{static_json(found, system),
+                                scene && found.converged ? writer.finish(found, system) : std::string()};
       },
       Release());
   m.def(
