@@ -253,6 +253,10 @@ def bundle_theme(static: Path) -> None:
     """Debian's furo leaves its parts apart, for a web server; the site works from disk: no absolute paths and no modules."""
     style, script = static / "styles" / "furo.css", static / "scripts" / "furo.js"
     text = style.read_text(encoding="utf-8").replace("@import url(/javascript/normalize.css/normalize.css);", NORMALIZE.read_text(encoding="utf-8"))
+    # Debian's build of the style has no colours for browsers that prefer dark pages.
+    if "prefers-color-scheme" not in text:
+        dark = re.search(r'body\[data-theme="dark"\] \{([^}]*--color-background-primary[^}]*)\}', text)[1]
+        text += f'\n@media not print and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark}}} }}\n'
     style.write_text(text, encoding="utf-8")
     spy = (static / "scripts" / "gumshoe-patched.js").read_text(encoding="utf-8")
     text = script.read_text(encoding="utf-8").replace('import Gumshoe from "./gumshoe-patched.js";', spy)
