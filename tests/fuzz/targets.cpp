@@ -457,7 +457,7 @@ std::vector<std::string> command_lines() {
           "converge heavy_top --formulations r3so3,se3 --jobs 2",
           "sensitivity heavy_top --of energy --with spin --check",
           "sweep study.json --out s.h5 --engine threads --jobs=4 --allow-outside",
-          "list joints revolute",
+          "list elements revolute",
           "explain -- --end",
           "help run",
           "--version",
