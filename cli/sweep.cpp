@@ -14,6 +14,8 @@
 #include "commands.h"
 #include "liedyn/base/error.h"
 #include "liedyn/io/message_port.h"
+#include "liedyn/io/scene_page.h"
+#include "liedyn/io/study_page.h"
 #include "liedyn/io/sweep_file.h"
 #include "liedyn/io/sweep_ranks.h"
 #include "liedyn/io/sweep_store.h"
@@ -26,11 +28,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct SweepArguments {
-  std::string study, out, engine = "threads";
+  std::string study, out, html, engine = "threads";
   std::vector<std::string> set;
   std::optional<std::string> integrator;
   std::optional<double> step, end;
   int threads = 0;
+  std::uint64_t scenes = 0;  // of cases spread over the first output
   double lost_after = 30;
   bool status = false, retry = false, json = false;
   std::optional<std::uint64_t> show;
@@ -85,19 +88,22 @@ int show_case(const SweepFile& file, std::uint64_t index) {
   const SweepPlan& plan = file.plan;
   if (index >= plan.cases())
     throw InputError("--show", fmt::format("expected a case from 0 to {}, got {}", plan.cases() - 1, index));
-  const SweepVariant& v = plan.variant(index);
-  const std::vector<double> values = plan.values(index);
-  const std::string& model = v.system.model().description().file;
-  std::string command = fmt::format("liedyn run {} --formulation {} --integrator {} --step {} --end {}",
-                                    model.empty() ? v.model : model, v.formulation, v.integrator,
-                                    v.options.step, v.options.end);
-  for (const auto& [path, value] : v.system.params().assigned())
-    command += fmt::format(" --set {}={}", path, value);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    for (const std::string& path : plan.variables[i].parameters)
-      command += fmt::format(" --set {}={}", path, values[i]);
-  fmt::print("{}\n", command);
+  fmt::print("{}\n", run_command(plan, index));
   return kDone;
+}
+
+// The page of the store: kept cases, and some spread over the first output, can be shown in 3D. They are run again for it. False: stopped by the user.
+bool write_page(const SweepArguments& arguments, const std::string& store_file, const SweepFile& file,
+                const Progress& progress) {
+  const SweepTable table = read_sweep_store(store_file);
+  std::vector<StudyScene> scenes;
+  for (const std::uint64_t index : cases_to_show(table, file.plan.kept, arguments.scenes)) {
+    std::string scene = case_scene(file.plan, index, [&] { return progress.goes_on(); });
+    if (!progress.goes_on()) return false;
+    if (!scene.empty()) scenes.push_back({index, std::move(scene)});
+  }
+  write_whole(arguments.html, study_page(table, file.name, run_commands(file.plan), scenes));
+  return true;
 }
 
 // The study, with what keeps whole results beside the store.
@@ -121,6 +127,7 @@ SweepFile read(const SweepArguments& arguments, const std::string& store_file) {
 int run_study(const SweepArguments& arguments, const std::string& store_file, MessagePort* port) {
   const SweepFile file = read(arguments, store_file);
   if (arguments.show) return show_case(file, *arguments.show);
+  if (!arguments.html.empty()) check_study_page(arguments.html, file.plan.cases());
   SweepStore store(store_file, file.layout);
   const std::vector<std::uint64_t> cases = store.missing(arguments.retry);
   const std::uint64_t all = file.plan.cases();
@@ -180,8 +187,12 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
   store.fold();
   std::uint64_t counts[std::size(kCaseStatuses)];
   for (std::size_t i = 0; i < std::size(counts); ++i) counts[i] = store.count(static_cast<CaseStatus>(i));
+  const bool has_page =
+      !arguments.html.empty() && !stopped && write_page(arguments, store_file, file, progress);
+  stopped = stopped || (!arguments.html.empty() && !has_page);
   if (arguments.json) {
     fmt::print("{}\n", Json{{"store", store_file},
+                            {"html", has_page ? Json(arguments.html) : Json()},
                             {"cases", all},
                             {"run", done.load()},
                             {"counts", counts_json(counts)},
@@ -197,6 +208,7 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
       fmt::print("  {:<20} {} cases in {:.3g} s on {}: {:.4g} cases/s\n", "run", done.load(), seconds, where,
                  static_cast<double>(done) / seconds);
     fmt::print("wrote {}\n", store_file);
+    if (has_page) fmt::print("The page of the study is in {}\n", arguments.html);
   }
   for (const std::string& text : lost) fmt::print(stderr, "warning: {}\n", text);
   if (!lost.empty() && counts[0] > 0)
@@ -215,6 +227,10 @@ int sweep(const SweepArguments& arguments) {
   const std::string store_file =
       !arguments.out.empty() ? arguments.out
                              : std::filesystem::path(arguments.study).replace_extension(".h5").string();
+  if (arguments.scenes > 0 && arguments.html.empty())
+    throw InputError("--scenes", "needs --html, the page that shows them");
+  if (!arguments.html.empty() && (arguments.status || arguments.show))
+    throw InputError("--html", "expected without --status and --show, which only print");
   // The store alone tells how far a study is.
   if (arguments.status) return show_status(store_file, arguments.json);
   if (arguments.threads < 0 || arguments.threads > 1024)
@@ -256,6 +272,19 @@ void add_sweep(CLI::App& program, int& exit_code) {
                   "Store of the results, HDF5; the study's name with .h5 if not given. Cases that it has are "
                   "not run again")
       ->type_name("FILE");
+  command
+      .add_option(
+          "--html", arguments->html,
+          "Write a page with parallel coordinates, scatter plots, histograms and a table of all cases: "
+          "one file that any browser opens")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--scenes", arguments->scenes,
+          "Cases that this page shows in 3D besides those that the study keeps, spread from the least "
+          "to the largest value of the first output")
+      ->type_name("N")
+      ->check(CLI::Range(0L, 1000L));
   command
       .add_option("--engine", arguments->engine,
                   "threads: of this program; mpi: ranks that mpirun or srun has started")

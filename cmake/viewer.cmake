@@ -1,4 +1,4 @@
-# The page of the 3D view: viewer/ (TypeScript, built by npm) becomes one file, share/liedyn/viewer.html, here as in an installation, so that users need no node.
+# The pages of the 3D view and of studies: viewer/ (TypeScript, built by npm) becomes one file each, share/liedyn/viewer.html and study.html, here as in an installation, so that users need no node.
 # It is built in a copy below the build directory, so that the sources stay clean.
 option(LIEDYN_VIEWER "Build the page of the 3D view; needs node and npm" ${PROJECT_IS_TOP_LEVEL})
 set(viewer_source ${PROJECT_SOURCE_DIR}/viewer)
@@ -13,6 +13,7 @@ endif()
 
 set(viewer_copy ${PROJECT_BINARY_DIR}/viewer)
 set(viewer_page ${PROJECT_BINARY_DIR}/share/liedyn/viewer.html)
+set(study_page ${PROJECT_BINARY_DIR}/share/liedyn/study.html)
 file(GLOB viewer_settings CONFIGURE_DEPENDS ${viewer_source}/*.json ${viewer_source}/*.ts ${viewer_source}/*.html)
 file(GLOB_RECURSE viewer_sources CONFIGURE_DEPENDS ${viewer_source}/src/* ${viewer_source}/public/*)
 file(GLOB_RECURSE viewer_tests CONFIGURE_DEPENDS ${viewer_source}/tests/*)
@@ -31,19 +32,20 @@ add_custom_command(OUTPUT ${viewer_packages}
   WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/viewer
   COMMENT "Installing the packages of the 3D view" VERBATIM)
 file(MAKE_DIRECTORY ${viewer_copy})
-add_custom_command(OUTPUT ${viewer_page}
+add_custom_command(OUTPUT ${viewer_page} ${study_page}
   COMMAND ${CMAKE_COMMAND} -E copy ${viewer_settings} ${viewer_copy}
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${viewer_copy}/src ${viewer_copy}/tests
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${viewer_source}/src ${viewer_copy}/src
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${viewer_source}/tests ${viewer_copy}/tests
   COMMAND ${npm} run build
   COMMAND ${CMAKE_COMMAND} -E copy ${viewer_copy}/dist/viewer.html ${viewer_page}
+  COMMAND ${CMAKE_COMMAND} -E copy ${viewer_copy}/dist/study.html ${study_page}
   DEPENDS ${viewer_packages} ${viewer_settings} ${viewer_sources} ${viewer_tests}
   WORKING_DIRECTORY ${viewer_copy}
-  COMMENT "Building the page of the 3D view" VERBATIM)
-add_custom_target(liedyn_viewer ALL DEPENDS ${viewer_page})
+  COMMENT "Building the pages of the 3D view and of studies" VERBATIM)
+add_custom_target(liedyn_viewer ALL DEPENDS ${viewer_page} ${study_page})
 
-install(FILES ${viewer_page} DESTINATION ${data_directory}/liedyn COMPONENT program)
+install(FILES ${viewer_page} ${study_page} DESTINATION ${data_directory}/liedyn COMPONENT program)
 
 # The page in a browser without a window: needs Debian's chromium.
 if(LIEDYN_TESTS AND viewer_tests)

@@ -1,20 +1,24 @@
-// Builds the page as one file, dist/viewer.html: script and style stand inside, so that it opens from disk without a server.
+// Builds two pages, each as one file: dist/viewer.html (index.html) and, with --mode study, dist/study.html. Script and style stand inside, so that they open from disk without a server.
 import { defineConfig, type Plugin } from 'vite';
 
-const MARKER = '<!--liedyn-scene-->';
+const PAGES = {
+  viewer: { source: 'index.html', marker: '<!--liedyn-scene-->' },
+  study: { source: 'study.html', marker: '<!--liedyn-study-->' },
+};
 
-function inline(): Plugin {
+function inline(name: keyof typeof PAGES): Plugin {
+  const { source, marker } = PAGES[name];
   return {
     name: 'liedyn-inline',
     enforce: 'post',
     generateBundle(_options, bundle) {
-      const page = bundle['index.html'];
-      if (!page || page.type !== 'asset') throw new Error('index.html was not built');
+      const page = bundle[source];
+      if (!page || page.type !== 'asset') throw new Error(`${source} was not built`);
       let html = String(page.source);
       for (const [file, item] of Object.entries(bundle)) {
         if (item.type === 'chunk') {
           // A replacement function: `$&` in the code must stay as it is. No `</script` or marker may occur inside.
-          const code = item.code.replace(/<\/(script)/gi, '<\\/$1').replaceAll(MARKER, '<!--' + '\\x6ciedyn-scene-->');
+          const code = item.code.replace(/<\/(script)/gi, '<\\/$1').replace(/<!--(liedyn-\w+-->)/g, '<\\!--$1');
           html = html.replace(/<script[^>]*src="[^"]*"[^>]*><\/script>/, () => '');
           html = html.replace('</body>', () => `<script type="module">${code}</script>\n</body>`);
           delete bundle[file];
@@ -23,22 +27,26 @@ function inline(): Plugin {
           delete bundle[file];
         }
       }
-      if (html.split(MARKER).length !== 2) throw new Error(`the page must contain ${MARKER} exactly once`);
+      if (html.split(marker).length !== 2) throw new Error(`the page must contain ${marker} exactly once`);
       page.source = html;
-      page.fileName = 'viewer.html';
+      page.fileName = `${name}.html`;
     },
   };
 }
 
-export default defineConfig({
-  base: './',
-  plugins: [inline()],
-  build: {
-    target: 'es2022',
-    modulePreload: false,
-    cssCodeSplit: false,
-    assetsInlineLimit: 1e8,
-    reportCompressedSize: false,
-    rollupOptions: { output: { inlineDynamicImports: true } },
-  },
+export default defineConfig(({ mode }) => {
+  const name = mode === 'study' ? 'study' : 'viewer';
+  return {
+    base: './',
+    plugins: [inline(name)],
+    build: {
+      target: 'es2022',
+      modulePreload: false,
+      cssCodeSplit: false,
+      assetsInlineLimit: 1e8,
+      reportCompressedSize: false,
+      emptyOutDir: name === 'viewer',
+      rollupOptions: { input: PAGES[name].source, output: { inlineDynamicImports: true } },
+    },
+  };
 });

@@ -84,7 +84,7 @@ from liedyn.source import models
 from liedyn.stepping import Simulation
 from liedyn.studies import ResponseSurface, Study, StudyTable, load_study
 from liedyn.sweeps import Sweep, sweep
-from liedyn.view import LiveView, View
+from liedyn.view import LiveView, StudyView, View
 
 # With `as`, type checkers know that these are given on. They are not in __all__, since abs, min and max hide names of Python.
 from liedyn.expressions import (  # isort: skip
@@ -119,6 +119,7 @@ __all__ = [
     "StateSpace",
     "Study",
     "StudyTable",
+    "StudyView",
     "Sweep",
     "VectorEnvironment",
     "View",

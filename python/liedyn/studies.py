@@ -28,6 +28,7 @@ from liedyn.result import pandas_module
 from liedyn.simulation import sensitivity
 from liedyn.source import Document, json_text
 from liedyn.tables import Shown, Table, numbers, plural
+from liedyn.view import StudyView
 
 if TYPE_CHECKING:
     import pandas
@@ -121,6 +122,7 @@ class Study(Shown):
         finally:
             opened.fold()
         found = load_study(file)
+        found._study = self
         _report(found)
         return found
 
@@ -231,6 +233,7 @@ class StudyTable(Shown):
 
     def __init__(self, file: str, content: Mapping[str, Any]) -> None:
         self.file = file
+        self._study: Study | None = None
         self.layout: dict[str, Any] = json.loads(content["layout"])
         """Names of parameters and outputs, with units; how points are chosen; models, formulations and integrators; the study."""
         self.status: np.ndarray = content["status"]
@@ -393,6 +396,24 @@ class StudyTable(Shown):
         algorithm = ot.FunctionalChaosAlgorithm(points, values, ot.ComposedDistribution(marginals), ot.FixedStrategy(basis, size), ot.LeastSquaresStrategy())
         algorithm.run()
         return algorithm.getResult()
+
+    def view(self, *, study: Study | None = None, scenes: int = 0) -> StudyView:
+        """A page with parallel coordinates, scatter plots, histograms and a table of all cases, as `liedyn sweep --html` writes it.
+
+        scenes: how many cases it shows in 3D besides those that the study keeps, spread over the first output. They are run again, for
+                which the study is needed: tables of `Study.run` have it, for those of `load_study` give it as `study`.
+        """
+        check(scenes=(scenes, COUNT))
+        study = study or self._study
+        if study is not None and not isinstance(study, Study):
+            raise InputError([Diagnostic("", 0, "study", f"expected a Study, got {shown(study)}")])
+        if study is None and scenes:
+            message = "a store alone has no motions: expected the study, to run cases again"
+            raise InputError([Diagnostic("", 0, "scenes", message, "view(study=ld.Study(FILE), scenes=5)")])
+        if study is not None and study.layout["fingerprint"] != self.layout["fingerprint"]:
+            raise InputError([Diagnostic("", 0, "study", f"this is another study than that of {self.file}")])
+        page = _liedyn.study_page(self.file, Path(self.file).stem, study and study._plan, scenes)
+        return StudyView(page, len(self))
 
     def plot_histogram(self, name: str, *, bins: int | str = "auto", ax: Axes | None = None) -> Axes:
         """How often an output has its values."""

@@ -20,7 +20,34 @@ if TYPE_CHECKING:
     from liedyn.compiled import Compiled
 
 
-class View:
+class Page:
+    """A page that needs no other file, server or network. Notebooks show it where it is the last value of a cell."""
+
+    _height = "32em"
+
+    @property
+    def page(self) -> str:
+        """The page as a string: HTML."""
+        raise NotImplementedError
+
+    def to_html(self, file: str | os.PathLike) -> None:
+        """Writes the page, whole or not at all."""
+        check(file=(file, FILE))
+        _liedyn.write_whole(os.fspath(file), self.page)
+
+    def show(self) -> str:
+        """Opens the page in a browser, from a temporary file, whose name this is."""
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="liedyn_", suffix=".html", delete=False) as file:
+            file.write(self.page)
+        webbrowser.open("file://" + file.name)
+        return file.name
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.page, quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: {self._height}; border: 0" allowfullscreen></iframe>'
+
+
+class View(Page):
     """What a page shows in 3D: one scene, or several to compare. Notebooks show it where it is the last value of a cell.
 
     >>> ld.run("heavy_top", scene=True).view().to_html("top.html")
@@ -39,30 +66,34 @@ class View:
         """The page as a string: HTML that needs no other file, server or network."""
         return _liedyn.scene_page(self._scenes)
 
-    def to_html(self, file: str | os.PathLike) -> None:
-        """Writes the page, whole or not at all."""
-        check(file=(file, FILE))
-        _liedyn.write_whole(os.fspath(file), self.page)
-
     def compared_with(self, other: View | str | os.PathLike) -> View:
         """Both in one page: another view, or a page or scene that was written before."""
         scenes = other._scenes if isinstance(other, View) else [_liedyn.read_scene(os.fspath(other))]
         return View(*self._scenes, *scenes)
 
-    def show(self) -> str:
-        """Opens the page in a browser, from a temporary file, whose name this is."""
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="liedyn_", suffix=".html", delete=False) as file:
-            file.write(self.page)
-        webbrowser.open("file://" + file.name)
-        return file.name
-
-    def _repr_html_(self) -> str:
-        page = html.escape(self.page, quote=True)
-        return f'<iframe srcdoc="{page}" style="width: 100%; height: 32em; border: 0" allowfullscreen></iframe>'
-
     def __repr__(self) -> str:
         count = "" if len(self._scenes) == 1 else f", {len(self._scenes)} scenes"
         return f"<View of {self.scene['title']}{count}; .show() opens it, .to_html(file) writes it>"
+
+
+class StudyView(Page):
+    """The page of a study: parallel coordinates, scatter plots, histograms and a table, in which ranges select cases.
+
+    >>> study.run("study.h5").view(scenes=5).to_html("study.html")
+    """
+
+    _height = "60em"
+
+    def __init__(self, page: str, cases: int) -> None:
+        self._page, self._cases = page, cases
+
+    @property
+    def page(self) -> str:
+        """The page as a string: HTML that needs no other file, server or network."""
+        return self._page
+
+    def __repr__(self) -> str:
+        return f"<StudyView of {self._cases} cases; .show() opens it, .to_html(file) writes it>"
 
 
 class LiveView:
@@ -177,8 +208,10 @@ def model_view(model: Compiled) -> View:
     return View(_liedyn.model_scene(model._compiled, model._params, model._options({}, None)))
 
 
-def recorded_view(scene: str | None) -> View:
+def recorded_view(scene: str | None, analysis: str = "run") -> View:
+    """What `run`, `static` or `modes` kept."""
     if scene is None:
         message = "this result holds what the sensors recorded, and no poses to show"
-        raise InputError([Diagnostic("", 0, "view", message, "run(..., scene=True) keeps them; run(..., html=FILE) writes a page")])
+        page = "; run(..., html=FILE) writes a page" if analysis == "run" else ""
+        raise InputError([Diagnostic("", 0, "view", message, f"{analysis}(..., scene=True) keeps them{page}")])
     return View(scene)

@@ -1,5 +1,6 @@
 #include "bind.h"
 #include "liedyn/base/error.h"
+#include "liedyn/io/study_page.h"
 #include "liedyn/io/sweep_file.h"
 #include "liedyn/io/sweep_store.h"
 #include "liedyn/io/write_results.h"
@@ -120,6 +121,26 @@ void bind_sweep(py::module_& m) {
     out["messages"] = t.messages;
     return out;
   });
+  // The page of a store. With the study it has commands with the files of its models, and scenes of cases, which are run again.
+  m.def(
+      "study_page",
+      [](const std::string& store, const std::string& name, const std::shared_ptr<SweepFile>& study,
+         std::uint64_t scenes) {
+        std::string page;
+        run_freely([&](const auto& progress) {
+          const SweepTable table = read_sweep_store(store);
+          std::vector<StudyScene> shown;
+          if (study != nullptr)
+            for (const std::uint64_t index : cases_to_show(table, study->plan.kept, scenes))
+              if (std::string scene = case_scene(study->plan, index, [&] { return progress(0); });
+                  !scene.empty())
+                shown.push_back({index, std::move(scene)});
+          page = study_page(table, name,
+                            study != nullptr ? run_commands(study->plan) : run_commands(table.layout), shown);
+        });
+        return page;
+      },
+      py::arg("store"), py::arg("name"), py::arg("study"), py::arg("scenes"));
   m.def("study_schema", &sweep_schema);
 }
 

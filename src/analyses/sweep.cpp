@@ -188,6 +188,18 @@ void CaseRunner::simulate_case(const SweepVariant& variant, const System& given,
   }
 }
 
+std::pair<System, SimulateOptions> case_system(const SweepPlan& plan, std::uint64_t index) {
+  const SweepVariant& variant = plan.variant(index);
+  const std::vector<double> values = plan.values(index);
+  std::vector<std::pair<std::string, double>> set;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (const std::string& path : plan.variables[i].parameters) set.emplace_back(path, values[i]);
+  if (variant.reread) return variant.reread(set);
+  Params params = variant.system.params();
+  for (const auto& [path, value] : set) params.set(params.find(path), value);
+  return {System(variant.system.shared_model(), std::move(params)), variant.options};
+}
+
 void run_cases(const SweepPlan& plan, const std::vector<std::uint64_t>& cases, int threads,
                const CaseSink& sink, const std::function<bool()>& stop) {
   std::atomic<std::size_t> next{0};

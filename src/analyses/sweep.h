@@ -106,6 +106,9 @@ class CaseRunner {
   std::exception_ptr not_kept_;
 };
 
+// A case by itself: its system, and the settings of its run. Throws InputError if the model does not allow its parameters.
+std::pair<System, SimulateOptions> case_system(const SweepPlan& plan, std::uint64_t index);
+
 // Called with every record, by one thread at a time. Throwing ends the study: the exception reaches the caller.
 using CaseSink = std::function<void(const CaseRecord&)>;
 

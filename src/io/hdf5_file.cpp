@@ -294,6 +294,8 @@ struct Hdf5File::Content {
       }
       lock.lock();
       busy = false;
+      now.values.clear();
+      if (now.values.capacity() > spare.capacity()) spare.swap(now.values);
       changed.notify_all();
       if (failure) return;
     }
@@ -315,6 +317,11 @@ struct Hdf5File::Content {
     job.emplace(std::move(next));
     changed.notify_all();
   }
+  // Memory of a chunk that was written: new memory would cost the run more than the numbers, since the system hands it out page by page.
+  std::vector<double> used_room() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(spare, {});
+  }
   void wait() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return (!job && !busy) || failure; });
@@ -328,11 +335,12 @@ struct Hdf5File::Content {
     rows.shown_at = Clock::now();
     hand_over({&rows, rows.begin, rows.filled});
   }
-  void append(Rows& rows, std::span<const double> row) {
-    rows.filled.insert(rows.filled.end(), row.begin(), row.end());
+  void append(Rows& rows, std::span<const std::span<const double>> pieces) {
+    for (const std::span<const double> piece : pieces)
+      rows.filled.insert(rows.filled.end(), piece.begin(), piece.end());
     if (rows.count() == rows.chunk_rows) {
       Job full{&rows, rows.begin, std::move(rows.filled)};
-      rows.filled = {};
+      rows.filled = used_room();
       rows.filled.reserve(rows.chunk_rows * rows.width);
       rows.begin += rows.chunk_rows;
       rows.shown = 0;
@@ -373,6 +381,7 @@ struct Hdf5File::Content {
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<Job> job;
+  std::vector<double> spare;
   bool busy = false, stopping = false;
   std::exception_ptr failure;
 };
@@ -462,8 +471,10 @@ void Hdf5File::share() {
   c.appear();
 }
 
-void Hdf5File::append(int rows, std::span<const double> row) {
-  content_->append(*content_->groups.at(static_cast<std::size_t>(rows)), row);
+void Hdf5File::append(int rows, std::span<const double> row) { append(rows, std::span(&row, 1)); }
+
+void Hdf5File::append(int rows, std::span<const std::span<const double>> pieces) {
+  content_->append(*content_->groups.at(static_cast<std::size_t>(rows)), pieces);
 }
 
 void Hdf5File::flush() { content_->finish(); }

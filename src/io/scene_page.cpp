@@ -17,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMark = "<!--liedyn-scene-->";
 constexpr std::string_view kElement = "<script type=\"application/json\" id=\"liedyn-scene";
 
 [[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
@@ -40,7 +39,9 @@ void check_writable_whole(const std::string& file) {
   fs::remove(unfinished(file), ignored);
 }
 
-std::string template_text() {
+}  // namespace
+
+std::string viewer_template() {
   const std::optional<fs::path> file = find_viewer();
   if (!file)
     throw InputError(
@@ -49,13 +50,12 @@ std::string template_text() {
         "build it: cmake --build BUILD --target liedyn_viewer (needs node and npm); or name one: "
         "LIEDYN_VIEWER=FILE; --scene FILE.json writes the scene without a page");
   std::string text = read_text_file(file->string());
-  if (text.find(kMark) == std::string::npos)
+  if (text.find(kSceneMark) == std::string::npos)
     throw InputError(file->string(),
-                     fmt::format("is no template of the 3D view: expected '{}' in it", kMark));
+                     fmt::format("is no template of the 3D view: expected '{}' in it", kSceneMark));
   return text;
 }
 
-// In a page no text inside of JSON can end the element that holds it, or begin another one.
 std::string embedded(std::string_view json) {
   std::string out;
   out.reserve(json.size());
@@ -67,26 +67,24 @@ std::string embedded(std::string_view json) {
   return out;
 }
 
-}  // namespace
-
 void check_page_output(const std::string& file) {
-  template_text();
+  viewer_template();
   check_writable_whole(file);
 }
 void check_scene_output(const std::string& file) { check_writable_whole(file); }
 
 std::string scene_page(const std::vector<std::string>& scenes) {
-  std::string text = template_text(), elements;
+  std::string text = viewer_template(), elements;
   for (std::size_t i = 0; i < scenes.size(); ++i)
     elements += fmt::format("{}{}\">{}</script>\n", kElement, i == 0 ? "" : fmt::format("-{}", i + 1),
                             embedded(scenes[i]));
-  text.replace(text.find(kMark), kMark.size(), elements);
+  text.replace(text.find(kSceneMark), kSceneMark.size(), elements);
   return text;
 }
 
 std::string live_page(const std::string& path) {
-  std::string text = template_text();
-  text.replace(text.find(kMark), kMark.size(),
+  std::string text = viewer_template();
+  text.replace(text.find(kSceneMark), kSceneMark.size(),
                fmt::format("<script type=\"application/json\" id=\"liedyn-live\">{}</script>\n",
                            embedded(nlohmann::ordered_json({{"path", path}}).dump())));
   return text;

@@ -11,6 +11,13 @@ namespace liedyn {
 void check_page_output(const std::string& file);
 void check_scene_output(const std::string& file);  // no template is needed
 
+// The page without scenes: the viewer's template, in which kSceneMark stands where they go. Throws InputError if there is none.
+std::string viewer_template();
+inline constexpr std::string_view kSceneMark = "<!--liedyn-scene-->";
+
+// JSON as it stands in a page: no text inside of it can end the element that holds it, or begin another one.
+std::string embedded(std::string_view json);
+
 // The page with scenes (JSON texts of SceneWriter), the first of which is the one that others are compared with. Throws InputError if there is no template.
 std::string scene_page(const std::vector<std::string>& scenes);
 

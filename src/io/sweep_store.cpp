@@ -36,6 +36,8 @@ constexpr std::size_t kHead = 2 * sizeof(std::uint32_t);  // length and checksum
 constexpr std::uint32_t kLongest = 1U << 30;
 constexpr std::uint64_t kInFile = ~std::uint64_t{0};  // instead of an offset in the journal
 constexpr std::size_t kStatisticsCount = std::size(kStatistics);
+constexpr const char* kDamaged =
+    "it is damaged, or of another program: move it away, and run the study again";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what, const std::string& hint) {
   throw InputError({{file, 0, "", what, hint}});
@@ -458,6 +460,19 @@ CaseRecord decode(std::string_view bytes) {
   return r;
 }
 
+namespace {
+
+// A record of a journal, whose checksum fits.
+CaseRecord decode(std::string_view bytes, const std::string& journal) {
+  try {
+    return liedyn::decode(bytes);
+  } catch (const std::runtime_error& error) {
+    refuse(journal, error.what(), kDamaged);
+  }
+}
+
+}  // namespace
+
 SweepStore::SweepStore(std::string file, std::string layout)
     : file_(std::move(file)), layout_(std::move(layout)), columns_(columns_of(layout_)) {
   status_.assign(static_cast<std::size_t>(columns_.cases), CaseStatus::Missing);
@@ -525,14 +540,11 @@ void SweepStore::read_journal() {
     std::string_view bytes;
     end_ = offset;
     while (reader.next(bytes)) {
-      CaseRecord record;
-      try {
-        record = decode(bytes);
-      } catch (const std::runtime_error& error) {
-        refuse(name, error.what(), "");
-      }
+      const CaseRecord record = decode(bytes, name);
       if (record.index >= columns_.cases)
         refuse(name, fmt::format("has a case {}, but the study has {}", record.index, columns_.cases), "");
+      if (record.variables.size() != columns_.variables || record.outputs.size() != columns_.outputs)
+        refuse(name, "a record of a case has another size than the study", kDamaged);
       note(record.index, record.status, reader.begin());
       end_ = reader.offset();
       changed_ = true;
@@ -718,7 +730,7 @@ SweepTable read_sweep_store(const std::string& file) {
     }
     JournalReader reader(journal, offset);
     std::string_view bytes;
-    while (reader.next(bytes)) use(decode(bytes));
+    while (reader.next(bytes)) use(decode(bytes, name));
   }
   return out;
 }

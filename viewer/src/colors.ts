@@ -1,5 +1,8 @@
 // Colours: of bodies, of values, and of the two themes.
 import { Color } from 'three';
+import { mapped, STOPS } from './colormap';
+
+export { gradient } from './colormap';
 
 // Muted, distinct for common kinds of colour blindness, of similar lightness.
 const BODIES = ['#5b82ab', '#cf7d56', '#7ba083', '#d3ab57', '#8c76a8', '#56989b', '#b8687b', '#8391a0'];
@@ -12,24 +15,9 @@ export const FORCE = new Color('#4f9d78');
 export const GHOST = new Color('#e0489a');
 export const SERIES = ['#3b78d8', '#d9663b', '#3f9d6d', '#a067c9', '#c99a2e', '#4aa3b5', '#c94f6d', '#7a8694'];
 
-// A map from 0 to 1 with rising lightness: deep blue, teal, yellow, red.
-const STOPS: [number, number, number][] = [
-  [0.17, 0.26, 0.56],
-  [0.13, 0.53, 0.68],
-  [0.36, 0.73, 0.52],
-  [0.96, 0.79, 0.32],
-  [0.84, 0.25, 0.2],
-];
-
 export function colormap(value: number, out: Color): Color {
-  const x = Math.min(Math.max(value, 0), 1) * (STOPS.length - 1);
-  const i = Math.min(Math.floor(x), STOPS.length - 2);
-  const [a, b] = [STOPS[i], STOPS[i + 1]];
-  const mix = (k: number) => a[k] + (x - i) * (b[k] - a[k]);
-  return out.setRGB(mix(0), mix(1), mix(2), 'srgb');
+  return out.setRGB(...mapped(value), 'srgb');
 }
-
-export const gradient = `linear-gradient(90deg, ${STOPS.map((s) => `rgb(${s.map((x) => Math.round(255 * x)).join(' ')})`).join(', ')})`;
 
 // The same map in the fragment shader, in linear light.
 export const COLORMAP = /* glsl */ `

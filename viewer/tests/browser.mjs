@@ -37,7 +37,7 @@ export async function openUrl(browser, url, { width = 900, height = 520, dark = 
   });
   tab.on('pageerror', (error) => errors.push(String(error)));
   await tab.goto(url);
-  await tab.evaluate(() => window.liedyn.ready);
+  await tab.evaluate(() => (window.liedyn ?? window.liedynStudy).ready);
   return { tab, errors, close: () => context.close() };
 }
 
