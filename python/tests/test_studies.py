@@ -412,6 +412,57 @@ def test_spectra_have_the_amplitude_of_a_sine(tmp_path):
     np.testing.assert_allclose(found, [0, 0, 0.7, 0.2], atol=2e-3)
 
 
+def test_the_page_has_all_cases_and_some_scenes(tmp_path, monkeypatch):
+    (tmp_path / "viewer.html").write_text("<p><!--liedyn-scene--></p>")
+    (tmp_path / "study.html").write_text("<p><!--liedyn-study--></p>")
+    monkeypatch.setenv("LIEDYN_VIEWER", str(tmp_path / "viewer.html"))
+    study = ld.Study(thrown(20))
+    table = study.run(tmp_path / "s.h5", threads=1)
+    least, largest = int(np.argmin(table["end"])), int(np.argmax(table["end"]))
+
+    def content(page: str) -> dict:
+        return json.loads(page.partition('id="liedyn-study">')[2].partition("</script>")[0])
+
+    view = table.view(scenes=2)
+    view.to_html(tmp_path / "page.html")
+    data = content((tmp_path / "page.html").read_text())
+    assert data["cases"] == 20 and data["scenes"] == sorted([least, largest])
+    assert f'id="liedyn-case-{least}"' in view.page and "<iframe" in view._repr_html_() and "20 cases" in repr(view)
+    # A store alone has numbers and commands, and no motions.
+    alone = ld.load_study(tmp_path / "s.h5")
+    assert content(alone.view().page)["scenes"] == []
+    with pytest.raises(ld.InputError, match="expected the study"):
+        alone.view(scenes=2)
+    with pytest.raises(ld.InputError, match="another study"):
+        alone.view(study=ld.Study(thrown(21)))
+    assert content(alone.view(study=study, scenes=1).page)["scenes"] != []
+
+
+@pytest.mark.skipif(LIEDYN is None, reason="needs the program")
+def test_the_program_writes_the_page(tmp_path):
+    (tmp_path / "viewer.html").write_text("<!--liedyn-scene-->")
+    (tmp_path / "study.html").write_text("<!--liedyn-study-->")
+    study = {"liedyn_study": 1, **thrown(6)}
+    (tmp_path / "model.json").write_text(json.dumps(study["model"]))
+    (tmp_path / "study.json").write_text(json.dumps({**study, "model": "model.json"}))
+    environment = {**os.environ, "LIEDYN_VIEWER": str(tmp_path / "viewer.html")}
+
+    def sweep(*arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run([LIEDYN, "sweep", "study.json", *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    for _ in range(2):  # the second time all cases are there
+        assert sweep("--html", "page.html", "--scenes", "3").returncode == 0
+        page = (tmp_path / "page.html").read_text()
+        assert page.count('id="liedyn-case-') == 3
+        (tmp_path / "page.html").unlink()
+    assert json.loads(sweep("--html", "page.html", "--json").stdout)["html"] == "page.html"
+    for wrong in (["--scenes", "3"], ["--html", "no/page.html"], ["--html", "page.html", "--status"], ["--html", "p.html", "--show", "1"]):
+        found = sweep(*wrong)
+        assert found.returncode == 2 and found.stderr.startswith("error: "), found.stderr
+    (tmp_path / "study.html").unlink()
+    assert "study.html" in sweep("--html", "page.html").stderr
+
+
 def test_plots(tmp_path):
     table = ld.Study(thrown()).run(tmp_path / "store.h5")
     assert len(table.plot_parallel(["v", "g", "end"]).lines) == len(table) + 3

@@ -4,7 +4,7 @@ import './study.css';
 import { SceneError } from './error';
 import { CasePanel } from './study_case';
 import { shown } from './study_canvas';
-import { COMPLETED, labelOf, readStudy, STATUSES, type Column, type Study } from './study_data';
+import { labelOf, readStudy, STATUSES, type Column, type Study } from './study_data';
 import { Histogram } from './study_histogram';
 import { Parallel } from './study_parallel';
 import { Scatter } from './study_scatter';
@@ -142,7 +142,6 @@ class StudyApp {
         return [h('button', { type: 'button', class: `badge status-${status}${state.statuses.has(status) ? ' on' : ''}`, 'aria-pressed': String(state.statuses.has(status)), title: 'Show only these cases', 'data-status': name, click: () => state.toggleStatus(status) }, `${counts[status]} ${name}`)];
       }),
     );
-    if (counts[COMPLETED] === study.cases) this.statuses.classList.add('good');
   }
 
   private key(event: KeyboardEvent): void {

@@ -1,6 +1,6 @@
 // The panel of one case: its parameters, outputs and command, and its motion in 3D. Without a case: what the study is.
 import { shown } from './study_canvas';
-import { commandOf, labelOf, STATUSES, type Column } from './study_data';
+import { commandOf, labelOf, MISSING, STATUSES, type Column } from './study_data';
 import { NO_CASE, type State } from './study_state';
 import { button, format, h } from './ui';
 
@@ -23,8 +23,7 @@ export class CasePanel {
     document.body.dataset.case = i === NO_CASE ? 'none' : 'chosen';
     if (i === NO_CASE) return this.element.replaceChildren(...this.overview());
     const { study } = state, status = study.status[i], message = study.messages[study.message[i] - 1];
-    const scene = document.getElementById(`liedyn-case-${i}`)?.textContent;
-    const command = commandOf(study, i) + (scene ? '' : ` --html case_${i}.html`);
+    const scene = document.getElementById(`liedyn-case-${i}`)?.textContent ?? undefined;
     const group = (title: string, kind: Column['kind'][]) => {
       const columns = study.columns.filter((column) => kind.includes(column.kind));
       const list = h('dl', {});
@@ -41,10 +40,7 @@ export class CasePanel {
       ...group('Parameters', ['variant', 'parameter']),
       ...group('Outputs', ['output']),
       ...group('Run', ['statistic']),
-      h('h3', {}, scene ? 'Run it again' : 'See it in 3D'),
-      ...(scene ? [] : [h('p', { class: 'muted' }, 'The motion of this case is not in this page. This command runs it again and writes a page of it:')]),
-      h('pre', { class: 'command', id: 'case-command' }, command),
-      h('div', { class: 'tools' }, h('button', { type: 'button', id: 'case-copy', click: (event: Event) => copy(command, event.currentTarget as HTMLButtonElement) }, 'Copy the command')),
+      ...(status === MISSING ? [h('p', { class: 'muted' }, 'This case has not been run. The command of the study runs what is missing.')] : this.repeat(i, scene !== undefined)),
     );
     this.element.scrollTop = 0;
   }
@@ -70,6 +66,16 @@ export class CasePanel {
         h('button', { type: 'button', click: () => window.open(URL.createObjectURL(new Blob([page], { type: 'text/html' }))) }, 'In a tab of its own'),
       ),
     );
+  }
+
+  private repeat(i: number, inPage: boolean): HTMLElement[] {
+    const command = commandOf(this.state.study, i) + (inPage ? '' : ` --html case_${i}.html`);
+    return [
+      h('h3', {}, inPage ? 'Run it again' : 'See it in 3D'),
+      ...(inPage ? [] : [h('p', { class: 'muted' }, 'The motion of this case is not in this page. This command runs it again and writes a page of it:')]),
+      h('pre', { class: 'command', id: 'case-command' }, command),
+      h('div', { class: 'tools' }, h('button', { type: 'button', id: 'case-copy', click: (event: Event) => copy(command, event.currentTarget as HTMLButtonElement) }, 'Copy the command')),
+    ];
   }
 
   private enlarge(): void {

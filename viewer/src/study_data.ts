@@ -3,7 +3,7 @@ import { unpack } from './arrays';
 import { SceneError } from './error';
 
 export const STATUSES = ['missing', 'completed', 'failed', 'refused', 'timed out'];
-export const COMPLETED = 1;
+export const MISSING = 0;
 
 export interface Column {
   name: string;

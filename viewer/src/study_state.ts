@@ -5,7 +5,7 @@ import { share, type Column, type Study } from './study_data';
 export const NO_CASE = -1;
 export const SHADES = 32;
 const shades = Array.from({ length: SHADES }, (_, i) => cssColor(mapped(i / (SHADES - 1))));
-const WITHOUT_VALUE = '#d6503f';
+const WITHOUT_VALUE = '#b04fb0'; // no colour of the map
 
 export type Change = 'selection' | 'focus' | 'color';
 
