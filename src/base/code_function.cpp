@@ -113,7 +113,9 @@ std::vector<std::string> differenced_functions(std::string_view text) {
     std::size_t end = i;
     while (end < text.size() && is_in_name(text[end])) ++end;
     const auto function = find_code_function(text.substr(i, end - i));
-    if (function != nullptr && !function->gradient) out.push_back(function->name);
+    const std::size_t next = text.find_first_not_of(" \t\n\r", end);
+    const bool called = next != std::string_view::npos && text[next] == '(';
+    if (called && function != nullptr && !function->gradient) out.push_back(function->name);
     i = end;
   }
   std::sort(out.begin(), out.end());

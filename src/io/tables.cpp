@@ -310,7 +310,7 @@ void Tables::add(std::string_view name, JsonValue table) {
 void Tables::read(std::string_view name, JsonValue table) {
   if (!is_table_name(name))
     throw TableError("expected a name of letters, digits and underscores that does not begin with a digit");
-  if (is_expression_function(name))
+  if (is_built_in_function(name))
     throw TableError(fmt::format("'{}' is a function of expressions", name), "choose another name");
   if (!table.is(JsonType::Object))
     throw TableError(fmt::format("expected an object, got {}", table.describe()),

@@ -196,11 +196,15 @@ TEST(TreeRecursion, IsNotUsedWhereForcesDependOnAccelerations) {
   EXPECT_FALSE(TreeDynamics(system).prepare(random_state(system, random), work));
 }
 
-// A body, a point that rides on it, and the rotor of a motor that turns with it: three elements that add their inertia to one link.
+// A body, another one that rides on it, and the rotor of a motor that turns with it: three elements that add their inertia to one link.
 TEST(TreeRecursion, AddsUpTheInertiaOfSeveralElements) {
   ModelBuilder builder({0, 0, -9.81});
   builder.body("arm", "rigid").set("mass", 2).set("inertia", {0.01, 0.2, 0.2}).set("position", {0.5, 0, 0});
-  builder.body("tip", "point").set("mass", 0.7).set("position", {1, 0, 0.1}).set("on", "arm");
+  builder.body("tip", "rigid")
+      .set("mass", 0.7)
+      .set("inertia", {0, 0, 0})
+      .set("position", {1, 0, 0.1})
+      .set("on", "arm");
   builder.joint("hinge", "revolute")
       .set("between", {"ground", "arm"})
       .set("at", {0, 0, 0})

@@ -66,7 +66,7 @@ class Repeater {
 
   bool check_name(std::string_view name, const std::string& path, int origin) {
     const bool good = is_name(name) && name.find('-') == std::string_view::npos && name != "pi" &&
-                      name != "deg" && name != "t" && !is_expression_function(name);
+                      name != "deg" && name != "t" && !is_built_in_function(name);
     if (!good)
       findings_.add(path,
                     "expected a name of letters, digits and underscores that has no meaning in expressions",

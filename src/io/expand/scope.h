@@ -42,7 +42,7 @@ Item item_of(const Term& term, int origin);
 Item item_of(const Term3& terms, int origin);
 Item rotation_item(const TermMatrix& R, int origin);  // {"matrix": ...}
 
-// Each name in an expression that is no function and no constant, as what `rename` makes of it.
+// Each name in an expression as what rename(name, called) makes of it. `called`: a parenthesis follows.
 template <class Rename>
 std::string renamed(std::string_view text, const Rename& rename) {
   std::string out;
@@ -62,7 +62,8 @@ std::string renamed(std::string_view text, const Rename& rename) {
       out += text.substr(begin, i - begin);
     } else if (letter(i)) {
       while (letter(i) || digit(i) || (i < text.size() && text[i] == '.' && letter(i + 1))) ++i;
-      out += rename(text.substr(begin, i - begin));
+      const std::size_t next = text.find_first_not_of(" \t\n\r", i);
+      out += rename(text.substr(begin, i - begin), next != std::string_view::npos && text[next] == '(');
     } else {
       out += text[i++];
     }

@@ -35,7 +35,9 @@ class Prefixer {
   Prefixer(std::string prefix, std::filesystem::path directory)
       : prefix_(std::move(prefix)), directory_(std::move(directory)) {}
 
-  void apply(Item& root) const {
+  void apply(Item& root) {
+    if (const Item* tables = root.find("tables"))
+      for (const Item& table : tables->items) tables_.emplace(table.key);
     if (Item* parameters = root.find("parameters"))
       for (Item& parameter : parameters->items)
         parameter.key = prefixed(parameter.key), rename_expressions(parameter);
@@ -76,8 +78,10 @@ class Prefixer {
       return;
     }
     if (item.is(JsonType::String))
-      item.text = renamed(item.text, [&](std::string_view name) {
-        if (is_one_of(name, {"t", "pi", "deg"}) || is_expression_function(name)) return std::string(name);
+      item.text = renamed(item.text, [&](std::string_view name, bool called) {
+        if (is_one_of(name, {"t", "pi", "deg"}) || is_built_in_function(name)) return std::string(name);
+        // Functions of the program have their names everywhere; a table of the sub-model goes before.
+        if (called && !tables_.contains(name) && is_expression_function(name)) return std::string(name);
         return body(std::string(name));
       });
     for (Item& child : item.items) rename_expressions(child);
@@ -153,6 +157,7 @@ class Prefixer {
 
   std::string prefix_;
   std::filesystem::path directory_;  // of the sub-model, from that of the model around it
+  std::set<std::string, std::less<>> tables_;
 };
 
 // ---- places
@@ -328,8 +333,9 @@ class Mover {
   }
   static void collect_names(const Item& item, Item& parameters) {
     if (item.is(JsonType::String))
-      renamed(item.text, [&](std::string_view name) {
-        if (!is_one_of(name, {"pi", "deg"}) && !is_expression_function(name))
+      renamed(item.text, [&](std::string_view name, bool called) {
+        if (!is_one_of(name, {"pi", "deg"}) && !is_built_in_function(name) &&
+            !(called && is_expression_function(name)))
           parameters.set(name, Item::of_number(1, 0));
         return std::string(name);
       });
