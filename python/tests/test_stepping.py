@@ -345,7 +345,7 @@ def test_steps_are_counted_in_whole_numbers():
     assert sim.time == 0
     sim.step(count=2)
     sim.step(np.int64(1))
-    assert sim.time == pytest.approx(3 * 1e-3)
+    assert sim.time == pytest.approx(3 * 1e-2)
 
 
 def test_a_relay_switches_a_force():
