@@ -16,7 +16,7 @@ namespace {
 constexpr long kInterval = 128;     // steps between two looks: less than a percent of the time of a run
 constexpr double kGrown = 2;        // times the speed at the last look: worth another one
 constexpr double kOpenJoint = 0.1;  // of the model's length, or rad
-constexpr double kDrift = 1e-4;     // the same
+constexpr double kDrift = 1e-3;     // the same
 constexpr double kSuspicious =
     0.02;                         // of the largest speed: worth the factorisation that the exact figure needs
 constexpr double kAtRest = 1e-6;  // of the model's length, moved since the start
