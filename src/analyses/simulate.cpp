@@ -238,8 +238,10 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
     s.warnings.push_back(
         fmt::format("the step ({:.6g} s) is longer than the run ({:.6g} s), which is one step of that length",
                     options.step, options.end - options.start));
-  if (const std::string warning = turns.warning(report.largest_step); !warning.empty())
-    s.warnings.push_back(warning);
+  std::string warning = turns.warning(report.largest_step);
+  if (warning.empty() && !s.adaptive && report.completed)
+    warning = turns.unresolved(system, state, report.largest_step);
+  if (!warning.empty()) s.warnings.push_back(std::move(warning));
   s.step = report.step;
   s.least_step = report.least_step;
   s.largest_step = report.largest_step;

@@ -281,8 +281,37 @@ TEST(Simulate, NamesTheLoadThatIsNotANumber) {
   }
 }
 
-TEST(Simulate, WarnsOfStepsOfMoreThanAWholeTurn) {
-  for (const double spin : {30.0, 300.0}) {
+// A free body flies straight while it tumbles. On SE(3) its velocity is in body axes, where it turns: with large steps the body flies in a circle.
+TEST(Simulate, WarnsOfVelocitiesThatTurnTooFast) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("body", "rigid")
+      .set("mass", {1})
+      .set("inertia", {0.01, 0.02, 0.025})
+      .set("velocity", {1, 0, 0})
+      .set("angular_velocity", {0.1, 20, 0.1});
+  builder.sensor("place", "position").set("of", std::string("body"));
+  const auto description = builder.finish();
+  for (const auto& [formulation, step, wrong] :
+       {std::tuple("se3", 0.03, true), std::tuple("se3", 0.003, false), std::tuple("r3so3", 0.03, false),
+        std::tuple("r3so3-spatial", 0.03, false)}) {
+    SimulateOptions options;
+    options.step = step;
+    options.end = 5;
+    const Result result = simulate(make_system(description, formulation), options);
+    const Trajectory& t = result.trajectory;
+    const double error = std::abs(t.data[t.data.size() - 3] - 5);
+    EXPECT_EQ(error > 1, wrong) << formulation << " " << step << ": " << error;
+    const bool said = std::any_of(
+        result.summary.warnings.begin(), result.summary.warnings.end(), [](const std::string& warning) {
+          return warning.find("the velocity of 'body' turns with it") != std::string::npos;
+        });
+    EXPECT_EQ(said, wrong) << formulation << " " << step << " "
+                           << testing::PrintToString(result.summary.warnings);
+  }
+}
+
+TEST(Simulate, WarnsOfStepsOfMoreThanHalfATurn) {
+  for (const double spin : {30.0, 70.0, 300.0}) {
     ModelBuilder builder({0, 0, 0});
     builder.body("ball", "rigid")
         .set("mass", {1})
@@ -291,11 +320,12 @@ TEST(Simulate, WarnsOfStepsOfMoreThanAWholeTurn) {
     SimulateOptions options;
     options.step = 0.05;
     const Summary s = simulate(make_system(builder.finish()), options).summary;
-    if (spin < 100) {
+    if (spin < 50) {
       EXPECT_TRUE(s.warnings.empty()) << testing::PrintToString(s.warnings);
     } else {
       ASSERT_EQ(s.warnings.size(), 1u);
-      EXPECT_THAT(s.warnings[0], testing::HasSubstr("turns by 15 rad in one step"));
+      EXPECT_THAT(s.warnings[0], testing::HasSubstr(spin < 100 ? "turns by 3.5 rad in one step"
+                                                               : "turns by 15 rad in one step"));
     }
   }
 }

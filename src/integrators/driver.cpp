@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "liedyn/base/allocation_counter.h"
 #include "liedyn/model/nodes/parameter_stage.h"
@@ -188,7 +189,8 @@ void Driver::watch_angles(double h) {
 }
 
 bool Driver::watch(double h, const Attempt& attempt) {
-  const Meter meter(report_);
+  const long allocations = report_.allocations;
+  std::optional<Meter> meter(std::in_place, report_);
   const bool consistent = watch_->after_step(state_, h, attempt.corrector.has_factors ? &work_ : nullptr);
   if (constraint_warnings_ != watch_->warnings().size()) {
     report_.warnings.insert(report_.warnings.end(),
@@ -203,8 +205,11 @@ bool Driver::watch(double h, const Attempt& attempt) {
   }
   if (!contacts_->empty()) contacts_->after_step(state_, h, work_);
   const std::string wrong = guard_->after_step(state_, !options_.open && state_.t >= options_.end, work_);
-  if (std::string warning = guard_->take_warning(); !warning.empty())
+  meter.reset();
+  if (std::string warning = guard_->take_warning(); !warning.empty()) {
     report_.warnings.push_back(std::move(warning));
+    report_.allocations = allocations;  // its text is no part of the loop
+  }
   if (!wrong.empty()) report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, wrong);
   return wrong.empty();
 }
