@@ -34,7 +34,7 @@ void translate_error(std::exception_ptr thrown) {
 
 // A Python object that outlives the interpreter: what C++ keeps of it is never released.
 struct Kept {
-  explicit Kept(const py::object& object) : object(object.inc_ref().ptr()) {}
+  explicit Kept(const py::object& kept) : object(kept.inc_ref().ptr()) {}
   PyObject* object;
 };
 
