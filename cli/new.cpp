@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "commands.h"
 #include "embedded.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/io/sweep_file.h"
 #include "liedyn/io/text_output.h"
 
 namespace liedyn::cli {
@@ -67,10 +69,16 @@ void write_template(const std::string& given, const std::string& name) {
                        "make it first"}});
   write_text(file, std::string(chosen.text));
   fmt::print("{}: {}\n\n", file, chosen.summary);
-  const std::pair<std::string, const char*> next[] = {
+  using Next = std::pair<std::string, const char*>;
+  const Next model[] = {
       {fmt::format("liedyn check {}", file), "what it consists of, and whether it can be simulated"},
       {fmt::format("liedyn run {} --html motion.html", file), "simulate it; the page shows the motion in 3D"},
       {"liedyn explain revolute", "what a word of the file means"}};
+  const Next study[] = {
+      {fmt::format("liedyn check {}", file), "what it varies, and how many runs that makes"},
+      {fmt::format("liedyn sweep {} --out cases.h5", file), "run them; the results go into one file"},
+      {"liedyn explain howto/studies", "what else a study can do"}};
+  const std::span<const Next> next = is_sweep_text(chosen.text) ? study : std::span<const Next>(model);
   for (const auto& [command, meaning] : next)
     fmt::print("  {:<{}}   {}\n", command, next[1].first.size(), meaning);
 }
@@ -78,7 +86,8 @@ void write_template(const std::string& given, const std::string& name) {
 }  // namespace
 
 void add_new(CLI::App& program, int& exit_code) {
-  CLI::App& command = *program.add_subcommand("new", "Write a commented model to start from");
+  CLI::App& command =
+      *program.add_subcommand("new", "Write a commented model, or a study of many runs, to start from");
   struct Arguments {
     std::string name, which = "pendulum";
     bool list = false;

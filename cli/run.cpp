@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -75,6 +76,14 @@ struct RunArguments {
   bool json = false;
 };
 
+bool has_newton(const std::string& integrator) {
+  const std::string name = integrator.substr(0, integrator.find(','));
+  const std::vector<ListedIntegrator>& all = integrators();
+  const auto method = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+  return method != all.end() && std::any_of(method->options.begin(), method->options.end(),
+                                            [](const auto& option) { return option.name == "newton"; });
+}
+
 // `integrator` as it was asked for: most options are defaults, and the summary of --json has them all.
 void print_summary(const Result& result, const std::string& integrator) {
   const Summary& s = result.summary;
@@ -88,8 +97,8 @@ void print_summary(const Result& result, const std::string& integrator) {
   fmt::print("  formulation          {}{}, {} unknown{}, {} solver\n", s.formulation,
              s.formulation_chosen ? " (chosen by a trial run)" : "", s.unknowns, s.unknowns == 1 ? "" : "s",
              s.solver);
-  // Explicit methods solve for accelerations only, without iterations.
-  if (s.jacobian_updates > 0)
+  // Explicit methods solve for accelerations only, without iterations: they have no options of Newton's method.
+  if (has_newton(integrator))
     fmt::print("  Newton iterations    {}, {} matrices\n", s.newton_iterations, s.jacobian_updates);
   else
     fmt::print("  linear solves        {}\n", s.newton_iterations);

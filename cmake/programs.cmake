@@ -14,17 +14,23 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models ${PROJECT_BINARY_DIR}/share/liedyn
 file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.cpp)
 if(cli_sources)
   find_package(CLI11 REQUIRED)
-  add_executable(liedyn_cli ${cli_sources})
+  # All but main() is an object library, which the tests of damaged command lines link too.
+  list(REMOVE_ITEM cli_sources ${PROJECT_SOURCE_DIR}/cli/main.cpp)
+  add_library(liedyn_commands OBJECT ${cli_sources})
+  target_link_libraries(liedyn_commands PUBLIC liedyn CLI11::CLI11)
+  liedyn_compile_options(liedyn_commands)
+  liedyn_optimize(liedyn_commands 1)
+  add_executable(liedyn_cli cli/main.cpp)
   set_target_properties(liedyn_cli PROPERTIES OUTPUT_NAME liedyn RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
     LIEDYN_HDF5_ARCHIVE ON ENABLE_EXPORTS ON)  # plugins find the library in the program
-  target_link_libraries(liedyn_cli PRIVATE liedyn liedyn_allocation_counter CLI11::CLI11)
+  target_link_libraries(liedyn_cli PRIVATE liedyn_commands liedyn_allocation_counter)
   liedyn_compile_options(liedyn_cli)
   liedyn_optimize(liedyn_cli 1)
-  liedyn_build_information(liedyn_cli)
+  liedyn_build_information(liedyn_commands)
   # What `liedyn explain` prints and `liedyn new` writes. The reference page is left out: it is made from the lists in the program.
   file(GLOB embedded CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
     docs/errors.md docs/glossary.md docs/model_files.md docs/tutorial/*.md docs/howto/*.md docs/coming_from/*.md docs/theory/*.md cli/templates/*.json)
-  liedyn_embed(liedyn_cli ${embedded})
+  liedyn_embed(liedyn_commands ${embedded})
 endif()
 
 # Messages between the processes of a study: a shared object of its own, which the program loads for --engine mpi only.
@@ -41,8 +47,15 @@ if(TARGET liedyn_cli AND MPI_CXX_FOUND)
 endif()
 
 # Readers of robots in other programs' formats by the libraries of these: shared objects of their own, loaded for such files only.
-find_package(mujoco QUIET)
 find_package(sdformat12 QUIET)
+# MuJoCo's own CMake package names a directory of another package, without which CMake ends.
+find_path(MUJOCO_INCLUDE_DIRECTORY mujoco/mujoco.h)
+find_library(MUJOCO_LIBRARY mujoco)
+if(MUJOCO_INCLUDE_DIRECTORY AND MUJOCO_LIBRARY)
+  add_library(liedyn_mujoco INTERFACE)
+  target_link_libraries(liedyn_mujoco INTERFACE ${MUJOCO_LIBRARY})
+  target_include_directories(liedyn_mujoco SYSTEM INTERFACE ${MUJOCO_INCLUDE_DIRECTORY})
+endif()
 function(liedyn_robot_format name library)
   if(TARGET ${library})
     add_library(liedyn_${name} MODULE formats/${name}.cpp)
@@ -54,7 +67,7 @@ function(liedyn_robot_format name library)
     liedyn_optimize(liedyn_${name} 1)
   endif()
 endfunction()
-liedyn_robot_format(mjcf mujoco::mujoco)
+liedyn_robot_format(mjcf liedyn_mujoco)
 liedyn_robot_format(sdf sdformat12::sdformat12)
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
@@ -112,7 +125,8 @@ endif()
 # Readers under damaged input (tests/fuzz/targets.h).
 if(LIEDYN_TESTS)
   add_executable(fuzz_test tests/fuzz/fuzz_test.cpp tests/fuzz/targets.cpp)
-  target_link_libraries(fuzz_test PRIVATE liedyn)
+  target_link_libraries(fuzz_test PRIVATE liedyn_commands)
+  target_include_directories(fuzz_test PRIVATE cli)
   target_compile_definitions(fuzz_test PRIVATE LIEDYN_SOURCE="${PROJECT_SOURCE_DIR}")
   liedyn_compile_options(fuzz_test)
   liedyn_optimize(fuzz_test 1)

@@ -50,15 +50,19 @@ SECTIONS = {
 }
 
 # What the picture of a 3D page shows, where it is not the default: see gallery_pictures.mjs.
-PICTURES: dict[str, dict] = {
-    "heavy_top": {"time": 1.6},
-    "hoist": {"zoom": 0.62},
-    "rolling_coin": {"trail": "coin", "zoom": 1.4},
+# None: its plot says more.
+PICTURES: dict[str, dict | None] = {
+    "force_in_cpp": None,
+    "light_four_bar": {"zoom": 0.72},
+    "heavy_top": {"time": 1.6, "trail": "top", "zoom": 1.25},
+    "bricard_linkage": {"turn": 15},
+    "four_bar": {"zoom": 1.1},
+    "rolling_coin": {"trail": "coin"},
     "bouncing_ball": {"trail": "ball", "time": 1.25},
-    "slewing_arm": {"coloring": "stress", "time": 0.2},
+    "slewing_arm": {"coloring": "stress", "time": 0.1},
     "tuning_fork": {"mode": 6, "time": 0},
     "buckling_column": {"time": 8},
-    "hanging_cable": {"time": 0.4},
+    "hanging_cable": {"time": 0.4, "zoom": 1.25},
     "flying_spaghetti": {"time": 5.5},
     "large_deflection": {"time": 1},
     "beam_roll_up": {"time": 0.75},
@@ -68,7 +72,7 @@ PICTURES: dict[str, dict] = {
     "force_in_python": {"trail": "ball", "time": 1.1},
     "double_pendulum": {"time": 1.2, "trail": "lower"},
     "sleeping_top": {"time": 0.6},
-    "pendulum": {"time": 0.5},
+    "pendulum": {"time": 0.5, "zoom": 1.3},
 }
 
 
@@ -220,7 +224,8 @@ def take_pictures(folder: Path, names: list[str]) -> None:
     if not (shutil.which("node") and Path(CHROMIUM).exists() and (VIEWER / "node_modules").exists()):
         print("gallery: no pictures of the 3D pages, which need chromium, node and a built viewer", file=sys.stderr)
         return
-    wanted = [{"page": f"{name}.html", "picture": f"{name}.jpg", **PICTURES.get(name, {})} for name in names if (folder / f"{name}.html").exists()]
+    shown = {name: PICTURES.get(name, {}) for name in names if (folder / f"{name}.html").exists()}
+    wanted = [{"page": f"{name}.html", "picture": f"{name}.jpg", **how} for name, how in shown.items() if how is not None]
     if not wanted:
         return
     (folder / "pictures.json").write_text(json.dumps(wanted), encoding="utf-8")

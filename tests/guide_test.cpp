@@ -46,6 +46,24 @@ TEST(New, EveryTemplateCanBeCheckedAndSimulated) {
   }
 }
 
+TEST(New, TheStudyCanBeCheckedAndRun) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.file("many.json");
+  const Outcome written = run_program({"new", file, "--template", "study"});
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(written.out, HasSubstr("liedyn sweep " + file));
+  EXPECT_THAT(run_program({"check", file}).out, HasSubstr("The study has 45 cases."));
+  const Outcome swept = run_program({"sweep", file, "--end", "0.01", "--out", directory.file("many.h5")});
+  EXPECT_EQ(swept.exit_code, 0) << swept.err;
+  // A study is no model, and a model is no study.
+  const Outcome run = run_program({"run", file});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("this is a study of many runs, not a model (hint: liedyn sweep"));
+  ASSERT_EQ(run_program({"new", directory.file("one")}).exit_code, 0);
+  EXPECT_THAT(run_program({"sweep", directory.file("one.json")}).err,
+              HasSubstr("this is a model, not a study of many runs (hint: a study names the model"));
+}
+
 // The deflection of the cantilever is F L^3/(3 E I), less 1/(4 n^2) of it for n elements with two nodes. The controlled rod stays upright.
 TEST(New, TemplatesDoWhatTheirCommentsSay) {
   const TemporaryDirectory directory;

@@ -112,6 +112,8 @@ class Stage:
 
         text = outside_code(text, lambda line: LINK.sub(relink, line))
         text = self.number_equations(page, text)
+        # Why the tests do not run a block of code is for readers, too.
+        text = re.sub(r"^<!-- not run: (.*?) -->$", r'<p class="ld-not-run">Not run by the tests: \1.</p>\n', text, flags=re.M)
         text = re.sub(r"^```mermaid\n(.*?)^```$", lambda m: drawing(m[1]), text, flags=re.M | re.S)
         return text
 
@@ -177,14 +179,14 @@ def drawing(flowchart: str) -> str:
     lines = []
     node = r'(\w+)(?:\["(.*?)"\])?'
     for line in flowchart.strip().split("\n")[1:]:
-        found = re.match(rf'\s*{node} -->(?:\|"(.*?)"\|)? {node}$', line)
+        found = re.match(rf'\s*{node} (<?)-->(?:\|"(.*?)"\|)? {node}$', line)
         if found is None:
             raise ValueError(f"docs/site/make.py draws edges of flowcharts only, got: {line}")
-        first, first_label, edge, second, second_label = found.groups()
+        first, first_label, both, edge, second, second_label = found.groups()
         for name, label in ((first, first_label), (second, second_label)):
             if label:
                 lines.append(f'{name} [label="{label.replace("<br>", chr(92) + "n")}"];')
-        lines.append(f'{first} -> {second} [label="{edge or ""}"];')
+        lines.append(f'{first} -> {second} [label="{edge or ""}"{", dir=both" if both else ""}];')
     style = 'rankdir=TB; node [shape=box, style="rounded,filled", fillcolor="#e8f3f4", color="#0b6e75", fontname="sans-serif", fontsize=11];'
     style += ' edge [color="#667", fontname="sans-serif", fontsize=9]; bgcolor="white";'
     return "```{graphviz}\ndigraph {\n" + style + "\n" + "\n".join(lines) + "\n}\n```"
@@ -251,6 +253,10 @@ def bundle_theme(static: Path) -> None:
     """Debian's furo leaves its parts apart, for a web server; the site works from disk: no absolute paths and no modules."""
     style, script = static / "styles" / "furo.css", static / "scripts" / "furo.js"
     text = style.read_text(encoding="utf-8").replace("@import url(/javascript/normalize.css/normalize.css);", NORMALIZE.read_text(encoding="utf-8"))
+    # Debian's build of the style has no colours for browsers that prefer dark pages.
+    if "prefers-color-scheme" not in text:
+        dark = re.search(r'body\[data-theme="dark"\] \{([^}]*--color-background-primary[^}]*)\}', text)[1]
+        text += f'\n@media not print and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark}}} }}\n'
     style.write_text(text, encoding="utf-8")
     spy = (static / "scripts" / "gumshoe-patched.js").read_text(encoding="utf-8")
     text = script.read_text(encoding="utf-8").replace('import Gumshoe from "./gumshoe-patched.js";', spy)
@@ -285,7 +291,7 @@ def main() -> int:
     headers = cpp.pages(ROOT / "src", arguments.output / "doxygen")
     for path, text in headers.items():
         stage.write(path, text)
-    figures.add(stage.directory / "figures", arguments.figures)
+    figures.add(stage.directory / "figures", ROOT / "docs" / "howto" / "reproduce.md", arguments.figures)
     reference = (HERE / "reference.md").read_text(encoding="utf-8")
     reference = reference.replace("<!-- sections -->", "\n".join(f"- [{name.replace('_', ' ').capitalize()}]({name}.md)" for name in names))
     stage.write("reference/index.md", stage.navigation("reference/index.md", reference))

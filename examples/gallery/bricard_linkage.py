@@ -20,6 +20,7 @@ m = ld.Builder.from_json("bricard")
 for rod, (direction, color) in enumerate(zip("xyzxy", style.LIGHT.series), start=1):
     size = [1.0 if axis == direction else 0.06 for axis in "xyz"]
     m.bodies[f"rod{rod}"].set(shape=ld.box(size, color=color))  # only drawn: mass and inertia are those of the model
+m.ground.set(shapes=[ld.box([0.06, 0.06, 1], at=[0, 0, 0.5], color="#8a93a0")])  # the sixth side of the loop
 
 with warnings.catch_warnings(record=True) as found:
     warnings.simplefilter("always")

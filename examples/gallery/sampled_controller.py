@@ -63,7 +63,6 @@ ax.set(
     xlabel="time / s",
     ylabel="position of the cart / m",
     ylim=(-1, 1),
-    title="dots: discrete system; legend: sampling time, spectral radius",
 )
-ax.legend(ncols=3, loc="upper center")
+ax.legend(ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1), title="sampling time and spectral radius; dots: the discrete system in closed form")
 figure.savefig("sampled_controller.png", dpi=150)

@@ -1920,9 +1920,9 @@ class Builder(Document, Owner):
         """
 
 def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) -> dict[str, Any] | Builder:
-    """The content of a model file as a dict, to be changed and run; of a robot (.urdf) a `Builder`.
+    """The content of a model file as a dict, to be changed and run; of a robot (.urdf, MuJoCo's .xml, .sdf) a `Builder`.
 
-    set: for a robot, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
+    set: for a robot in .urdf, what the reader takes: initial angles or displacements of joints, "initial.JOINT", "floating" and "stops".
 
     `Builder.from_json(model)` gives a `Builder` of a model file. Visual shapes of a robot become shapes without mass.
     """

@@ -17,6 +17,7 @@ from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.errors import Diagnostic, InputError, NumericalError, warn
 from liedyn.source import ModelSource
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
+from liedyn.view import View, recorded_view
 
 
 class Modes(Shown):
@@ -29,6 +30,7 @@ class Modes(Shown):
         """s, complex: the motions are exp(s t)."""
         self.shapes: np.ndarray = found.shapes
         """Complex, one row per mode: displacements and rotations of the bodies, see `names`; the largest is 1."""
+        self._scene: str | None = found.scene or None
 
     @property
     def names(self) -> list[str]:
@@ -54,6 +56,10 @@ class Modes(Shown):
     def energy(self) -> list[dict[str, float]]:
         """Shares of the bodies in the kinetic energy of each mode."""
         return [mode["energy"] for mode in self.data["modes"]]
+
+    def view(self) -> View:
+        """The moving mode shapes in 3D, of modes that were asked to keep them: `modes(..., scene=True)`."""
+        return recorded_view(self._scene, "modes")
 
     def __len__(self) -> int:
         return len(self.eigenvalues)
@@ -148,11 +154,12 @@ class StateSpace(Shown):
 class Equilibrium(Shown, Mapping[str, Any]):
     """What `static` and `assemble` found: the sensors by name, and `bodies`. A run may begin there: `run(model, from_=...)`."""
 
-    def __init__(self, data: dict[str, Any], units: Mapping[str, str] | None = None) -> None:
+    def __init__(self, data: dict[str, Any], units: Mapping[str, str] | None = None, scene: str | None = None) -> None:
         self.data = data
         """The object that `--json` prints."""
         self.units = dict(units or {})
         """Of the sensors, by name."""
+        self._scene = scene
 
     @property
     def bodies(self) -> dict[str, dict[str, Any]]:
@@ -172,6 +179,10 @@ class Equilibrium(Shown, Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.data["sensors"])
+
+    def view(self) -> View:
+        """The way to the equilibrium in 3D, with the load factor as time, where it was kept: `static(..., scene=True)`."""
+        return recorded_view(self._scene, "static")
 
     def save(self, file: str | os.PathLike) -> None:
         """Writes a .json file for `from_` and for `liedyn run --from`."""
@@ -229,6 +240,7 @@ def modes(
     integrator: str | None = None,
     step: float | None = None,
     time: float | None = None,
+    scene: bool = False,
 ) -> Modes:
     """Eigenvalues and mode shapes of the linearised, constrained equations.
 
@@ -240,12 +252,13 @@ def modes(
     solver:   "dense" (all modes), "sparse" (some), or "auto": by size.
     initial, integrator, step: of the simulation up to `at`, as for `run`.
     time:     of loads and joints that depend on it, and the start of that simulation; the model's start if not given.
+    scene:    keep what `view` shows in 3D.
     """
-    check(undamped=(undamped, FLAG), count=(count, COUNT), axes=(axes, VECTOR), solver=(solver, STRING))
+    check(undamped=(undamped, FLAG), count=(count, COUNT), axes=(axes, VECTOR), solver=(solver, STRING), scene=(scene, FLAG))
     one = compiled(model, set, formulation)
     options = _options(one, from_, initial=initial, integrator=integrator, step=step, start=time)
     rate = None if axes is None else [float(x) for x in axes]
-    found = Modes(_liedyn.modes(one._compiled, one._params, _point(at), options, bool(undamped), count, solver, rate))
+    found = Modes(_liedyn.modes(one._compiled, one._params, _point(at), options, bool(undamped), count, solver, rate, bool(scene)))
     for warning in found.data["warnings"]:
         warn(warning)
     return found
@@ -290,6 +303,7 @@ def static(
     tolerance: float = 1e-10,
     from_: Configuration | None = None,
     initial: str | None = None,
+    scene: bool = False,
 ) -> Equilibrium:
     """Static equilibrium. Raises NumericalError, with the motions that nothing holds, if there is none.
 
@@ -298,19 +312,21 @@ def static(
     tolerance:  forces left over, relative to the forces there are.
     from_:      configuration to begin from, instead of the model's.
     initial:    as for `run`.
+    scene:      keep what `view` shows in 3D.
     """
-    check(load_steps=(load_steps, POSITIVE_COUNT), time=(time, SECONDS), tolerance=(tolerance, NUMBER))
+    check(load_steps=(load_steps, POSITIVE_COUNT), time=(time, SECONDS), tolerance=(tolerance, NUMBER), scene=(scene, FLAG))
     one = compiled(model, set, formulation)
     options = _options(one, from_, initial=initial, start=time)
     when = options.start
-    data = json.loads(_liedyn.static(one._compiled, one._params, options, when, load_steps, tolerance))
+    found, shown_in_3d = _liedyn.static(one._compiled, one._params, options, when, load_steps, tolerance, bool(scene))
+    data = json.loads(found)
     if not data["converged"]:
         raise NumericalError(f"{one.name}: {data['failure']}")
     for motion in data["indifferent"]:
         warn(f"nothing determines this motion, it was left where it was: {motion}")
     for warning in data["warnings"]:
         warn(warning)
-    return Equilibrium(data, one.units)
+    return Equilibrium(data, one.units, shown_in_3d or None)
 
 
 @locating

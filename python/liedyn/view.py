@@ -208,8 +208,10 @@ def model_view(model: Compiled) -> View:
     return View(_liedyn.model_scene(model._compiled, model._params, model._options({}, None)))
 
 
-def recorded_view(scene: str | None) -> View:
+def recorded_view(scene: str | None, analysis: str = "run") -> View:
+    """What `run`, `static` or `modes` kept."""
     if scene is None:
         message = "this result holds what the sensors recorded, and no poses to show"
-        raise InputError([Diagnostic("", 0, "view", message, "run(..., scene=True) keeps them; run(..., html=FILE) writes a page")])
+        page = "; run(..., html=FILE) writes a page" if analysis == "run" else ""
+        raise InputError([Diagnostic("", 0, "view", message, f"{analysis}(..., scene=True) keeps them{page}")])
     return View(scene)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from liedyn.report import page as blocks
-from liedyn_reproduce.figure import FIGURES, PAPERS, Claim, Figure, Verdict, stored
+from liedyn_reproduce.figure import FIGURES, PAPERS, Claim, Figure, Origin, Verdict, stored
 
 BEGIN, END = "<!-- results: liedyn reproduce page -->", "<!-- end of the results -->"
 """Around what is generated in the documentation."""
@@ -189,3 +190,51 @@ def put_into(document: Path, verdicts: Sequence[Verdict]) -> None:
     if not begin or not end:
         raise ValueError(f"{document}: the lines '{BEGIN}' and '{END}' are not there")
     document.write_text(f"{before}{begin}\n\n{as_markdown(verdicts)}\n{end}{after}", encoding="utf-8")
+
+
+# ---- and back: what the documentation says
+
+
+def of_document(document: Path) -> list[Verdict]:
+    """The verdicts that `put_into` wrote, in the order of the list.
+
+    The document has the values of claims that are not met. Of those that are met it has the number: their values are empty here.
+    """
+    text = document.read_text(encoding="utf-8").partition(BEGIN)[2].partition(END)[0]
+    origin = _origin_of(text)
+    unmet: dict[str, list[Claim]] = {}
+    for name, line in re.findall(r"^- `([\w.-]+)`, (.*)$", text, re.MULTILINE):
+        unmet.setdefault(name, []).append(_unmet_of(name, line))
+    verdicts = []
+    for name, entry in FIGURES.items():
+        row = re.search(rf"^\| `{re.escape(name)}` \|.*\| (?:(\d+) of (\d+)|(failed)) \| (\d+) s \|$", text, re.MULTILINE)
+        if row is None:
+            continue
+        missed = {claim.claim: claim for claim in unmet.get(name, [])}
+        # A claim that the table does not count was not examined, or was added after the run.
+        known = row[2] is not None and int(row[2]) == len(entry.claims)
+        claims = [missed.pop(text_, None) or Claim(text_, "", "", True if known else None, key=key) for key, text_ in entry.claims.items()]
+        claims += missed.values()
+        verdicts.append(
+            Verdict(name, entry.title, entry.paper, entry.source, False, float(row[4]), claims, [], [], origin, row[3] or "")
+        )
+    return verdicts
+
+
+def _origin_of(text: str) -> Origin:
+    found = re.search(r"Run of commit (.+?), program (\w+), (.*?); .*? to (.*?);", text)
+    return Origin("", *found.groups()) if found else Origin("", "unknown", "unknown", "unknown", "unknown")
+
+
+def _unmet_of(name: str, line: str) -> Claim:
+    """CLAIM (paper: STATED; here: MEASURED): REASON, where all parts may have parentheses of their own."""
+    claim, _, rest = line.partition(" (paper: ")
+    depth, end = 1, len(rest)
+    for at, sign in enumerate(rest):
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if depth == 0:
+            end = at
+            break
+    stated, _, measured = rest[:end].partition("; here: ")
+    key = next((key for key, text in FIGURES[name].claims.items() if text == claim), "") if name in FIGURES else ""
+    return Claim(claim, stated, measured, False, key=key, reason=rest[end:].removeprefix("): "))

@@ -9,6 +9,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/write_modes.h"
+#include "liedyn/io/write_scene.h"
 #include "liedyn/io/write_state_space.h"
 #include "liedyn/io/write_statics.h"
 #include "liedyn/system/tree_state.h"
@@ -28,12 +29,14 @@ struct FoundModes {
   std::string json;
   Eigen::VectorXcd eigenvalues;
   Eigen::MatrixXcd shapes;  // modes x velocities
+  std::string scene = {};   // empty if it is not wanted
 };
 
 FoundModes find_modes(const ModelPointer& model, const Params& params, const std::string& at,
-                      const SimulateOptions& options, const ModesOptions& wanted) {
+                      const SimulateOptions& options, const ModesOptions& wanted, bool scene) {
   const System system = in_absolute_coordinates({model, params});
-  const Modes found = modes(system, operating_point(system, at, options), wanted);
+  const State state = operating_point(system, at, options);
+  const Modes found = modes(system, state, wanted);
   FoundModes out{modes_json(found, system.model()),
                  Eigen::VectorXcd(static_cast<Eigen::Index>(found.modes.size())),
                  Eigen::MatrixXcd(static_cast<Eigen::Index>(found.modes.size()), system.model().nv)};
@@ -43,6 +46,7 @@ FoundModes find_modes(const ModelPointer& model, const Params& params, const std
     for (int k = 0; k < system.model().nv; ++k)
       out.shapes(row, k) = found.modes[i].shape[static_cast<std::size_t>(k)];
   }
+  if (scene) out.scene = SceneWriter().finish(found, system, state);
   return out;
 }
 
@@ -52,19 +56,20 @@ void bind_linear(py::module_& m) {
   py::class_<FoundModes>(m, "Modes")
       .def_readonly("json", &FoundModes::json)
       .def_readonly("eigenvalues", &FoundModes::eigenvalues)
-      .def_readonly("shapes", &FoundModes::shapes);
+      .def_readonly("shapes", &FoundModes::shapes)
+      .def_readonly("scene", &FoundModes::scene);
   m.def(
       "modes",
       [](const ModelPointer& model, const Params& params, const std::string& at,
          const SimulateOptions& options, bool undamped, int count, const std::string& solver,
-         const std::optional<Vec3>& axes) {
+         const std::optional<Vec3>& axes, bool scene) {
         ModesOptions wanted;
         wanted.undamped = undamped;
         wanted.count = count;
         wanted.solver = solver;
         wanted.axes_given = axes.has_value();
         wanted.axes_rate = axes.value_or(Vec3::Zero());
-        return find_modes(model, params, at, options, wanted);
+        return find_modes(model, params, at, options, wanted, scene);
       },
       Release());
 
@@ -105,10 +110,16 @@ void bind_linear(py::module_& m) {
   m.def(
       "static",
       [](const ModelPointer& model, const Params& params, const SimulateOptions& options, double time,
-         int load_steps, double tolerance) {
+         int load_steps, double tolerance, bool scene) {
         const System system = in_absolute_coordinates({model, params});
-        return static_json(
-            find_equilibrium(system, {time, load_steps, tolerance, options.initial, options.from}), system);
+        StaticOptions wanted{time, load_steps, tolerance, options.initial, options.from};
+        SceneWriter way;
+        if (scene)
+          wanted.reached = [&](double factor, const State& state) { way.add(system, state, factor); };
+        const StaticResult found = find_equilibrium(system, wanted);
+        // The object that --json prints, and the scene: empty if it is not wanted.
+        return std::pair(static_json(found, system),
+                         scene && found.converged ? way.finish(found, system) : std::string());
       },
       Release());
   m.def(

@@ -8,6 +8,8 @@ import liedyn as ld
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.filterwarnings("ignore:expressions call .* central differences")
+
 
 def arm(**settings):
     """A pendulum with a motor, and what a controller measures."""
@@ -42,6 +44,7 @@ def with_effort(effort, **settings):
 def run(model, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ld.NumericalWarning)
+        warnings.filterwarnings("ignore", message="expressions call .* central differences")
         return ld.run(model, **settings)
 
 
@@ -51,8 +54,8 @@ def test_a_function_with_an_if_is_called_and_gives_the_motion_of_the_expression(
     error = np.max(np.abs(called["angle"] - traced["angle"]))
     print(f"largest difference of the angle {error:.1e}")
     assert error < 1e-9
-    assert any("controller" in text and "central differences" in text for text in called.warnings)
-    assert not any("central differences" in text for text in traced.warnings)
+    assert any("controller" in text and "central differences" in text for text in called.summary["warnings"])
+    assert not any("central differences" in text for text in traced.summary["warnings"])
 
 
 def test_an_explicit_method_gives_the_same_bits():
@@ -75,7 +78,7 @@ def test_a_gradient_makes_derivatives_exact():
 
     exact = with_effort(ld.called(controller, gradient=gradient))
     result = run(exact)
-    assert not any("central differences" in text for text in result.warnings)
+    assert not any("central differences" in text for text in result.summary["warnings"])
     wanted = ld.sensitivity(with_effort(traced_controller), ["bodies.arm.mass"], ["angle"]).jacobian
     with_gradient = ld.sensitivity(exact, ["bodies.arm.mass"], ["angle"]).jacobian
     differences = ld.sensitivity(with_effort(controller), ["bodies.arm.mass"], ["angle"]).jacobian
@@ -112,9 +115,9 @@ def test_a_driven_angle_has_its_rates():
         m = ld.Builder(gravity=[0, 0, -9.81])
         body = m.rigid("arm", mass=2, inertia=[0.01, 0.2, 0.2], position=[0.5, 0, 0])
         hinge = m.revolute("hinge", m.ground, body, at=[0, 0, 0], axis=[0, 1, 0])
-        m.drive("drive", hinge, value=law)
+        m.prescribed_motion("drive", hinge, motion=law)
         m.joint_angle_rate("rate", hinge)
-        m.reaction("reaction", hinge)
+        m.reaction_force("reaction", hinge)
         m.simulation(end=1, step=1e-2, initial="project")
         return m
 
@@ -151,7 +154,7 @@ def test_exceptions_of_a_law_reach_the_caller_and_the_next_run_works():
 
 @pytest.mark.parametrize("value", [None, "5", [1, 2]])
 def test_what_is_no_number_is_named(value):
-    with pytest.raises(TypeError, match="'silent' must return a number"):
+    with pytest.raises(TypeError, match=r"'silent\w*' must return a number"):
         def silent(angle):
             if angle > -10:
                 return value

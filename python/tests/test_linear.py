@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import liedyn as ld
+from liedyn.view import unpacked
 from liedyn import plots
 
 matplotlib.use("Agg")
@@ -62,6 +63,21 @@ def test_modes_of_a_pendulum():
     assert undamped.eigenvalues[0] == pytest.approx(1j * OMEGA, rel=1e-9)
     with pytest.warns(ld.NumericalWarning, match="neither an equilibrium"):
         ld.modes(pendulum(), at=0.1)
+
+
+def test_equilibria_and_modes_are_shown_in_3d(tmp_path):
+    rest = ld.static(pendulum(), load_steps=4, scene=True)
+    times = unpacked(rest.view().scene["times"])
+    assert rest.view().scene["kind"] == "static" and (times[0], times[-1]) == (0, 1), "the load factor"
+    found = ld.modes(pendulum(), at="static", scene=True)
+    assert found.view().scene["kind"] == "modes"
+    for shown in (rest, found):
+        shown.view().to_html(tmp_path / "page.html")
+        assert (tmp_path / "page.html").stat().st_size > 100_000
+    with pytest.raises(ld.InputError, match=r"static\(..., scene=True\) keeps them"):
+        ld.static(pendulum()).view()
+    with pytest.raises(ld.InputError, match=r"modes\(..., scene=True\) keeps them"):
+        ld.modes(pendulum(), at="static").view()
 
 
 def test_state_space_and_its_files(tmp_path):

@@ -15,16 +15,22 @@ A comment before a block, which readers do not see, changes this:
 <!-- file: arm.json -->            the block is the file arm.json
 <!-- run with: --end 0.01 -->      each command `liedyn` runs with these settings, instead of its own; `--end` where something is simulated
 <!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
-<!-- not run: it opens a browser --> the reason why the block does not run
+<!-- needs: scipy -->              the block runs where these Python packages are installed
+<!-- excerpt of: examples/cpp/drag.h -->    the block stands in this file, but for comments and blanks; `...` stands for anything
+<!-- not run: it takes minutes -->  the reason why the block does not run
 <!-- not output -->                the text is not the output of the block before it
 <!-- fails -->                     the last command ends with another exit code than 0
+
+Browsers are opened by a program that does nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -62,7 +68,7 @@ def blocks_of(page: Path) -> list[Block]:
     number = 0
     while number < len(lines):
         line = lines[number]
-        comment = re.fullmatch(r"<!-- (file|run with|stands for|not run|not output|fails):? ?(.*?) ?-->", line.strip())
+        comment = re.fullmatch(r"<!-- (file|run with|stands for|not run|not output|fails|needs|excerpt of):? ?(.*?) ?-->", line.strip())
         fence = re.match(r"( *)```([\w{}-]*)", line)
         if comment:
             comments[comment[1]] = comment[2]
@@ -155,15 +161,29 @@ def commands_of(block: Block) -> list[str]:
     return commands
 
 
-def run_commands(block: Block, directory: Path) -> str:
+def run_commands(block: Block, directory: Path, path: str) -> str:
     printed = ""
     commands = commands_of(block)
     for number, command in enumerate(commands):
-        done = subprocess.run(["bash", "-c", command], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+        environment = os.environ | {"PATH": path}
+        done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment, capture_output=True, text=True, timeout=600, check=False)
         printed += done.stdout + done.stderr
         fails = "fails" in block.comments and number + 1 == len(commands)
         assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
     return printed
+
+
+def bare(source: str) -> str:
+    """Without comments and blanks."""
+    return re.sub(r"\s", "", re.sub(r"//[^\n]*", "", source))
+
+
+def check_excerpt(block: Block) -> None:
+    text, at = bare((ROOT / block.comments["excerpt of"]).read_text(encoding="utf-8")), 0
+    for piece in filter(None, bare(block.text).split("...")):
+        at = text.find(piece, at)
+        assert at >= 0, f"line {block.line}: not in {block.comments['excerpt of']}: {piece}"
+        at += len(piece)
 
 
 def keys_unknown(part: object, kinds: dict[str, list[set[str]]]) -> list[str]:
@@ -213,13 +233,17 @@ def kinds() -> dict[str, list[set[str]]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_blocks_run(page, tmp_path, monkeypatch, kinds):
+def test_blocks_run(page, tmp_path, tmp_path_factory, monkeypatch, kinds):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webbrowser.open", lambda *_, **__: True)
     for folder in ("examples", "models"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     namespace: dict = {"__name__": "__page__"}
     printed, ran = "", False
+    programs = tmp_path_factory.mktemp("programs")
+    (programs / "xdg-open").write_text("#!/bin/sh\n")
+    (programs / "xdg-open").chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
     for block in PAGES[page]:
         if block.language == "stands for":
             name, _, source = block.text.partition(" = ")
@@ -231,8 +255,12 @@ def test_blocks_run(page, tmp_path, monkeypatch, kinds):
         elif "not run" in block.comments:
             assert block.comments["not run"], f"{page}:{block.line}: without a reason"
             ran = False
+        elif "excerpt of" in block.comments:
+            check_excerpt(block)
+        elif any(importlib.util.find_spec(name) is None for name in filter(None, block.comments.get("needs", "").split(", "))):
+            ran = False
         elif block.language == "bash":
-            printed, ran = run_commands(block, tmp_path), True
+            printed, ran = run_commands(block, tmp_path, path), True
         elif block.language == "python":
             output = io.StringIO()
             with contextlib.redirect_stdout(output), warnings.catch_warnings():
@@ -260,7 +288,7 @@ def test_cpp_blocks_compile(tmp_path):
     includes, bodies = [], []
     for page, blocks in PAGES.items():
         for block in blocks:
-            if block.language != "cpp" or "not run" in block.comments:
+            if block.language != "cpp" or {"not run", "excerpt of"} & set(block.comments):
                 continue
             lines = block.text.split("\n")
             includes += [line for line in lines if line.startswith("#include")]

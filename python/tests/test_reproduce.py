@@ -461,6 +461,10 @@ def test_pages_are_made_from_stored_verdicts(two_figures, tmp_path, capsys):
     origin = figure.stored("report-good", tmp_path).origin
     assert origin.commit in text and origin.machine in text and origin.date in text and "copyright" in text
     assert "without a reason" not in capsys.readouterr().err
+    (read,) = pages.of_document(document)
+    made = figure.stored("report-good", tmp_path)
+    assert (read.name, read.origin.commit, read.count(True), read.count(False)) == ("report-good", origin.commit, made.count(True), 1)
+    assert [claim for claim in read.claims if claim.met is False] == [dataclasses.replace(claim, note="") for claim in made.claims if claim.met is False]
     (tmp_path / "report-bad.json").write_text(
         (tmp_path / "report-good.json").read_text().replace(origin.program, "f" * 16).replace("report-good", "report-bad")
     )
@@ -486,6 +490,14 @@ def test_every_unmet_claim_of_the_documentation_has_a_reason():
     entries = re.findall(r"^- `([\w.-]+)`, .*\): (.+)$", results, re.MULTILINE)
     assert len(entries) == unmet
     assert not [name for name, reason in entries if "no reason is known yet" in reason]
+
+
+def test_the_documentation_can_be_read_back():
+    """The site shows the verdicts that the page keeps."""
+    results = DOCUMENT.read_text(encoding="utf-8").partition(pages.BEGIN)[2].partition(pages.END)[0]
+    again = pages.as_markdown(pages.of_document(DOCUMENT))
+    lines = [[line for line in text.splitlines() if line.startswith(("|", "-"))] for text in (results, again)]
+    assert len(lines[0]) > 100 and lines[0] == lines[1]
 
 
 # ---- what the figures stand on

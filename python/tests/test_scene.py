@@ -196,3 +196,38 @@ def test_pages_of_all_shipped_models(tmp_path, capsys):
         assert np.isfinite(unpacked(scene["positions"])).all() and scene["size"] <= 5 * scene["extent"], name
         with capsys.disabled():
             print(f"\n{name:26} {(tmp_path / f'{name}.html').stat().st_size / 1024:8.1f} kB", end="")
+
+
+def test_modes_and_equilibria_show_what_they_were_asked_to_keep():
+    found = ld.modes("pendulum", at="static", scene=True)
+    scene = found.view().scene
+    assert scene["kind"] == "modes" and len(scene["mode_list"]) == len(found)
+    np.testing.assert_allclose([mode["frequency"] for mode in scene["mode_list"]], found.frequencies, rtol=1e-12)
+    assert "<iframe" in found.view()._repr_html_()
+    bent = ld.static("cantilever_45", load_steps=3, scene=True)
+    scene = bent.view().scene
+    assert scene["kind"] == "static"
+    np.testing.assert_allclose(unpacked(scene["times"])[[0, -1]], [0, 1], atol=1e-12)
+    tip = next(body for body in scene["bodies"] if body["kind"] == "beam")["nodes"][-1]
+    np.testing.assert_allclose(unpacked(scene["positions"])[-1, tip], bent["tip"], rtol=1e-5)
+    for plain, what in ((ld.modes("pendulum", at="static"), "modes"), (ld.static("pendulum"), "static")):
+        with pytest.raises(ld.InputError, match=rf"{what}\(\.\.\., scene=True\)"):
+            plain.view()
+
+
+def test_of_a_long_result_some_rows_are_shown(tmp_path):
+    whole = ld.run("heavy_top", out=tmp_path / "long.h5", states=True, step=1e-5, end=0.3, output_every=1)
+    scene = ld.load_result(tmp_path / "long.h5").view().scene
+    times, positions = unpacked(scene["times"]), unpacked(scene["positions"])[:, 0]
+    assert 900 < len(times) <= 2001 and times[0] == 0 and times[-1] == whole.time[-1]
+    rows = np.searchsorted(whole.time, times - 1e-9)
+    np.testing.assert_allclose(positions, whole["position"][rows], atol=1e-6)
+    curves = unpacked(scene["channel_times"])
+    assert 5000 < len(curves) <= 10001 and curves[-1] == whole.time[-1]
+
+
+def test_both_scenes_of_a_page_stay(tmp_path):
+    liedyn("run", "heavy_top", "--end", 0.01, "--step", 2e-3, "--scene", tmp_path / "coarse.json")
+    liedyn("run", "heavy_top", "--end", 0.01, "--html", tmp_path / "both.html", "--compare", tmp_path / "coarse.json")
+    liedyn("view", tmp_path / "both.html", "--html", tmp_path / "again.html")
+    assert [scene["summary"]["step"] for scene in scenes_of(tmp_path / "again.html")] == [1e-3, 2e-3]

@@ -332,6 +332,20 @@ def test_events_without_end_and_derivatives_are_refused():
         ld.Model(wrong)
     with pytest.raises(ld.InputError, match="event or sample"):
         ld.Model(ball(events={"bounce": {"type": "position", "of": "ball"}}))
+    with pytest.raises(ld.InputError, match=r"events\.bounce\.when: 'plce\[2\]'"):
+        ld.Model(ball(events={"bounce": {"when": "plce[2]", "action": "stop"}}))
+
+
+def test_steps_are_counted_in_whole_numbers():
+    sim = ld.Model(ball()).simulation()
+    for wrong in (2.5, -1, "x", 10**30):
+        with pytest.raises(ld.InputError, match="count: expected a whole number"):
+            sim.step(wrong)
+    sim.step(0)
+    assert sim.time == 0
+    sim.step(count=2)
+    sim.step(np.int64(1))
+    assert sim.time == pytest.approx(3 * 1e-3)
 
 
 def test_a_relay_switches_a_force():

@@ -9,9 +9,11 @@ import random
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -206,6 +208,26 @@ def test_a_damaged_end_of_the_journal_is_cut_off(tmp_path):
         assert int(table.completed.sum()) == (20 if damage.startswith(content) else 19)
     assert sweep(file, "--out", tmp_path / "part.h5").returncode == 0
     identical(ld.load_study(tmp_path / "whole.h5"), ld.load_study(tmp_path / "part.h5"))
+
+
+def test_a_record_that_is_none_is_named(tmp_path):
+    """A record whose checksum is right and whose content is not."""
+    file = written(tmp_path, thrown(50))
+    plan = ld.Study(file)._plan
+    store = ld._liedyn.SweepStore(str(tmp_path / "part.h5"), plan.layout)
+    store.add(plan.run([0, 1]))
+    del store
+    journal = tmp_path / "part.h5.journal"
+    content = journal.read_bytes()
+    (record,) = plan.run([2])
+    short = record[:-8]
+    longer = record[:16] + struct.pack("<I", struct.unpack("<I", record[16:20])[0] + 1) + record[20:]
+    for wrong, message in ((short, "is too short"), (longer + bytes(8), "another size")):
+        journal.write_bytes(content + struct.pack("<II", len(wrong), zlib.crc32(wrong)) + wrong)
+        done = sweep(file, "--out", tmp_path / "part.h5")
+        assert done.returncode == 2 and message in done.stderr and "move it away" in done.stderr, done.stderr
+        with pytest.raises(ld.InputError):
+            ld.load_study(tmp_path / "part.h5")
 
 
 def test_a_store_in_use_is_refused(tmp_path):

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "liedyn/model/compile.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/system/initial.h"
@@ -147,6 +149,17 @@ double Events::value(int crossing) const {
   return shown_[at(system_->model().sensors[at(crossings_[at(crossing)].entry)].first)];
 }
 
+std::string Events::not_a_number(int crossing, double t) const {
+  const Description& d = system_->model().description();
+  const Entry& entry = entry_of(system_->model(), crossings_[at(crossing)].entry);
+  return fmt::format(
+      "t = {:.9g}: the expression of the event '{}' is not a number: {}; expected one that is defined during "
+      "the "
+      "whole run, "
+      "such as sqrt(max(x, 0)) instead of sqrt(x)",
+      t, entry.name, word(d, entry, event_field::kWhen));
+}
+
 double Events::value_at(int crossing, const State& state, Work& work) {
   sense(state, work);
   return value(crossing);
@@ -161,6 +174,8 @@ void Events::look_around(const State& state, Work& work) {
   happened_.clear();
   for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
     if (std::find(unclear.begin(), unclear.end(), i) != unclear.end()) continue;
+    if (std::isnan(value(i)))
+      throw InputError("events." + name(crossings_[at(i)].entry), not_a_number(i, state.t));
     sign_[at(i)] = sign_of(value(i));
     if (sign_[at(i)] == 0) unclear.push_back(i);
   }
@@ -227,8 +242,11 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
   std::vector<int> crossed;
   for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
     double& sign = sign_[at(i)];
+    if (std::isnan(value(i))) {  // the step is not taken, and happen() says why
+      failure_ = not_a_number(i, to.t);
+      return {from.t, true};
+    }
     const double now = sign_of(value(i));
-    if (std::isnan(value(i))) continue;
     if (sign != 0 && now * sign <= 0 && (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling))
       crossed.push_back(i);
   }
@@ -270,9 +288,12 @@ void Events::add_changes(int entry, const std::vector<int>& targets, std::size_t
 
 Events::Occurrence Events::happen(const State& state, Work& work) {
   Occurrence out;
+  out.failure = std::exchange(failure_, {});
+  if (!out.failure.empty()) return out;
   sense(state, work);
   for (const int i : found_) {
     const Crossing& crossing = crossings_[at(i)];
+    if (std::isnan(value(i))) out.failure = not_a_number(i, state.t);
     if (state.t - last_time_[at(i)] <= kSoon * step_ && !crossing.stops)
       out.failure = fmt::format(
           "t = {:.9g}: the event '{}' happens again after {:.3g} s, and would go on like this without end; "

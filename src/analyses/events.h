@@ -24,7 +24,7 @@ class Events {
   // `step`: of the run, by which times are judged. Throws InputError.
   Events(const System& system, double start, double step);
 
-  // On which side of zero the expressions are: at the start, and after something has changed the state.
+  // On which side of zero the expressions are: at the start, and after something has changed the state. Throws InputError if one is not a number.
   void look_around(const State& state, Work& work);
 
   // For DriveOptions.
@@ -48,7 +48,7 @@ class Events {
     std::vector<int> entries;
     std::vector<Change> changes;
     bool stops = false;
-    std::string failure;  // one of them happens again and again
+    std::string failure;  // one of them happens again and again, or its expression is not a number
   };
   Occurrence happen(const State& state, Work& work);
 
@@ -79,6 +79,8 @@ class Events {
   // The values of all sensors, and the variables of their expressions.
   void sense(const State& state, Work& work);
   double value(int crossing) const;
+  // Why the expression, which is not a number at this time, ends the run.
+  std::string not_a_number(int crossing, double t) const;
   double value_at(int crossing, const State& state, Work& work);
   double located(int crossing, const State& from, const State& to, const StateBetween& between, Work& work);
   void add_changes(int entry, const std::vector<int>& targets, std::size_t first, std::vector<Change>& out);
@@ -98,6 +100,7 @@ class Events {
   // A crossing that was found: in the step from this time, to be located, with the others at the same time; slope of its expression there.
   double found_from_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<int> found_;
+  std::string failure_;        // an expression is not a number at the end of the step
   std::vector<int> happened_;  // those whose expressions are zero at the state, until look_around()
   double slope_ = 0, span_ = 0;
   double wanted_ = 0;  // where the step was to end

@@ -275,6 +275,36 @@ TEST(Events, ThatAreWrongAreRefusedWhenTheModelIsCompiled) {
   EXPECT_EQ(refused("e = 1"), "nothing");
 }
 
+// sqrt(z - 1/2) is a number until the ball has fallen by a half, at t = 1/sqrt(g). The run ends at the last step before that.
+TEST(Events, WhoseExpressionIsNotANumberAreNamed) {
+  const auto falling = [](const std::string& when) {
+    ModelBuilder builder({0, 0, -kGravity});
+    builder.body("ball", "point").set("mass", {2}).set("position", {0, 0, 1});
+    builder.sensor("place", "position").set("of", "ball");
+    builder.sensor("gate", "event").set("when", when).set("action", "stop");
+    return make_system(builder.finish());
+  };
+  const double last = 1 / std::sqrt(kGravity);
+  for (const std::string method : {"generalized-alpha", "rk44", "dopri5,adaptive=true,max_step=0.01"}) {
+    SimulateOptions options;
+    options.integrator = method;
+    options.end = 1;
+    options.step = 0.01;
+    const Result result = simulate(falling("sqrt(place[2] - 0.5) + 1"), options);
+    EXPECT_FALSE(result.summary.completed) << method;
+    EXPECT_THAT(result.summary.failure,
+                ::testing::HasSubstr("event 'gate' is not a number: sqrt(place[2] - 0.5) + 1"));
+    EXPECT_LE(result.state.t, last) << method;
+    EXPECT_GT(result.state.t, last - 0.0101) << method;
+  }
+  try {
+    started(falling("sqrt(place[2] - 2)"), "rk44", 0.01);
+    ADD_FAILURE();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("events.gate"));
+  }
+}
+
 // A position cannot jump.
 TEST(Events, SetNoPositions) {
   ModelBuilder builder;

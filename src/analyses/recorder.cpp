@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "liedyn/base/largest.h"
+#include "liedyn/system/constraint_rows.h"
 
 namespace liedyn {
 
@@ -69,7 +70,7 @@ void Recorder::watch(const State& state) {
   if (first_) s.energy_initial = s.energy_final;
   first_ = false;
   s.energy_max_drift = larger(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
-  system_->residual(state, *work_, {true, true, false});
+  evaluate_constraint_rows(system_->model(), state, *work_);
   statistics_.energy = s.energy_final;
   statistics_.position_residual = largest(work_->phi);
   statistics_.velocity_residual = largest(work_->rate);

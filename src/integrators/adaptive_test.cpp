@@ -2,6 +2,7 @@
 // reactions at the end as good as inside, pulses that are not missed.
 #include <gtest/gtest.h>
 
+#include "liedyn/integrators/step_limit.h"
 #include "liedyn/integrators/testing.h"
 
 namespace liedyn {
@@ -305,6 +306,23 @@ TEST(EqualSteps, SayWhatTheyPassOver) {
     fmt::print("  {} with steps of {}: {}\n", function, step, said);
     EXPECT_EQ((said.find("too long for the function of time 'forces.") != std::string::npos), hides)
         << function << " " << step;
+  }
+}
+
+TEST(EqualSteps, SayHowWideAPulseIsThatTheyPassOver) {
+  struct Case {
+    const char* function;
+    double step, width, t;  // at half of its height
+  };
+  for (const auto& [function, step, width, t] :
+       {Case{"200*(step(t,0.501,0.5011)-step(t,0.506,0.5061))", 0.01, 0.005, 0.5035},
+        Case{"3 + 200*max(0,1-abs(t-0.512)/0.001)", 0.01, 0.001, 0.512},
+        Case{"-exp(-((t-0.55)/0.005)^2)", 0.1, 0.01 * std::sqrt(std::log(2.0)), 0.55}}) {
+    const auto passed = StepLimit(make_system(pushed_mass(function)), 0, 1).passed_over(0, step);
+    ASSERT_TRUE(passed) << function;
+    EXPECT_EQ(passed->function, "forces.push.force[0]");
+    EXPECT_NEAR(passed->width, width, 0.02 * width) << function;
+    EXPECT_NEAR(passed->t, t, width / 2) << function;
   }
 }
 

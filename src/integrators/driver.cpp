@@ -15,7 +15,8 @@
 namespace liedyn {
 namespace {
 
-constexpr double kMostOfRun = 0.1;  // the longest adaptive step, unless max_step says another
+constexpr double kPartOfPulse = 0.2;  // the longest equal step that is recommended for a pulse of a load
+constexpr double kMostOfRun = 0.1;    // the longest adaptive step, unless max_step says another
 
 // "; 'forces.push.force[1]' is nan at t = 0.5": functions of time that are not finite somewhere in the step, which the equations of their
 // bodies would be blamed for.
@@ -202,6 +203,8 @@ bool Driver::watch(double h, const Attempt& attempt) {
   }
   if (!contacts_->empty()) contacts_->after_step(state_, h, work_);
   const std::string wrong = guard_->after_step(state_, !options_.open && state_.t >= options_.end, work_);
+  if (std::string warning = guard_->take_warning(); !warning.empty())
+    report_.warnings.push_back(std::move(warning));
   if (!wrong.empty()) report_.failure = fmt::format("t = {:.9g}, step {:.3g}: {}", state_.t, h, wrong);
   return wrong.empty();
 }
@@ -323,9 +326,9 @@ bool Driver::equal_steps(double t, const Observer& observer) {
     report_.step = report_.least_step = report_.largest_step = h;
     if (const auto passed = StepLimit(system_, begin_, options_.end).passed_over(begin_, h))
       report_.warnings.push_back(fmt::format(
-          "steps of {:.3g} s are too long for the function of time '{}', at t = {:.6g} for example: it "
-          "changes and changes back within a step; take shorter ones, or adaptive=true",
-          h, passed->function, passed->t));
+          "steps of {:.3g} s are too long for the function of time '{}': it changes and changes back within "
+          "{:.2g} s, at t = {:.6g} for example; take steps of {:.2g} s at most, or adaptive=true",
+          h, passed->function, passed->width, passed->t, kPartOfPulse * passed->width));
     start(h);
   }
   report_.least_step = std::min(report_.least_step, h);

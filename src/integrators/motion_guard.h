@@ -5,12 +5,14 @@
 //   energy:      in a model without functions of time and signals, kinetic and potential energy that grew beyond all that was there before
 //                and beyond the work of the forces, dE/dt as the equations of motion give it.
 //
-// All three grow without bound where a method is unstable, and stay small or pass where it is merely inaccurate.
+// All three grow without bound where a method is unstable, and stay small or pass where it is merely inaccurate. Positions that only drift, slowly, from their
+// constraints are worth a warning.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "liedyn/system/system.h"
@@ -24,6 +26,8 @@ class MotionGuard {
 
   // After an accepted step. What went wrong, or nothing. `last`: the run ends here, so that it looks in any case.
   std::string after_step(const State& state, bool last, Work& work);
+  // About what is no reason to stop, once; empty until there is something to say, and after it was asked for.
+  std::string take_warning() { return std::exchange(warning_, {}); }
   // Parameters have changed: the forces no longer explain the energy.
   void expect_other_energy() { follows_energy_ = false; }
   // What it has seen of the run.
@@ -45,7 +49,7 @@ class MotionGuard {
     Extremes seen;
   };
   Look energy_at(const State& state, Work& work) const;
-  std::string violated_positions(const Work& work) const;
+  std::string violated_positions(const Work& work, double t);
   double forbidden_energy(const State& state, const Work& work);
   double unexplained_energy(const State& state, const Look& now, double range);
   double power(State& state, double dt);
@@ -55,6 +59,8 @@ class MotionGuard {
   double start_, length_;
   std::vector<bool> is_angle_;  // per row
   bool follows_energy_;
+  bool drifts_ = false;  // said once
+  std::string warning_;
   long steps_ = 0;    // since the last look
   double speed_ = 0;  // largest velocity of all at the last look
   Extremes seen_;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "liedyn/integrators/testing.h"
@@ -110,6 +111,23 @@ TEST(MotionGuard, LeavesUnresolvedVibrationsAlone) {
     const Outcome out = run(stiff_spring(), "r3so3", method, 4, 1e-2);
     EXPECT_TRUE(out.report.completed) << out.report.failure;
   }
+}
+
+// Two hinges that turn about axes at right angles: with constraints at velocity level only, positions drift by an error of each step.
+TEST(MotionGuard, WarnsOfPositionsThatDrift) {
+  const auto description = gyroscope(100);
+  const auto drift = [](const DriveReport& report) {
+    return std::count_if(report.warnings.begin(), report.warnings.end(), [](const std::string& warning) {
+      return warning.find("positions drift from the constraints") != std::string::npos;
+    });
+  };
+  const Outcome coarse = run(description, "r3so3", "generalized-alpha,rho=0.6,index=2", 1, 2e-3);
+  EXPECT_TRUE(coarse.report.completed) << coarse.report.failure;
+  EXPECT_EQ(drift(coarse.report), 1);
+  EXPECT_EQ(drift(run(description, "r3so3", "generalized-alpha,rho=0.6,index=2", 0.1, 1e-5).report), 0);
+  for (const char* method :
+       {"generalized-alpha,rho=0.6", "generalized-alpha,rho=0.6,index=stabilized", "lms2", "esdirk4-6"})
+    EXPECT_EQ(drift(run(description, "r3so3", method, 1, 2e-3).report), 0) << method;
 }
 
 // A drive that accelerates from rest: there is no kinetic energy before the first step, and single-step methods miss a part of the velocity in it.

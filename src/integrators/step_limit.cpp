@@ -122,6 +122,32 @@ double StepLimit::longest(double t, double h) {
   return h;
 }
 
+// What lies in the step from `begin` to begin + h, whose ends do not show it.
+StepLimit::PassedOver StepLimit::pulse(FunctionOfTime& function, const std::vector<Sample>& samples,
+                                       double begin, double h) {
+  constexpr int kHalvings = 40;
+  const double first = function.at(begin), last = function.at(begin + h);
+  const auto away = [&](double t) {
+    const double part = (t - begin) / h;
+    return std::abs(function.at(t) - (1 - part) * first - part * last);
+  };
+  double t = begin, most = 0;
+  for (const Sample& sample : samples)
+    if (sample.t > begin && sample.t < begin + h)
+      if (const double now = away(sample.t); now > most) t = sample.t, most = now;
+  const double half = most / 2;
+  // At the ends of the step it is away by 0.
+  const auto foot = [&](double outside) {
+    double inside = t;
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = inside + (outside - inside) / 2;
+      (away(middle) > half ? inside : outside) = middle;
+    }
+    return inside;
+  };
+  return {function.path(), t, foot(begin + h) - foot(begin)};
+}
+
 std::optional<StepLimit::PassedOver> StepLimit::passed_over(double t, double h) {
   constexpr double kHidden = 0.05, kNegligible = 1e-3, kBadly = 0.2;
   constexpr double kMostSamples = 40000, kFewSteps = 4;
@@ -147,7 +173,7 @@ std::optional<StepLimit::PassedOver> StepLimit::passed_over(double t, double h) 
     if (range < kNegligible * size) continue;
     // What the steps see: a line from end to end.
     double begin = t, ends[2] = {f.function.at(t), f.function.at(t + h)};
-    double away = 0, away_at = t, missed = 0, all = 0;  // `missed`, `all`: integrals over time
+    double away = 0, away_from = t, missed = 0, all = 0;  // `missed`, `all`: integrals over time
     double missed_before = 0, all_before = 0;
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const Sample& now = samples[i];
@@ -160,14 +186,14 @@ std::optional<StepLimit::PassedOver> StepLimit::passed_over(double t, double h) 
       const bool inside = part > 1e-9 && part < 1 - 1e-9;
       if (inside && (now.value < std::min(ends[0], ends[1]) - kHidden * range ||
                      now.value > std::max(ends[0], ends[1]) + kHidden * range))
-        return PassedOver{f.function.path(), now.t};
-      if (difference > away) away = difference, away_at = now.t;
+        return pulse(f.function, samples, begin, h);
+      if (difference > away) away = difference, away_from = begin;
       const double spread = std::abs(now.value - mean), dt = i == 0 ? 0 : now.t - samples[i - 1].t;
       missed += dt * (difference + missed_before) / 2;
       all += dt * (spread + all_before) / 2;
       missed_before = difference, all_before = spread;
     }
-    if (missed > kBadly * all) return PassedOver{f.function.path(), away_at};
+    if (missed > kBadly * all) return pulse(f.function, samples, away_from, h);
   }
   return {};
 }

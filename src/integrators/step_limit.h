@@ -21,10 +21,10 @@ class StepLimit {
   double longest(double t, double h);
 
   // A function, by its path in the model, and a time at which equal steps from t on see little of it: it does more than that in the middle of one of them, or lies far from the lines between their ends in most of what it does.
-  // None if all are seen.
+  // None if all are seen. `width` is how long it is away from such a line by half of what it is at t.
   struct PassedOver {
     std::string function;
-    double t;
+    double t, width;
   };
   std::optional<PassedOver> passed_over(double t, double h);
 
@@ -37,6 +37,8 @@ class StepLimit {
     std::vector<Sample> samples;
     double slack;
   };
+  static PassedOver pulse(FunctionOfTime& function, const std::vector<Sample>& samples, double begin,
+                          double h);
   double same_;                // times that differ by less are
   std::vector<double> stops_;  // ascending
   std::vector<Sampled> functions_;

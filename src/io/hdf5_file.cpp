@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "liedyn/base/error.h"
+#include "liedyn/io/hdf5_text.h"
 
 namespace liedyn {
 namespace {
@@ -293,6 +294,8 @@ struct Hdf5File::Content {
       }
       lock.lock();
       busy = false;
+      now.values.clear();
+      if (now.values.capacity() > spare.capacity()) spare.swap(now.values);
       changed.notify_all();
       if (failure) return;
     }
@@ -314,6 +317,11 @@ struct Hdf5File::Content {
     job.emplace(std::move(next));
     changed.notify_all();
   }
+  // Memory of a chunk that was written: new memory would cost the run more than the numbers, since the system hands it out page by page.
+  std::vector<double> used_room() {
+    const std::lock_guard lock(mutex);
+    return std::exchange(spare, {});
+  }
   void wait() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return (!job && !busy) || failure; });
@@ -327,11 +335,12 @@ struct Hdf5File::Content {
     rows.shown_at = Clock::now();
     hand_over({&rows, rows.begin, rows.filled});
   }
-  void append(Rows& rows, std::span<const double> row) {
-    rows.filled.insert(rows.filled.end(), row.begin(), row.end());
+  void append(Rows& rows, std::span<const std::span<const double>> pieces) {
+    for (const std::span<const double> piece : pieces)
+      rows.filled.insert(rows.filled.end(), piece.begin(), piece.end());
     if (rows.count() == rows.chunk_rows) {
       Job full{&rows, rows.begin, std::move(rows.filled)};
-      rows.filled = {};
+      rows.filled = used_room();
       rows.filled.reserve(rows.chunk_rows * rows.width);
       rows.begin += rows.chunk_rows;
       rows.shown = 0;
@@ -372,6 +381,7 @@ struct Hdf5File::Content {
   std::mutex mutex;
   std::condition_variable changed;
   std::optional<Job> job;
+  std::vector<double> spare;
   bool busy = false, stopping = false;
   std::exception_ptr failure;
 };
@@ -389,15 +399,7 @@ void Hdf5File::group(const std::string& path) {
 void Hdf5File::attribute(const std::string& path, const std::string& name, const std::string& text) {
   const auto lock = library();
   Content& c = *content_;
-  const Handle type(c.check(H5Tcopy(H5T_C_S1)), &H5Tclose);
-  c.check(H5Tset_size(type, H5T_VARIABLE));
-  c.check(H5Tset_cset(type, H5T_CSET_UTF8));
-  const Handle space(c.check(H5Screate(H5S_SCALAR)), &H5Sclose);
-  const Handle attribute(c.check(H5Acreate_by_name(c.file_id, path.c_str(), name.c_str(), type, space,
-                                                   H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
-                         &H5Aclose);
-  const char* content = text.c_str();
-  c.check(H5Awrite(attribute, type, &content));
+  c.check(write_text_attribute(c.file_id, path, name, text) ? 0 : -1);
 }
 
 int Hdf5File::rows(const std::vector<Hdf5Table>& tables, std::size_t chunk_rows) {
@@ -469,8 +471,10 @@ void Hdf5File::share() {
   c.appear();
 }
 
-void Hdf5File::append(int rows, std::span<const double> row) {
-  content_->append(*content_->groups.at(static_cast<std::size_t>(rows)), row);
+void Hdf5File::append(int rows, std::span<const double> row) { append(rows, std::span(&row, 1)); }
+
+void Hdf5File::append(int rows, std::span<const std::span<const double>> pieces) {
+  content_->append(*content_->groups.at(static_cast<std::size_t>(rows)), pieces);
 }
 
 void Hdf5File::flush() { content_->finish(); }
@@ -525,19 +529,9 @@ bool Hdf5Input::has_attribute(const std::string& path, const std::string& name) 
 
 std::string Hdf5Input::attribute(const std::string& path, const std::string& name) const {
   const auto lock = library();
-  const std::string missing = fmt::format("has no text attribute '{}' of '{}'", name, path);
-  const Handle attribute(
-      check(H5Aopen_by_name(file_, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), missing),
-      &H5Aclose);
-  const Handle type(check(H5Aget_type(attribute), missing), &H5Tclose);
-  const Handle space(check(H5Aget_space(attribute), missing), &H5Sclose);
-  // Attributes are written as one text of any length; whatever else has this name is not read into a pointer.
-  if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1) check(-1, missing);
-  char* content = nullptr;
-  check(H5Aread(attribute, type, &content), missing);
-  std::string text = content == nullptr ? "" : content;
-  H5free_memory(content);
-  return text;
+  std::optional<std::string> text = read_text_attribute(file_, path, name);
+  if (!text) check(-1, fmt::format("has no text attribute '{}' of '{}'", name, path));
+  return std::move(*text);
 }
 
 namespace {

@@ -49,6 +49,8 @@ class Hdf5File {
 
   // One row: the numbers of all tables, one table after the other. Readers see it within ten seconds, or after flush().
   void append(int rows, std::span<const double> row);
+  // The same from pieces that follow one another.
+  void append(int rows, std::span<const std::span<const double>> pieces);
   // Returns when all rows can be seen.
   void flush();
   void close();

@@ -1,7 +1,9 @@
 #include "liedyn/io/hdf5_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <hdf5.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -190,6 +192,50 @@ TEST_F(Hdf5Files, DamageIsAnErrorAndNeverAWrongNumber) {
     }
   }
   EXPECT_GT(refused, kDamaged / 3);
+}
+
+// Texts of every length, also those that do not fit into the head of an object (64 kB).
+TEST_F(Hdf5Files, TextAttributesComeBack) {
+  const std::vector<std::string> texts = {"", "m", "\u00b5m/s", std::string(70'000, 'x'),
+                                          std::string(1 << 20, 'y')};
+  {
+    Hdf5File out(file("texts.h5"));
+    for (std::size_t i = 0; i < texts.size(); ++i) out.attribute("/", fmt::format("t{}", i), texts[i]);
+    out.share();
+    out.close();
+  }
+  const Hdf5Input in(file("texts.h5"));
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    EXPECT_EQ(in.attribute("/", fmt::format("t{}", i)), texts[i]) << i;
+}
+
+// h5py writes texts of variable length, which lie in a heap. HDF5 1.10 never finds the end of a heap whose free space has no size.
+TEST_F(Hdf5Files, ADamagedHeapOfTextsIsRefused) {
+  const std::string name = file("heap.h5");
+  const hid_t out = H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+  H5Tset_size(type, H5T_VARIABLE);
+  const hid_t attribute = H5Acreate2(out, "unit", type, space, H5P_DEFAULT, H5P_DEFAULT);
+  const char* const text = "metre";
+  ASSERT_GE(H5Awrite(attribute, type, &text), 0);
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+  H5Fclose(out);
+  EXPECT_EQ(Hdf5Input(name).attribute("/", "unit"), "metre");
+
+  std::fstream bytes(name, std::ios::binary | std::ios::in | std::ios::out);
+  const std::string whole{std::istreambuf_iterator<char>(bytes), std::istreambuf_iterator<char>()};
+  const std::size_t heap = whole.find("GCOL");
+  ASSERT_NE(heap, std::string::npos);
+  // Heads of 16 bytes: of the heap and of the text with its 8 bytes; then the one of the free space, its size at the end.
+  const std::size_t free_size = heap + 16 + 16 + 8 + 8;
+  ASSERT_NE(whole[free_size], 0);
+  bytes.clear();
+  bytes.seekp(static_cast<std::streamoff>(free_size));
+  bytes.write("\0\0\0\0\0\0\0\0", 8);
+  bytes.close();
+  EXPECT_THROW(Hdf5Input(name).attribute("/", "unit"), InputError);
 }
 
 TEST_F(Hdf5Files, AFileThatCannotBeWrittenIsAnError) {

@@ -55,6 +55,9 @@ class ModelReader {
     if (!root_.is(JsonType::Object))
       throw InputError(
           {{file_, root_.line(), "", fmt::format("expected an object, got {}", root_.describe()), ""}});
+    if (root_.find("liedyn_study") && !root_.find("liedyn"))
+      throw InputError({{file_, root_.line(), "", "this is a study of many runs, not a model",
+                         fmt::format("liedyn sweep {} runs it", file_)}});
     check_keys();
     const std::string name = text_of("name", default_name(file_));
     for (const char* only_for_readers : {"description", "$schema"}) text_of(only_for_readers, "");
@@ -76,11 +79,28 @@ class ModelReader {
     try {
       return builder.finish();
     } catch (const InputError& error) {
-      throw InputError(with_further_findings(std::move(builder.description()), error.diagnostics()));
+      throw InputError(
+          in_words_of_the_file(with_further_findings(std::move(builder.description()), error.diagnostics())));
     }
   }
 
  private:
+  // Events are sensors with effects. The file has them in a section of their own, and so have the messages.
+  std::vector<Diagnostic> in_words_of_the_file(std::vector<Diagnostic> findings) const {
+    constexpr std::string_view kSensors = "sensors.";
+    const JsonValue events = root_.find("events");
+    if (!events || !events.is(JsonType::Object)) return findings;
+    for (Diagnostic& d : findings) {
+      if (!d.path.starts_with(kSensors)) continue;
+      const std::string_view rest = std::string_view(d.path).substr(kSensors.size());
+      const std::string_view name = rest.substr(0, rest.find('.'));
+      const JsonValue sensors = root_.find("sensors");
+      const bool is_sensor = sensors && sensors.is(JsonType::Object) && sensors.find(name);
+      if (events.find(name) && !is_sensor) d.path = fmt::format("events.{}", rest);
+    }
+    return findings;
+  }
+
   // Before there is a builder, findings wait for it.
   void finding(std::string path, std::string message, std::string hint, int line) {
     if (builder_ != nullptr)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "liedyn/base/error.h"
@@ -211,7 +210,6 @@ void ResultWriter::begin(const System& system, const Result& result) {
     }
   }
   rows_ = file_->rows(tables, chunk_rows(width));
-  row_.reserve(width);
   write_units(*file_, result.trajectory);
   for (const Statistic& one : kStatistics)
     file_->attribute(fmt::format("/statistics/{}", one.name), "unit", one.unit);
@@ -228,15 +226,11 @@ void ResultWriter::begin(const System& system, const Result& result) {
 }
 
 void ResultWriter::add(const double* row, const RunStatistics& statistics, const State& state) {
-  row_.assign(row, row + columns_);
   const auto figures = numbers_of(statistics);
-  row_.insert(row_.end(), figures.begin(), figures.end());
+  std::array<std::span<const double>, 2 + kStateParts.size()> pieces = {std::span(row, columns_), figures};
   if (states_)
-    for (const StatePart& part : kStateParts) {
-      const std::vector<double>& values = state.*part.values;
-      row_.insert(row_.end(), values.begin(), values.end());
-    }
-  file_->append(rows_, row_);
+    for (std::size_t i = 0; i < kStateParts.size(); ++i) pieces[2 + i] = state.*kStateParts[i].values;
+  file_->append(rows_, pieces);
 }
 
 void ResultWriter::happened(double t, int sensor) {
@@ -385,23 +379,34 @@ std::vector<std::pair<double, std::string>> ResultFile::events() const {
   return out;
 }
 
-Result ResultFile::load() const {
+Result ResultFile::load(std::size_t most) const {
+  const std::size_t stride = stride_for(most), kept = kept_rows(stride);
   Result out;
   out.summary = summary_;
   Trajectory& t = out.trajectory;
   t.channels = channels_;
   for (const Channel& channel : channels_) t.columns += channel.components;
   const std::size_t width = at(t.columns);
-  t.data.resize(rows_ * width);
+  t.data.resize(kept * width);
+  // Sensor by sensor, so that only one of them is in memory as a whole.
   const auto fill = [&](const std::vector<double>& values, std::size_t first, std::size_t components) {
-    for (std::size_t row = 0; row < rows_; ++row)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * components), components,
-                  t.data.begin() + static_cast<std::ptrdiff_t>(row * width + first));
+    for (std::size_t i = 0; i < kept; ++i)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(std::min(i * stride, rows_ - 1) * components),
+                  components, t.data.begin() + static_cast<std::ptrdiff_t>(i * width + first));
   };
   fill(time(), 0, 1);
   for (const Channel& channel : channels_) fill(values(channel), at(channel.first), at(channel.components));
   check_trajectory(t, name());
   return out;
+}
+
+// Every how many rows, so that there are at most `most` of them and the last one.
+std::size_t ResultFile::stride_for(std::size_t most) const {
+  return most == 0 || rows_ <= most ? 1 : (rows_ + most - 1) / most;
+}
+// The first, every `stride`-th after it, and the last.
+std::size_t ResultFile::kept_rows(std::size_t stride) const {
+  return rows_ == 0 ? 0 : (rows_ - 1 + stride - 1) / stride + 1;
 }
 
 Result ResultFile::ending() const {
@@ -441,10 +446,15 @@ void ResultFile::for_each_state(const System& system, std::size_t most,
       wrong(*this, fmt::format("expected {} numbers of '{}', got {}", expected, path, got),
             "the model in the file is not the one that was simulated");
   }
-  const std::size_t stride = std::max<std::size_t>(1, rows_ / std::max<std::size_t>(most, 1));
-  constexpr std::size_t kTogether = 128;
-  for (std::size_t begin = 0; begin < rows_; begin += kTogether) {
-    const std::size_t count = std::min(kTogether, rows_ - begin);
+  const std::size_t stride = stride_for(most);
+  // Of rows that are far apart only their own chunks are read.
+  constexpr std::size_t kMostTogether = 128;
+  const bool alone = stride > kMostTogether;
+  const std::size_t together = alone ? 1 : kMostTogether;
+  for (std::size_t begin = 0; begin < rows_; begin = !alone              ? begin + together
+                                                     : begin + 1 < rows_ ? std::min(begin + stride, rows_ - 1)
+                                                                         : rows_) {
+    const std::size_t count = std::min(together, rows_ - begin);
     const Hdf5Input::Table time = in_.table("/time", begin, count);
     std::array<Hdf5Input::Table, kStateParts.size()> parts;
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -468,12 +478,14 @@ void ResultFile::for_each_state(const System& system, std::size_t most,
 std::string result_scene(const ResultFile& file, long frames) {
   if (!file.has_states()) file.states("q");  // which says what to do
   const System system = file.system();
-  Result result = file.load();
+  constexpr std::size_t kMostStates = 2000, kMostSensorRows = 10000;  // as many as a scene keeps
+  Result result = file.load(kMostSensorRows);
   SceneWriter writer(frames);
-  file.for_each_state(system, std::numeric_limits<std::size_t>::max(), [&](const State& state) {
-    writer.add(system, state);
-    result.state = state;
-  });
+  file.for_each_state(system, frames > 0 ? static_cast<std::size_t>(frames) : kMostStates,
+                      [&](const State& state) {
+                        writer.add(system, state);
+                        result.state = state;
+                      });
   return writer.finish(result);
 }
 

@@ -41,7 +41,6 @@ class ResultWriter : public RunSink {
   std::unique_ptr<Hdf5File> file_;
   int rows_ = -1, events_ = -1;
   std::size_t columns_ = 0;
-  std::vector<double> row_;
 };
 
 // A result that is complete: sensors and summary.
@@ -71,18 +70,20 @@ class ResultFile {
   std::vector<std::string> state_names(const std::string& what) const;
   std::vector<std::pair<double, std::string>> events() const;
 
-  // All sensors and the summary.
-  Result load() const;
+  // All sensors and the summary; of long runs only about `most` rows, 0: all.
+  Result load(std::size_t most = 0) const;
   // The summary and the last row alone.
   Result ending() const;
   // The model in the file, as it was simulated.
   System system() const;
-  // All states in their order, or at most about `most` of them; the last one is among them.
+  // All states in their order, or at most about `most` of them (0: all); the first and the last are among them.
   void for_each_state(const System& system, std::size_t most,
                       const std::function<void(const State&)>& visit) const;
 
  private:
   std::vector<double> column(const std::string& path) const;
+  std::size_t stride_for(std::size_t most) const;
+  std::size_t kept_rows(std::size_t stride) const;
 
   Hdf5Input in_;
   Summary summary_;

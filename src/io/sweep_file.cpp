@@ -442,6 +442,9 @@ SweepFile read_sweep(const std::string& file, const SweepOverrides& overrides) {
 SweepFile read_sweep_text(std::string_view text, const std::string& file, const SweepOverrides& overrides) {
   const JsonDocument document = JsonDocument::parse(text, file);
   const JsonValue root = document.root();
+  if (root.is(JsonType::Object) && root.find("liedyn") && !root.find(kFormat))
+    throw InputError({{file, root.line(), "", "this is a model, not a study of many runs",
+                       "a study names the model and what varies: liedyn new NAME --template study"}});
   SweepReader reader(file);
   reader.findings = document.duplicates();
   reader.keys(root, "",
@@ -607,7 +610,8 @@ SweepFile read_sweep_text(std::string_view text, const std::string& file, const 
   }
   if (!findings.empty()) throw InputError(located(findings, text, file));
 
-  const Json study = Json::parse(text);
+  // With comments, which the reader of studies permits.
+  const Json study = Json::parse(text, nullptr, true, true);
   Json variables = Json::array(), shown = Json::array(), variants = Json::array();
   const Params& params = plan.variants.front().system.params();
   for (const SweepVariable& v : plan.variables) {

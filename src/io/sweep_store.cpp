@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/base/error.h"
+#include "liedyn/io/hdf5_text.h"
 
 namespace liedyn {
 namespace {
@@ -34,6 +36,8 @@ constexpr std::size_t kHead = 2 * sizeof(std::uint32_t);  // length and checksum
 constexpr std::uint32_t kLongest = 1U << 30;
 constexpr std::uint64_t kInFile = ~std::uint64_t{0};  // instead of an offset in the journal
 constexpr std::size_t kStatisticsCount = std::size(kStatistics);
+constexpr const char* kDamaged =
+    "it is damaged, or of another program: move it away, and run the study again";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what, const std::string& hint) {
   throw InputError({{file, 0, "", what, hint}});
@@ -198,9 +202,15 @@ class TableFile {
  public:
   TableFile(std::string name, bool writes) : name_(std::move(name)), writes_(writes) {
     prepare_library();
-    file_ = writes ? H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);  // attributes of more than 64 kB
+    file_ = writes ? H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
                    : H5Fopen(name_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
     check(file_);
+    if (!writes && !has_sound_heaps(file_)) {  // the messages of cases are texts of variable length
+      H5Fclose(std::exchange(file_, -1));
+      check(-1);
+    }
   }
   TableFile(const TableFile&) = delete;
   TableFile& operator=(const TableFile&) = delete;
@@ -214,23 +224,12 @@ class TableFile {
                        &H5Gclose);
   }
   void attribute(const std::string& name, const std::string& text) {
-    const Handle type(new_text_type(), &H5Tclose);
-    const Handle space(check(H5Screate(H5S_SCALAR)), &H5Sclose);
-    const Handle attribute(check(H5Acreate2(file_, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT)),
-                           &H5Aclose);
-    const char* content = text.c_str();
-    check(H5Awrite(attribute, type, &content));
+    check(write_text_attribute(file_, "/", name, text) ? 0 : -1);
   }
   std::string attribute(const std::string& name) {
-    const Handle attribute(check(H5Aopen(file_, name.c_str(), H5P_DEFAULT)), &H5Aclose);
-    const Handle type(check(H5Aget_type(attribute)), &H5Tclose);
-    const Handle space(check(H5Aget_space(attribute)), &H5Sclose);
-    if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1) check(-1);
-    char* content = nullptr;
-    check(H5Aread(attribute, type, &content));
-    std::string out = content == nullptr ? "" : content;
-    H5free_memory(content);
-    return out;
+    std::optional<std::string> text = read_text_attribute(file_, "/", name);
+    if (!text) check(-1);
+    return std::move(*text);
   }
   enum class Type { Number, Status, Text };
   static hid_t memory_type(Type type) { return type == Type::Number ? H5T_NATIVE_DOUBLE : H5T_NATIVE_UINT8; }
@@ -461,6 +460,19 @@ CaseRecord decode(std::string_view bytes) {
   return r;
 }
 
+namespace {
+
+// A record of a journal, whose checksum fits.
+CaseRecord decode(std::string_view bytes, const std::string& journal) {
+  try {
+    return liedyn::decode(bytes);
+  } catch (const std::runtime_error& error) {
+    refuse(journal, error.what(), kDamaged);
+  }
+}
+
+}  // namespace
+
 SweepStore::SweepStore(std::string file, std::string layout)
     : file_(std::move(file)), layout_(std::move(layout)), columns_(columns_of(layout_)) {
   status_.assign(static_cast<std::size_t>(columns_.cases), CaseStatus::Missing);
@@ -528,14 +540,11 @@ void SweepStore::read_journal() {
     std::string_view bytes;
     end_ = offset;
     while (reader.next(bytes)) {
-      CaseRecord record;
-      try {
-        record = decode(bytes);
-      } catch (const std::runtime_error& error) {
-        refuse(name, error.what(), "");
-      }
+      const CaseRecord record = decode(bytes, name);
       if (record.index >= columns_.cases)
         refuse(name, fmt::format("has a case {}, but the study has {}", record.index, columns_.cases), "");
+      if (record.variables.size() != columns_.variables || record.outputs.size() != columns_.outputs)
+        refuse(name, "a record of a case has another size than the study", kDamaged);
       note(record.index, record.status, reader.begin());
       end_ = reader.offset();
       changed_ = true;
@@ -721,7 +730,7 @@ SweepTable read_sweep_store(const std::string& file) {
     }
     JournalReader reader(journal, offset);
     std::string_view bytes;
-    while (reader.next(bytes)) use(decode(bytes));
+    while (reader.next(bytes)) use(decode(bytes, name));
   }
   return out;
 }

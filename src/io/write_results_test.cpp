@@ -60,10 +60,9 @@ TEST_F(WriteResults, CsvIsReadBackBitByBit) {
 std::string text_attribute(hid_t object, const char* name) {
   const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
   const hid_t type = H5Aget_type(attribute);
-  char* content = nullptr;
-  EXPECT_GE(H5Aread(attribute, type, &content), 0) << name;
-  std::string text = content == nullptr ? "" : content;
-  H5free_memory(content);
+  EXPECT_EQ(H5Tis_variable_str(type), 0) << name;
+  std::string text(H5Tget_size(type), ' ');
+  EXPECT_GE(H5Aread(attribute, type, text.data()), 0) << name;
   H5Tclose(type);
   H5Aclose(attribute);
   return text;

@@ -1,6 +1,7 @@
 #include "targets.h"
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -10,7 +11,9 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
+#include "command_line.h"
 #include "liedyn/analyses/checkpoints.h"
 #include "liedyn/analyses/run_output.h"
 #include "liedyn/analyses/simulation.h"
@@ -26,6 +29,8 @@
 #include "liedyn/io/read_results.h"
 #include "liedyn/io/read_urdf.h"
 #include "liedyn/io/study_file.h"
+#include "liedyn/io/sweep_file.h"
+#include "liedyn/io/sweep_store.h"
 #include "liedyn/io/write_results.h"
 #include "liedyn/model/flexible/files.h"
 #include "liedyn/model/flexible/numpy_files.h"
@@ -356,6 +361,109 @@ std::vector<std::string> methods() {
   return out;
 }
 
+bool read_sweep_json(std::string_view text) {
+  return accepts([&] { read_sweep_text(text, std::string(LIEDYN_SOURCE) + "/examples/studies/s.json"); });
+}
+std::vector<std::string> sweeps() { return files_below("examples/studies", ".json"); }
+
+// Two of the cases of a study, one of which failed.
+std::vector<CaseRecord> records(const SweepColumns& columns) {
+  CaseRecord good;
+  good.status = CaseStatus::Completed;
+  good.variables.assign(columns.variables, 0.5);
+  good.outputs.assign(columns.outputs, -1e-3);
+  CaseRecord bad = good;
+  bad.index = 1;
+  bad.status = CaseStatus::Failed;
+  bad.message = "t = 0.1, step 0.001: Newton's method does not converge";
+  return {good, bad};
+}
+std::string small_sweep() {
+  return read_sweep_text(
+             R"({"liedyn_study": 1, "model": "heavy_top", "parameters": {"spin": {"values": [100, 150, 200]}},
+ "outputs": {"position": "position"}})",
+             std::string(LIEDYN_SOURCE) + "/examples/studies/s.json")
+      .layout;
+}
+
+bool read_record(std::string_view bytes) {
+  try {
+    decode(bytes);
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+}
+std::vector<std::string> record_bytes() {
+  std::vector<std::string> out;
+  for (const CaseRecord& record : records(columns_of(small_sweep()))) out.push_back(encode(record));
+  return out;
+}
+
+bool read_store(std::string_view bytes) {
+  static const Scratch scratch(".store.h5");
+  return accepts([&] { read_sweep_store(scratch.write(bytes)); });
+}
+std::vector<std::string> stores() {
+  const Scratch file("_seed.store.h5"), journal("_seed.store.h5.journal");
+  const std::string layout = small_sweep();
+  SweepStore store(file.file(), layout);
+  for (const CaseRecord& record : records(columns_of(layout))) store.add(record);
+  store.fold();
+  return {content_of(file.file())};
+}
+bool read_journal(std::string_view bytes) {
+  static const Scratch none(".journal.h5"), journal(".journal.h5.journal");
+  journal.write(bytes);
+  return accepts([&] { read_sweep_store(none.file()); });
+}
+std::vector<std::string> journals() {
+  const Scratch file("_seed.journal.h5"), journal("_seed.journal.h5.journal");
+  const std::string layout = small_sweep();
+  SweepStore store(file.file(), layout);
+  for (const CaseRecord& record : records(columns_of(layout))) store.add(record);
+  return {content_of(journal.file())};
+}
+
+// Words as a shell gives them. Commands are not called: they would write files of any name.
+bool read_command_line(std::string_view text) {
+  std::vector<std::string> words = {"liedyn"};
+  std::istringstream in{std::string(text)};
+  for (std::string word; in >> word;) words.push_back(word.substr(0, word.find('\0')));
+  if (words.size() == 1) return false;
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  int exit_code = 0;
+  std::vector<std::string> plugins;
+  const std::unique_ptr<CLI::App> program = cli::make_program(exit_code, plugins);
+  // Called when all words are read, and before the command.
+  struct Read {};
+  program->parse_complete_callback([] { throw Read(); });
+  const auto argc = static_cast<int>(argv.size());
+  try {
+    return accepts([&] { cli::call_command(*program, argc, argv.data()); });
+  } catch (const Read&) {
+    unsetenv("LIEDYN_ALLOW_OUTSIDE");  // what --allow-outside sets
+    return true;
+  } catch (const CLI::ParseError& error) {
+    cli::explain(error, *program, argc, argv.data());
+    return false;
+  }
+}
+std::vector<std::string> command_lines() {
+  return {"run heavy_top --end 0.5 --out top.csv --checkpoint top.checkpoint --every 100",
+          "run chain --set links=5 --integrator generalized-alpha,rho=0.9 --step 1e-3 --json --record all",
+          "modes slider_crank --at static --number 5 --html m.html",
+          "converge heavy_top --formulations r3so3,se3 --jobs 2",
+          "sensitivity heavy_top --of energy --with spin --check",
+          "sweep study.json --out s.h5 --engine threads --jobs=4 --allow-outside",
+          "list elements revolute",
+          "explain -- --end",
+          "help run",
+          "--version",
+          "static --set=a=-1 --at -1e400 -o x m.json"};
+}
+
 }  // namespace
 
 const std::vector<Target>& targets() {
@@ -373,12 +481,16 @@ const std::vector<Target>& targets() {
       {"mesh", &read_mesh_bytes, &meshes},
       {"csv", &read_csv_bytes, &csv_texts},
       {"measured", &read_measured_bytes, &csv_texts},
-      // Damage in the heap of a file, where HDF5 keeps texts, lets version 1.10.8 of the library look for an object of length 0 for ever.
-      {"hdf5", &read_hdf5_bytes, &hdf5_files, true},
+      {"hdf5", &read_hdf5_bytes, &hdf5_files},
       {"checkpoint", &restore_checkpoint, &checkpoints},
       {"checkpoint_file", &read_checkpoint_bytes, &checkpoint_files},
       {"assignment", &read_assignment, &assignments},
       {"integrator", &make_method, &methods},
+      {"sweep", &read_sweep_json, &sweeps},
+      {"record", &read_record, &record_bytes},
+      {"store", &read_store, &stores},
+      {"journal", &read_journal, &journals},
+      {"command", &read_command_line, &command_lines},
   };
   return list;
 }

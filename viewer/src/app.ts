@@ -7,12 +7,12 @@ import { helpOverlay } from './help';
 import type { Owner } from './instances';
 import { Live, livePath } from './live';
 import { sceneOfFile, scenesOfPage } from './load';
-import { modesPanel } from './modes';
+import { firstMode, modesPanel } from './modes';
 import { Arrow, isVector, Trail } from './overlays';
 import { Plots } from './plots';
 import type { Channel, Scene } from './scene';
 import { Stage } from './stage';
-import { summaryPanel } from './summary';
+import { apart, summaryPanel } from './summary';
 import { Timeline } from './timeline';
 import { Tree } from './tree';
 import { button, format, h, store, type Icon } from './ui';
@@ -155,11 +155,13 @@ export class App {
     this.scaleNote.textContent = `grid ${format(this.stage.gridStep)} m`;
     this.arrows = scene.channels.filter(isVector).map((channel, i) => new Arrow(channel, scene.size, i));
     this.plots.setChannels(scene.channels);
-    this.tree = new Tree(scene, (index) => `#${view.colors[index].getHexString()}`, { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
+    this.tree = new Tree(scene, (index) => view.swatch(index), { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
     const modes = scene.kind === 'modes';
+    if (modes) view.mode = firstMode(scene);
+    if (modes) this.setPanel('left', true); // the list of the modes, also on a phone
     this.left.replaceChildren(
       ...(this.live ? [this.live.panel.element] : []),
-      ...(modes ? [modesPanel(scene, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
+      ...(modes ? [modesPanel(scene, view.mode, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
       this.tree.element,
     );
     this.tabs.summary.body.replaceChildren(summaryPanel(scene));
@@ -178,11 +180,12 @@ export class App {
     this.removeOther();
     this.other = new SceneView(scene, true);
     this.stage.scene.add(this.other.root);
-    const gap = distance(this.view.scene, scene);
+    const [first, second] = apart(this.view.scene, scene);
+    const gap = distance(this.view.scene, scene, second);
     this.plots.setChannels([...(gap ? [gap] : []), ...this.view.scene.channels]);
     if (gap) this.plots.show(gap);
     this.openTab('plots');
-    this.title.textContent = `${this.view.scene.title} and ${scene.title}`;
+    this.title.textContent = `${first} and, in pink, ${second}`;
     this.tabs.summary.body.replaceChildren(summaryPanel(this.view.scene), h('p', { class: 'second' }, 'Compared with, in pink:'), summaryPanel(scene));
     this.refresh();
   }

@@ -51,7 +51,7 @@ export function path(scene: Scene, frame: number, at: Vector): Float32Array {
 }
 
 // Distance between two scenes: the largest over all frames of the same name, at the times that both have.
-export function distance(a: Scene, b: Scene): Channel | undefined {
+export function distance(a: Scene, b: Scene, name = b.title): Channel | undefined {
   const index = new Map(b.frames.map((name, j) => [name, j]));
   const pairs = a.frames.flatMap((name, i) => (index.has(name) ? [[i, index.get(name)!]] : []));
   if (pairs.length === 0) return undefined;
@@ -65,5 +65,5 @@ export function distance(a: Scene, b: Scene): Channel | undefined {
     for (const [i, j] of pairs)
       values[n] = Math.max(values[n], Math.hypot(pa.positions[3 * i] - pb.positions[3 * j], pa.positions[3 * i + 1] - pb.positions[3 * j + 1], pa.positions[3 * i + 2] - pb.positions[3 * j + 2]));
   });
-  return { name: `distance to ${b.title}`, unit: 'm', type: 'distance', components: [''], at: [0, 0, 0], times, values };
+  return { name: `distance to ${name}`, unit: 'm', type: 'distance', components: [''], at: [0, 0, 0], times, values };
 }

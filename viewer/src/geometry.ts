@@ -4,8 +4,8 @@ import { RoundedBoxGeometry } from 'three/examples/jsm/geometries/RoundedBoxGeom
 import type { Shape } from './scene';
 
 // Things that occur many times are drawn with fewer facets.
-export type Detail = 'fine' | 'coarse';
-const facets = (detail: Detail) => (detail === 'fine' ? 40 : 12);
+export type Detail = 'fine' | 'coarse' | 'least';
+const facets = (detail: Detail) => ({ fine: 40, coarse: 12, least: 6 })[detail];
 
 type Profile = { r: number; z: number; nr: number; nz: number }[];
 
@@ -70,11 +70,11 @@ export function cone(radius: number, length: number, detail: Detail = 'fine'): B
 }
 export function capsule(radius: number, length: number, detail: Detail = 'fine'): BufferGeometry {
   const h = length / 2;
-  const steps = detail === 'fine' ? 10 : 4;
+  const steps = { fine: 10, coarse: 4, least: 2 }[detail];
   return revolve([[...arc(0, -h, radius, -Math.PI / 2, 0, steps), ...arc(0, h, radius, 0, Math.PI / 2, steps)]], detail);
 }
-export const sphere = (radius: number, detail: Detail = 'fine') => new SphereGeometry(radius, facets(detail), detail === 'fine' ? 24 : 8).rotateX(Math.PI / 2);
-export const torus = (radius: number, wire: number, detail: Detail = 'fine') => new TorusGeometry(radius, wire, detail === 'fine' ? 12 : 5, facets(detail));
+export const sphere = (radius: number, detail: Detail = 'fine') => new SphereGeometry(radius, facets(detail), { fine: 24, coarse: 8, least: 4 }[detail]).rotateX(Math.PI / 2);
+export const torus = (radius: number, wire: number, detail: Detail = 'fine') => new TorusGeometry(radius, wire, { fine: 12, coarse: 5, least: 3 }[detail], facets(detail));
 export function box(size: readonly number[]): BufferGeometry {
   const smallest = Math.min(...size);
   return new RoundedBoxGeometry(size[0], size[1], size[2], 2, 0.08 * smallest);

@@ -4,7 +4,7 @@ import type { Detail } from './geometry';
 import type { Poses } from './motion';
 
 export type Make = (detail: Detail) => BufferGeometry;
-const MANY = 150;
+const [MANY, VERY_MANY] = [150, 2000];
 
 // What an instance belongs to.
 export type Owner = { kind: 'body' | 'joint' | 'force'; index: number };
@@ -61,7 +61,8 @@ export class Instances {
 
   build(): void {
     for (const set of this.sets.values()) {
-      const mesh = new InstancedMesh(set.make(set.instances.length > MANY ? 'coarse' : 'fine'), this.material, set.instances.length);
+      const count = set.instances.length;
+      const mesh = new InstancedMesh(set.make(count > VERY_MANY ? 'least' : count > MANY ? 'coarse' : 'fine'), this.material, count);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
       mesh.frustumCulled = false; // instances move, so that bounds of the first frame are of no use
       mesh.castShadow = mesh.receiveShadow = this.shadows;

@@ -4,13 +4,14 @@ import 'uplot/dist/uPlot.min.css';
 import { valueAt } from './channels';
 import { SERIES } from './colors';
 import type { Channel } from './scene';
-import { button, format, h } from './ui';
+import { button, format, formatBeside, h } from './ui';
 
 class Plot {
   readonly element: HTMLElement;
   private readonly host = h('div', { class: 'plot' });
   private readonly legend = h('div', { class: 'legend' });
   private chart: uPlot;
+  private scale = 0; // the largest value
   private time = 0;
 
   constructor(
@@ -29,8 +30,8 @@ class Plot {
         scales: { x: { time: false } },
         legend: { show: false },
         cursor: { y: false, points: { show: false }, drag: { setScale: true, x: true, y: false } },
-        padding: [8, 10, 0, 0],
-        series: [{}, ...channel.components.map((_, c) => ({ stroke: SERIES[c % SERIES.length], width: 1.6, points: { show: channel.times.length < 3 } }))],
+        padding: [8, 18, 0, 0],
+        series: [{}, ...channel.components.map((_, c) => ({ stroke: SERIES[c % SERIES.length], width: 1.6, points: { show: (u: uPlot) => u.data[0].length < 3 } }))],
         axes: [{ ...axis, size: 26, values: (_u, ticks) => ticks.map(format) }, { ...axis, size: 54, values: (_u, ticks) => ticks.map(format) }],
         hooks: {
           draw: [(u) => this.drawCursor(u)],
@@ -56,6 +57,7 @@ class Plot {
   private data(): uPlot.AlignedData {
     const { times, values, components } = this.channel;
     const C = components.length;
+    this.scale = values.reduce((largest, value) => (Math.abs(value) > largest ? Math.abs(value) : largest), 0);
     const series = components.map((_, c) => Array.from(times, (_t, i) => (Number.isFinite(values[C * i + c]) ? values[C * i + c] : null)));
     return [Array.from(times), ...series];
   }
@@ -90,7 +92,7 @@ class Plot {
       const [dot, label, value] = this.legend.children[c].children as unknown as HTMLElement[];
       dot.style.background = SERIES[c % SERIES.length];
       label.textContent = name;
-      value.textContent = format(valueAt(this.channel, time, c));
+      value.textContent = formatBeside(valueAt(this.channel, time, c), this.scale);
     });
   }
 

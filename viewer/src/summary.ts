@@ -40,10 +40,24 @@ const FACTS: [string, string, string][] = [
 ];
 
 // The name of an integrator and its first option; the details have all of them.
-const shortened = (path: string, value: unknown) => (path === 'integrator' && typeof value === 'string' ? value.split(',').slice(0, 2).join(', ') : plain(value));
+const shortened = (path: string, value: unknown) => {
+  if (path === 'integrator' && typeof value === 'string') return value.split(',').slice(0, 2).join(', ');
+  if (path === 'date' && typeof value === 'string') return value.replace(/T(\d\d:\d\d)(:\d\d)?Z$/, ' $1 UTC');
+  return plain(value);
+};
 
 function lookUp(summary: Json, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => asObject(value)[key], summary);
+}
+
+// Names for two scenes: their titles, or for the same model what differs, the integrator with its first option and the step.
+export function apart(one: Scene, other: Scene): [string, string] {
+  if (one.title !== other.title) return [one.title, other.title];
+  const method = ({ summary }: Scene) => (typeof summary.integrator === 'string' ? shortened('integrator', summary.integrator) : '');
+  const step = ({ summary }: Scene) => (typeof summary.step === 'number' ? `step ${format(summary.step)} s` : '');
+  const differing = [method, step].filter((of) => of(one) !== of(other));
+  const name = (scene: Scene) => differing.map((of) => of(scene)).filter((text) => text !== '').join(', ');
+  return name(one) !== '' && name(other) !== '' ? [`${one.title}: ${name(one)}`, name(other)] : [one.title, `${other.title} (second)`];
 }
 
 export function summaryPanel(scene: Scene): HTMLElement {
@@ -52,7 +66,7 @@ export function summaryPanel(scene: Scene): HTMLElement {
   for (const [path, label, unit] of FACTS) {
     const value = lookUp(summary, path);
     if (value === undefined || value === null || typeof value === 'object') continue;
-    list.append(h('dt', {}, label, unit !== '' && h('small', {}, ` ${unit}`)), h('dd', {}, shortened(path, value)));
+    list.append(h('dt', {}, label), h('dd', {}, shortened(path, value) + (unit === '' ? '' : ` ${unit}`)));
   }
   const failed = summary.completed === false;
   const everything = h('pre', {});

@@ -59,6 +59,9 @@ export function format(value: number): string {
   return Number(value.toPrecision(4)).toString();
 }
 
+// The same where values of up to `scale` appear: what is round-off beside them is zero.
+export const formatBeside = (value: number, scale: number) => format(Math.abs(value) < 1e-7 * scale ? 0 : value);
+
 export const store = {
   get(key: string): string | null {
     try {

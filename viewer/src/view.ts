@@ -189,6 +189,13 @@ export class SceneView {
     for (const { index, mesh } of [...this.beams, ...this.flexible]) (mesh as Object3D).visible = this.isVisible({ kind: 'body', index });
   }
 
+  // The colour of a body in lists: that of its first shape.
+  swatch(index: number): string {
+    const body = this.scene.bodies[index];
+    const own = 'shapes' in body ? body.shapes[0]?.color : undefined;
+    return own ?? `#${this.colors[index].getHexString()}`;
+  }
+
   // ---- queries
 
   ownerOf(hit: Intersection): Owner | undefined {

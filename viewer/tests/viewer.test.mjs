@@ -182,7 +182,7 @@ test('flexible bodies: vertices of the shader equal the sum of modes; stresses a
 test('two results: the second is overlaid, their distance is plotted', async () => {
   const [a, b] = [scenes.top(), scenes.top({ phase: 0.01, title: 'other' })];
   const { tab, errors, close } = await open(browser, 'test_compare', [a.json, b.json]);
-  assert.match(await tab.textContent('#title'), /spinning top and other/);
+  assert.match(await tab.textContent('#title'), /spinning top and, in pink, other/);
   await seek(tab, 1);
   const shown = Number(await tab.textContent('[data-channel="distance to other"] .legend em'));
   const expected = 2 * Math.sin(0.005) * Math.sin(0.5); // chord of the angle 0.01 on a circle of radius sin(tilt)
