@@ -366,9 +366,9 @@ def test_a_relay_switches_a_force():
 def test_checkpoints_of_another_layout_are_refused():
     sim = ld.Model(ball()).simulation()
     checkpoint = sim.save()
-    assert checkpoint.startswith(b"liedyn checkpoint 3\n")
+    assert checkpoint.startswith(b"liedyn checkpoint 4\n")
     with pytest.raises(ld.InputError, match="expected the layout 3, got the layout 1"):
-        sim.restore(checkpoint.replace(b"checkpoint 3", b"checkpoint 1", 1))
+        sim.restore(checkpoint.replace(b"checkpoint 4", b"checkpoint 1", 1))
 
 
 def test_real_time():
@@ -492,7 +492,7 @@ def test_random_calls_raise_and_never_crash():
             lambda: sim[rng.choice(["place", "x", "position", "nothing", 3])],
             lambda: sim.sensors(),
             lambda: kept.append(sim.save()) if len(kept) < 50 else kept.pop(0),
-            lambda: sim.restore(rng.choice([*kept, b"", b"liedyn checkpoint 3\n", value()])),
+            lambda: sim.restore(rng.choice([*kept, b"", b"liedyn checkpoint 4\n", value()])),
             lambda: sim.restore((lambda b: b[: rng.randrange(len(b))])(sim.save())),
             lambda: other.restore(sim.save()),
             lambda: sim.clone().step(2),

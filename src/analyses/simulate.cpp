@@ -90,7 +90,7 @@ class RunArchive {
   }
 
  private:
-  static constexpr std::string_view kMagic = "liedyn run 1\n";
+  static constexpr std::string_view kMagic = "liedyn run 2\n";
   long output_every_;
   double output_times_;
   bool output_events_, record_residuals_;

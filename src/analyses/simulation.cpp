@@ -38,7 +38,7 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
       system.params()};
 }
 
-constexpr std::string_view kMagic = "liedyn checkpoint 3\n", kAnyMagic = "liedyn checkpoint ";
+constexpr std::string_view kMagic = "liedyn checkpoint 4\n", kAnyMagic = "liedyn checkpoint ";
 
 // Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
 bool is_initial_value(const NumberPlace& place) {
