@@ -13,6 +13,7 @@
 #include "liedyn/model/flexible/linear_beam.h"
 #include "liedyn/model/forces/machine_output.h"
 #include "liedyn/model/joints/types.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
@@ -255,9 +256,12 @@ int SensorConnection::add_frame(int i) {
 }
 
 void SensorConnection::refuse(std::string message, std::string hint) {
-  compiler_->findings().push_back({d.file, entry.line,
-                                   "sensors." + entry.name + "." + entry.kind->fields[at(field)].name,
-                                   std::move(message), std::move(hint)});
+  const bool acts =
+      is_event(*entry.kind) || is_sample(*entry.kind);  // files have these in a section of their own
+  compiler_->findings().push_back(
+      {d.file, entry.line,
+       (acts ? "events." : "sensors.") + entry.name + "." + entry.kind->fields[at(field)].name,
+       std::move(message), std::move(hint)});
 }
 
 void connect_sensor(SensorConnection& c, Sensor& sensor) {
