@@ -136,6 +136,9 @@ std::vector<Hdf5Table> sensor_tables(const Trajectory& t) {
   return out;
 }
 
+// Of a run that goes on, "/summary" is empty and this dataset has what is known at its start. Neither changes while others may read it.
+constexpr const char* kStartSummary = "/summary_at_start";
+
 void write_head(Hdf5File& out, const Result& result, const std::string& status) {
   const Summary& s = result.summary;
   out.attribute("/", "liedyn", std::string(version()));
@@ -145,7 +148,9 @@ void write_head(Hdf5File& out, const Result& result, const std::string& status) 
   std::string set;
   for (const auto& [path, value] : s.set) set += fmt::format("{}{}={}", set.empty() ? "" : " ", path, value);
   out.attribute("/", "set", set);
-  out.text("/summary", summary_json(result));
+  const bool goes_on = status == "running";
+  if (goes_on) out.text(kStartSummary, summary_json(result));
+  out.text("/summary", goes_on ? std::string() : summary_json(result));
   out.word("/status", status);
   out.group("/sensors");
 }
@@ -281,9 +286,14 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
   rows_ = in_.shape("/time").front();
   // Files before version 1.1 have an attribute, and no status.
   const bool old = in_.has_attribute("/", "summary");
-  const std::string text = old ? in_.attribute("/", "summary") : in_.text("/summary");
+  // The status before the summary: as soon as it tells of the end, the summary of the end is complete.
+  if (!old) status_ = in_.word("/status");
+  const bool ended = status_ != "running" && status_ != "stopped";
+  const std::string text = old                                ? in_.attribute("/", "summary")
+                           : ended || !in_.has(kStartSummary) ? in_.text("/summary")
+                                                              : in_.text(kStartSummary);
   summary_ = read_summary(text, file);
-  status_ = old ? status_of(summary_) : in_.word("/status");
+  if (old) status_ = status_of(summary_);
   if (status_ == "running") {
     // The summary is that of the start.
     summary_.completed = false;
