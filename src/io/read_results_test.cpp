@@ -126,6 +126,7 @@ TEST_F(ReadResults, SaysWhyAFileIsNoHdf5Result) {
     Hdf5File other(hdf5_);
     other.rows({{"/time", {}}}, 8);
     other.text("/summary", "{}");
+    other.word("/status", "completed");
     other.close();
   }
   EXPECT_THAT(message(), HasSubstr("has no summary of a run"));
