@@ -178,7 +178,7 @@ Topics all_topics(const CLI::App& program) {
   return topics;
 }
 
-std::string describe(const ErrorFamily& family) {
+std::string text_of(const ErrorFamily& family) {
   return fmt::format("{}\n\nCause: {}\n\nRemedy: {}\n", family.title, family.cause, family.remedy);
 }
 
@@ -207,7 +207,7 @@ void print_explanation(const CLI::App& program, const std::string& words) {
     return;
   }
   if (const ErrorFamily* family = find_error(words)) {
-    fmt::print("{}", describe(*family));
+    fmt::print("{}", text_of(*family));
     return;
   }
   std::vector<std::string> names;

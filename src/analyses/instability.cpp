@@ -3,9 +3,8 @@
 #include <cmath>
 #include <random>
 
-#include <Eigen/Eigenvalues>
-
 #include "liedyn/analyses/shifted_matrix.h"
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 namespace {
@@ -53,7 +52,7 @@ std::optional<VectorXd> lowest(const ShiftedMatrix& inverse, const SparseMatrix&
     T(k, k + 1) = T(k + 1, k) = rest;
     basis.col(k + 1) = next / rest;
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(T.topLeftCorner(size, size));
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(T.topLeftCorner(size, size)));
   if (eigen.eigenvalues()[0] >= -kRoundOff * eigen.eigenvalues().cwiseAbs().maxCoeff()) return {};
   return VectorXd(basis.leftCols(size) * eigen.eigenvectors().col(0));
 }

@@ -6,12 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <Eigen/OrderingMethods>
-#include <Eigen/QR>
 #include <Eigen/SparseQR>
 
+#include "liedyn/base/decompositions.h"
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/nodes/stage.h"

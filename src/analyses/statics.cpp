@@ -8,9 +8,6 @@
 #include <numeric>
 #include <optional>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/instability.h"
 #include "liedyn/analyses/linearization.h"
@@ -18,6 +15,8 @@
 #include "liedyn/analyses/motions.h"
 #include "liedyn/analyses/shifted_matrix.h"
 #include "liedyn/analyses/stiffness_scale.h"
+#include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
@@ -34,8 +33,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void check(const StaticOptions& o) {
   std::vector<Diagnostic> findings;
@@ -560,7 +557,7 @@ class Equilibrium {
         const MatrixXd own = N.middleCols(first, end - first), K = own.transpose() * (from.l.K * own);
         Part part{
             first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}, {}};
-        part.eigen.compute(0.5 * (K + K.transpose()));
+        part.eigen.compute(MatrixXd(0.5 * (K + K.transpose())));
         const VectorXd& values = part.eigen.eigenvalues();
         part.stiffest = values.cwiseAbs().maxCoeff();
         const double least = kNothing * part.stiffest;

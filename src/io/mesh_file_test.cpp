@@ -210,7 +210,7 @@ TEST(MeshFile, AllFormatsGiveTheSameSolid) {
   EXPECT_NEAR(turned.covariance[5], -4 * exact.covariance[5], 1e-14);
 }
 
-std::string complaint(const std::string& content, const std::string& file) {
+std::string mesh_complaint(const std::string& content, const std::string& file) {
   try {
     solid_of(mesh_of_text(content, file), file);
   } catch (const InputError& error) {
@@ -258,7 +258,8 @@ TEST(MeshFile, NamesWhatIsWrong) {
       {"x", "a.dae", "expected a mesh of the format .stl, .obj, .gltf or .glb, got '.dae'"},
   };
   for (const auto& [content, file, message] : cases)
-    EXPECT_NE(complaint(content, file).find(message), std::string::npos) << complaint(content, file);
+    EXPECT_NE(mesh_complaint(content, file).find(message), std::string::npos)
+        << mesh_complaint(content, file);
 }
 
 // Whatever the bytes are, there is a mesh or an InputError.

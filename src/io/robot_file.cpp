@@ -14,19 +14,19 @@
 namespace liedyn {
 namespace {
 
-struct Reader {
+struct FormatReader {
   std::string_view ending, library, package;
 };
-constexpr Reader kReaders[] = {{".xml", "liedyn_mjcf.so", "libmujoco-dev"},
-                               {".sdf", "liedyn_sdf.so", "libsdformat-dev"}};
+constexpr FormatReader kReaders[] = {{".xml", "liedyn_mjcf.so", "libmujoco-dev"},
+                                     {".sdf", "liedyn_sdf.so", "libsdformat-dev"}};
 
-const Reader* reader_of(const std::string& file) {
-  for (const Reader& reader : kReaders)
+const FormatReader* reader_of(const std::string& file) {
+  for (const FormatReader& reader : kReaders)
     if (file.ends_with(reader.ending)) return &reader;
   return nullptr;
 }
 
-const RobotFormat& load(const Reader& reader, const std::string& file) {
+const RobotFormat& load(const FormatReader& reader, const std::string& file) {
   const std::string hint =
       fmt::format("install the package liedyn-robots, or build with {} installed", reader.package);
   const auto refuse = [&](const std::string& message) { throw InputError(file, message, hint); };
