@@ -13,6 +13,7 @@
 #include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
@@ -113,6 +114,8 @@ struct Simulation::Parts {
       work = std::make_unique<Work>(system, options.solver, integrator->form());
     use_threads();
     warnings = model_warnings(system, state);
+    if (std::string warning = lost_digits(system, state, *work); !warning.empty())
+      warnings.push_back(std::move(warning));
     for (std::string& warning : work_advice(system, state, integrator->control().adaptive, options.step))
       warnings.push_back(std::move(warning));
     for (std::string& warning : integrator->warnings()) warnings.push_back(std::move(warning));
