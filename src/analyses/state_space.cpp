@@ -7,7 +7,9 @@
 #include <numbers>
 
 #include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/shortest_solution.h"
 #include "liedyn/base/decompositions.h"
 #include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
@@ -210,6 +212,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.formulation = model.formulation();
   out.time = state.t;
   out.warnings = flexible_remarks(model, system.params().values().data());
+  if (std::string warning = lost_digits(system, state, work); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   if (const std::vector<std::string> left_out = sensors_of_work(model);
       options.outputs.empty() && !left_out.empty())
     out.warnings.push_back(
@@ -287,8 +291,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
     const std::vector<double> scales = constraint_scales(system, state, work).row;
     const auto row = Eigen::Map<const VectorXd>(scales.data(), model.rows);
     const MatrixXd scaled = l.unit.asDiagonal() * MatrixXd(l.L) * row.asDiagonal();
-    dlambda = -(row.asDiagonal() *
-                scaled.completeOrthogonalDecomposition().solve(MatrixXd(l.unit.asDiagonal() * forces)));
+    dlambda = -(row.asDiagonal() * shortest_solution(scaled, l.unit.asDiagonal() * forces));
   }
   const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
   const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
