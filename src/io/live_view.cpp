@@ -423,7 +423,7 @@ void LiveView::finish(const Result& result) {
 Companion::Wish LiveView::look(Simulation& simulation) {
   Parts& p = *parts_;
   // Another model, or the simulation was set back to an earlier time.
-  if (p.model != simulation.system().shared_model() || simulation.time() < p.seen_time) p.begin(simulation);
+  if (p.model.get() != &simulation.system().model() || simulation.time() < p.seen_time) p.begin(simulation);
   p.seen_time = simulation.time();
   const bool is_free = p.pace == 0 && !p.paused && p.sets.empty();
   const bool fills_row = p.pace == 0 && simulation.time() - p.row_time >= p.row_spacing;

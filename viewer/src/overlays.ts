@@ -45,7 +45,7 @@ const VECTORS: Record<string, { label: string; color: string }> = {
   reaction_force: { label: 'reaction force', color: '#c94f6d' },
   applied_force: { label: 'applied force', color: '#c99a2e' },
 };
-const MOST_BODIES = 40; // with an arrow of their own
+const MOST = 40; // arrows of bodies and nodes of beams
 const isVector = (channel: Channel) => channel.frame !== undefined && channel.components.length === 3 && channel.type in VECTORS;
 
 interface Arrow {
@@ -81,8 +81,8 @@ export class Arrows {
     }
     if (scene.kind !== 'motion') return;
     const sensed = new Set(scene.channels.filter((channel) => channel.type === 'velocity').map((channel) => channel.frame));
-    const frames = scene.bodies.map((body) => (body.kind === 'beam' ? body.nodes[body.nodes.length - 1] : body.frame)).filter((frame) => frame >= 0 && !sensed.has(frame));
-    const stride = Math.ceil(frames.length / MOST_BODIES);
+    const frames = scene.bodies.flatMap((body) => (body.kind === 'beam' ? body.nodes : [body.frame])).filter((frame) => frame >= 0 && !sensed.has(frame));
+    const stride = Math.ceil(frames.length / MOST);
     for (let n = 0; n < frames.length; n += stride)
       this.add(scene.frames[frames[n]], 'velocity', 'm/s', { frame: frames[n], at: [0, 0, 0] }, (_, poses, out) => void out.fromArray(poses.velocities, 3 * frames[n]));
     if (frames.length > 0) this.grow('velocity', speed());
