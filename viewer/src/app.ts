@@ -108,9 +108,10 @@ export class App {
     root.append(this.host, header, this.left, this.right, this.toolbar, h('div', { class: 'legends' }, this.arrowKinds, this.legend), this.scaleNote, this.timeline.element, this.message, this.help);
     this.stage = new Stage(this.host);
     this.setTheme((store.get('theme') as 'light' | 'dark' | null) ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
-    const phone = matchMedia(PHONE).matches;
-    this.setPanel('left', !phone);
-    this.setPanel('right', !phone);
+    // In a frame of a report or a notebook the motion has all the room; the panels are one click away.
+    const roomy = !matchMedia(PHONE).matches && window.parent === window;
+    this.setPanel('left', roomy);
+    this.setPanel('right', roomy);
     this.openTab('plots');
     this.listen(root);
     this.showDropArea();
@@ -181,7 +182,7 @@ export class App {
     this.tree = new Tree(scene, (index) => view.swatch(index), { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
     const modes = scene.kind === 'modes';
     if (modes) view.mode = firstMode(scene);
-    if (modes) this.setPanel('left', true); // the list of the modes, also on a phone
+    if (modes || (this.live && !matchMedia(PHONE).matches)) this.setPanel('left', true); // the list of the modes, also on a phone; the controls of a run
     this.left.replaceChildren(
       ...(this.live ? [this.live.panel.element] : []),
       ...(modes ? [modesPanel(scene, view.mode, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
@@ -497,6 +498,7 @@ export class App {
     document.body.dataset[side] = open ? 'open' : 'closed';
     for (const [id, key] of [['show-tree', 'left'], ['show-right', 'right']] as const) this.tools.get(id)!.classList.toggle('on', document.body.dataset[key] === 'open');
     this.placeStage();
+    if (this.view && !this.touched && this.followed === undefined) this.fit();
   }
 
   private placeStage(): void {
@@ -505,7 +507,7 @@ export class App {
     const sheet = phone && (open('left') || open('right'));
     this.stage.setInsets({
       left: !phone && open('left') ? 268 : 0,
-      right: phone ? 0 : open('right') ? 416 : 56,
+      right: !phone && open('right') ? 416 : 56,
       top: 48,
       bottom: sheet ? 0.46 * window.innerHeight + 64 : 76,
     });
