@@ -69,6 +69,8 @@ function(liedyn_robot_format name library)
   endif()
 endfunction()
 liedyn_robot_format(mjcf liedyn_mujoco)
+find_package(assimp QUIET)
+liedyn_robot_format(meshes assimp::assimp)
 liedyn_robot_format(sdf sdformat12::sdformat12)
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)

@@ -1,6 +1,6 @@
 #include "liedyn/analyses/shortest_solution.h"
 
-#include <Eigen/QR>
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 
