@@ -86,9 +86,11 @@ export class App {
     root.append(this.host, header, this.left, this.right, this.toolbar, this.legend, this.scaleNote, this.timeline.element, this.message, this.help);
     this.stage = new Stage(this.host);
     this.setTheme((store.get('theme') as 'light' | 'dark' | null) ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
-    const phone = matchMedia(PHONE).matches;
-    this.setPanel('left', !phone);
-    this.setPanel('right', !phone);
+    // Inside of another page there is little room: the model comes first. Controls of a running simulation stay.
+    const small = matchMedia(PHONE).matches;
+    const embedded = window.parent !== window;
+    this.setPanel('left', !small && (!embedded || livePath() !== undefined));
+    this.setPanel('right', !small && !embedded);
     this.openTab('plots');
     this.listen(root);
     this.showDropArea();
