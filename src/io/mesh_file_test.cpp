@@ -305,14 +305,15 @@ TEST(MeshFile, ColladaIsReadWithItsUnitAndColors) {
     EXPECT_EQ(std::count(mesh.colors.begin(), mesh.colors.end(), 0xff0000U), 3);
     EXPECT_EQ(std::count(mesh.colors.begin(), mesh.colors.end(), 0x0000ffU), 1);
   }
-  EXPECT_NE(complaint("<COLLADA/>", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
-  EXPECT_NE(complaint("", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
+  EXPECT_NE(mesh_complaint("<COLLADA/>", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
+  EXPECT_NE(mesh_complaint("", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
 }
 
 TEST(MeshFile, ColladaNeedsItsLibrary) {
   if (reads_collada()) GTEST_SKIP() << "built with libassimp-dev";
-  EXPECT_NE(complaint(collada(), "a.dae").find("this installation cannot read meshes of this kind (.dae)"),
-            std::string::npos);
+  EXPECT_NE(
+      mesh_complaint(collada(), "a.dae").find("this installation cannot read meshes of this kind (.dae)"),
+      std::string::npos);
 }
 
 // Whatever the bytes are, there is a mesh or an InputError.
