@@ -57,6 +57,8 @@ void check_command(const CLI::App& parent, int argc, char** argv, int argument) 
       hint = did_you_mean(ours);
   if (hint.empty() && word.ends_with(".json"))
     hint = fmt::format("to simulate it: liedyn run {}", excerpt(word));
+  // "liedyn list joints"
+  if (hint.empty() && parent.get_name() == "list") hint = fmt::format("liedyn explain {}", excerpt(word));
   throw InputError(
       "", fmt::format("expected {} {}, got '{}'", parent.get_name(), fmt::join(names, "|"), excerpt(word)),
       hint);

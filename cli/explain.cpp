@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ namespace {
 struct Topic {
   std::vector<std::string> names;
   std::string text;
+  bool of_types = false;  // a type, or a list of types
 };
 using Topics = std::vector<Topic>;
 
@@ -57,6 +59,33 @@ std::string example(const Kind& kind) {
   return out + " }";
 }
 
+// "  revolute               Leaves a rotation about one axis.", without the keys.
+std::string line_of(const Kind& kind) { return fmt::format("  {:<22} {}\n", kind.type, kind.summary); }
+
+std::string_view summary_of(std::string_view section) {
+  for (const FormatKey& key : kModelKeys)
+    if (key.name == section) return key.summary;
+  return {};
+}
+
+// Parts of model files, with the types that may stand there.
+void add_sections(Topics& topics) {
+  const auto add = [&](const std::string& plural, const std::string& singular, std::string_view summary,
+                       const auto& types) {
+    std::string text = fmt::format("{}: {}\n\n", plural, summary);
+    for (const Kind& kind : types) text += line_of(kind);
+    text += "\n  liedyn explain TYPE shows the keys of one, with units and defaults.\n";
+    topics.push_back({{plural, singular}, std::move(text), true});
+  };
+  for (const Section section : kSections) {
+    const std::string name(section_name(section));
+    const std::string singular =
+        name == "bodies" ? "body" : name.substr(0, name.size() - name.ends_with('s'));
+    add(name, singular, summary_of(name), kinds(section));
+  }
+  add("shapes", "shape", "Shapes of bodies: they are drawn, and give mass and inertia.", shape_kinds());
+}
+
 void add_kinds(Topics& topics) {
   for (const Section section : kSections)
     for (const Kind& kind : kinds(section)) {
@@ -64,7 +93,7 @@ void add_kinds(Topics& topics) {
                                      describe(kind, unit_of_kind(section, kind)));
       text += fmt::format("\n  in a model file, with what is required:\n    \"{}\": {{ \"NAME\": {} }}\n",
                           section_name(section), example(kind));
-      topics.push_back({{kind.type}, std::move(text)});
+      topics.push_back({{kind.type}, std::move(text), true});
     }
   for (const Kind& kind : shape_kinds())
     topics.push_back({{kind.type},
@@ -97,6 +126,11 @@ void add_once(std::vector<std::string>& list, std::string word) {
   if (std::find(list.begin(), list.end(), word) == list.end()) list.push_back(std::move(word));
 }
 
+bool is_section(std::string_view name) {
+  return std::any_of(std::begin(kSections), std::end(kSections),
+                     [&](Section section) { return section_name(section) == name; });
+}
+
 void add_fields(Topics& topics) {
   std::map<std::string, std::map<std::string, std::vector<std::string>>> fields;
   std::map<std::string, std::vector<std::string>> units;
@@ -122,8 +156,9 @@ void add_fields(Topics& topics) {
                       fmt::format("{}: a key of \"simulation\", and an option of run\n\n{}", field.name,
                                   describe(field))});
   for (const FormatKey& key : kModelKeys)
-    topics.push_back(
-        {{std::string(key.name)}, fmt::format("{}: a key of model files\n  {}\n", key.name, key.summary)});
+    if (!is_section(key.name))
+      topics.push_back(
+          {{std::string(key.name)}, fmt::format("{}: a key of model files\n  {}\n", key.name, key.summary)});
 }
 
 void add_commands(const CLI::App& program, Topics& topics) {
@@ -170,6 +205,7 @@ void add_glossary(Topics& topics) {
 Topics all_topics(const CLI::App& program) {
   Topics topics;
   add_glossary(topics);
+  add_sections(topics);
   add_kinds(topics);
   add_integrators(topics);
   add_commands(program, topics);
@@ -178,7 +214,7 @@ Topics all_topics(const CLI::App& program) {
   return topics;
 }
 
-std::string describe(const ErrorFamily& family) {
+std::string text_of(const ErrorFamily& family) {
   return fmt::format("{}\n\nCause: {}\n\nRemedy: {}\n", family.title, family.cause, family.remedy);
 }
 
@@ -191,23 +227,54 @@ void print_pages(const std::string& word) {
   for (const std::string& page : pages) fmt::print("  liedyn explain {}\n", page);
 }
 
+// Whether the words stand in the text, not as parts of longer words: "motor" in "dc_motor" and "A motor.".
+bool has_words(std::string_view text, const std::string& wanted) {
+  const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const std::string all = normalised(text);
+  for (std::size_t at = all.find(wanted); at != std::string::npos; at = all.find(wanted, at + 1)) {
+    const std::size_t end = at + wanted.size();
+    if ((at == 0 || !in_word(all[at - 1])) && (end == all.size() || !in_word(all[end]))) return true;
+  }
+  return false;
+}
+
+// Types whose name or summary has the words. Whether there are some.
+bool print_types_about(const std::string& words, const char* before) {
+  constexpr std::size_t kShortest = 3;
+  const std::string wanted = normalised(words);
+  if (wanted.size() < kShortest) return false;
+  bool found = false;
+  for (const Section section : kSections) {
+    bool first = true;
+    for (const Kind& kind : kinds(section)) {
+      if (!has_words(kind.type, wanted) && !has_words(kind.summary, wanted)) continue;
+      if (!std::exchange(found, true)) fmt::print("{}Types that have to do with '{}':\n", before, words);
+      if (std::exchange(first, false)) fmt::print("\n{}\n", section_name(section));
+      fmt::print("{}", line_of(kind));
+    }
+  }
+  return found;
+}
+
 void print_explanation(const CLI::App& program, const std::string& words) {
   const Topics topics = all_topics(program);
   const std::string wanted = normalised(words);
-  bool found = false;
+  bool found = false, has_types = false;
   for (const Topic& topic : topics) {
     const bool named = std::any_of(topic.names.begin(), topic.names.end(),
                                    [&](const std::string& name) { return normalised(name) == wanted; });
     if (!named) continue;
+    has_types = has_types || topic.of_types;
     fmt::print("{}{}", std::exchange(found, true) ? "\n" : "", topic.text);
   }
-  if (found) return print_pages(words);
-  if (const std::string_view page = find_page(words); !page.empty()) {
+  if (const std::string_view page = find_page(words); !found && !page.empty()) {
     fmt::print("{}", page);
     return;
   }
+  if (!has_types) found = print_types_about(words, found ? "\n" : "") || found;
+  if (found) return print_pages(words);
   if (const ErrorFamily* family = find_error(words)) {
-    fmt::print("{}", describe(*family));
+    fmt::print("{}", text_of(*family));
     return;
   }
   std::vector<std::string> names;

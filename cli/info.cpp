@@ -7,11 +7,13 @@
 
 #include "commands.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/io/hdf5_file.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/io/read_results.h"
 #include "liedyn/io/read_with_warnings.h"
 #include "liedyn/io/result_file.h"
 #include "liedyn/io/scene_page.h"
+#include "liedyn/io/sweep_store.h"
 
 namespace liedyn::cli {
 namespace {
@@ -27,7 +29,7 @@ std::string first_bytes(const std::string& file) {
   return out;
 }
 
-Json columns_of(const std::vector<Channel>& channels) {
+Json channel_columns(const std::vector<Channel>& channels) {
   Json out = Json::array();
   for (const Channel& channel : channels)
     out.push_back({{"name", channel.name}, {"unit", channel.unit}, {"components", channel.components}});
@@ -59,12 +61,30 @@ Json about_result(const std::string& name) {
   out["start"] = s.start;
   out["end"] = s.end;
   out["rows"] = file.rows();
-  out["columns"] = columns_of(file.channels());
+  out["columns"] = channel_columns(file.channels());
   if (const auto events = file.events(); !events.empty()) out["events"] = events.size();
   if (file.has_states())
     out["states"] = fmt::format("{} coordinates, {} velocities, {} multipliers", file.state_names("q").size(),
                                 file.state_names("v").size(), file.state_names("lambda").size());
   out["warnings"] = s.warnings;
+  return out;
+}
+
+// What `liedyn sweep` stores.
+Json about_study(const std::string& name) {
+  const SweepState state = sweep_state(name);
+  const Json layout = Json::parse(state.layout);
+  Json out = {{"kind", "results of a study"}, {"cases", layout.at("cases")}};
+  for (std::size_t i = 0; i < std::size(kCaseStatuses); ++i)
+    if (state.counts[i] > 0) out[std::string(kCaseStatuses[i])] = state.counts[i];
+  Json columns = Json::array();
+  for (const char* part : {"parameters", "outputs"})
+    for (const Json& one : layout.at(part))
+      columns.push_back({{"name", one.at("name")},
+                         {"unit", one.value("unit", "")},
+                         {"components", one.value("width", std::size_t{1})}});
+  out["columns"] = columns;
+  out["use"] = fmt::format("liedyn sweep STUDY --out {} --html FILE draws all cases", name);
   return out;
 }
 
@@ -75,7 +95,7 @@ Json about_table(const std::string& name) {
           {"start", t.time(0)},
           {"end", t.time(t.rows() - 1)},
           {"rows", t.rows()},
-          {"columns", columns_of(t.channels)}};
+          {"columns", channel_columns(t.channels)}};
 }
 
 Json about_scene(const std::string& name) {
@@ -143,7 +163,8 @@ Json about(const std::string& file) {
   if (fs::is_directory(file, ignored))
     throw InputError({{file, 0, "", "expected a file, got a directory", ""}});
   const std::string start = first_bytes(file), extension = fs::path(file).extension().string();
-  if (start.starts_with("\x89HDF\r\n\x1a\n") || extension == ".h5") return about_result(file);
+  if (start.starts_with("\x89HDF\r\n\x1a\n") || extension == ".h5")
+    return Hdf5Input(file).has_attribute("/", "layout") ? about_study(file) : about_result(file);
   if (start.starts_with("liedyn checkpoint ")) return about_checkpoint(start);
   if (extension == ".csv") return about_table(file);
   if (start.starts_with("glTF"))
@@ -218,7 +239,7 @@ void print_text(const std::string& file, const Json& about) {
 
 void add_info(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
-      "info", "Say what a file is: a result, model, scene, page, checkpoint or configuration");
+      "info", "Say what a file is: a result, study, model, scene, page, checkpoint or configuration");
   struct Arguments {
     std::string file;
     bool json = false;

@@ -36,19 +36,24 @@ void list_shapes() {
   for (const Kind& kind : shape_kinds()) fmt::print("{}", describe(kind, ""));
 }
 
-// Those of the types given; all if there are none.
+// Those of the types or parts of model files given ("joints"); all if there are none.
 void list_elements(const std::vector<std::string>& types) {
   std::vector<std::string> known;
-  for (Section section : kSections)
+  for (Section section : kSections) {
+    known.emplace_back(section_name(section));
     for (const Kind& kind : kinds(section)) known.push_back(kind.type);
+  }
   for (const std::string& type : types)
     if (std::find(known.begin(), known.end(), type) == known.end())
       throw InputError("", fmt::format("there is no element of the type '{}'", excerpt(type)),
                        did_you_mean(type, known));
+  const auto wanted = [&](std::string_view name) {
+    return std::find(types.begin(), types.end(), name) != types.end();
+  };
   for (Section section : kSections) {
     bool first = true;
     for (const Kind& kind : kinds(section)) {
-      if (!types.empty() && std::find(types.begin(), types.end(), kind.type) == types.end()) continue;
+      if (!types.empty() && !wanted(kind.type) && !wanted(section_name(section))) continue;
       if (std::exchange(first, false)) fmt::print("{}\n", section_name(section));
       fmt::print("{}", describe(kind, unit_of_kind(section, kind)));
     }
@@ -108,7 +113,8 @@ void add_list(CLI::App& program, int& exit_code) {
   CLI::App& elements = *command.add_subcommand(
       "elements", "Bodies, joints, forces and sensors with their fields, units and defaults");
   const auto types = std::make_shared<std::vector<std::string>>();
-  elements.add_option("TYPE", *types, "Only these types");
+  elements.add_option("TYPE", *types,
+                      "Only these types, or those of these parts of model files (joints, forces, ...)");
   elements.callback([types, &exit_code] {
     list_elements(*types);
     exit_code = kDone;

@@ -76,7 +76,7 @@ void write_template(const std::string& given, const std::string& name) {
       {"liedyn explain revolute", "what a word of the file means"}};
   const Next study[] = {
       {fmt::format("liedyn check {}", file), "what it varies, and how many runs that makes"},
-      {fmt::format("liedyn sweep {} --out cases.h5", file), "run them; the results go into one file"},
+      {fmt::format("liedyn sweep {} --html cases.html", file), "run them; the page shows all cases"},
       {"liedyn explain howto/studies", "what else a study can do"}};
   const std::span<const Next> next = is_sweep_text(chosen.text) ? study : std::span<const Next>(model);
   for (const auto& [command, meaning] : next)

@@ -153,10 +153,10 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
   };
   auto drawn = begin;
   const auto stop = [&] {
-    constexpr auto kPause = std::chrono::milliseconds(100);
+    constexpr auto kRedraw = std::chrono::milliseconds(100);
     if (!progress.goes_on()) stopped = true;
     const auto now = std::chrono::steady_clock::now();
-    if (stopped || now - drawn < kPause) return stopped;
+    if (stopped || now - drawn < kRedraw) return stopped;
     drawn = now;
     const auto count = static_cast<double>(done);
     const double rate = count / std::chrono::duration<double>(now - begin).count();
@@ -208,7 +208,10 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
       fmt::print("  {:<20} {} cases in {:.3g} s on {}: {:.4g} cases/s\n", "run", done.load(), seconds, where,
                  static_cast<double>(done) / seconds);
     fmt::print("wrote {}\n", store_file);
-    if (has_page) fmt::print("The page of the study is in {}\n", arguments.html);
+    if (has_page)
+      fmt::print("The page of the study is in {}\n", arguments.html);
+    else if (arguments.html.empty())
+      fmt::print("  with --html FILE, the same command draws them and runs none of them again\n");
   }
   for (const std::string& text : lost) fmt::print(stderr, "warning: {}\n", text);
   if (!lost.empty() && counts[0] > 0)

@@ -20,6 +20,7 @@ if(cli_sources)
   target_link_libraries(liedyn_commands PUBLIC liedyn CLI11::CLI11)
   liedyn_compile_options(liedyn_commands)
   liedyn_optimize(liedyn_commands 1)
+  liedyn_unity(liedyn_commands 9)
   add_executable(liedyn_cli cli/main.cpp)
   set_target_properties(liedyn_cli PROPERTIES OUTPUT_NAME liedyn RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin
     LIEDYN_HDF5_ARCHIVE ON ENABLE_EXPORTS ON)  # plugins find the library in the program
@@ -99,6 +100,7 @@ if(LIEDYN_PYTHON)
     target_link_libraries(liedyn_python PRIVATE liedyn)
     liedyn_compile_options(liedyn_python)
     liedyn_optimize(liedyn_python 1)
+    liedyn_unity(liedyn_python 4)
     # A false alarm inside the conversions of Eigen vectors of pybind11.
     set_source_files_properties(python/src/bind_linear.cpp PROPERTIES COMPILE_OPTIONS -Wno-maybe-uninitialized)
   endif()

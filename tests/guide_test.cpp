@@ -120,6 +120,29 @@ TEST(Explain, WordsOfEveryTable) {
   EXPECT_THAT(explained({"model_files.md"}), HasSubstr("# Model files and results"));
 }
 
+TEST(Explain, PartsOfModelFilesListTheirTypes) {
+  for (const char* word : {"joints", "joint"}) {
+    EXPECT_THAT(explained({word}), HasSubstr("\n  revolute  ")) << word;
+    EXPECT_THAT(explained({word}), HasSubstr("\n  gear  ")) << word;
+    EXPECT_THAT(explained({word}), testing::Not(HasSubstr("\n  gravity_gradient  "))) << word;
+  }
+  EXPECT_THAT(explained({"bodies"}), HasSubstr("\n  rigid  "));
+  EXPECT_THAT(explained({"body"}), HasSubstr("\n  rigid  "));
+  EXPECT_THAT(explained({"shapes"}), HasSubstr("\n  cylinder  "));
+  const Outcome listed = run_program({"list", "joints"});
+  EXPECT_EQ(listed.exit_code, 2);
+  EXPECT_THAT(listed.err, HasSubstr("liedyn explain joints"));
+  const std::string joints = run_program({"list", "elements", "joints"}).out;
+  EXPECT_THAT(joints, HasSubstr("  revolute "));
+  EXPECT_THAT(joints, testing::Not(HasSubstr("\nforces\n")));
+}
+
+TEST(Explain, WordsThatAreNoNamesLeadToTypes) {
+  EXPECT_THAT(explained({"motor"}), HasSubstr("\n  dc_motor  "));
+  EXPECT_THAT(explained({"hinge"}), HasSubstr("\n  revolute  "));
+  EXPECT_THAT(explained({"friction"}), HasSubstr("\n  joint_friction  ")) << "also a key";
+}
+
 TEST(Explain, EveryElementAndIntegrator) {
   const nlohmann::json all = nlohmann::json::parse(run_program({"schema", "--all"}).out);
   int count = 0;

@@ -9,8 +9,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 // run: the command without --html. time: of a still picture. Animations have frames from `from` to `to` at `fps`, `speed` times real time.
 // bare: without the panels of the page; closed: with its bars. before: other runs, whose files are in SCRATCH. turn: degrees about the vertical axis; lift: degrees up; zoom: nearer. joints: false hides them.
 const pictures = {
-  'walk.webp': { run: ['run', 'examples/four_legs/robot.json'], bare: true, from: 0.5, to: 2.5, fps: 15, speed: 1, turn: 20, zoom: 1.7, width: 640, height: 360, follow: 'torso' },
-  'robot.jpg': { run: ['run', 'examples/robot/arm.urdf', '--set', 'initial.shoulder=0.6', '--set', 'initial.elbow=1.2', '--end', '0.1'], bare: true, time: 0, turn: 10, width: 960, height: 540 },
+  'walk.webp': { run: ['run', 'examples/four_legs/robot.json'], bare: true, from: 0.5, to: 2.5, fps: 15, speed: 1, turn: 20, zoom: 1.3, width: 960, height: 400, follow: 'torso' },
+  'robot.jpg': { run: ['run', 'examples/robot/arm.urdf', '--set', 'initial.shoulder=0.6', '--set', 'initial.elbow=1.2', '--end', '0.1'], bare: true, time: 0, turn: 10, width: 1080, height: 640 },
   'heavy_top.jpg': { run: ['run', 'heavy_top'], time: 0.9, trail: ['top'], width: 1080, height: 640 },
   'lateral_buckling.jpg': { run: ['run', 'lateral_buckling', '--end', '0.4'], time: 0.181, turn: 45, lift: 10, zoom: 0.86, coloring: 'moment', width: 1080, height: 640 },
   'four_legs.jpg': { run: ['run', 'examples/four_legs/robot.json'], time: 1.5, width: 1080, height: 640 },
@@ -121,7 +121,7 @@ for (const [name, picture] of Object.entries(pictures)) {
       await tab.screenshot({ path: join(scratch, `${String(n).padStart(4, '0')}.png`) });
     }
     execFileSync('ffmpeg', ['-v', 'error', '-y', '-framerate', String(picture.fps), '-i', join(scratch, '%04d.png'), '-loop', '0',
-      '-c:v', 'libwebp_anim', '-q:v', '55', '-compression_level', '6', join(here, name)]);
+      '-c:v', 'libwebp_anim', '-q:v', '55', '-compression_level', '4', join(here, name)]);
     for (const frame of readdirSync(scratch).filter((f) => f.endsWith('.png'))) rmSync(join(scratch, frame));
   } else {
     await seek(tab, picture.time);

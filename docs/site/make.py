@@ -7,7 +7,7 @@ The pages of the repository are plain Markdown that any code host shows. They ar
 - blocks ```math become numbered equations, blocks ```mermaid drawings;
 - models, examples, the changelog and the generated reference are added.
 
-Then Sphinx writes OUTPUT/html. A warning, such as a link that leads nowhere, is an error.
+Then Sphinx writes OUTPUT/html. A warning is an error, and so is a link that leads nowhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).parent))
 import commands  # noqa: E402
@@ -256,11 +258,46 @@ def bundle_theme(static: Path) -> None:
     # Debian's build of the style has no colours for browsers that prefer dark pages.
     if "prefers-color-scheme" not in text:
         dark = re.search(r'body\[data-theme="dark"\] \{([^}]*--color-background-primary[^}]*)\}', text)[1]
-        text += f'\n@media not print and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark}}} }}\n'
+        text += f'\n@media screen and (prefers-color-scheme: dark) {{ body:not([data-theme="light"]) {{{dark}}} }}\n'
     style.write_text(text, encoding="utf-8")
     spy = (static / "scripts" / "gumshoe-patched.js").read_text(encoding="utf-8")
     text = script.read_text(encoding="utf-8").replace('import Gumshoe from "./gumshoe-patched.js";', spy)
     script.write_text(text, encoding="utf-8")
+
+
+class Links(HTMLParser):
+    """What a page links to, and what may be linked to in it."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.targets: set[str] = set()
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        for key, value in attributes:
+            if key in ("href", "src", "data") and value:
+                self.targets.add(value)
+            elif key in ("id", "name") and value:
+                self.anchors.add(value)
+
+
+def broken_links(directory: Path) -> tuple[int, list[str]]:
+    """How many links between files of the site there are, and those that lead nowhere, also those that Sphinx does not see."""
+    pages = {page: Links(page.read_text(encoding="utf-8")) for page in sorted(directory.rglob("*.html")) if "_static" not in page.parts}
+    count, broken = 0, []
+    for page, links in pages.items():
+        for target in links.targets:
+            if re.match(r"[a-z]+:|//", target):
+                continue
+            path, _, anchor = target.partition("#")
+            path = unquote(path.partition("?")[0])
+            goal = (page.parent / path).resolve() if path else page
+            count += 1
+            wanted = unquote(anchor)
+            if not goal.is_file() or (wanted and goal in pages and wanted not in pages[goal].anchors):
+                broken.append(f"{page.relative_to(directory)}: {target}")
+    return count, broken
 
 
 def main() -> int:
@@ -301,7 +338,11 @@ def main() -> int:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-b", "html", "-d", str(arguments.output / "doctrees")]
     code = subprocess.run([*command, str(stage.directory), str(target)], check=False).returncode
     bundle_theme(target / "_static")
-    return code
+    count, broken = broken_links(target.resolve())
+    print(f"{count} links between files of the site, {len(broken)} of them broken")
+    for one in broken:
+        print(f"broken link: {one}", file=sys.stderr)
+    return code or int(bool(broken))
 
 
 if __name__ == "__main__":

@@ -28,13 +28,22 @@ def _directive(name: str) -> str:
 
 
 def pages() -> dict[str, str]:
+    """A page for each group, and one that lists them with their names."""
     public = [name for name in liedyn.__all__ if not name.startswith("_")]
     listed = [name for group in GROUPS.values() for name in group]
     groups = {group: [name for name in names if name in public] for group, names in GROUPS.items()}
     other = [name for name in public if name not in listed]
     if other:
         groups["Other names"] = other
-    parts = ["# Python\n\n`import liedyn as ld`. [Use from Python](../howto/use_from_python.md) is an introduction.\n"]
+    out, rows, files = {}, [], []
     for group, names in groups.items():
-        parts.append(f"## {group}\n\n```{{eval-rst}}\n.. currentmodule:: liedyn\n\n" + "\n".join(_directive(name) for name in names) + "```\n")
-    return {"reference/python.md": "\n".join(parts)}
+        file = group.lower().replace(" ", "_")
+        text = f"# {group}\n\n```{{eval-rst}}\n.. currentmodule:: liedyn\n\n" + "\n".join(_directive(name) for name in names) + "```\n"
+        out[f"reference/python_{file}.md"] = text
+        links = ", ".join(f"{{py:obj}}`{name} <liedyn.{name}>`" for name in names)
+        rows.append(f"| [{group}](python_{file}.md) | {links} |")
+        files.append(f"python_{file}")
+    table = "| | |\n|---|---|\n" + "\n".join(rows)
+    contents = "```{toctree}\n:hidden:\n\n" + "\n".join(files) + "\n```"
+    introduction = "`import liedyn as ld`. [Use from Python](../howto/use_from_python.md) is an introduction."
+    return out | {"reference/python.md": f"# Python\n\n{introduction}\n\n{table}\n\n{contents}\n"}

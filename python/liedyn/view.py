@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from liedyn.compiled import Compiled
 
 
+def open_in_browser(address: str) -> None:
+    """Opens it, or says where it is, on machines without a browser."""
+    if not webbrowser.open(address):
+        print(f"There is no browser here. Open {address}", file=sys.stderr)
+
+
 class Page:
     """A page that needs no other file, server or network. Notebooks show it where it is the last value of a cell."""
 
@@ -39,7 +45,7 @@ class Page:
         """Opens the page in a browser, from a temporary file, whose name this is."""
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="liedyn_", suffix=".html", delete=False) as file:
             file.write(self.page)
-        webbrowser.open("file://" + file.name)
+        open_in_browser("file://" + file.name)
         return file.name
 
     def _repr_html_(self) -> str:
@@ -129,7 +135,7 @@ class LiveView:
 
     def show(self) -> str:
         """Opens the page in a browser. Its address."""
-        webbrowser.open(self._address)
+        open_in_browser(self._address)
         return self._address
 
     def close(self) -> None:

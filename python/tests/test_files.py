@@ -175,6 +175,10 @@ def test_info_says_what_a_file_is(chain, tmp_path, template):
     liedyn("run", "heavy_top", "--end", 0.01, "--html", tmp_path / "p.html", "--scene", tmp_path / "s.json", "--save-state", tmp_path / "c.state")
     assert "scene (motion)" in liedyn("info", tmp_path / "p.html") and "heavy_top" in liedyn("info", tmp_path / "s.json")
     assert "checkpoint" in liedyn("info", tmp_path / "c.state") and "generalized-alpha" in liedyn("info", tmp_path / "c.state")
+    liedyn("new", tmp_path / "many", "--template", "study")
+    liedyn("sweep", tmp_path / "many.json", "--end", 0.01, "--out", tmp_path / "many.h5")
+    told = liedyn("info", tmp_path / "many.h5")
+    assert "results of a study" in told and "completed            45" in told and "lowest" in told
     (tmp_path / "wrong.h5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     assert "cannot be read as HDF5" in liedyn("info", tmp_path / "wrong.h5", code=2)
     with h5py.File(tmp_path / "foreign.h5", "w") as other:

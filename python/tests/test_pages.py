@@ -2,22 +2,25 @@
 
 Pages are README.md, docs/**/*.md, examples/**/README.md and models/*/README.md. The language of a block says what happens to it:
 
-bash     each command runs in the page's directory, which is empty but for links to examples/ and models/; `./dev liedyn` is `liedyn`
+bash     each command runs in the page's directory, which is empty but for links to examples/ and models/; `./dev liedyn` is `liedyn`,
+         and `./dev python` and `./dev referee` are what they start
 python   the blocks of a page run one after the other in one namespace, in the same directory
 json     a file (see below) is written; other blocks are parts of model files, in which every key and type must exist
 text     after a bash or python block: its output. Lines must appear in this order; numbers agree to 0.1 %, or are both round-off;
          `...` stands for anything
-cpp      all blocks of all pages are compiled together, without code generation
+cpp      all blocks of all pages are compiled together, without code generation; those of a page that begin with `// src/FILE` are parts of
+         the library, one after the other
 math, mermaid, cmake, html: not code of this program
 
 A comment before a block, which readers do not see, changes this:
 
 <!-- file: arm.json -->            the block is the file arm.json
 <!-- run with: --end 0.01 -->      each command `liedyn` runs with these settings, instead of its own; `--end` where something is simulated
+<!-- run with: f(60) = f(1) -->     a python block runs with this text instead; `;` separates several
 <!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
 <!-- needs: scipy -->              the block runs where these Python packages are installed
 <!-- excerpt of: examples/cpp/drag.h -->    the block stands in this file, but for comments and blanks; `...` stands for anything
-<!-- not run: it takes minutes -->  the reason why the block does not run
+<!-- not run: it takes minutes -->  the reason why the block does not run; what it calls must exist all the same
 <!-- not output -->                the text is not the output of the block before it
 <!-- fails -->                     the last command ends with another exit code than 0
 
@@ -37,6 +40,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -46,6 +50,7 @@ import liedyn as ld
 ROOT = Path(__file__).resolve().parents[2]
 OTHER = {"math", "mermaid", "cmake", "html"}
 RELATIVE, ROUND_OFF = 1e-3, 1e-9
+DEV = {"liedyn": "liedyn", "python": "python3", "referee": "python3 -m referee"}  # what ./dev starts
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -152,7 +157,7 @@ def commands_of(block: Block) -> list[str]:
     commands = []
     for line in block.text.replace("\\\n", " ").split("\n"):
         line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
-        line = re.sub(r"(^|&& )\./dev (liedyn|python)", lambda m: m[1] + {"liedyn": "liedyn", "python": "python3"}[m[2]], line)
+        line = re.sub(r"(^|&& )\./dev (liedyn|python|referee)\b", lambda m: m[1] + DEV[m[2]], line)
         line = re.sub(r"^python3\b", sys.executable, line)
         if line.startswith("liedyn") and "run with" in block.comments:
             line = shortened(line, block.comments["run with"])
@@ -165,12 +170,22 @@ def run_commands(block: Block, directory: Path, path: str) -> str:
     printed = ""
     commands = commands_of(block)
     for number, command in enumerate(commands):
-        environment = os.environ | {"PATH": path}
+        modules = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python" / "tests")]))
+        environment = os.environ | {"PATH": path, "PYTHONPATH": modules, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment, capture_output=True, text=True, timeout=600, check=False)
         printed += done.stdout + done.stderr
         fails = "fails" in block.comments and number + 1 == len(commands)
         assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
     return printed
+
+
+def shortened_python(block: Block) -> str:
+    text = block.text
+    for change in filter(None, block.comments.get("run with", "").split("; ")):
+        old, _, new = change.partition(" = ")
+        assert old in text, f"line {block.line}: there is no '{old}' to be replaced"
+        text = text.replace(old, new)
+    return text
 
 
 def bare(source: str) -> str:
@@ -265,7 +280,7 @@ def test_blocks_run(page, tmp_path, tmp_path_factory, monkeypatch, kinds):
             output = io.StringIO()
             with contextlib.redirect_stdout(output), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ld.NumericalWarning)  # a page may show what the program warns of
-                exec(compile(block.text, f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
+                exec(compile(shortened_python(block), f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
             printed, ran = output.getvalue(), True
         elif block.language == "json":
             check_json(block, kinds)
@@ -287,6 +302,7 @@ def test_cpp_blocks_compile(tmp_path):
     (tmp_path / "include" / "liedyn").symlink_to(ROOT / "src")
     includes, bodies = [], []
     for page, blocks in PAGES.items():
+        parts = ""  # of files of the library
         for block in blocks:
             if block.language != "cpp" or {"not run", "excerpt of"} & set(block.comments):
                 continue
@@ -294,16 +310,52 @@ def test_cpp_blocks_compile(tmp_path):
             includes += [line for line in lines if line.startswith("#include")]
             body = "\n".join(line for line in lines if not line.startswith("#include"))
             place = f'#line {block.line + 1} "{page}"\n'
-            if "int main" in body or body.lstrip().startswith("LIEDYN_PLUGIN"):
+            if body.startswith("// src/"):
+                parts += place + body + "\n"
+            elif "int main" in body or body.lstrip().startswith("LIEDYN_PLUGIN"):
                 bodies.append(f"namespace block{len(bodies)} {{\n{place}{body.replace('int main', 'int program')}\n}}\n")
             else:
                 bodies.append(f"void block{len(bodies)}() {{\n{place}{body}\n}}\n")
+        if parts:
+            bodies.append(f"namespace liedyn::block{len(bodies)} {{\n{parts}}}\n")
     source = tmp_path / "blocks.cpp"
     head = ['#include <cstdio>', '#include <liedyn/liedyn.h>', '#include "drag.h"', '#include "verlet.h"', *includes]
     source.write_text("\n".join(dict.fromkeys(head)) + "\n" + "\n".join(bodies), encoding="utf-8")
     options = ["-std=c++20", "-fsyntax-only", "-w", '-DLIEDYN_PLUGIN_VERSION="any"', f"-I{tmp_path}/include", f"-I{ROOT}/examples/cpp", "-isystem", "/usr/include/eigen3"]
     done = subprocess.run(["g++", *options, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:4000]
+
+
+@lru_cache(maxsize=None)
+def options_of(command: str) -> set[str]:
+    """What `liedyn COMMAND` takes."""
+    done = subprocess.run(["liedyn", *command.split(), "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"liedyn has no command '{command}'"
+    return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", done.stdout))
+
+
+def test_blocks_that_do_not_run_call_what_exists():
+    """Commands of ./dev and of npm, presets of CMake, options of the program; and Python that can be parsed."""
+    commands = set(re.findall(r"^  ([a-z]+) ", (ROOT / "dev").read_text(encoding="utf-8").partition("TEXT")[2], flags=re.M))
+    scripts = set(json.loads((ROOT / "viewer" / "package.json").read_text(encoding="utf-8"))["scripts"])
+    presets = {one["name"] for one in json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))["configurePresets"]}
+    wrong = []
+    for page, blocks in PAGES.items():
+        for block in blocks:
+            if "not run" not in block.comments:
+                continue
+            if block.language == "python":
+                compile(block.text, f"{page}:{block.line}", "exec")
+            if block.language != "bash":
+                continue
+            for line in re.sub(r"(^|\s)#.*$", "", block.text, flags=re.M).split("\n"):
+                named = [(name, commands) for name in re.findall(r"\./dev (\w+)", line)]
+                named += [(name, scripts) for name in re.findall(r"npm run ([\w-]+)", line)]
+                named += [(name, presets) for name in re.findall(r"--preset (\w+)", line)]
+                if program := re.match(r"(?:mpirun -n \d+ )?liedyn ([a-z]+(?: elements)?)( .*)?$", line.strip()):
+                    named += [(option, options_of(program[1])) for option in re.findall(r" (--[\w-]+)", program[2] or "")]
+                wrong += [f"{page}:{block.line}: {name}" for name, known in named if name not in known]
+    assert not wrong, "\n".join(wrong)
 
 
 def anchors_of(page: Path) -> set[str]:
@@ -349,7 +401,7 @@ def counts() -> dict[str, int]:
 
 def test_few_blocks_do_not_run():
     found = counts()
-    assert found["not run"] <= 0.15 * found["blocks of code"], found
+    assert found["not run"] <= 0.1 * found["blocks of code"], found
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ constexpr double kStatusTime = 0.25;       // seconds
 constexpr double kGlance = 2e-4;           // seconds between two looks at the clock, about
 constexpr long kMostUnseen = 64;           // steps between them: they may become longer
 constexpr double kLate = 0.25;             // seconds behind the clock that are not made up for
-constexpr auto kPatience = std::chrono::milliseconds(50);
+constexpr auto kFramePatience = std::chrono::milliseconds(50);
 constexpr std::size_t kMostCommands = 256;  // that wait
 constexpr std::size_t kMostSliders = 12, kMostOthers = 100;
 constexpr int kLargestTrial = 20000;  // unknowns of models whose parameters are tried
@@ -470,7 +470,7 @@ Companion::Wish LiveView::look(Simulation& simulation) {
       if (!was_paused) p.tell(simulation, Clock::now());
       was_paused = true;
       p.feed->flush();
-      if (!p.wait(kPatience)) return Wish::Stop;
+      if (!p.wait(kFramePatience)) return Wish::Stop;
       continue;
     }
     if (p.paused) {
@@ -488,7 +488,7 @@ Companion::Wish LiveView::look(Simulation& simulation) {
     }
     p.feed->flush();
     const auto nap = std::chrono::duration_cast<Clock::duration>(Seconds(ahead));
-    if (!p.wait(std::min<Clock::duration>(nap, kPatience))) return Wish::Stop;
+    if (!p.wait(std::min<Clock::duration>(nap, kFramePatience))) return Wish::Stop;
   }
 }
 

@@ -212,7 +212,7 @@ TEST(MeshFile, AllFormatsGiveTheSameSolid) {
   EXPECT_NEAR(turned.covariance[5], -4 * exact.covariance[5], 1e-14);
 }
 
-std::string complaint(const std::string& content, const std::string& file) {
+std::string mesh_complaint(const std::string& content, const std::string& file) {
   try {
     solid_of(mesh_of_text(content, file), file);
   } catch (const InputError& error) {
@@ -260,7 +260,8 @@ TEST(MeshFile, NamesWhatIsWrong) {
       {"x", "a.ply", "expected a mesh of the format .stl, .obj, .gltf, .glb or .dae, got '.ply'"},
   };
   for (const auto& [content, file, message] : cases)
-    EXPECT_NE(complaint(content, file).find(message), std::string::npos) << complaint(content, file);
+    EXPECT_NE(mesh_complaint(content, file).find(message), std::string::npos)
+        << mesh_complaint(content, file);
 }
 
 // A tetrahedron with the corners 0, 1, 2 and 3 units along the axes: three sides are red, the fourth is blue. The node moves it by one unit along x.
@@ -304,14 +305,15 @@ TEST(MeshFile, ColladaIsReadWithItsUnitAndColors) {
     EXPECT_EQ(std::count(mesh.colors.begin(), mesh.colors.end(), 0xff0000U), 3);
     EXPECT_EQ(std::count(mesh.colors.begin(), mesh.colors.end(), 0x0000ffU), 1);
   }
-  EXPECT_NE(complaint("<COLLADA/>", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
-  EXPECT_NE(complaint("", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
+  EXPECT_NE(mesh_complaint("<COLLADA/>", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
+  EXPECT_NE(mesh_complaint("", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
 }
 
 TEST(MeshFile, ColladaNeedsItsLibrary) {
   if (reads_collada()) GTEST_SKIP() << "built with libassimp-dev";
-  EXPECT_NE(complaint(collada(), "a.dae").find("this installation cannot read meshes of this kind (.dae)"),
-            std::string::npos);
+  EXPECT_NE(
+      mesh_complaint(collada(), "a.dae").find("this installation cannot read meshes of this kind (.dae)"),
+      std::string::npos);
 }
 
 // Whatever the bytes are, there is a mesh or an InputError.

@@ -11,19 +11,19 @@
 namespace liedyn {
 namespace {
 
-struct Reader {
+struct FormatReader {
   std::string_view ending, library, package;
 };
-constexpr Reader kReaders[] = {{".xml", "liedyn_mjcf.so", "libmujoco-dev"},
-                               {".sdf", "liedyn_sdf.so", "libsdformat-dev"}};
+constexpr FormatReader kReaders[] = {{".xml", "liedyn_mjcf.so", "libmujoco-dev"},
+                                     {".sdf", "liedyn_sdf.so", "libsdformat-dev"}};
 
-const Reader* reader_of(const std::string& file) {
-  for (const Reader& reader : kReaders)
+const FormatReader* reader_of(const std::string& file) {
+  for (const FormatReader& reader : kReaders)
     if (file.ends_with(reader.ending)) return &reader;
   return nullptr;
 }
 
-const RobotFormat& load(const Reader& reader, const std::string& file) {
+const RobotFormat& load(const FormatReader& reader, const std::string& file) {
   const FormatLibrary library = {reader.library, reader.package, kRobotFormatEntry, "robots"};
   const RobotFormat* format = reinterpret_cast<RobotFormatEntry>(load_format(library, file))();
   if (format->version != RobotFormat::kVersion) refuse_version(library, file);

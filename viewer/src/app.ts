@@ -108,10 +108,11 @@ export class App {
     root.append(this.host, header, this.left, this.right, this.toolbar, h('div', { class: 'legends' }, this.arrowKinds, this.legend), this.scaleNote, this.timeline.element, this.message, this.help);
     this.stage = new Stage(this.host);
     this.setTheme((store.get('theme') as 'light' | 'dark' | null) ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
-    // In a frame of a report or a notebook the motion has all the room; the panels are one click away.
-    const roomy = !matchMedia(PHONE).matches && window.parent === window;
-    this.setPanel('left', roomy);
-    this.setPanel('right', roomy);
+    // Inside of another page there is little room: the model comes first. Controls of a running simulation stay.
+    const small = matchMedia(PHONE).matches;
+    const embedded = window.parent !== window;
+    this.setPanel('left', !small && (!embedded || livePath() !== undefined));
+    this.setPanel('right', !small && !embedded);
     this.openTab('plots');
     this.listen(root);
     this.showDropArea();

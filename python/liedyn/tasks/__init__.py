@@ -90,6 +90,8 @@ def _measured(one: Task, model: Any, changes: dict[str, float]) -> float:
     result = ld.run(model, set=changes, end=one.end)
     if not result.completed:
         raise ArithmeticError(result.summary["failure"])
+    if component is not None and name in result.channels and result.channels[name].components == 1:
+        raise IndexError(f"the sensor '{name}' has one component, expected three: the answer is {one.sensor}")
     values = result[one.sensor]
     return float(values[-1] if one.measure == "final" else values.max())
 
@@ -102,7 +104,7 @@ def judge(number: int | str, model: Any, changes: dict[str, float] | None = None
     except ld.InputError as error:
         return Verdict(False, None, str(error))
     except (ArithmeticError, KeyError, IndexError, TypeError) as error:
-        return Verdict(False, None, f"{type(error).__name__}: {error}")
+        return Verdict(False, None, str(error.args[0] if error.args else error))
     expected = one.expected
     correct = math.isfinite(got) and abs(got - expected) <= one.tolerance * abs(expected)
     return Verdict(correct, got, f"{one.sensor} is {got:.9g}, {'within' if correct else 'expected'} {expected:.9g} +- {one.tolerance * abs(expected):.2g}")

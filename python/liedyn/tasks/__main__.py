@@ -37,7 +37,7 @@ def main() -> int:
     except KeyError as error:
         parser.error(error.args[0])
     if words.model is None:
-        print(one.text)
+        print(f"{one.text} (The answer counts as correct within a relative error of {one.tolerance:g}.)")
         return 0
     verdict = judge(one.id, words.model)
     print(("correct: " if verdict.correct else "wrong: ") + verdict.reason)
