@@ -183,7 +183,7 @@ export class App {
     this.tree = new Tree(scene, (index) => view.swatch(index), { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
     const modes = scene.kind === 'modes';
     if (modes) view.mode = firstMode(scene);
-    if (modes || (this.live && !matchMedia(PHONE).matches)) this.setPanel('left', true); // the list of the modes, also on a phone; the controls of a run
+    if (modes) this.setPanel('left', true); // the list of the modes, also on a phone
     this.left.replaceChildren(
       ...(this.live ? [this.live.panel.element] : []),
       ...(modes ? [modesPanel(scene, view.mode, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),

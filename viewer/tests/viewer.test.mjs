@@ -155,7 +155,7 @@ test('beams bend to arcs and twist', async () => {
   const expected = { moment: 1.1 * scenes.YOUNG * scenes.INERTIA, force: 0, strain: 1.1 * 0.06, stress: 1.1 * 0.06 * scenes.YOUNG };
   assert.deepEqual(await tab.evaluate(() => window.liedyn.app.view.colorings), ['body', 'speed', 'force', 'moment', 'strain', 'stress']);
   for (const [coloring, value] of Object.entries(expected)) assert.ok(Math.abs((await range(coloring)) - value) <= 1e-3 * value, `${coloring}: ${await range(coloring)} instead of ${value}`);
-  assert.match(await tab.textContent('#colorbar'), /von Mises stress \[N\/m²\]/);
+  assert.match(await tab.textContent('#colorbar'), /von Mises stress \[MPa\]0132$/); // 1.1 0.06 E = 132 MPa
   const colors = await tab.evaluate(() => Array.from(window.liedyn.app.view.beams[0].mesh.geometry.colors.array));
   const ring = 48 * 29 * 3; // the middle one: the outline begins at +y, on the neutral line, and a quarter further is +z
   assert.ok(colors[ring + 2] > colors[ring] && colors[ring + 3 * 7] > 4 * colors[ring + 3 * 7 + 2], `neutral ${colors.slice(ring, ring + 3)}, outer ${colors.slice(ring + 21, ring + 24)}`);
@@ -187,6 +187,14 @@ test('two results: the second is overlaid, their distance is plotted', async () 
   const shown = Number(await tab.textContent('[data-channel="distance to other"] .legend em'));
   const expected = 2 * Math.sin(0.005) * Math.sin(0.5); // chord of the angle 0.01 on a circle of radius sin(tilt)
   assert.ok(Math.abs(shown - expected) < 5e-6, `${shown} instead of ${expected}`);
+  // A path is drawn for both, the second in pink and along its own positions.
+  const drawn = () => tab.evaluate(() => [...window.liedyn.app.trails.values()].flat().map((trail) => [trail.line.material.color.getHexString(), trail.line.geometry.attributes.instanceStart.getX(0)]));
+  await tab.evaluate(() => window.liedyn.app.toggleTrail(0));
+  const [mine, its] = await drawn();
+  assert.equal(its[0], 'e0489a');
+  assert.ok(Math.abs(mine[1] - Math.sin(0.5)) < 1e-6 && its[1] < mine[1], `paths begin at ${mine[1]} and ${its[1]}`);
+  await tab.evaluate(() => window.liedyn.app.toggleTrail(0));
+  assert.deepEqual(await drawn(), []);
   assert.deepEqual(errors, []);
   await close();
 });
@@ -202,6 +210,31 @@ test('modes: chosen from a list, with their amplitude', async () => {
   await seek(tab, 0.125);
   const got = points(await tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions)));
   got.forEach((p, i) => near(p, [string.x(i), 0, 0.2 * Math.cos(Math.PI / 4) * string.shape(3, i)], 1e-6, `bead ${i}`));
+  assert.deepEqual(errors, []);
+  await close();
+  // Those that do not oscillate come last, folded.
+  string.json.mode_list[0].frequency = 0;
+  const other = await open(browser, 'test_modes_still', [string.json]);
+  assert.deepEqual(await other.tab.$$eval('.modes [data-mode]', (rows) => rows.map((row) => Number(row.dataset.mode))), [1, 2, 3, 0]);
+  assert.equal(await other.tab.textContent('.modes details summary'), '1 without oscillation');
+  assert.equal(await other.tab.$eval('.modes .selected', (row) => row.dataset.mode), '1');
+  await other.close();
+});
+
+test('bodies without sensors have arrows of their velocities', async () => {
+  const { tab, errors, close } = await open(browser, 'test_arrows', [scenes.plate().json]);
+  await seek(tab, 1);
+  await tab.keyboard.press('a');
+  const [arrow] = await tab.evaluate(() => window.liedyn.app.arrows.list.map(({ name, group }) => ({ name, matrix: Array.from(group.matrix.elements) })));
+  assert.equal(arrow.name, 'plate');
+  near(arrow.matrix.slice(8, 11), [1, 0, 0], 1e-6, 'direction'); // x = 0.1 sin t
+  near(arrow.matrix.slice(12, 15), [0.1 * Math.sin(1), 0, 0], 1e-4, 'where it begins');
+  assert.match(await tab.innerText('#arrow-kinds'), /velocity\s+up to 0\.09998 m\/s/); // 0.1 sin(h)/h of the first frames, h = 2 pi/200
+  await tab.keyboard.press('c');
+  await tab.selectOption('#coloring', 'stress');
+  assert.equal(await tab.evaluate(() => window.liedyn.app.view.coloring), 'stress');
+  await tab.selectOption('#coloring', 'body');
+  assert.equal(await tab.isVisible('#colorbar'), false);
   assert.deepEqual(errors, []);
   await close();
 });
