@@ -32,7 +32,7 @@ std::string count_kinds(const Description& description, Section section) {
 }
 
 // "628 rad/s, mostly of 'arm': 0.63 rad in a step of 0.001 s"
-std::string describe(const StepAdvice& a) {
+std::string text_of(const StepAdvice& a) {
   constexpr double kResolved = 1;
   const bool oscillates = a.fastest.s.imag() > 0.1 * std::abs(a.fastest.s);
   std::string out = fmt::format("|s| = {:.4g} {}, mostly of '{}'", std::abs(a.fastest.s),
@@ -103,7 +103,7 @@ void print_text(const System& system, const Inspection& i, const std::optional<S
   for (const GearRatio& g : gear_ratios(system))
     fmt::print("  {:<22} {}: {:.6g}{}, '{}' over '{}'\n", "gear ratio", g.mesh, g.ratio, g.unit, g.first,
                g.second);
-  if (step) fmt::print("  {:<22} {}\n", "fastest motion", describe(*step));
+  if (step) fmt::print("  {:<22} {}\n", "fastest motion", text_of(*step));
   if (i.findings.empty())
     fmt::print("The model can be simulated{}.\n", i.is_locked ? ", but nothing in it can move" : "");
 }
@@ -156,7 +156,7 @@ std::optional<StepAdvice> advise(const System& given, const SimulateOptions& opt
 }
 
 // "normal: mean 15, deviation 0.5, from 13 to 17"
-std::string describe(const SweepVariable& v) {
+std::string text_of(const SweepVariable& v) {
   using Kind = Distribution::Kind;
   const Distribution& d = v.distribution;
   if (v.source == SweepVariable::Source::Expression) return v.expression;
@@ -186,7 +186,7 @@ int check_study(const std::string& study, bool json) {
              kSamplings[static_cast<std::size_t>(plan.sampling.method())], plan.sampling.size(),
              plan.sampling.size() == 1 ? "" : "s", plan.sampling.dimensions(),
              plan.sampling.dimensions() == 1 ? "" : "s");
-  for (const SweepVariable& v : plan.variables) fmt::print("  {:<22} {}\n", v.name, describe(v));
+  for (const SweepVariable& v : plan.variables) fmt::print("  {:<22} {}\n", v.name, text_of(v));
   for (const SweepVariant& v : plan.variants)
     fmt::print("  {:<22} {}, {}, steps of {:.3g} s from {:.3g} to {:.3g} s{}\n", v.model, v.formulation,
                v.integrator, v.options.step, v.options.start, v.options.end,

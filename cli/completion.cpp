@@ -25,7 +25,7 @@ std::vector<std::string> names_of(const Commands& commands) {
 }
 
 // What may follow an option, by how the help names it.
-std::string values_of(const CLI::Option& option) {
+std::string completed_values(const CLI::Option& option) {
   const std::string name = option.get_name();
   if (name == "--integrator") {
     std::vector<std::string> names;
@@ -66,7 +66,7 @@ std::string positional_of(const CLI::App& command) {
       for (const ListedIntegrator& listed : integrators()) names.push_back(listed.name);
       return fmt::format("_liedyn_words \"{}\"", fmt::join(names, " "));
     }
-    if (const std::string values = values_of(*option); values != "_liedyn_nothing") return values;
+    if (const std::string values = completed_values(*option); values != "_liedyn_nothing") return values;
     return "_liedyn_files";
   }
   return "_liedyn_nothing";
@@ -83,7 +83,7 @@ std::string branch(const std::string& words, const CLI::App& command) {
     options += fmt::format(" {}", fmt::join(names, " "));
     if (option->get_items_expected_max() > 0 && option->get_expected_max() > 0 &&
         option->get_type_size_max() > 0)
-      values += fmt::format("        {}) {}; return ;;\n", fmt::join(names, "|"), values_of(*option));
+      values += fmt::format("        {}) {}; return ;;\n", fmt::join(names, "|"), completed_values(*option));
   }
   return fmt::format(
       "    '{}')\n"

@@ -31,7 +31,7 @@ struct ConvergeArguments {
   bool json = false, work_precision = false, plot = false, no_plot = false;
 };
 
-std::vector<std::string> split(const std::string& text, char separator) {
+std::vector<std::string> split_list(const std::string& text, char separator) {
   std::vector<std::string> out(1);
   for (const char c : text)
     if (c == separator)
@@ -55,7 +55,7 @@ std::vector<double> steps_of(const ConvergeArguments& arguments, double start, d
     throw InputError("--steps", "expected either --steps or --step-range, got both");
   std::vector<double> out;
   if (!arguments.step_range.empty()) {
-    const std::vector<std::string> parts = split(arguments.step_range, ':');
+    const std::vector<std::string> parts = split_list(arguments.step_range, ':');
     if (parts.size() != 3)
       throw InputError("--step-range",
                        fmt::format("expected FROM:TO:COUNT, got '{}'", excerpt(arguments.step_range)));
@@ -67,7 +67,7 @@ std::vector<double> steps_of(const ConvergeArguments& arguments, double start, d
                       static_cast<int>(count));
   }
   if (!arguments.steps.empty()) {
-    for (const std::string& text : split(arguments.steps, ',')) out.push_back(number("--steps", text));
+    for (const std::string& text : split_list(arguments.steps, ',')) out.push_back(number("--steps", text));
     return out;
   }
   for (const double factor : {4.0, 2.0, 1.0, 0.5, 0.25}) out.push_back(factor * model_step);

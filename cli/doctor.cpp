@@ -70,7 +70,7 @@ Finding heavy_top(const std::string& integrator, const std::string& formulation,
   }
 }
 
-Finding models() {
+Finding shipped_models() {
   const std::vector<std::string> names = model_names();
   if (!names.empty()) {
     for (const std::string& name : names) try {
@@ -156,7 +156,7 @@ void add_doctor(CLI::App& program, int& exit_code) {
   command.callback([&exit_code] {
     fmt::print("{}\n\n", build_information());
     const std::vector<Finding> findings = {
-        models(),
+        shipped_models(),
         viewer(),
         python(),
         texts(),

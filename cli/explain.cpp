@@ -214,7 +214,7 @@ Topics all_topics(const CLI::App& program) {
   return topics;
 }
 
-std::string describe(const ErrorFamily& family) {
+std::string text_of(const ErrorFamily& family) {
   return fmt::format("{}\n\nCause: {}\n\nRemedy: {}\n", family.title, family.cause, family.remedy);
 }
 
@@ -274,7 +274,7 @@ void print_explanation(const CLI::App& program, const std::string& words) {
   if (!has_types) found = print_types_about(words, found ? "\n" : "") || found;
   if (found) return print_pages(words);
   if (const ErrorFamily* family = find_error(words)) {
-    fmt::print("{}", describe(*family));
+    fmt::print("{}", text_of(*family));
     return;
   }
   std::vector<std::string> names;

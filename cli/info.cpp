@@ -29,7 +29,7 @@ std::string first_bytes(const std::string& file) {
   return out;
 }
 
-Json columns_of(const std::vector<Channel>& channels) {
+Json channel_columns(const std::vector<Channel>& channels) {
   Json out = Json::array();
   for (const Channel& channel : channels)
     out.push_back({{"name", channel.name}, {"unit", channel.unit}, {"components", channel.components}});
@@ -61,7 +61,7 @@ Json about_result(const std::string& name) {
   out["start"] = s.start;
   out["end"] = s.end;
   out["rows"] = file.rows();
-  out["columns"] = columns_of(file.channels());
+  out["columns"] = channel_columns(file.channels());
   if (const auto events = file.events(); !events.empty()) out["events"] = events.size();
   if (file.has_states())
     out["states"] = fmt::format("{} coordinates, {} velocities, {} multipliers", file.state_names("q").size(),
@@ -95,7 +95,7 @@ Json about_table(const std::string& name) {
           {"start", t.time(0)},
           {"end", t.time(t.rows() - 1)},
           {"rows", t.rows()},
-          {"columns", columns_of(t.channels)}};
+          {"columns", channel_columns(t.channels)}};
 }
 
 Json about_scene(const std::string& name) {

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json of(const Field& field) {
+Json json_of(const Field& field) {
   Json out = {{"value", type_name(field)}, {"meaning", full_summary(field)}};
   if (!field.unit.empty()) out["unit"] = field.unit;
   if (field.required) out["required"] = true;
@@ -36,16 +36,16 @@ Json of(const Field& field) {
   return out;
 }
 
-Json of(const std::vector<Field>& fields) {
+Json json_of(const std::vector<Field>& fields) {
   Json out = Json::object();
-  for (const Field& field : fields) out[field.name] = of(field);
+  for (const Field& field : fields) out[field.name] = json_of(field);
   return out;
 }
 
-Json of(const Kind& kind, const std::string& unit) {
+Json json_of(const Kind& kind, const std::string& unit) {
   Json out = {{"meaning", kind.summary}};
   if (!unit.empty()) out["unit"] = unit;
-  out["keys"] = of(kind.fields);
+  out["keys"] = json_of(kind.fields);
   return out;
 }
 
@@ -53,13 +53,13 @@ Json elements() {
   Json out = Json::object();
   for (const Section section : kSections)
     for (const Kind& kind : kinds(section))
-      out[std::string(section_name(section))][kind.type] = of(kind, unit_of_kind(section, kind));
+      out[std::string(section_name(section))][kind.type] = json_of(kind, unit_of_kind(section, kind));
   return out;
 }
 
 Json shapes() {
   Json out = Json::object();
-  for (const Kind& kind : shape_kinds()) out[kind.type] = of(kind, "");
+  for (const Kind& kind : shape_kinds()) out[kind.type] = json_of(kind, "");
   return out;
 }
 
@@ -137,7 +137,7 @@ std::string machine_reference(const CLI::App& program) {
        "check FILE`, simulate it with `liedyn run FILE --json`. Units are SI, angles are in rad. Comments "
        "begin with //."},
       {"model_keys", keys},
-      {"simulation", of(simulation_fields())},
+      {"simulation", json_of(simulation_fields())},
       {"formulations", formulation_choices()},
       {"elements", elements()},
       {"shapes", shapes()},

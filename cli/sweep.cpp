@@ -153,10 +153,10 @@ int run_study(const SweepArguments& arguments, const std::string& store_file, Me
   };
   auto drawn = begin;
   const auto stop = [&] {
-    constexpr auto kPause = std::chrono::milliseconds(100);
+    constexpr auto kRedraw = std::chrono::milliseconds(100);
     if (!progress.goes_on()) stopped = true;
     const auto now = std::chrono::steady_clock::now();
-    if (stopped || now - drawn < kPause) return stopped;
+    if (stopped || now - drawn < kRedraw) return stopped;
     drawn = now;
     const auto count = static_cast<double>(done);
     const double rate = count / std::chrono::duration<double>(now - begin).count();

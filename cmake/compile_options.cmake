@@ -46,6 +46,16 @@ function(liedyn_optimize target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
 endfunction()
 
+# liedyn_unity(target SIZE): up to SIZE sources as one, which halves the time of a complete build: most of it goes to the same headers and
+# templates again and again. A small change takes longer to compile. Names in unnamed namespaces must therefore differ within a folder.
+function(liedyn_unity target size)
+  if(LIEDYN_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+    # A class of one source that holds one of its unnamed namespace: harmless, as only that source defines it.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # Compiled once for the libraries (by liedyn_base) and once for the tests (by liedyn_test_main).
 set(liedyn_common_headers <Eigen/Dense> <fmt/format.h> <fmt/ranges.h> <algorithm> <array> <cmath> <functional> <memory>
   <optional> <span> <string> <string_view> <variant> <vector>)

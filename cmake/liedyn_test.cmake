@@ -6,6 +6,7 @@ function(liedyn_test name)
   liedyn_compile_options(${name}_test)
   target_compile_options(${name}_test PRIVATE -Wno-shadow)  # a typed test repeats the names of its fixture to use them
   liedyn_optimize(${name}_test 1)  # what takes time when tests run is in the libraries
+  liedyn_unity(${name}_test 6)
   target_precompile_headers(${name}_test REUSE_FROM liedyn_test_main)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${LIEDYN_TEST_TIMEOUT} ENVIRONMENT GTEST_BRIEF=1)

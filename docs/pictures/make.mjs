@@ -7,22 +7,22 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 // run: the command without --html. time: of a still picture. Animations have frames from `from` to `to` at `fps`, `speed` times real time.
-// bare: without the panels of the page; closed: with its bars. before: other runs, whose files are in SCRATCH. turn: degrees about the vertical axis; lift: degrees up; zoom: nearer.
+// bare: without the panels of the page; closed: with its bars. before: other runs, whose files are in SCRATCH. turn: degrees about the vertical axis; lift: degrees up; zoom: nearer. joints: false hides them.
 const pictures = {
   'walk.webp': { run: ['run', 'examples/four_legs/robot.json'], bare: true, from: 0.5, to: 2.5, fps: 15, speed: 1, turn: 20, zoom: 1.3, width: 960, height: 400, follow: 'torso' },
   'robot.jpg': { run: ['run', 'examples/robot/arm.urdf', '--set', 'initial.shoulder=0.6', '--set', 'initial.elbow=1.2', '--end', '0.1'], bare: true, time: 0, turn: 10, width: 1080, height: 640 },
   'heavy_top.jpg': { run: ['run', 'heavy_top'], time: 0.9, trail: ['top'], width: 1080, height: 640 },
-  'lateral_buckling.jpg': { run: ['run', 'lateral_buckling', '--end', '0.4'], closed: true, time: 0.19, turn: -12, zoom: 0.8, coloring: 'moment', width: 1080, height: 640 },
+  'lateral_buckling.jpg': { run: ['run', 'lateral_buckling', '--end', '0.4'], time: 0.181, turn: 45, lift: 10, zoom: 0.86, coloring: 'moment', width: 1080, height: 640 },
   'four_legs.jpg': { run: ['run', 'examples/four_legs/robot.json'], time: 1.5, width: 1080, height: 640 },
   'rotating_shaft.jpg': { run: ['run', 'rotating_shaft', '--end', '0.6', '--output-every', '5'], time: 0.5, closed: true, coloring: 'moment', width: 960, height: 560 },
   'slider_crank.jpg': { run: ['run', 'slider_crank', '--end', '2'], closed: true, time: 0.45, trail: ['rod'], width: 960, height: 600 },
-  'puma560.jpg': { run: ['run', 'puma560'], closed: true, time: 0.32, trail: ['link6'], width: 960, height: 600 },
-  'four_bar_flexible.jpg': { run: ['run', 'four_bar_flexible'], closed: true, time: 1.2, coloring: 'moment', width: 960, height: 560 },
+  'puma560.jpg': { run: ['run', 'puma560'], closed: true, time: 0.32, trail: ['link6'], joints: false, zoom: 1.1, width: 960, height: 600 },
+  'four_bar_flexible.jpg': { run: ['run', 'four_bar_flexible'], closed: true, time: 2.756, coloring: 'moment', width: 960, height: 560 },
   'slider_crank_flexible.jpg': { run: ['run', 'slider_crank_flexible'], closed: true, time: 0.037, coloring: 'stress', dark: true, width: 960, height: 560 },
-  'chain_1000.jpg': { run: ['run', 'chain', '--set', 'links=1000', '--end', '6', '--step', '2e-3', '--output-every', '10'], closed: true, time: 6, follow: 'link9', zoom: 45, width: 960, height: 560 },
+  'chain_1000.jpg': { run: ['run', 'chain', '--set', 'links=1000', '--end', '9', '--step', '2e-3', '--output-every', '20'], closed: true, time: 9, coloring: 'speed', width: 960, height: 560 },
   'robot_meshes.jpg': {
-    run: ['run', 'SCRATCH/robot/robot.urdf', '--end', '2', ...motor('turret', 0.9), ...motor('upper_arm', 0.7), ...motor('forearm', 1.2), ...motor('hand', 0.7)],
-    closed: true, time: 1, trail: ['hand'], width: 960, height: 600,
+    run: ['run', 'SCRATCH/robot/robot.urdf', '--end', '2', ...motor('turret', 2.6), ...motor('upper_arm', 0.5), ...motor('forearm', 0.9), ...motor('hand', 0.5)],
+    closed: true, time: 0.8, zoom: 1.15, trail: ['hand'], width: 960, height: 600,
   },
   'two_integrators.jpg': {
     before: [['run', 'heavy_top', '--step', '8e-3', '--integrator', 'generalized-alpha,rho=0.5', '--scene', 'SCRATCH/coarse.json']],
@@ -91,7 +91,7 @@ for (const [name, picture] of Object.entries(pictures)) {
   for (const args of [...(picture.before ?? []), [...picture.run, '--html', file]])
     execFileSync(resolve(build, 'dev', 'bin', 'liedyn'), args.map((word) => word.replace('SCRATCH', scratch)), { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   const { tab, close } = await openUrl(browser, `${pathToFileURL(file).href}?play=0&quality=high`, picture);
-  await tab.evaluate(({ bare, closed, trail, coloring, turn, lift, zoom, follow }) => {
+  await tab.evaluate(({ bare, closed, trail, coloring, joints, turn, lift, zoom, follow }) => {
     const { app } = window.liedyn;
     if (bare || closed) for (const side of ['left', 'right']) app.setPanel(side, false);
     else {
@@ -104,10 +104,11 @@ for (const [name, picture] of Object.entries(pictures)) {
     app.fit();
     for (const frame of trail ?? []) app.toggleTrail(app.view.scene.frames.indexOf(frame));
     if (coloring) app.setColoring(coloring);
+    if (joints === false) app.toggleSymbols();
     const { camera, controls } = app.stage;
     const offset = camera.position.clone().sub(controls.target);
     if (turn) offset.applyAxisAngle(camera.up, (turn * Math.PI) / 180);
-    if (lift) offset.applyAxisAngle(offset.clone().cross(camera.up).normalize(), (-lift * Math.PI) / 180);
+    if (lift) offset.applyAxisAngle(offset.clone().cross(camera.up).normalize(), (lift * Math.PI) / 180);
     camera.position.copy(controls.target).add(offset.divideScalar(zoom ?? 1));
     controls.update();
     if (follow) { app.selectByName(follow); app.toggleFollow?.(); app.select(undefined); }

@@ -530,3 +530,29 @@ def test_random_calls_raise_and_never_crash():
             perform()
         del sim, other, chosen
     gc.collect()
+
+
+@pytest.mark.parametrize("formulation", ["r3so3", "se3", "minimal"])
+def test_no_input_moves_a_body_at_once(formulation):
+    """The place of a joint as an input: minimal coordinates, whose joints have no constraint equations, let the body jump by 0.12 m."""
+    body = {"type": "rigid", "mass": 1, "inertia": [0.1, 0.1, 0.1], "position": [0.5, 0, 0]}
+    model = {
+        "liedyn": 1,
+        "gravity": [0, 0, -9.81],
+        "parameters": {"x": 0, "load": 0},
+        "bodies": {"arm": body},
+        "joints": {"hinge": {"type": "revolute", "between": ["ground", "arm"], "at": ["x", 0, 0], "axis": [0, 1, 0]}},
+        "forces": {"load": {"type": "force", "on": "arm", "force": ["load", 0, 0]}},
+        "sensors": {"place": {"type": "position", "of": "arm"}, "energy": {"type": "energy"}},
+        "simulation": {"end": 1, "step": 1e-3},
+    }
+    sim = ld.Model(model, formulation=formulation).simulation()
+    sim.advance(0.3)
+    before = sim["place"].copy()
+    with pytest.raises(ld.InputError, match="cannot jump"):
+        sim.set("x", 0.2)
+    sim.set("load", 3)
+    np.testing.assert_array_equal(sim["place"], before)
+    model["events"] = {"late": {"when": "t - 0.3", "set": "x = 0.2"}}
+    with pytest.raises(ld.InputError, match="cannot jump"):
+        ld.run(model, formulation=formulation)

@@ -410,6 +410,13 @@ def test_spectra_have_the_amplitude_of_a_sine(tmp_path):
     study["model"]["simulation"] |= {"end": 2, "step": 1e-3}
     found = ld.Study(study).run(tmp_path / "store.h5")["spectrum"][0]
     np.testing.assert_allclose(found, [0, 0, 0.7, 0.2], atol=2e-3)
+    # Recorded values alias above half their rate, and the window belongs to the whole run.
+    study["outputs"]["spectrum"]["frequencies"] = [5, 501]
+    with pytest.raises(ld.InputError, match="at most 500 Hz"):
+        ld.Study(study).run(tmp_path / "alias.h5")
+    study["outputs"]["spectrum"]["frequencies"] = [5]
+    study["model"]["simulation"]["until"] = "t - 1.5"
+    assert np.isnan(ld.Study(study).run(tmp_path / "stopped.h5")["spectrum"]).all()
 
 
 def test_the_page_has_all_cases_and_some_scenes(tmp_path, monkeypatch):

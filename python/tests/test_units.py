@@ -1,10 +1,12 @@
 """A few models in other units and elsewhere; `./dev referee --units` prints the whole table."""
 
+import warnings
 from functools import partial
 
 import numpy as np
 import pytest
 
+import liedyn as ld
 from referee import units
 from referee.mechanisms import mechanism, with_sensors
 from referee.simulator import Simulator
@@ -21,7 +23,7 @@ def disagreements(cells):
     return found
 
 
-@pytest.mark.parametrize("name", ["heavy_top", "pendulum", "slider_crank", "controlled_arm"])
+@pytest.mark.parametrize("name", ["heavy_top", "pendulum", "slider_crank", "controlled_arm", "bricard"])
 def test_shipped_models_are_the_same_in_all_units(name):
     assert not disagreements(units.rows(name, units.shipped()[name], ANALYSES))
 
@@ -33,6 +35,27 @@ def test_mechanisms_are_the_same_in_all_units(seed):
 
 def test_a_small_mechanism_beside_a_large_one_moves_as_alone():
     assert not disagreements(units.pair_rows(2, ANALYSES))
+
+
+@pytest.mark.parametrize("lengths", [0, 1e2, 1e3, 1e4, 1e6])
+def test_redundant_constraints_do_not_hide_forces_far_from_the_origin(lengths):
+    """Bricard's mechanism rests at a right angle. Rounded positions make its redundant row independent, with multipliers of 1e13 N."""
+    model = units.shipped()["bricard"]
+    found = ld.static(units.Converter(model, units.Units(moved=lengths * np.array([0.6, -0.8, 0]))).convert())
+    print(f"{lengths:g} lengths away: angle {found['angle']:.12f}, reaction {found['force_P1']}")
+    assert found["angle"] == pytest.approx(np.pi / 2, abs=1e-6)
+    assert found["force_P1"] == pytest.approx([0, 29.43, -29.43 / np.sqrt(27)], abs=1e-4)
+
+
+def test_a_model_far_from_the_origin_says_that_digits_are_lost():
+    model = units.shipped()["heavy_top"]
+    for lengths, expected in ((0, False), (1e3, False), (1e6, True)):
+        moved = units.Converter(model, units.Units(moved=[lengths, 0, 0])).convert()
+        for analysis in (lambda: ld.run(moved, end=0.01), lambda: ld.static(moved), lambda: ld.modes(moved), lambda: ld.linearize(moved)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                analysis()
+            assert any("lost digits" in str(w.message) for w in caught) == expected
 
 
 def test_dimensions_of_unit_texts():

@@ -7,10 +7,9 @@
 #include <numbers>
 #include <tuple>
 
-#include <Eigen/Eigenvalues>
-
 #include "liedyn/analyses/eigenvalues.h"
 #include "liedyn/analyses/linearization.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/model/forces/watched_contact.h"
 #include "liedyn/model/is_given.h"
@@ -304,7 +303,7 @@ Ritz ritz_values(const MatrixXd& A, Eigen::Index most) {
     H(count, count - 1) = rest;
     V.col(count) = w / rest;
   }
-  const Eigen::EigenSolver<MatrixXd> solver(H.topLeftCorner(count, count));
+  const Eigen::EigenSolver<MatrixXd> solver(MatrixXd(H.topLeftCorner(count, count)));
   if (solver.info() != Eigen::Success) return {};
   return {solver.eigenvalues(), V.leftCols(count) * solver.eigenvectors()};
 }

@@ -178,9 +178,9 @@ void check(const std::vector<System>& systems, const ConvergeOptions& o) {
   if (!findings.empty()) throw InputError(findings);
 }
 
-class Study {
+class ConvergenceStudy {
  public:
-  Study(const std::vector<System>& systems, const ConvergeOptions& options)
+  ConvergenceStudy(const std::vector<System>& systems, const ConvergeOptions& options)
       : systems_(systems), options_(options), layout_(systems.front().model(), common_multipliers(systems)) {
     check(systems, options);
     for (const System& system : systems_) {
@@ -614,7 +614,7 @@ std::vector<double> step_range(double start, double end, double largest, double 
 
 Convergence converge(const std::vector<System>& systems, const ConvergeOptions& options) {
   for (const System& system : systems) refuse_events(system.model(), "a study of convergence");
-  return Study(systems, options).result();
+  return ConvergenceStudy(systems, options).result();
 }
 
 }  // namespace liedyn

@@ -4,11 +4,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-
 #include "liedyn/analyses/eigenvalues.h"
 #include "liedyn/analyses/mode_pairs.h"
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 namespace {

@@ -7,10 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 namespace {
@@ -67,9 +64,9 @@ Staircase zero_staircase(const MatrixXd& given) {
   return out;
 }
 
-class Search {
+class EigenvalueSearch {
  public:
-  explicit Search(const EigenProblem& problem) : problem_(problem) {}
+  explicit EigenvalueSearch(const EigenProblem& problem) : problem_(problem) {}
 
   Eigenvalues run() {
     Eigenvalues out;
@@ -124,7 +121,7 @@ class Search {
       }
     };
     if (problem_.squares)
-      add(Eigen::SelfAdjointEigenSolver<MatrixXd>(0.5 * (A + A.transpose())));
+      add(Eigen::SelfAdjointEigenSolver<MatrixXd>(MatrixXd(0.5 * (A + A.transpose()))));
     else
       add(Eigen::EigenSolver<MatrixXd>(A));
     std::stable_sort(out.begin(), out.end(), [](const Item& a, const Item& b) { return a.speed < b.speed; });
@@ -294,7 +291,7 @@ class Search {
     Items found;
     for (Index i = 0; i < z; ++i) found.push_back({0, 0, basis.col(i)});
     if (rest > 0) {
-      const Eigen::EigenSolver<MatrixXd> eigen(stairs.W.bottomRightCorner(rest, rest));
+      const Eigen::EigenSolver<MatrixXd> eigen(MatrixXd(stairs.W.bottomRightCorner(rest, rest)));
       if (eigen.info() != Eigen::Success) throw std::runtime_error("the eigenvalues were not found");
       const MatrixXcd vectors = eigen.eigenvectors(),
                       nilpotent = stairs.W.topLeftCorner(z, z).cast<Complex>(),
@@ -373,7 +370,7 @@ Balanced balanced(const MatrixXd& A, Index first) {
   return out;
 }
 
-Eigenvalues all_eigenvalues(const EigenProblem& problem) { return Search(problem).run(); }
+Eigenvalues all_eigenvalues(const EigenProblem& problem) { return EigenvalueSearch(problem).run(); }
 
 Subspace dominant_subspace(const std::function<MatrixXd(const MatrixXd&)>& T, Index size, Index count) {
   constexpr int kMost = 30;

@@ -4,9 +4,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <Eigen/LU>
-#include <Eigen/QR>
 
+#include "liedyn/base/decompositions.h"
 #include "liedyn/model/testing.h"
 
 namespace liedyn {

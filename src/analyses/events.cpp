@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/compile.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/sensors/events.h"
@@ -14,9 +15,7 @@
 namespace liedyn {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-constexpr double kRoundOff = 1e-9;  // times that differ by this part of a step are the same
+constexpr double kSameTime = 1e-9;  // times that differ by this part of a step are the same
 // An event that happens again after this part of a step has no end. It is much longer than what look_around() sees, so that what comes to rest is not lost.
 constexpr double kSoon = 1e-4;
 constexpr std::size_t kLongestLog = 100000;
@@ -236,7 +235,7 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
     const double correction = slope_ == 0 ? 0 : -value_at(found_.front(), to, work) / slope_;
     if (++corrections_ > kMostCorrections || !(std::abs(correction) > kGood * span_)) return {to.t, true};
     wanted_ = std::clamp(to.t + correction, from.t, from.t + span_);
-    return {wanted_ - from.t <= kRoundOff * step_ ? from.t : wanted_, true};
+    return {wanted_ - from.t <= kSameTime * step_ ? from.t : wanted_, true};
   }
   sense(to, work);
   std::vector<int> crossed;
@@ -265,7 +264,7 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
   span_ = to.t - from.t;
   found_.clear();
   for (std::size_t k = 0; k < crossed.size(); ++k)
-    if (times[k] <= first + kRoundOff * span_) found_.push_back(crossed[k]);
+    if (times[k] <= first + kSameTime * span_) found_.push_back(crossed[k]);
   found_from_ = from.t;
   corrections_ = 0;
   const double before = std::max(from.t, first - kBeside * span_),
@@ -274,7 +273,7 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
     return value_at(found_.front(), t <= from.t ? from : t >= to.t ? to : between(t), work);
   };
   slope_ = (shown_at(after) - shown_at(before)) / (after - before);
-  if (first - from.t <= kRoundOff * step_) return {from.t, true};
+  if (first - from.t <= kSameTime * step_) return {from.t, true};
   wanted_ = to.t - first <= kGood * span_ ? to.t : first;
   return {wanted_, true};
 }
@@ -324,7 +323,7 @@ double Events::next_due() const {
 }
 
 std::vector<Events::Change> Events::due(const State& state, Work& work) {
-  const double now = state.t + kRoundOff * step_;
+  const double now = state.t + kSameTime * step_;
   std::vector<Change> out;
   if (next_due() > now) return out;
   sense(state, work);

@@ -15,8 +15,6 @@
 namespace liedyn {
 namespace {
 
-constexpr double kGravity = 9.81;
-
 Simulation started(const System& system, const std::string& integrator, double step, double end = 100) {
   SimulateOptions options;
   options.integrator = integrator;

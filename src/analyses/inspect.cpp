@@ -8,6 +8,7 @@
 #include <set>
 
 #include "liedyn/analyses/advice.h"
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/base/code_function.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/flexible/body.h"
@@ -105,6 +106,8 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   out.degrees_of_freedom = degrees_of_freedom(model, state);
   out.is_locked = is_locked(model, state);
   out.warnings = model_warnings(system, state);
+  if (std::string warning = lost_digits(system, state, work); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   for (std::string& advice : unit_advice(system)) out.warnings.push_back(std::move(advice));
 
   system.residual(state, work, {true, true, false});

@@ -1,11 +1,11 @@
 #include "liedyn/analyses/instability.h"
 
 #include <cmath>
+#include <limits>
 #include <random>
 
-#include <Eigen/Eigenvalues>
-
 #include "liedyn/analyses/shifted_matrix.h"
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 namespace {
@@ -53,27 +53,41 @@ std::optional<VectorXd> lowest(const ShiftedMatrix& inverse, const SparseMatrix&
     T(k, k + 1) = T(k + 1, k) = rest;
     basis.col(k + 1) = next / rest;
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(T.topLeftCorner(size, size));
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(T.topLeftCorner(size, size)));
   if (eigen.eigenvalues()[0] >= -kRoundOff * eigen.eigenvalues().cwiseAbs().maxCoeff()) return {};
   return VectorXd(basis.leftCols(size) * eigen.eigenvectors().col(0));
 }
 
+// How well y^T K y is known: each entry to some units of its last digit, independently of the others.
+double round_off(const SparseMatrix& K, const VectorXd& floor, const VectorXd& y) {
+  constexpr double kDigits = 100 * std::numeric_limits<double>::epsilon();
+  double squares = 0;
+  for (int c = 0; c < K.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(K, c); it; ++it) {
+      const double part = it.value() * y[it.row()] * y[it.col()];
+      squares += part * part;
+    }
+  return kDigits * std::sqrt(squares) + y.cwiseAbs2().dot(floor);
+}
+
 }  // namespace
 
-std::optional<VectorXd> unstable_direction(const Model& model, Linearization l) {
+std::optional<VectorXd> unstable_direction(const Model& model, Linearization l,
+                                           const std::vector<int>& redundant, const VectorXd& floor) {
   l.K = SparseMatrix(0.5 * (l.K + SparseMatrix(l.K.transpose())));
   l.L = l.B.transpose();
   l.B_y.setZero();
   l.velocity_row.assign(l.velocity_row.size(), false);
   const double inertia = l.M.norm(), stiffest = l.K.norm() / inertia;
   if (!(stiffest > 0) || !std::isfinite(stiffest)) return {};
-  ShiftedMatrix matrix(model, l);
-  for (const double part : {1e-8, 1e-6, 1e-4, 1e-2, 1.0}) {
+  ShiftedMatrix matrix(model, l, redundant);
+  for (const double part : {1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0}) {
     // A shift that meets an eigenvalue is as good as none.
     double shift = part * stiffest;
     for (int attempt = 0; attempt < 3 && !matrix.factorize(0, shift); ++attempt) shift *= 1.37;
     if (!matrix.factorize(0, shift)) continue;
-    if (std::optional<VectorXd> found = lowest(matrix, l.M)) return found;
+    if (std::optional<VectorXd> y = lowest(matrix, l.M); y && y->dot(l.K * *y) < -round_off(l.K, floor, *y))
+      return y;
   }
   return {};
 }

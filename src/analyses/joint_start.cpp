@@ -1,5 +1,6 @@
 #include "liedyn/analyses/joint_start.h"
 #include "liedyn/base/expression_evaluation.h"
+#include "liedyn/base/index.h"
 #include "liedyn/system/evaluation.h"
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 InputError mistake(const JointStart& start, const std::string& file, std::string message, std::string hint) {
   const bool set = !start.path.empty();  // from outside: it stands in no file

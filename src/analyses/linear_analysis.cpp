@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include <Eigen/Eigenvalues>
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 namespace {

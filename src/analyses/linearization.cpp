@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
 #include <Eigen/OrderingMethods>
-#include <Eigen/QR>
 #include <Eigen/SparseQR>
 
+#include "liedyn/analyses/shortest_solution.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/nodes/stage.h"
@@ -568,8 +567,7 @@ MinimalEquations minimal_equations(const Linearization& l) {
   const auto follow = [&](const MatrixXd& right) -> MatrixXd {
     if (right.rows() == 0 || right.isZero(0)) return MatrixXd::Zero(l.M.rows(), right.cols());
     const MatrixXd B = row.asDiagonal() * MatrixXd(l.B) * l.unit.asDiagonal();
-    const MatrixXd X = -(l.unit.asDiagonal() *
-                         B.completeOrthogonalDecomposition().solve(MatrixXd(row.asDiagonal() * right)));
+    const MatrixXd X = -(l.unit.asDiagonal() * shortest_solution(B, row.asDiagonal() * right));
     return X - out.V * MatrixXd(X(out.rates, Eigen::all));
   };
   // B y' + B' y = 0 and B y'' + (B' + B_t) y' + B'_t y = 0

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <optional>
 
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/mode_pairs.h"
 #include "liedyn/analyses/stiffness_scale.h"
 #include "liedyn/base/suggest.h"
@@ -95,6 +96,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   out.time = state.t;
   out.undamped = options.undamped;
   out.warnings = flexible_remarks(model, system.params().values().data());
+  if (std::string warning = lost_digits(system, state, work); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   if (options.axes_given)
     out.axes = {options.axes_rate, change_of_matrices(system, state, options.axes_rate, work), 0, false};
   else

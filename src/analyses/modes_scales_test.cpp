@@ -7,13 +7,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 
 #include "liedyn/analyses/eigenvalues.h"
 #include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/state_space.h"
 #include "liedyn/analyses/statics.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/system/initial.h"
 #include "liedyn/system/testing.h"
 
@@ -21,11 +20,6 @@ namespace liedyn {
 namespace {
 
 using Complex = std::complex<double>;
-
-State start_of(const System& system) {
-  Work work(system);
-  return consistent_state(system, 0, InitialPolicy::Check, work);
-}
 
 int eigenvalue_count(const Modes& found) {
   int out = found.zeros;
@@ -246,21 +240,21 @@ TEST(Modes, WithoutDampingADamperLeavesNoCirculatoryForces) {
 }
 
 // Units: factors of the numbers of lengths, masses and times.
-struct Units {
+struct UnitSystem {
   std::string name;
   double length, mass, time;
   double stiffness() const { return mass / (time * time); }
   double force() const { return length * stiffness(); }
 };
-const std::vector<Units> kUnits = {{"m-kg-s", 1, 1, 1},         {"mm-t-s", 1e3, 1e-3, 1},
-                                   {"um-kg-us", 1e6, 1, 1e6},   {"km-kg-s", 1e-3, 1, 1},
-                                   {"nm-kg-s", 1e9, 1, 1},      {"Mm-kg-h", 1e-6, 1, 1 / 3600.0},
-                                   {"10 um in mm", 1e-2, 1, 1}, {"m-t-ms", 1, 1e-3, 1e3}};
+const std::vector<UnitSystem> kUnits = {{"m-kg-s", 1, 1, 1},         {"mm-t-s", 1e3, 1e-3, 1},
+                                        {"um-kg-us", 1e6, 1, 1e6},   {"km-kg-s", 1e-3, 1, 1},
+                                        {"nm-kg-s", 1e9, 1, 1},      {"Mm-kg-h", 1e-6, 1, 1 / 3600.0},
+                                        {"10 um in mm", 1e-2, 1, 1}, {"m-t-ms", 1, 1e-3, 1e3}};
 
-using Maker = std::function<std::shared_ptr<const Description>(const Units&)>;
+using Maker = std::function<std::shared_ptr<const Description>(const UnitSystem&)>;
 
 // Two bodies on ball joints, held by bushings with dampers; the second hangs on the first.
-std::shared_ptr<const Description> pendulums(const Units& u) {
+std::shared_ptr<const Description> pendulums(const UnitSystem& u) {
   ModelBuilder b({0, 0, -9.81 * u.length / (u.time * u.time)});
   const double J = u.mass * u.length * u.length, L = u.length;
   for (int i = 1; i <= 2; ++i) {
@@ -281,7 +275,7 @@ std::shared_ptr<const Description> pendulums(const Units& u) {
 }
 
 // A loop: a parallelogram of hinges in space, with three rows too many, and a spring across.
-std::shared_ptr<const Description> parallelogram(const Units& u) {
+std::shared_ptr<const Description> parallelogram(const UnitSystem& u) {
   ModelBuilder b({0, -9.81 * u.length / (u.time * u.time), 0});
   const double L = u.length, J = 0.01 * u.mass * L * L;
   const Vec3 points[] = {{0, 0, 0}, {0, -L, 0}, {2 * L, -L, 0}, {2 * L, 0, 0}};
@@ -300,7 +294,7 @@ std::shared_ptr<const Description> parallelogram(const Units& u) {
 }
 
 // A beam that is free at both ends, of small thickness.
-std::shared_ptr<const Description> free_beam(const Units& u) {
+std::shared_ptr<const Description> free_beam(const UnitSystem& u) {
   ModelBuilder b({0, 0, 0});
   const double L = u.length;
   b.beam("beam", "rectangle").set("from", {0, 0, 0}).set("to", {L, 0, 0}).set("elements", {4});
@@ -310,7 +304,7 @@ std::shared_ptr<const Description> free_beam(const Units& u) {
 }
 
 // A linear beam with two interfaces: a floating frame with modes.
-std::shared_ptr<const Description> floating_beam(const Units& u) {
+std::shared_ptr<const Description> floating_beam(const UnitSystem& u) {
   ModelBuilder b({0, 0, 0});
   const double L = u.length;
   b.begin(Section::Flexible, "strip", "rectangle")
@@ -325,7 +319,7 @@ std::shared_ptr<const Description> floating_beam(const Units& u) {
 }
 
 // A disc that rolls straight on: rows at velocity level, and zeros with chains.
-std::shared_ptr<const Description> rolling_disc(const Units& u) {
+std::shared_ptr<const Description> rolling_disc(const UnitSystem& u) {
   const double m = 1.2 * u.mass, r = 0.3 * u.length, A = m * r * r / 4, C = m * r * r / 2, spin = 8 / u.time;
   ModelBuilder b({0, 0, -9.81 * u.length / (u.time * u.time)});
   b.body("disc", "rigid")
@@ -351,7 +345,7 @@ TEST(Modes, DoNotDependOnTheUnits) {
                                                              {"rolling disc", rolling_disc}};
   for (const auto& [name, make] : makers) {
     std::optional<Modes> first;
-    for (const Units& u : kUnits)
+    for (const UnitSystem& u : kUnits)
       for (const bool undamped : {false, true}) {
         SCOPED_TRACE(fmt::format("{} in {}", name, u.name));
         // Interfaces without mass have no consistent accelerations in nm: the start fails before there are modes.
@@ -379,7 +373,7 @@ TEST(Modes, DoNotDependOnTheUnits) {
 // The state space has the same transfer function, whatever the units.
 TEST(StateSpace, DoesNotDependOnTheUnits) {
   std::optional<Complex> first;
-  for (const Units& u : kUnits) {
+  for (const UnitSystem& u : kUnits) {
     ModelBuilder b({0, 0, -9.81 * u.length / (u.time * u.time)});
     const double J = u.mass * u.length * u.length, L = u.length;
     b.body("bob", "rigid").set("mass", {u.mass}).set("inertia", {J, J, J}).set("position", {0, 0, -L});

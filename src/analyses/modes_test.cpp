@@ -13,13 +13,6 @@
 namespace liedyn {
 namespace {
 
-constexpr double kGravity = 9.81;
-
-State start_of(const System& system) {
-  Work work(system);
-  return consistent_state(system, 0, InitialPolicy::Check, work);
-}
-
 // Angular frequencies of the modes that oscillate, in rising order.
 std::vector<double> frequencies(const Modes& found) {
   std::vector<double> out;

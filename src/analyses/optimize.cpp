@@ -8,11 +8,10 @@
 #include <cmath>
 #include <memory>
 
-#include <Eigen/LU>
-
 #include "liedyn/analyses/adjoint.h"
 #include "liedyn/analyses/choose_formulation.h"
 #include "liedyn/analyses/sensitivity.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/base/dual.h"
 #include "liedyn/base/error.h"
 #include "liedyn/base/expression_evaluation.h"
@@ -53,10 +52,10 @@ class Formula {
   Expression expression_;
 };
 
-class Search {
+class DesignSearch {
  public:
-  Search(const System& system, const Study& study,
-         const std::function<bool(const StudyPoint&, bool)>& progress)
+  DesignSearch(const System& system, const Study& study,
+               const std::function<bool(const StudyPoint&, bool)>& progress)
       : system_(system), study_(study), progress_(progress) {
     check();
     for (const Study::Variable& v : study.variables) {
@@ -519,7 +518,7 @@ class Search {
     }
   }
   static double objective(unsigned n, const double* z, double* gradient, void* self) {
-    auto& s = *static_cast<Search*>(self);
+    auto& s = *static_cast<DesignSearch*>(self);
     double out = std::numeric_limits<double>::max();
     s.guarded([&] {
       s.evaluate(z);
@@ -542,12 +541,12 @@ class Search {
   }
   static void inequalities(unsigned, double* result, unsigned n, const double* z, double* gradient,
                            void* self) {
-    auto& s = *static_cast<Search*>(self);
+    auto& s = *static_cast<DesignSearch*>(self);
     s.give(s.rows_, result, n, z, gradient);
   }
   static void equalities(unsigned, double* result, unsigned n, const double* z, double* gradient,
                          void* self) {
-    auto& s = *static_cast<Search*>(self);
+    auto& s = *static_cast<DesignSearch*>(self);
     s.give(s.equal_rows_, result, n, z, gradient);
   }
 
@@ -587,7 +586,7 @@ Optimum optimize(const System& system, const Study& study,
                                           choose_formulation(system, study.simulation).formulation),
                            system.params()),
                     study, progress);
-  return Search(system, study, progress).run();
+  return DesignSearch(system, study, progress).run();
 }
 
 }  // namespace liedyn

@@ -94,7 +94,7 @@ std::string unit_of(const Model& model, const Output& output) {
 namespace {
 
 constexpr std::size_t kSamples = 5;
-constexpr double kParts[kSamples] = {0, 0.25, 0.5, 0.75, 1};
+constexpr double kSamplePlaces[kSamples] = {0, 0.25, 0.5, 0.75, 1};
 
 // Lagrange's polynomials of these parts, and their slopes.
 void lagrange(double s, double value[kSamples], double slope[kSamples]) {
@@ -102,9 +102,9 @@ void lagrange(double s, double value[kSamples], double slope[kSamples]) {
     value[i] = 1, slope[i] = 0;
     for (std::size_t j = 0; j < kSamples; ++j) {
       if (j == i) continue;
-      const double factor = 1 / (kParts[i] - kParts[j]);
-      slope[i] = (slope[i] * (s - kParts[j]) + value[i]) * factor;
-      value[i] *= (s - kParts[j]) * factor;
+      const double factor = 1 / (kSamplePlaces[i] - kSamplePlaces[j]);
+      slope[i] = (slope[i] * (s - kSamplePlaces[j]) + value[i]) * factor;
+      value[i] *= (s - kSamplePlaces[j]) * factor;
     }
   }
 }
@@ -127,8 +127,8 @@ double place_of_maximum(const double y[kSamples]) {
     for (std::size_t i = 0; i < kSamples; ++i) sum += slope[i] * y[i];
     return sum;
   };
-  double below = kParts[top > 0 ? top - 1 : 0], above = kParts[std::min(top + 1, kSamples - 1)];
-  if (!(slope_at(below) > 0 && slope_at(above) < 0)) return kParts[top];
+  double below = kSamplePlaces[top > 0 ? top - 1 : 0], above = kSamplePlaces[std::min(top + 1, kSamples - 1)];
+  if (!(slope_at(below) > 0 && slope_at(above) < 0)) return kSamplePlaces[top];
   while (true) {  // halving, until no number is left between
     const double middle = 0.5 * (below + above);
     if (middle <= below || middle >= above) return middle;
@@ -197,7 +197,7 @@ void OutputSums::look_for_extremum(std::size_t n, std::size_t output, const Show
   const double vertex = 0.5 - 0.25 * slope / bend;
   const double range = std::max({y[0], y[2], y[4]}) - std::min({y[0], y[2], y[4]});
   if (bend < 0 && vertex > -kClose && vertex < 1 + kClose && std::max({y[0], y[2], y[4]}) + range > best) {
-    y[1] = height(kParts[1]), y[3] = height(kParts[3]);
+    y[1] = height(kSamplePlaces[1]), y[3] = height(kSamplePlaces[3]);
     if (is_smooth(y)) {
       const double s = place_of_maximum(y);
       double weight[kSamples], unused[kSamples], value = 0;
@@ -205,12 +205,12 @@ void OutputSums::look_for_extremum(std::size_t n, std::size_t output, const Show
       std::vector<Weighted> places;
       for (std::size_t i = 0; i < kSamples; ++i) {
         value += weight[i] * y[i];
-        if (weight[i] != 0) places.push_back({kParts[i], weight[i]});
+        if (weight[i] != 0) places.push_back({kSamplePlaces[i], weight[i]});
       }
       return take(value, std::move(places));
     }
     const auto top = static_cast<std::size_t>(std::max_element(y, y + kSamples) - y);
-    return take(y[top], {{kParts[top], 1}});
+    return take(y[top], {{kSamplePlaces[top], 1}});
   }
   take(y[4], {{1, 1}});
 }

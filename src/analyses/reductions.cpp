@@ -110,6 +110,13 @@ Reduction parse_reduction(const System& system, const SimulateOptions& options, 
     if (out.components != 1 || sign < text.size())
       refuse("expected one component of a sensor, without @, since a spectrum is wanted",
              "for example \"tip[0]\"");
+    const double most = 0.5 / options.step;
+    for (const double f : frequencies)
+      if (f > most)
+        refuse(fmt::format("expected frequencies of at most {:.6g} Hz, half the number of recorded values "
+                           "per second, got {:.6g}",
+                           most, f),
+               fmt::format("take a step below {:.3g} s", 0.5 / f));
     out.kind = As::Spectrum;
     out.frequencies = std::move(frequencies);
   }
@@ -239,7 +246,8 @@ std::vector<double> Reducer::finish() const {
   for (const Reduction& r : reductions_) {
     if (r.kind == As::Spectrum) {
       const double mean = (parts_[part].sum + parts_[part].last_sum) / duration;
-      const double window = 0.5 * (end_ - start_);
+      // The window belongs to a run of full length.
+      const double window = duration < (1 - 1e-9) * (end_ - start_) ? kNone : 0.5 * (end_ - start_);
       for (std::size_t k = 0; k < r.frequencies.size(); ++k) {
         const Fourier& f = fourier_[frequency + k];
         out.push_back(2 / window *

@@ -8,8 +8,8 @@
 #include <limits>
 #include <random>
 
-#include <Eigen/Cholesky>
-
+#include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/nodes/stage.h"
@@ -17,8 +17,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr RowRequest kNoRows{false, false, false};
 

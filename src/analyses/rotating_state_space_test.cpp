@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "liedyn/analyses/state_space.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {

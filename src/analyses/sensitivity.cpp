@@ -12,6 +12,7 @@
 #include "liedyn/analyses/choose_formulation.h"
 #include "liedyn/analyses/fixed_steps.h"
 #include "liedyn/analyses/free_parameters.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/edit_description.h"
 #include "liedyn/model/number_paths.h"
@@ -20,8 +21,6 @@
 namespace liedyn {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // CPU time: unlike elapsed time it does not depend on what else the machine does.
 double seconds_since(std::clock_t begin) {

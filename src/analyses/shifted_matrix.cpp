@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/base/index.h"
+
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 template <class Visit>
 void for_each_entry(const SparseMatrix& X, Visit&& visit) {

@@ -13,12 +13,14 @@
 #include "liedyn/analyses/companion.h"
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/inspect.h"
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/base/hash.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/states/signal_batch.h"
 #include "liedyn/system/model_hash.h"
+#include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {
@@ -113,6 +115,8 @@ struct Simulation::Parts {
       work = std::make_unique<Work>(system, options.solver, integrator->form());
     use_threads();
     warnings = model_warnings(system, state);
+    if (std::string warning = lost_digits(system, state, *work); !warning.empty())
+      warnings.push_back(std::move(warning));
     for (std::string& warning : work_advice(system, state, integrator->control().adaptive, options.step))
       warnings.push_back(std::move(warning));
     for (std::string& warning : integrator->warnings()) warnings.push_back(std::move(warning));
@@ -464,7 +468,38 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
     phi = solving.phi;
     rate = solving.rate;
   }
+  // In minimal coordinates the joints have no rows: there the bodies themselves show what jumps.
+  std::vector<Motion<double>> motions;
+  if (model.tree) {
+    system.residual(state, solving, {});
+    motions = solving.motions;
+  }
   system.set_params(std::move(params));
+  if (model.tree) {
+    system.residual(state, solving, {});
+    const std::vector<Motion<double>> now = solving.motions;
+    Subsystems parts;
+    for (std::size_t b = 0; b < model.bodies().size(); ++b) {
+      if (now[b].p == motions[b].p && now[b].R == motions[b].R && now[b].V == motions[b].V) continue;
+      if (parts.of_body.empty()) parts = subsystems(system, solving);
+      const int part = parts.of_body[b];
+      const double length = part >= 0 ? parts.length[static_cast<std::size_t>(part)] : 0;
+      const Motion<double>&was = motions[b], &is = now[b];
+      const double moved = (is.p - was.p).norm(), turned = (is.R - was.R).norm(),
+                   speed = (is.velocity() - was.velocity()).norm();
+      if (!(length > 0) ||
+          (moved <= kAllowed * length && turned <= kAllowed && speed * options.step <= kAllowed * length))
+        continue;
+      go_back();
+      throw InputError(path,
+                       fmt::format("expected a value that leaves bodies where they are at t = {:.9g}, got "
+                                   "{}: with it the joints would move a body by {:.3g} m and change its "
+                                   "velocity by {:.3g} m/s",
+                                   kept.t, given.front().second, moved, speed),
+                       "positions and velocities cannot jump: drive the joint by a force (joint_actuator), "
+                       "or make it a function of time");
+    }
+  }
   if (model.rows > 0) {
     const ConstraintScales scales = constraint_scales(system, state, solving);
     system.residual(state, solving, {true, true, false});

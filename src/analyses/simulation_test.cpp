@@ -15,7 +15,7 @@ namespace liedyn {
 namespace {
 
 // A heavy top, pushed by a function of time.
-std::shared_ptr<const Description> pushed_top() {
+std::shared_ptr<const Description> pushed_top_with_work() {
   ModelBuilder builder;
   add_heavy_top(builder);
   builder.force("push", "force")
@@ -65,14 +65,14 @@ std::shared_ptr<const Description> chain() {
   return builder.finish();
 }
 
-struct Case {
+struct RunCase {
   std::string name;
   System system;
 };
-std::vector<Case> cases() {
-  std::vector<Case> out;
-  out.push_back({"pushed top", make_system(pushed_top())});
-  out.push_back({"pushed top, euler-parameters", make_system(pushed_top(), "euler-parameters")});
+std::vector<RunCase> cases() {
+  std::vector<RunCase> out;
+  out.push_back({"pushed top", make_system(pushed_top_with_work())});
+  out.push_back({"pushed top, euler-parameters", make_system(pushed_top_with_work(), "euler-parameters")});
   out.push_back({"four-bar", make_system(four_bar())});
   out.push_back({"four-bar, minimal", make_system(four_bar(), "minimal")});
   out.push_back({"chain, se3", make_system(chain(), "se3")});
@@ -100,8 +100,8 @@ std::vector<std::string> methods(bool adaptive) {
   return out;
 }
 
-Simulation started(const System& system, const std::string& integrator, double step = 1e-3,
-                   const std::string& solver = "auto") {
+Simulation started_run(const System& system, const std::string& integrator, double step = 1e-3,
+                       const std::string& solver = "auto") {
   SimulateOptions options;
   options.integrator = integrator;
   options.end = 1;
@@ -131,9 +131,9 @@ std::string difference(const State& a, const State& b) {
 
 TEST(Simulation, InPiecesIsOneRunBitByBit) {
   int count = 0;
-  for (const Case& c : cases())
+  for (const RunCase& c : cases())
     for (const std::string& method : methods(false)) {
-      Simulation whole = started(c.system, method), pieces = started(c.system, method);
+      Simulation whole = started_run(c.system, method), pieces = started_run(c.system, method);
       whole.advance_to(0.06);
       for (const int steps : {1, 7, 2, 20}) pieces.advance(steps * 1e-3);
       pieces.advance_to(0.06);
@@ -147,7 +147,7 @@ TEST(Simulation, InPiecesIsOneRunBitByBit) {
 // simulate() is the same run.
 TEST(Simulation, EndsWhereSimulateDoes) {
   for (const std::string method : {"generalized-alpha", "lms3", "dopri5,adaptive=true"}) {
-    const System system = make_system(pushed_top());
+    const System system = make_system(pushed_top_with_work());
     SimulateOptions options;
     options.integrator = method;
     options.end = 0.1007;
@@ -163,9 +163,9 @@ TEST(Simulation, EndsWhereSimulateDoes) {
 TEST(Simulation, SavedAndCopiedGoesOnBitByBit) {
   int count = 0;
   for (const bool adaptive : {false, true})
-    for (const Case& c : cases())
+    for (const RunCase& c : cases())
       for (const std::string& method : methods(adaptive)) {
-        Simulation one = started(c.system, method), other = started(c.system, method);
+        Simulation one = started_run(c.system, method), other = started_run(c.system, method);
         one.advance_to(0.0415);
         const std::string checkpoint = one.save();
         Simulation copy = one.clone();
@@ -189,9 +189,9 @@ TEST(Simulation, SavedAndCopiedGoesOnBitByBit) {
 TEST(Simulation, IsSavedWithEveryLinearSolver) {
   for (const char* solver : {"dense", "block", "klu"})
     for (const std::string method : {"generalized-alpha,newton=modified", "lms2,newton=modified", "rk44"})
-      for (const Case& c : cases()) {
-        Simulation one = started(c.system, method, 1e-3, solver),
-                   other = started(c.system, method, 1e-3, solver);
+      for (const RunCase& c : cases()) {
+        Simulation one = started_run(c.system, method, 1e-3, solver),
+                   other = started_run(c.system, method, 1e-3, solver);
         one.advance_to(0.05);
         other.restore(one.save());
         one.advance_to(0.1);
@@ -202,11 +202,11 @@ TEST(Simulation, IsSavedWithEveryLinearSolver) {
 
 // Adaptive steps meet every time that is asked for, exactly, and stay within their tolerance.
 TEST(Simulation, AdaptiveStepsMeetEveryTime) {
-  const System system = make_system(pushed_top());
-  Simulation exact = started(system, "dopri5,adaptive=true,rtol=1e-11,atol=1e-11");
+  const System system = make_system(pushed_top_with_work());
+  Simulation exact = started_run(system, "dopri5,adaptive=true,rtol=1e-11,atol=1e-11");
   exact.advance_to(0.5);
   for (const std::string& method : methods(true)) {
-    Simulation whole = started(system, method), pieces = started(system, method);
+    Simulation whole = started_run(system, method), pieces = started_run(system, method);
     whole.advance_to(0.5);
     for (int i = 1; i <= 10; ++i) {
       pieces.advance_to(0.05 * i);
@@ -225,8 +225,8 @@ TEST(Simulation, AdaptiveStepsMeetEveryTime) {
 
 // Any step asked for, however it divides the time.
 TEST(Simulation, TakesEqualStepsOfAtMostTheStepAskedFor) {
-  const System system = make_system(pushed_top());
-  Simulation simulation = started(system, "generalized-alpha", 3e-3);
+  const System system = make_system(pushed_top_with_work());
+  Simulation simulation = started_run(system, "generalized-alpha", 3e-3);
   simulation.advance(0.01);  // 4 of 2.5e-3
   EXPECT_EQ(simulation.report().steps, 4);
   EXPECT_NEAR(simulation.time(), 0.01, 1e-15);
@@ -270,7 +270,7 @@ TEST(SimulationInputs, JumpsLeaveNoErrorWhereTheExactMotionIsAParabola) {
     for (const bool adaptive : {false, true})
       for (const std::string& method : methods(adaptive)) {
         if (method.find("form=linear") != std::string::npos) continue;
-        Simulation simulation = started(system, method, 1e-2);
+        Simulation simulation = started_run(system, method, 1e-2);
         double x = 0, v = 0, angle = 0, omega = 0;
         double worst = 0;
         simulation.advance(0.05);  // at rest: how methods start is not what is tested here
@@ -318,11 +318,11 @@ TEST(SimulationInputs, AJumpOfATorqueIsThatOfAFunctionOfTime) {
   for (const auto& [method, tolerance, allowed] :
        {Method{"dopri5", 1e-9, 1e-8}, Method{"esdirk4-6", 1e-6, 1e-5}}) {
     const std::string text = fmt::format("{},adaptive=true,rtol={},atol={}", method, tolerance, tolerance);
-    Simulation steered = started(pendulum(), text);
+    Simulation steered = started_run(pendulum(), text);
     steered.advance_to(0.3);
     steered.set_input("forces.motor.torque[1]", 5);
     steered.advance_to(0.6);
-    Simulation timed = started(pendulum("5*(0.5 + 0.5*sign(t - 0.3))"), text);
+    Simulation timed = started_run(pendulum("5*(0.5 + 0.5*sign(t - 0.3))"), text);
     timed.advance_to(0.6);
     expect_at_most(std::abs(steered.sensor("angle")[0] - timed.sensor("angle")[0]), allowed, method);
   }
@@ -330,12 +330,12 @@ TEST(SimulationInputs, AJumpOfATorqueIsThatOfAFunctionOfTime) {
 
 // Changed in every step, as a controller does it: a method of second order stays one, and nothing grows.
 TEST(SimulationInputs, ThatChangeInEveryStepAreSampledFunctionsOfTime) {
-  Simulation exact = started(pendulum("15*sin(20*t)"), "dopri5,adaptive=true,rtol=1e-12,atol=1e-12");
+  Simulation exact = started_run(pendulum("15*sin(20*t)"), "dopri5,adaptive=true,rtol=1e-12,atol=1e-12");
   exact.advance_to(2);
   for (const ListedIntegrator& listed : integrators()) {
     std::vector<double> errors;
     for (const double h : {4e-3, 2e-3}) {
-      Simulation steered = started(pendulum(), listed.name, h);
+      Simulation steered = started_run(pendulum(), listed.name, h);
       for (long i = 0; i < std::lround(2 / h); ++i) {
         // In the middle of the step, so that sampling is of second order.
         steered.set_input("forces.motor.torque[1]", 15 * std::sin(20 * (steered.time() + h / 2)));
@@ -351,8 +351,8 @@ TEST(SimulationInputs, ThatChangeInEveryStepAreSampledFunctionsOfTime) {
 
 TEST(SimulationInputs, AreRefusedWithAdviceAndChangeNothing) {
   const System system = make_system(four_bar());
-  Simulation simulation = started(system, "generalized-alpha"),
-             untouched = started(system, "generalized-alpha");
+  Simulation simulation = started_run(system, "generalized-alpha"),
+             untouched = started_run(system, "generalized-alpha");
   simulation.advance(0.01);
   untouched.advance(0.01);
   const auto message = [&](const std::string& path, double value) -> std::string {
@@ -378,8 +378,8 @@ TEST(SimulationInputs, AreRefusedWithAdviceAndChangeNothing) {
 // Inputs are part of a checkpoint.
 TEST(SimulationInputs, AreSaved) {
   for (const char* method : {"generalized-alpha", "lms4", "ss3", "rk44"}) {
-    const System system = make_system(pushed_top());
-    Simulation one = started(system, method), other = started(system, method);
+    const System system = make_system(pushed_top_with_work());
+    Simulation one = started_run(system, method), other = started_run(system, method);
     one.advance(0.02);
     one.set_input("forces.push.force[1]", 30);  // no function of time any more
     one.set_input("gravity[2]", -5);
@@ -393,11 +393,11 @@ TEST(SimulationInputs, AreSaved) {
 }
 
 TEST(SimulationCheckpoints, ThatDoNotFitAreRefused) {
-  const System system = make_system(pushed_top());
-  Simulation simulation = started(system, "generalized-alpha");
+  const System system = make_system(pushed_top_with_work());
+  Simulation simulation = started_run(system, "generalized-alpha");
   simulation.advance(0.01);
   const std::string good = simulation.save();
-  Simulation other = started(system, "generalized-alpha");
+  Simulation other = started_run(system, "generalized-alpha");
   const auto message = [](Simulation& by, const std::string& bytes) -> std::string {
     try {
       by.restore(bytes);
@@ -416,8 +416,9 @@ TEST(SimulationCheckpoints, ThatDoNotFitAreRefused) {
     EXPECT_NE(message(other, damaged), "restored") << i;
   }
   EXPECT_EQ(difference(other.state(), simulation.state()), "");
-  Simulation method = started(system, "lms2"), model = started(make_system(four_bar()), "generalized-alpha"),
-             step = started(system, "generalized-alpha", 2e-3);
+  Simulation method = started_run(system, "lms2"),
+             model = started_run(make_system(four_bar()), "generalized-alpha"),
+             step = started_run(system, "generalized-alpha", 2e-3);
   EXPECT_THAT(message(method, good), testing::HasSubstr("integrator lms2"));
   EXPECT_THAT(message(step, good), testing::HasSubstr("steps of 0.002 s"));
   EXPECT_THAT(message(model, good), testing::HasSubstr("another model"));
@@ -425,9 +426,9 @@ TEST(SimulationCheckpoints, ThatDoNotFitAreRefused) {
 
 TEST(Simulation, AllocatesNothingInTheLoop) {
   if (allocation_count() < 0) GTEST_SKIP() << "allocations are not counted in this build";
-  for (const Case& c : cases())
+  for (const RunCase& c : cases())
     for (const std::string method : {"generalized-alpha", "lms3", "esdirk3-4", "rk44"}) {
-      Simulation simulation = started(c.system, method);
+      Simulation simulation = started_run(c.system, method);
       simulation.advance(0.05);
       const auto taken = [&](Simulation& by) {
         const long before = by.report().allocations;
@@ -447,7 +448,7 @@ TEST(Simulation, SaysWhatFailedAndKeepsTheLastGoodState) {
   builder.force("push", "force").set("on", std::string("mass")).set("force", {0, 0, 0});
   builder.expression("force", 0, "sqrt(0.1 - t)");
   builder.sensor("x", "position").set("of", std::string("mass"));
-  Simulation simulation = started(make_system(builder.finish()), "generalized-alpha");
+  Simulation simulation = started_run(make_system(builder.finish()), "generalized-alpha");
   try {
     simulation.advance(1);
     FAIL() << "it went on";
@@ -519,7 +520,7 @@ TEST(Sensitivity, OfRedundantConstraintsFollowsThePlainRun) {
 
 // What a checkpoint holds has changed since the layout 1.
 TEST(Simulation, RefusesCheckpointsOfAnotherLayout) {
-  Simulation simulation = started(make_system(pushed_top()), "rk44");
+  Simulation simulation = started_run(make_system(pushed_top_with_work()), "rk44");
   std::string checkpoint = simulation.save();
   ASSERT_TRUE(checkpoint.starts_with("liedyn checkpoint 4\n"));
   checkpoint[18] = '1';
@@ -533,7 +534,7 @@ TEST(Simulation, RefusesCheckpointsOfAnotherLayout) {
 
 // Single steps are those of a run, of adaptive methods too; an end is not passed.
 TEST(Simulation, StepByStepIsOneRunBitByBit) {
-  const System system = make_system(pushed_top());
+  const System system = make_system(pushed_top_with_work());
   for (const bool adaptive : {false, true})
     for (const std::string& method : methods(adaptive)) {
       SimulateOptions options;
@@ -591,7 +592,7 @@ void expect_checkpoints_change_nothing(const System& system, SimulateOptions opt
 
 TEST(Checkpoints, ChangeNothing) {
   for (const bool adaptive : {false, true})
-    for (const Case& c : cases())
+    for (const RunCase& c : cases())
       for (const std::string& method : methods(adaptive)) {
         SimulateOptions options;
         options.integrator = method;

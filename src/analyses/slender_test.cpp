@@ -71,6 +71,13 @@ TEST(Slender, ColumnsBuckle) {
       expect_at_most(found.steps.back().iterations, 200, what + "iterations");
       EXPECT_EQ(found.unstable_directions, 0) << what;
     }
+  // Sparse matrices: it is bent, or it says that it is unstable.
+  for (const int elements : {40, 80}) {
+    const StaticResult found = find_equilibrium(make_system(cantilever(elements, 1e8, {-load, 1e-6, 0})));
+    ASSERT_TRUE(found.converged) << found.failure;
+    const bool bent = std::abs(found.steps.back().sensors[1] - 2 * k / std::comp_ellint_1(k)) < 1e-4;
+    EXPECT_NE(bent, found.unstable_directions > 0) << elements << " elements";
+  }
   // Without a push it stays straight, and says so.
   const StaticResult straight = find_equilibrium(make_system(cantilever(5, 1e8, {-1.015 * euler, 0, 0})));
   ASSERT_TRUE(straight.converged) << straight.failure;

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 // GCC 12 mistakes a reallocation in this library for a use after free.
 #pragma GCC diagnostic ignored "-Wuse-after-free"
 #include <Spectra/GenEigsRealShiftSolver.h>
@@ -15,6 +12,7 @@
 #include "liedyn/analyses/eigenvalues.h"
 #include "liedyn/analyses/mode_pairs.h"
 #include "liedyn/analyses/stiffness_scale.h"
+#include "liedyn/base/decompositions.h"
 
 namespace liedyn {
 namespace {
@@ -93,10 +91,10 @@ MatrixXd basis_of(const MatrixXd& columns) {
 
 // The eigenvalues nearest to zero, from the inverse there. If that does not exist, since there are motions that nothing resists, the shift is a real one as
 // small as the slowest of the others, so that these are found with all digits.
-class Search {
+class ModeSearch {
  public:
-  Search(const Model& model, const Linearization& l, const VectorXd& scale, int count, double time,
-         const std::vector<int>& dependent)
+  ModeSearch(const Model& model, const Linearization& l, const VectorXd& scale, int count, double time,
+             const std::vector<int>& dependent)
       : l_(l),
         round_off_{&l, &scale},
         scale_(scale),
@@ -430,7 +428,7 @@ class Search {
 
 SparseModes sparse_modes(const Model& model, const Linearization& l, const VectorXd& scale, int count,
                          const std::vector<int>& dependent, double time) {
-  Search search(model, l, scale, count, time, dependent);
+  ModeSearch search(model, l, scale, count, time, dependent);
   SparseModes out;
   out.pairs = search.run();
   out.zeros = search.zeros;

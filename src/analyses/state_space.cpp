@@ -6,11 +6,12 @@
 #include <cmath>
 #include <numbers>
 
-#include <Eigen/LU>
-#include <Eigen/QR>
-
 #include "liedyn/analyses/eigenvalues.h"
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/modes.h"
+#include "liedyn/analyses/shortest_solution.h"
+#include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/nodes/stage.h"
@@ -23,8 +24,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 struct Input {
   std::string path;
@@ -85,14 +84,14 @@ std::vector<Input> inputs_of(const System& system, const std::vector<std::string
 }
 
 // Values of the sensors that are outputs.
-struct Output {
+struct OutputRow {
   std::string name;
   int value;   // its index among the values of all sensors
   bool angle;  // jumps by a whole turn somewhere
 };
 
-std::vector<Output> outputs_of(const Model& model, const std::vector<std::string>& asked) {
-  std::vector<Output> out;
+std::vector<OutputRow> outputs_of(const Model& model, const std::vector<std::string>& asked) {
+  std::vector<OutputRow> out;
   std::vector<std::string> names;
   for (const Sensor& sensor : model.sensors) names.push_back(sensor.name);
   std::vector<Diagnostic> findings;
@@ -168,9 +167,9 @@ VectorXd steps_of(const System& system, const State& state, const Linearization&
 
 class Outputs {
  public:
-  Outputs(const Model& model, std::vector<Output> list)
+  Outputs(const Model& model, std::vector<OutputRow> list)
       : list_(std::move(list)), variables_(at(model.sensor_variables)), values_(at(model.sensor_values)) {}
-  const std::vector<Output>& list() const { return list_; }
+  const std::vector<OutputRow>& list() const { return list_; }
   VectorXd values(const System& system, const State& state, Work& work) {
     system.sense(state, work, variables_, values_.data());
     VectorXd out(static_cast<Eigen::Index>(list_.size()));
@@ -186,7 +185,7 @@ class Outputs {
   }
 
  private:
-  std::vector<Output> list_;
+  std::vector<OutputRow> list_;
   std::vector<double> variables_, values_;
 };
 
@@ -213,6 +212,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   out.formulation = model.formulation();
   out.time = state.t;
   out.warnings = flexible_remarks(model, system.params().values().data());
+  if (std::string warning = lost_digits(system, state, work); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   if (const std::vector<std::string> left_out = sensors_of_work(model);
       options.outputs.empty() && !left_out.empty())
     out.warnings.push_back(
@@ -290,15 +291,14 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
     const std::vector<double> scales = constraint_scales(system, state, work).row;
     const auto row = Eigen::Map<const VectorXd>(scales.data(), model.rows);
     const MatrixXd scaled = l.unit.asDiagonal() * MatrixXd(l.L) * row.asDiagonal();
-    dlambda = -(row.asDiagonal() *
-                scaled.completeOrthogonalDecomposition().solve(MatrixXd(l.unit.asDiagonal() * forces)));
+    dlambda = -(row.asDiagonal() * shortest_solution(scaled, l.unit.asDiagonal() * forces));
   }
   const MatrixXd dq = l.Q * y, dv = l.V0 * y + l.V1 * rate;
   const MatrixXd dvdot = l.A0 * y + l.A1 * rate + l.A2 * acceleration;
 
   const VectorXd here = outputs.values(system, state, work);
   out.output_values.assign(here.begin(), here.end());
-  for (const Output& output : outputs.list()) out.outputs.push_back(output.name);
+  for (const OutputRow& output : outputs.list()) out.outputs.push_back(output.name);
   const auto moved = [&](Eigen::Index column, double step) {
     State other = state;
     const VectorXd d = step * dq.col(column);

@@ -5,23 +5,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/operating_point.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
 
 using testing::HasSubstr;
-constexpr double kGravity = 9.81;
-
-State start_of(const System& system) {
-  Work work(system);
-  return consistent_state(system, 0, InitialPolicy::Check, work);
-}
-
 // A cart on a rail, with a spring and a damper to the wall, carries a pendulum; a force pushes the cart.
 struct CartPendulum {
   double cart = 3, bob = 0.5, l = 0.8, J = 0.02, k = 40, c = 1.5;

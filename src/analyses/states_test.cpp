@@ -3,13 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "liedyn/analyses/eigenvalues.h"
 #include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/operating_point.h"
 #include "liedyn/analyses/state_space.h"
 #include "liedyn/analyses/statics.h"
+#include "liedyn/base/decompositions.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
@@ -18,13 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Complex = std::complex<double>;
-constexpr double kGravity = 9.81;
-
-State start_of(const System& system) {
-  Work work(system);
-  return consistent_state(system, 0, InitialPolicy::Check, work);
-}
-
 // The distance of a value from the nearest of some, relative to its size.
 double distance(const Complex& value, const Eigen::VectorXcd& among) {
   return (among.array() - value).abs().minCoeff() / std::max(std::abs(value), 1e-300);

@@ -8,16 +8,17 @@
 #include <numeric>
 #include <optional>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
-
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/instability.h"
 #include "liedyn/analyses/linearization.h"
+#include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/motions.h"
 #include "liedyn/analyses/shifted_matrix.h"
+#include "liedyn/analyses/shortest_solution.h"
 #include "liedyn/analyses/stiffness_scale.h"
+#include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
@@ -34,8 +35,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void check(const StaticOptions& o) {
   std::vector<Diagnostic> findings;
@@ -185,6 +184,16 @@ Linearization static_form(Linearization l) {
   return l;
 }
 
+// What is not stiffness but the round-off of forces in balance: equilibria are not found to the last digit.
+VectorXd unbalanced_stiffness(const StaticScales& scales, Eigen::Index size) {
+  constexpr double kUnbalanced = 1e-9;
+  VectorXd out = VectorXd::Zero(size);
+  for (int i = 0; i < out.size(); ++i)
+    if (const int part = scales.part_of(i); part >= 0)
+      out[i] = kUnbalanced * scales.energy(part) / (scales.units()[i] * scales.units()[i]);
+  return out;
+}
+
 // Motions of zero stiffness, and the number of those with negative stiffness.
 struct Stiffness {
   int negative = 0;
@@ -192,7 +201,7 @@ struct Stiffness {
   MatrixXd indifferent;            // columns: displacements and rotations
 };
 Stiffness stiffness_of(const System& system, const State& state, Work& work) {
-  constexpr double kUnbalanced = 1e-9, kDigits = 200 * std::numeric_limits<double>::epsilon();
+  constexpr double kDigits = 200 * std::numeric_limits<double>::epsilon();
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   StaticScales scales(system, state, work);
   scales.update(system, state, work);
@@ -200,19 +209,14 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
   Stiffness out;
   out.indifferent.resize(N.rows(), 0);
   if (N.cols() == 0) return out;
-  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off. Equilibria are not found to the last digit either.
+  // Row by row: y^T K y far below sum scale_i y_i^2 is round-off.
   VectorXd scale = VectorXd::Constant(l.K.rows(), 1e-300);
   for (int c = 0; c < l.K.outerSize(); ++c)
     for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
       scale[it.row()] = std::max(scale[it.row()], std::abs(it.value()));
   const VectorXd unit = equilibration(scale, N);
   const MatrixXd scaled = N * unit.asDiagonal(), K = scaled.transpose() * (l.K * scaled);
-  // What is not stiffness but the round-off of forces in balance.
-  VectorXd floor(l.K.rows());
-  for (int i = 0; i < floor.size(); ++i)
-    floor[i] = scales.part_of(i) < 0
-                   ? 0
-                   : kUnbalanced * scales.energy(scales.part_of(i)) / (scales.units()[i] * scales.units()[i]);
+  const VectorXd floor = unbalanced_stiffness(scales, l.K.rows());
   SparseMatrix magnitude = l.K;
   for (int c = 0; c < magnitude.outerSize(); ++c)
     for (SparseMatrix::InnerIterator it(magnitude, c); it; ++it) it.valueRef() = std::abs(it.value());
@@ -241,7 +245,10 @@ Stiffness stiffness_of(const System& system, const State& state, Work& work) {
 // A motion along which the equilibrium leaves.
 std::optional<VectorXd> leaving_motion(const System& system, const State& state, Work& work) {
   if (system.model().nv <= kLargestDense) return stiffness_of(system, state, work).leaves;
-  return unstable_direction(system.model(), linearize(system, state, Vec3::Zero(), work));
+  const Linearization l = linearize(system, state, Vec3::Zero(), work);
+  StaticScales scales(system, state, work);
+  scales.update(system, state, work);
+  return unstable_direction(system.model(), l, state.redundant, unbalanced_stiffness(scales, l.K.rows()));
 }
 
 // Section forces of beams as the linearised equations foretell them. Where a slender beam has turned by an angle a it is stretched by a^2/2 until the next step, by
@@ -346,6 +353,9 @@ class Equilibrium {
   State reached;               // where the last way with states ended that failed
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
 
+  // Whether forces are in balance, up to the round-off that solve() tolerates.
+  bool balances(const State& state) { return evaluate(state) <= kLeft; }
+
   // False: no convergence; the state is then as it was.
   bool solve(State& state) {
     // Large models have no dense matrices; without a potential there need not be a way downhill.
@@ -380,6 +390,8 @@ class Equilibrium {
     double excess = 0;
   };
 
+  // What a way that cannot be made shorter may leave, relative to what is tolerated.
+  static constexpr double kLeft = 1e4;
   // Nothing rests so many lengths of its subsystem away from where it began.
   static constexpr double kRunaway = 1e6;
 
@@ -505,8 +517,7 @@ class Equilibrium {
       VectorXd columns(model.rows);
       for (int i = 0; i < model.rows; ++i) columns[i] = 1 / scales_.row(i);
       const MatrixXd L = units.asDiagonal() * MatrixXd(out.l.L) * columns.asDiagonal();
-      const VectorXd change =
-          columns.asDiagonal() * L.completeOrthogonalDecomposition().solve(units.asDiagonal() * force());
+      const VectorXd change = columns.asDiagonal() * shortest_solution(L, units.asDiagonal() * force());
       for (std::size_t i = 0; i < state.lambda.size(); ++i)
         state.lambda[i] -= change[static_cast<Eigen::Index>(i)];
     }
@@ -560,7 +571,7 @@ class Equilibrium {
         const MatrixXd own = N.middleCols(first, end - first), K = own.transpose() * (from.l.K * own);
         Part part{
             first, scales.energy(from.motions.part[static_cast<std::size_t>(first)]) * tolerance, {}, {}};
-        part.eigen.compute(0.5 * (K + K.transpose()));
+        part.eigen.compute(MatrixXd(0.5 * (K + K.transpose())));
         const VectorXd& values = part.eigen.eigenvalues();
         part.stiffest = values.cwiseAbs().maxCoeff();
         const double least = kNothing * part.stiffest;
@@ -635,7 +646,7 @@ class Equilibrium {
   // the same matrix (Deuflhard) or with its own: forces and work are no measure where slender beams have been stretched.
   bool descend(State& state) {
     constexpr int kIterations = 300;
-    constexpr double kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
+    constexpr double kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10;
     Place now = place(state);
     double before = INFINITY;
     const double first_extent = extent();
@@ -912,7 +923,7 @@ class Equilibrium {
   bool increment_with_states(const State& state) {
     const Linearization l = static_form(linearize(*system_, state, Vec3::Zero(), *work_));
     set_rate_scales(l, state);
-    ShiftedMatrix matrix(system_->model(), l);
+    ShiftedMatrix matrix(system_->model(), l, state.redundant);
     evaluate(state);
     const auto nv = l.M.rows();
     if (!matrix.factorize(0)) return false;
@@ -945,7 +956,7 @@ class Equilibrium {
   // where slender beams have been stretched.
   bool go_straight(State& state) {
     constexpr int kIterations = 60;
-    constexpr double kShortest = 0.01, kSettled = 1e-14, kFine = 1e-10, kLeft = 1e4;
+    constexpr double kShortest = 0.01, kSettled = 1e-14, kFine = 1e-10;
     double now = evaluate(state, false), before = INFINITY;
     if (!increment(state)) return false;
     std::vector<double> step = work_->right, r = work_->r;
@@ -1193,6 +1204,8 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   State state = consistent_positions(
       system, options.time, {.policy = initial_policy(options.initial), .given = options.from.get()}, *work);
   std::fill(state.v.begin(), state.v.begin() + model.first_state(), 0.0);
+  if (std::string warning = lost_digits(system, state, *work); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   if (const std::string culprit = system.not_finite(state, *work); !culprit.empty())
     throw InputError({{model.description().file, 0, culprit,
                        "what it adds to the equations at the start is infinite or not a number",
@@ -1218,7 +1231,12 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     Work raised_work(raised, model.nv <= kLargestDense ? "klu" : work->solver->name());
     Equilibrium equilibrium(raised, state, raised_work, options.tolerance);
     State trial = state;
-    const bool found = equilibrium.solve(trial);
+    bool found = equilibrium.solve(trial);
+    if (found && !trial.redundant.empty()) {
+      // Multipliers that add up to nothing must not have hidden forces that are left.
+      shorten_multipliers(raised, trial, raised_work);
+      found = equilibrium.balances(trial);
+    }
     if (!found) {
       step /= 2;
       if (step >= kLeastStep) continue;
@@ -1266,7 +1284,6 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     }
     state = std::move(trial);
     raised.follow_angles(state, raised_work);
-    shorten_multipliers(raised, state, raised_work);
     factor = next;
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());

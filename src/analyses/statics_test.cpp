@@ -12,8 +12,6 @@ namespace liedyn {
 namespace {
 
 using testing::HasSubstr;
-constexpr double kGravity = 9.81;
-
 double potential_at(const System& system, const State& state) {
   Work work(system);
   return system.energy(state, work).potential;

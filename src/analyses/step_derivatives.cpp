@@ -4,6 +4,7 @@
 
 #include "liedyn/analyses/events.h"
 #include "liedyn/analyses/fixed_steps.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/tape.h"
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/system/varied_system.h"
@@ -11,21 +12,19 @@
 namespace liedyn {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 struct Part {
   const char* name;
   std::vector<Varied> VariedState::*numbers;
 };
 // All of a state but the positions, which are increments on the group.
-constexpr Part kParts[] = {{"velocity", &VariedState::v},
-                           {"acceleration", &VariedState::vdot},
-                           {"multiplier", &VariedState::lambda},
-                           {"velocity multiplier", &VariedState::eta},
-                           {"parameter", &VariedState::y},
-                           {"parameter rate", &VariedState::ydot},
-                           {"parameter acceleration", &VariedState::yddot},
-                           {"memory", &VariedState::memory}};
+constexpr Part kStateParts[] = {{"velocity", &VariedState::v},
+                                {"acceleration", &VariedState::vdot},
+                                {"multiplier", &VariedState::lambda},
+                                {"velocity multiplier", &VariedState::eta},
+                                {"parameter", &VariedState::y},
+                                {"parameter rate", &VariedState::ydot},
+                                {"parameter acceleration", &VariedState::yddot},
+                                {"memory", &VariedState::memory}};
 
 // First-order states have no positions.
 template <class Visit>
@@ -59,7 +58,7 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   }
   const int position_count = model.first_state();
   out.parts.emplace_back("position", position_count);
-  for (const Part& part : kParts) {
+  for (const Part& part : kStateParts) {
     if (!whole && part.numbers != &VariedState::v) continue;
     VariedState sized;
     set_constants(now, sized);
@@ -93,7 +92,7 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   });
   for (Varied& x : from.v) vary(x);
   if (whole) {
-    for (const Part& part : kParts)
+    for (const Part& part : kStateParts)
       if (part.numbers != &VariedState::v)
         for (Varied& x : from.*part.numbers) vary(x);
   } else {
@@ -118,7 +117,7 @@ StepDerivatives step_derivatives(const Simulation& simulation, const std::vector
   });
   x.insert(x.end(), to.v.begin(), to.v.end());
   if (whole)
-    for (const Part& part : kParts)
+    for (const Part& part : kStateParts)
       if (part.numbers != &VariedState::v)
         x.insert(x.end(), (to.*part.numbers).begin(), (to.*part.numbers).end());
   const auto rows = static_cast<Eigen::Index>(size), columns = static_cast<Eigen::Index>(numbers.size());

@@ -7,13 +7,12 @@
 #include <algorithm>
 
 #include "liedyn/analyses/sensitivity.h"
+#include "liedyn/base/index.h"
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // A body that tumbles, pulled by a spring in a joint-free way, with a first-order state.
 std::shared_ptr<const Description> tumbling() {
@@ -34,14 +33,14 @@ std::shared_ptr<const Description> tumbling() {
   return builder.finish();
 }
 
-std::shared_ptr<const Description> heavy_top() {
+std::shared_ptr<const Description> top_with_position() {
   ModelBuilder builder;
   add_heavy_top(builder);
   builder.sensor("position", "position").set("of", "top");
   return builder.finish();
 }
 
-Simulation started(const System& system, const std::string& integrator, double step) {
+Simulation started_steps(const System& system, const std::string& integrator, double step) {
   SimulateOptions options;
   options.integrator = integrator;
   options.step = step;
@@ -87,7 +86,7 @@ TEST(StepDerivatives, AgreeWithFiniteDifferencesAlongTheGroup) {
   for (const std::string formulation : {"r3so3", "se3", "euler-parameters"})
     for (const std::string method : {"rk44", "dopri5", "generalized-alpha", "lms2", "bathe", "esdirk3-4"}) {
       System system = make_system(tumbling(), formulation);
-      Simulation simulation = started(system, method, 5e-3);
+      Simulation simulation = started_steps(system, method, 5e-3);
       simulation.advance(0.05);
       const StepDerivatives found = step_derivatives(simulation, {"u"});
       ASSERT_EQ(found.A.rows(), 13);
@@ -156,10 +155,10 @@ Eigen::VectorXd all_numbers(const Model& model, const State& reference, const St
 // With all that a method remembers the step is that of the run, for methods with a memory and with constraints.
 TEST(StepDerivatives, OfTheWholeStateAgreeWithFiniteDifferences) {
   constexpr double d = 1e-4;
-  const System system = make_system(heavy_top());
+  const System system = make_system(top_with_position());
   const Model& model = system.model();
   for (const std::string method : {"generalized-alpha", "generalized-alpha,index=2", "lms2", "lms3"}) {
-    Simulation simulation = started(system, method, 2e-3);
+    Simulation simulation = started_steps(system, method, 2e-3);
     simulation.advance(0.02);
     const StepDerivatives whole = step_derivatives(simulation, {"bodies.top.mass"}, true);
     const auto image = [&](const System& of, std::vector<double> State::*part, int number, double by) {
@@ -217,7 +216,7 @@ TEST(StepDerivatives, OfTheWholeStateAgreeWithFiniteDifferences) {
 
 TEST(StepDerivatives, RefuseWhatHasNone) {
   const System system = make_system(tumbling());
-  Simulation simulation = started(system, "rk44", 1e-2);
+  Simulation simulation = started_steps(system, "rk44", 1e-2);
   EXPECT_THROW(step_derivatives(simulation, {"v"}), InputError);
   EXPECT_THROW(step_derivatives(simulation, {"u", "u"}), InputError);
   EXPECT_THROW(step_derivatives(simulation, {"u"}, true), InputError);  // nothing is remembered yet

@@ -153,13 +153,13 @@ class Mechanisms {
   ModelBuilder builder_;
 };
 
-struct Case {
+struct UnitsCase {
   std::string name;
   std::function<void(Mechanisms&)> add;
   double end = 0.1;
 };
-const std::vector<Case>& all_cases() {
-  static const std::vector<Case> cases = {
+const std::vector<UnitsCase>& all_cases() {
+  static const std::vector<UnitsCase> cases = {
       {"loop", [](Mechanisms& m) { m.loop("", 1, 1); }},
       {"pendulum", [](Mechanisms& m) { m.pendulum("", 1, 1); }},
       {"rods", [](Mechanisms& m) { m.rods("mass", 1, 1); }},
@@ -184,7 +184,7 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 // The sensors at the end of a short run, as numbers; empty if it failed.
-std::vector<double> run(const Case& which, const Units& units, const Vec3& origin,
+std::vector<double> run(const UnitsCase& which, const Units& units, const Vec3& origin,
                         const std::string& integrator, const std::string& formulation, long* iterations) {
   Mechanisms mechanisms(units, origin);
   which.add(mechanisms);
@@ -207,7 +207,7 @@ std::vector<double> run(const Case& which, const Units& units, const Vec3& origi
 
 TEST(Units, RunsAreTheSameInAllOfThem) {
   const auto& all = all_units();
-  for (const Case& which : all_cases())
+  for (const UnitsCase& which : all_cases())
     for (const std::string formulation : {"r3so3", "minimal"})
       for (const ListedIntegrator& listed : integrators()) {
         if (which.name == "beam" && formulation == std::string("minimal")) continue;
@@ -233,7 +233,7 @@ TEST(Units, RunsAreTheSameInAllOfThem) {
 
 // Far from the origin places have fewer digits, and accelerations that follow from them by 1/h^2 too.
 TEST(Units, RunsAreTheSameFarFromTheOrigin) {
-  for (const Case& which : all_cases())
+  for (const UnitsCase& which : all_cases())
     for (const std::string integrator : {"generalized-alpha", "esdirk4-6", "lms2", "dopri5"})
       for (const double far : {1e3, 1e6}) {
         long here = 0, there = 0;
@@ -280,7 +280,7 @@ TEST(Units, AnotherMechanismInTheModelChangesNothing) {
 }
 
 TEST(Units, EquilibriaAreTheSameInAllOfThem) {
-  for (const Case& which : all_cases()) {
+  for (const UnitsCase& which : all_cases()) {
     std::vector<double> expected;
     for (const Units& units : all_units())
       for (const double far : {0.0, 1e3}) {

@@ -16,8 +16,8 @@
 namespace liedyn {
 namespace {
 
-Result run(const System& system, double end, double step, const std::string& integrator, long every = 1,
-           double start = 0) {
+Result run_with_work(const System& system, double end, double step, const std::string& integrator,
+                     long every = 1, double start = 0) {
   SimulateOptions options;
   options.start = start;
   options.end = end;
@@ -86,14 +86,14 @@ TEST(Work, OfASpringIsTheEnergyThatItLost) {
         Method{"generalized-alpha", 4e-3, 1e-3, 1.9}}) {
     const auto stored = [&](double d) { return 0.5 * k * (d - 0.8) * (d - 0.8); };
     expect_order(std::string(name) + ": work of the spring", step, bound, order, [&](double h) {
-      const Result r = run(system, 1, h, name);
+      const Result r = run_with_work(system, 1, h, name);
       return std::abs(last(r, "spring_work") - stored(1) + stored(last(r, "d")));
     });
     expect_order(std::string(name) + ": work of the damper", step, bound, order, [&](double h) {
-      const Result r = run(system, 1, h, name);
+      const Result r = run_with_work(system, 1, h, name);
       return std::abs(last(r, "damper_work") - gained(r, "energy"));
     });
-    const Result r = run(system, 1, step, name);
+    const Result r = run_with_work(system, 1, step, name);
     EXPECT_NEAR(last(r, "sum"), last(r, "spring_work") + last(r, "damper_work"), 1e-12);
     EXPECT_EQ(shown(r.trajectory, "sum", 0), 0);
   }
@@ -116,7 +116,8 @@ TEST(Work, OfAConstantForceIsForceTimesDistance) {
   for (const std::string formulation : {"r3so3", "minimal"})
     for (const std::string integrator : {"rk44", "dopri5,adaptive=true", "esdirk4-6", "lms2"})
       expect_at_most(
-          std::abs(last(run(make_system(description, formulation), t, 1e-2, integrator), "work") - F.dot(x)),
+          std::abs(last(run_with_work(make_system(description, formulation), t, 1e-2, integrator), "work") -
+                   F.dot(x)),
           1e-9, fmt::format("{}, {}: W - F.x", formulation, integrator));
 }
 
@@ -152,7 +153,7 @@ TEST(Work, OfADriveIsTheEnergyThatItPutsIn) {
                                                      {"generalized-alpha", 5e-3, 1e-3, 1.9}})
         expect_order(fmt::format("{}, {}, {}: W - E", type, formulation, name), step, bound, order,
                      [&](double h) {
-                       const Result r = run(system, 1, h, name);
+                       const Result r = run_with_work(system, 1, h, name);
                        // Power is torque times rate, and other joints do no work.
                        EXPECT_NEAR(last(r, "power"), last(r, "torque", 2) * last(r, "rate"), 1e-9);
                        EXPECT_NEAR(last(r, "hinge_work"), 0, bound);
@@ -167,7 +168,7 @@ TEST(Work, OfADriveHasItsClosedForm) {
   const double W = 0.5 * J * (rate * rate - 2.4 * 2.4) + 2 * 9.81 * 0.5 * std::sin(theta);
   const System system = make_system(driven_arms(false));
   expect_order("dopri5", 2e-2, 1e-7, 3.8,
-               [&](double h) { return std::abs(last(run(system, end, h, "dopri5"), "work") - W); });
+               [&](double h) { return std::abs(last(run_with_work(system, end, h, "dopri5"), "work") - W); });
   expect_order("kinematics", 2e-2, 1e-7, 3.8, [&](double h) {
     SimulateOptions options;
     options.end = end;
@@ -188,7 +189,7 @@ TEST(Work, OfAWinchIsTheEnergyOfTheLoad) {
   b.sensor("energy", "energy");
   const System system = make_system(b.finish());
   expect_order("dopri5", 2e-2, 1e-6, 3.7, [&](double h) {
-    const Result r = run(system, 1, h, "dopri5");
+    const Result r = run_with_work(system, 1, h, "dopri5");
     return std::abs(last(r, "work") - gained(r, "energy"));
   });
 }
@@ -213,7 +214,7 @@ TEST(Work, OfFrictionIsTheEnergyLost) {
     for (const auto& [name, step, bound, order] :
          {std::tuple{"dopri5", 1e-2, 1e-6, 3.6}, {"generalized-alpha", 5e-3, 1e-3, 1.9}})
       expect_order(fmt::format("{}, {}", formulation, name), step, bound, order, [&](double h) {
-        const Result r = run(system, 0.8, h, name);
+        const Result r = run_with_work(system, 0.8, h, name);
         EXPECT_LT(last(r, "work"), -0.1);
         EXPECT_LT(last(r, "power"), 0);
         return std::abs(last(r, "work") - gained(r, "energy"));
@@ -236,7 +237,8 @@ TEST(Work, OfAContactIsTheEnergyThatTheBallGains) {
   b.sensor("work", "work").set("of", std::string("floor"));
   b.sensor("kinetic", "energy").set("part", std::string("kinetic"));
   b.sensor("z", "position").set("of", std::string("ball"));
-  const Result r = run(make_system(b.finish()), 0.5, 1e-3, "dopri5,adaptive=true,rtol=1e-8,atol=1e-10");
+  const Result r =
+      run_with_work(make_system(b.finish()), 0.5, 1e-3, "dopri5,adaptive=true,rtol=1e-8,atol=1e-10");
   const double height = last(r, "z", 2) - 0.3;
   expect_at_most(std::abs(last(r, "work") - gained(r, "kinetic") - 9.81 * height), 1e-5, "W - T - m g z");
   EXPECT_LT(last(r, "work"), -0.5);
@@ -252,8 +254,9 @@ TEST(Work, DoesNotDependOnTheOutput) {
   };
   for (const std::string integrator : {"generalized-alpha", "dopri5", "dopri5,adaptive=true,rtol=1e-7",
                                        "esdirk4-6,adaptive=true,rtol=1e-6"}) {
-    const Result all = run(system, 1, 1e-2, integrator), few = run(system, 1, 1e-2, integrator, 7),
-                 ends = run(system, 1, 1e-2, integrator, 0);
+    const Result all = run_with_work(system, 1, 1e-2, integrator),
+                 few = run_with_work(system, 1, 1e-2, integrator, 7),
+                 ends = run_with_work(system, 1, 1e-2, integrator, 0);
     for (const char* name : {"spring_work", "damper_work"}) {
       EXPECT_EQ(bits(last(all, name)), bits(last(few, name))) << integrator;
       EXPECT_EQ(bits(last(all, name)), bits(last(ends, name))) << integrator;
@@ -301,7 +304,7 @@ TEST(Work, OfAForceThatJumps) {
   b.expression("force", 0, "where(t < 0.3, 1, -4)");
   b.sensor("work", "work").set("of", std::string("push"));
   b.sensor("energy", "energy");
-  const Result r = run(make_system(b.finish()), 1, 1e-2, "dopri5,adaptive=true,rtol=1e-8");
+  const Result r = run_with_work(make_system(b.finish()), 1, 1e-2, "dopri5,adaptive=true,rtol=1e-8");
   expect_at_most(std::abs(last(r, "work") - gained(r, "energy")), 1e-8, "W - E");
 }
 

@@ -37,10 +37,10 @@ class CodeFunctionTest : public ::testing::Test {
   }
 };
 
-const std::vector<std::string> kNames = {"x", "y", "t"};
+const std::vector<std::string> kSymbols = {"x", "y", "t"};
 
 TEST_F(CodeFunctionTest, IsCalledLikeAnyOtherFunction) {
-  const Expression e = Expression::parse("1 + 2*law(x + 1, min(y, 4))^2", kNames);
+  const Expression e = Expression::parse("1 + 2*law(x + 1, min(y, 4))^2", kSymbols);
   const double at[] = {0.3, 1.7, 0}, inner[] = {1.3, 1.7};
   EXPECT_EQ(e.evaluate<double>(at), 1 + 2 * law(inner) * law(inner));
 }
@@ -48,14 +48,14 @@ TEST_F(CodeFunctionTest, IsCalledLikeAnyOtherFunction) {
 // Derivatives of f(x(s), y(s)) along x = 0.3 + s, y = 1.7 - 2 s against the same expression written out.
 TEST_F(CodeFunctionTest, HasFirstAndSecondDerivatives) {
   using Jet = Dual<Dual<double, 1>, 1>;
-  const Expression exact = Expression::parse("sin(2*(x + t))*(y - 2*t)^3", kNames);
+  const Expression exact = Expression::parse("sin(2*(x + t))*(y - 2*t)^3", kSymbols);
   Jet t(0.0);
   t.v.d[0] = 1;
   t.d[0].v = 1;
   const Jet at[] = {Jet(0.3), Jet(1.7), t};
   const Jet expected = exact.evaluate<Jet>(at);
   for (const char* name : {"law", "law_with_gradient"}) {
-    const Expression e = Expression::parse(fmt::format("{}(x + t, y - 2*t)", name), kNames);
+    const Expression e = Expression::parse(fmt::format("{}(x + t, y - 2*t)", name), kSymbols);
     const Jet found = e.evaluate<Jet>(at);
     const double first = std::abs(found.v.d[0] - expected.v.d[0]),
                  second = std::abs(found.d[0].d[0] - expected.d[0].d[0]);
@@ -77,7 +77,7 @@ TEST_F(CodeFunctionTest, IsCalledOnceWhereNothingVaries) {
                      {},
                      {}});
   using S = Dual<double, 1>;
-  const Expression e = Expression::parse("counted(x, y)", kNames);
+  const Expression e = Expression::parse("counted(x, y)", kSymbols);
   EXPECT_EQ(calls, 0) << "called while it was read";
   S at[] = {S(2.0), S(3.0), S(0.0)};
   e.evaluate<S>(at);
@@ -90,17 +90,17 @@ TEST_F(CodeFunctionTest, IsCalledOnceWhereNothingVaries) {
 
 TEST_F(CodeFunctionTest, KeepsTheFunctionThatAnExpressionFound) {
   register_function({"changing", 1, [](const double*) { return 1.0; }, {}, {}});
-  const Expression before = Expression::parse("changing(x)", kNames);
+  const Expression before = Expression::parse("changing(x)", kSymbols);
   register_function({"changing", 1, [](const double*) { return 2.0; }, {}, {}});
-  const Expression after = Expression::parse("changing(x)", kNames);
+  const Expression after = Expression::parse("changing(x)", kSymbols);
   const double at[] = {0, 0, 0};
   EXPECT_EQ(before.evaluate<double>(at), 1);
   EXPECT_EQ(after.evaluate<double>(at), 2);
 }
 
 TEST_F(CodeFunctionTest, StaysInItsPlaceWhenExpressionsAreSubstituted) {
-  Expression outer = Expression::parse("law(x, y) + t", kNames);
-  outer.substitute(2, Expression::parse("10*law_with_gradient(y, x)", kNames));
+  Expression outer = Expression::parse("law(x, y) + t", kSymbols);
+  outer.substitute(2, Expression::parse("10*law_with_gradient(y, x)", kSymbols));
   const double at[] = {0.3, 1.7, 0}, swapped[] = {1.7, 0.3};
   EXPECT_EQ(outer.evaluate<double>(at), law(at) + 10 * law(swapped));
 }
@@ -113,8 +113,8 @@ TEST_F(CodeFunctionTest, UsesTheScalesOfItsArguments) {
   using S = Dual<double, 1>;
   S at[] = {S(0.0), S(0.0), S(0.0)};
   at[0].d[0] = 1;
-  const double without = Expression::parse("narrow(x)", kNames).evaluate<S>(at).d[0],
-               with = Expression::parse("narrow_scaled(x)", kNames).evaluate<S>(at).d[0];
+  const double without = Expression::parse("narrow(x)", kSymbols).evaluate<S>(at).d[0],
+               with = Expression::parse("narrow_scaled(x)", kSymbols).evaluate<S>(at).d[0];
   fmt::print("slope 1e6: {:.4g} without, {:.10g} with scales\n", without, with);
   EXPECT_LT(without, 0.5e6);
   EXPECT_NEAR(with, 1e6, 1e-3);
@@ -139,7 +139,7 @@ TEST_F(CodeFunctionTest, RefusesWhatCannotBe) {
   EXPECT_THAT(message({"scaled", 2, &law, {}, {1}}), HasSubstr("2 positive scales"));
   EXPECT_THAT(message({"scaled", 1, &law, {}, {-1}}), HasSubstr("1 positive scales"));
   try {
-    Expression::parse("law(x)", kNames);
+    Expression::parse("law(x)", kSymbols);
     FAIL() << "one argument of two was accepted";
   } catch (const ExpressionError& error) {
     EXPECT_STREQ(error.what(), "law takes 2 arguments, got 1");
@@ -155,7 +155,7 @@ TEST_F(CodeFunctionTest, LetsExceptionsThrough) {
   register_function(
       {"failing", 1, [](const double*) -> double { throw std::runtime_error("stop"); }, {}, {}});
   const double at[] = {0, 0, 0};
-  EXPECT_THROW(Expression::parse("failing(x)", kNames).evaluate<double>(at), std::runtime_error);
+  EXPECT_THROW(Expression::parse("failing(x)", kSymbols).evaluate<double>(at), std::runtime_error);
 }
 
 }  // namespace

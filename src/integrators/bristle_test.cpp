@@ -4,8 +4,6 @@
 namespace liedyn {
 namespace {
 
-constexpr double kG = 9.81;
-
 // A block with its corners on a plane that is inclined by alpha: the gravity is turned instead.
 struct Block {
   double alpha = 0.2, mu = 0.5, presliding = 1e-5, push = 0, frequency = 0;  // push: of its weight
@@ -13,20 +11,21 @@ struct Block {
   static constexpr double m = 2, smoothing = 1e-3, k = 1e8;
 
   System system(const std::string& formulation = {}) const {
-    ModelBuilder b({kG * std::sin(alpha), 0, -kG * std::cos(alpha)});
+    ModelBuilder b({kGravity * std::sin(alpha), 0, -kGravity * std::cos(alpha)});
     // The normal force of four corners, and their depth.
-    const double sink = std::pow(m * kG * std::cos(alpha) / (4 * k), 1 / 1.5), z = 0.05 - sink;
+    const double sink = std::pow(m * kGravity * std::cos(alpha) / (4 * k), 1 / 1.5), z = 0.05 - sink;
     b.body("block", "rigid").set("mass", {m}).set("inertia", {0.02, 0.03, 0.04}).set("position", {0, 0, z});
     b.force("floor", "contact_plane_box").set("between", "ground", "block");
     b.set("points", {0, 0, 0, 0, 0, z}).set("normal", {0, 0, 1}).set("size", {0.4, 0.3, 0.1});
     b.set("stiffness", {k}).set("damping", {1}).set("friction", {mu});
     if (bristles)
-      b.set("presliding", {presliding}).set("presliding_damping", {2 * std::sqrt(mu / presliding / kG)});
+      b.set("presliding", {presliding})
+          .set("presliding_damping", {2 * std::sqrt(mu / presliding / kGravity)});
     else
       b.set("smoothing", {smoothing});
     if (push > 0) {
       b.force("push", "force").set("on", std::string("block")).set("force", {0, 0, 0});
-      b.expression("force", 0, fmt::format("{}*sin({}*t)", push * m * kG, frequency));
+      b.expression("force", 0, fmt::format("{}*sin({}*t)", push * m * kGravity, frequency));
     }
     b.sensor("position", "position").set("of", std::string("block"));
     b.sensor("velocity", "velocity").set("of", std::string("block"));
@@ -62,7 +61,8 @@ TEST(Bristles, ABlockSlidesAsCoulombSays) {
   block.alpha = 0.6;
   for (const std::string method : {"generalized-alpha,rho=0.7", "esdirk4-6,adaptive=true,rtol=1e-6"}) {
     const WholeRun run(block.system(), method, 0.2, 2e-4);
-    const double a = kG * (std::sin(block.alpha) - block.mu * std::cos(block.alpha)), v = run.sensors[3];
+    const double a = kGravity * (std::sin(block.alpha) - block.mu * std::cos(block.alpha)),
+                 v = run.sensors[3];
     expect_at_most(std::abs(v * v / (2 * a * run.sensors[0]) - 1), 2e-3, method + ": v^2/(2 a x) - 1");
   }
 }
@@ -87,8 +87,8 @@ TEST(Bristles, VibrationsDoNotMoveABlockThatSticks) {
 // As with smoothed friction: it slides for v/(mu g (1 + m rho^2/J)), then rolls with v/(1 + J/(m rho^2)).
 TEST(Bristles, ABallSlidesAndThenRolls) {
   constexpr double v = 2, mu = 0.2, radius = 0.1, k = 1e9, presliding = 1e-4;
-  const double sink = std::pow(kG / k, 1 / 1.5), rho = radius - sink / 2, J = 0.4 * radius * radius,
-               time = v / (mu * kG * (1 + rho * rho / J)), z = radius - sink;
+  const double sink = std::pow(kGravity / k, 1 / 1.5), rho = radius - sink / 2, J = 0.4 * radius * radius,
+               time = v / (mu * kGravity * (1 + rho * rho / J)), z = radius - sink;
   ModelBuilder b;
   b.body("ball", "rigid").set("mass", {1}).set("inertia", {J, J, J});
   b.set("position", {0, 0, z}).set("velocity", {v, 0, 0});
@@ -100,8 +100,8 @@ TEST(Bristles, ABallSlidesAndThenRolls) {
   const System system = make_system(b.finish());
   const WholeRun slides(system, "generalized-alpha,rho=0.8", 0.5 * time, 1e-4);
   // The bristles deflect while it moves by `presliding`.
-  expect_at_most(std::abs(slides.sensors[0] - (v - mu * kG * 0.5 * time)), 2 * mu * kG * presliding / v,
-                 "speed while it slides");
+  expect_at_most(std::abs(slides.sensors[0] - (v - mu * kGravity * 0.5 * time)),
+                 2 * mu * kGravity * presliding / v, "speed while it slides");
   expect_at_most(std::abs(slides.sensors[3] / presliding - 1), 1e-6, "deflection/presliding while it slides");
   const WholeRun rolls(system, "generalized-alpha,rho=0.8", 3 * time, 1e-4);
   expect_at_most(std::abs(rolls.sensors[0] - v / (1 + J / (rho * rho))), 1e-4, "speed while it rolls");

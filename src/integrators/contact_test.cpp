@@ -9,8 +9,6 @@
 namespace liedyn {
 namespace {
 
-constexpr double kG = 9.81;
-
 // A ball above a floor at z = 0.
 struct Ball {
   double mass = 1, radius = 0.1, height = 0;  // below its lowest point
@@ -101,10 +99,10 @@ TEST(Contact, DampingOfARestitutionSolvesItsEquation) {
 TEST(Contact, ABallSlidesAndThenRolls) {
   constexpr double v = 2, mu = 0.2;
   Ball ball;
-  ball.gravity = kG;
+  ball.gravity = kGravity;
   ball.stiffness = 1e9;
-  const double sink = std::pow(kG / ball.stiffness, 1 / 1.5), rho = ball.radius - sink / 2;
-  const double J = 0.4 * ball.radius * ball.radius, time = v / (mu * kG * (1 + rho * rho / J)),
+  const double sink = std::pow(kGravity / ball.stiffness, 1 / 1.5), rho = ball.radius - sink / 2;
+  const double J = 0.4 * ball.radius * ball.radius, time = v / (mu * kGravity * (1 + rho * rho / J)),
                rolling = v / (1 + J / (rho * rho));
   ball.height = -sink;
   ball.velocity = {v, 0, 0};
@@ -116,8 +114,9 @@ TEST(Contact, ABallSlidesAndThenRolls) {
   const WholeRun slides(system, method, 0.5 * time, 1e-4, [&](const State& now, Work& work) {
     if (now.t == 0) stored = sensed(system, now, work)[kEnergy];
   });
-  expect_at_most(std::abs(slides.sensors[kVx] - (v - mu * kG * 0.5 * time)), 1e-9, "speed while it slides");
-  expect_at_most(std::abs(slides.sensors[kWy] - mu * kG * 0.5 * time * rho / J), 1e-7,
+  expect_at_most(std::abs(slides.sensors[kVx] - (v - mu * kGravity * 0.5 * time)), 1e-9,
+                 "speed while it slides");
+  expect_at_most(std::abs(slides.sensors[kWy] - mu * kGravity * 0.5 * time * rho / J), 1e-7,
                  "spin while it slides");
   const WholeRun rolls(system, method, 1.5 * time, 1e-4);
   expect_at_most(std::abs(rolls.sensors[kVx] - rolling), 1e-8, "speed while it rolls");
@@ -126,14 +125,15 @@ TEST(Contact, ABallSlidesAndThenRolls) {
   expect_at_most(std::abs(rolls.sensors[kVx] - rho * rolls.sensors[kWy]), 1e-8, "slip while it rolls");
   expect_at_most(std::abs(stored - rolls.sensors[kEnergy] - v * (v - rolling) / 2), 1e-7,
                  "energy lost: m v^2/7");
-  expect_at_most(std::abs(rolls.sensors[kX] - (v * time - mu * kG * time * time / 2 + rolling * 0.5 * time)),
-                 1e-5, "distance");
+  expect_at_most(
+      std::abs(rolls.sensors[kX] - (v * time - mu * kGravity * time * time / 2 + rolling * 0.5 * time)), 1e-5,
+      "distance");
 }
 
 // The impulses of friction and of the floor have the same lever whatever the bounces are: angular momentum about a point of the floor.
 TEST(Contact, ABallThatBouncesRollsAsFastInTheEnd) {
   Ball ball;
-  ball.gravity = kG;
+  ball.gravity = kGravity;
   ball.stiffness = 1e9;
   ball.height = 0.05;
   ball.velocity = {2, 0.7, 0};
@@ -148,7 +148,7 @@ TEST(Contact, ABallThatBouncesRollsAsFastInTheEnd) {
 // N and T act on the power balance: what is lost is what they dissipate. T + V + the elastic energy is constant without losses.
 TEST(Contact, KeepsTheEnergyWithoutLosses) {
   Ball ball;
-  ball.gravity = kG;
+  ball.gravity = kGravity;
   ball.height = 0.2;
   for (const std::string method : {"dopri5,adaptive=true,rtol=1e-9", "esdirk4-6,adaptive=true,rtol=1e-8"}) {
     double least = 1e300, most = -1e300;
@@ -157,7 +157,7 @@ TEST(Contact, KeepsTheEnergyWithoutLosses) {
       const double energy = sensed(system, now, work)[kEnergy];
       least = std::min(least, energy), most = std::max(most, energy);
     });
-    expect_at_most((most - least) / (kG * 0.2), 2e-6,
+    expect_at_most((most - least) / (kGravity * 0.2), 2e-6,
                    method + ": change of the energy over 5 bounces, relative");
   }
 }
@@ -242,12 +242,12 @@ TEST(SpringDamper, PullsOrPushesOnOneSideOnly) {
     b.set("side", side);
     b.sensor("position", "position").set("of", std::string("mass"));
     const System system = make_system(b.finish());
-    const double fall = rope ? free - 0.1 : 0.5 - free, v = std::sqrt(2 * kG * fall);
+    const double fall = rope ? free - 0.1 : 0.5 - free, v = std::sqrt(2 * kGravity * fall);
     double lowest = 1e300;
     WholeRun(system, "dopri5", 1, 1e-4,
              [&](const State& now, Work& work) { lowest = std::min(lowest, sensed(system, now, work)[2]); });
     // m g (fall + e) = k e^2/2
-    const double e = m * kG / k + std::sqrt(std::pow(m * kG / k, 2) + m * v * v / k);
+    const double e = m * kGravity / k + std::sqrt(std::pow(m * kGravity / k, 2) + m * v * v / k);
     expect_at_most(std::abs(lowest - (rope ? -free - e : free - e)), 1e-7, side + ": lowest point");
   }
 }
@@ -264,7 +264,7 @@ TEST(Clearance, AShaftInSpaceRestsOnBothEnds) {
   b.sensor("position", "position").set("of", std::string("shaft"));
   b.sensor("left", "position").set("of", std::string("shaft")).set("at", {-length / 2, 0, 0});
   const WholeRun run(make_system(b.finish()), "generalized-alpha,rho=0.2", 3, 2e-4);
-  const double depth = std::pow(m * kG / k, 1 / 1.5);
+  const double depth = std::pow(m * kGravity / k, 1 / 1.5);
   expect_at_most(std::abs(run.sensors[2] + clearance + depth), 1e-7, "height of the centre");
   expect_at_most(std::abs(run.sensors[5] + clearance + depth), 1e-6, "height of the left end");
 }
@@ -272,10 +272,10 @@ TEST(Clearance, AShaftInSpaceRestsOnBothEnds) {
 // g sin(alpha)/(1 + J/(m r^2)) while it rolls, g (sin(alpha) - mu cos(alpha)) while it slides.
 TEST(Wheel, RollsAndSlidesDownAnInclineAsTheClosedFormSays) {
   constexpr double m = 10, r = 0.3, alpha = 0.35, k = 1e9;
-  const double load = m * kG * std::cos(alpha), sink = std::pow(load / k, 1 / 1.5);
+  const double load = m * kGravity * std::cos(alpha), sink = std::pow(load / k, 1 / 1.5);
   for (const double edge : {0.0, 0.05})
     for (const double mu : {0.5, 0.05}) {
-      ModelBuilder b({kG * std::sin(alpha), 0, -kG * std::cos(alpha)});
+      ModelBuilder b({kGravity * std::sin(alpha), 0, -kGravity * std::cos(alpha)});
       b.body("wheel", "rigid").set("mass", {m}).set("inertia", {m * r * r / 4, m * r * r / 2, m * r * r / 4});
       b.set("position", {0, 0, r - sink});
       b.force("road", "wheel").set("between", "ground", "wheel").set("points", {0, 0, 0, 0, 0, r - sink});
@@ -284,7 +284,8 @@ TEST(Wheel, RollsAndSlidesDownAnInclineAsTheClosedFormSays) {
       b.sensor("position", "position").set("of", std::string("wheel"));
       const WholeRun run(make_system(b.finish()), "generalized-alpha,rho=0.6", 1, 2e-4);
       const bool rolls = mu > std::tan(alpha) / 3;
-      const double a = rolls ? kG * std::sin(alpha) / 1.5 : kG * (std::sin(alpha) - mu * std::cos(alpha));
+      const double a =
+          rolls ? kGravity * std::sin(alpha) / 1.5 : kGravity * (std::sin(alpha) - mu * std::cos(alpha));
       expect_at_most(std::abs(run.sensors[0] - a / 2) / (a / 2), 1e-4,
                      fmt::format("mu = {}, edge {}: distance after 1 s, relative", mu, edge));
     }
@@ -312,7 +313,7 @@ TEST(Contact, BoxesAndCapsulesLieOnBoxes) {
     b.sensor("position", "position").set("of", std::string("load"));
     b.sensor("end", "position").set("of", std::string("load")).in_bodies("at", {{"load", Vec3(0.15, 0, 0)}});
     const WholeRun run(make_system(b.finish()), "generalized-alpha,rho=0.4", 2, 2e-4);
-    const double d = std::pow(m * kG / ((box ? 16 : 5) * k), 1 / 1.5);
+    const double d = std::pow(m * kGravity / ((box ? 16 : 5) * k), 1 / 1.5);
     expect_at_most(std::abs(run.sensors[2] - (top + height - d)), 1e-7, shape + ": height");
     expect_at_most(std::abs(run.sensors[5] - (top + height - d)), 1e-6, shape + ": height of an end");
   }
@@ -369,10 +370,10 @@ TEST(Contact, ConvergesThroughImpactsInThreeFamilies) {
 TEST(ContactWatch, WarnsOfStepsThatDoNotResolveAnImpact) {
   using ::testing::HasSubstr;
   Ball ball;
-  ball.gravity = kG;
+  ball.gravity = kGravity;
   ball.height = 0.1;
   const System system = ball.system();
-  const double T = ball.contact_time(std::sqrt(2 * kG * 0.1));
+  const double T = ball.contact_time(std::sqrt(2 * kGravity * 0.1));
   const auto warnings = [&](const std::string& method, double step) {
     return WholeRun(system, method, 0.5, step).report.warnings;
   };

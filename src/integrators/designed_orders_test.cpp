@@ -30,16 +30,12 @@ const std::map<std::string, int> kDesigned = {{"generalized-alpha", 2},
 
 class DesignedOrder : public testing::TestWithParam<std::string> {};
 
-std::vector<std::string> names() {
-  std::vector<std::string> out;
-  for (const ListedIntegrator& listed : integrators()) out.push_back(listed.name);
-  return out;
-}
-INSTANTIATE_TEST_SUITE_P(Listed, DesignedOrder, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Listed, DesignedOrder, testing::ValuesIn(listed_integrators()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST_P(DesignedOrder, IsObservedOnAFreeBodyWithForcesOfTime) {
   ASSERT_TRUE(kDesigned.contains(GetParam())) << "name its order here";

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "liedyn/base/index.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/integrators/linear_properties.h"
 #include "liedyn/integrators/newton_options.h"
@@ -19,8 +20,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Accelerations of many states one after the other: in minimal coordinates by the recursion over the links where it applies, otherwise as Accelerations find
 // them. With derivatives these come from the matrix in any case.

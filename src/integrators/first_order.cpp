@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/nodes/increments.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 bool has_body_angles(const Node& node) {
   return has_cardan_angles(node.type) && !has_cardan_rates(node.type);

@@ -12,8 +12,6 @@
 namespace liedyn {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-const std::vector<std::string> kIndexForms = {"3", "2", "stabilized"};
 std::string method(const std::string& index) {
   return "generalized-alpha,rho=0.8,newton_tol=1e-11,index=" + index;
 }
@@ -95,11 +93,11 @@ void expect_loads(const Drive& d, double torque, const Vec3& force, const std::s
   expect_at_most(acceleration, 1e-9, name + ": angular acceleration");
 }
 
-const double kTorque = 30, kAlpha = kPi / 9;
+const double kMeshTorque = 30, kAlpha = std::numbers::pi / 9;
 
 // F_t = T/r, F_r = F_t tan(alpha)/cos(beta), F_a = F_t tan(beta); a right-hand wheel that drives about +z is pushed along +z.
 TEST(GearMesh, LoadsTheBearingsOfHelicalWheels) {
-  const double r1 = 0.05, r2 = 0.12, beta = 0.3, offset = 0.04, F_t = kTorque / r1;
+  const double r1 = 0.05, r2 = 0.12, beta = 0.3, offset = 0.04, F_t = kMeshTorque / r1;
   for (const double sign : {1.0, -1.0}) {
     const Drive d = {.first_at = Vec3(0.2, 0.1, 0),
                      .first_axis = Vec3(0, 0, 3),
@@ -109,14 +107,14 @@ TEST(GearMesh, LoadsTheBearingsOfHelicalWheels) {
                      .alpha = kAlpha,
                      .beta = sign * beta,
                      .ratio = -r2 / r1};
-    expect_loads(d, kTorque, {F_t * std::tan(kAlpha) / std::cos(beta), F_t, -sign * F_t * std::tan(beta)},
+    expect_loads(d, kMeshTorque, {F_t * std::tan(kAlpha) / std::cos(beta), F_t, -sign * F_t * std::tan(beta)},
                  sign > 0 ? "right-hand helical wheels" : "left-hand helical wheels");
   }
 }
 
 // A pinion in a ring, either of which may be the first: the teeth press the ring outwards and the pinion inwards.
 TEST(GearMesh, LoadsTheBearingsOfInternalWheels) {
-  const double r = 0.04, R = 0.1, F_t = kTorque / r, F_r = F_t * std::tan(kAlpha);
+  const double r = 0.04, R = 0.1, F_t = kMeshTorque / r, F_r = F_t * std::tan(kAlpha);
   Drive d = {.first_at = Vec3(R - r, 0, 0),
              .first_axis = Vec3(0, 0, 1),
              .second_at = Vec3(0, 0, 0),
@@ -125,16 +123,16 @@ TEST(GearMesh, LoadsTheBearingsOfInternalWheels) {
              .alpha = kAlpha,
              .beta = 0,
              .ratio = R / r};
-  expect_loads(d, kTorque, {F_r, F_t, 0}, "pinion drives ring");
+  expect_loads(d, kMeshTorque, {F_r, F_t, 0}, "pinion drives ring");
   std::swap(d.first_at, d.second_at);
   d.ratio = r / R;
-  expect_loads(d, kTorque * R / r, {-F_r, F_t, 0}, "ring drives pinion");
+  expect_loads(d, kMeshTorque * R / r, {-F_r, F_t, 0}, "ring drives pinion");
 }
 
 // Bevel wheels about z and x, whose cones meet at the origin: F_t tan(alpha) is radial with cos(gamma), axial with sin(gamma), away from the
 // apex on both.
 TEST(GearMesh, LoadsTheBearingsOfBevelWheels) {
-  const double r1 = 0.06, r2 = 0.09, gamma = std::atan2(r1, r2), F_t = kTorque / r1,
+  const double r1 = 0.06, r2 = 0.09, gamma = std::atan2(r1, r2), F_t = kMeshTorque / r1,
                F = F_t * std::tan(kAlpha);
   const Drive d = {.first_at = Vec3(0, 0, 0.2),
                    .first_axis = Vec3(0, 0, 1),
@@ -144,29 +142,29 @@ TEST(GearMesh, LoadsTheBearingsOfBevelWheels) {
                    .alpha = kAlpha,
                    .beta = 0,
                    .ratio = -r2 / r1};
-  expect_loads(d, kTorque, {F * std::cos(gamma), F_t, -F * std::sin(gamma)}, "bevel wheels");
+  expect_loads(d, kMeshTorque, {F * std::cos(gamma), F_t, -F * std::sin(gamma)}, "bevel wheels");
 }
 
 // A worm about x with the lead angle gamma turns its wheel by -(r_1/r_2) tan(gamma); its axial force, which is the tangential one of the wheel, is
 // F_t/tan(gamma), the separating force F_t tan(alpha)/sin(gamma).
 TEST(GearMesh, LoadsTheBearingsOfAWormDrive) {
-  const double r1 = 0.03, r2 = 0.15, gamma = 0.1, F_t = kTorque / r1;
+  const double r1 = 0.03, r2 = 0.15, gamma = 0.1, F_t = kMeshTorque / r1;
   const Drive d = {.first_at = Vec3(0, 0, 0),
                    .first_axis = Vec3(1, 0, 0),
                    .second_at = Vec3(0, r1 + r2, 0),
                    .second_axis = Vec3(0, 0, 1),
                    .at = Vec3(0, r1, 0),
                    .alpha = kAlpha,
-                   .beta = kPi / 2 - gamma,
+                   .beta = std::numbers::pi / 2 - gamma,
                    .ratio = -r2 / (r1 * std::tan(gamma))};
-  expect_loads(d, kTorque, {-F_t / std::tan(gamma), F_t * std::tan(kAlpha) / std::sin(gamma), F_t},
+  expect_loads(d, kMeshTorque, {-F_t / std::tan(gamma), F_t * std::tan(kAlpha) / std::sin(gamma), F_t},
                "worm drive");
 }
 
 // Against the torque of before the force reverses along its line, or the other flanks carry: tangential and axial forces reverse, but the wheels
 // are still pushed apart.
 TEST(GearMesh, PushesTheWheelsApartWithBothFlanks) {
-  const double r1 = 0.05, r2 = 0.12, beta = 0.3, F_t = kTorque / r1;
+  const double r1 = 0.05, r2 = 0.12, beta = 0.3, F_t = kMeshTorque / r1;
   Drive d = {.first_at = Vec3(0, 0, 0),
              .first_axis = Vec3(0, 0, 1),
              .second_at = Vec3(r1 + r2, 0, 0),
@@ -176,10 +174,10 @@ TEST(GearMesh, PushesTheWheelsApartWithBothFlanks) {
              .beta = beta,
              .ratio = -r2 / r1};
   const double F_r = F_t * std::tan(kAlpha) / std::cos(beta), F_a = F_t * std::tan(beta);
-  expect_loads(d, -kTorque, {-F_r, -F_t, F_a}, "one flank, reversed");
+  expect_loads(d, -kMeshTorque, {-F_r, -F_t, F_a}, "one flank, reversed");
   d.flanks = "both";
-  expect_loads(d, kTorque, {F_r, F_t, -F_a}, "both flanks");
-  expect_loads(d, -kTorque, {F_r, -F_t, F_a}, "both flanks, reversed");
+  expect_loads(d, kMeshTorque, {F_r, F_t, -F_a}, "both flanks");
+  expect_loads(d, -kMeshTorque, {F_r, -F_t, F_a}, "both flanks, reversed");
 }
 
 // A torque that changes its direction: the motion is the same with one flank and with both.
@@ -237,7 +235,7 @@ TEST(GearMesh, DrivesARackWhoseGuideCarriesTheTorque) {
       const Shown s(system, run.sensors);
       const double acceleration = T / (J + m * r * r), angle = 0.5 * acceleration * end * end;
       const std::string name = fmt::format("{} first, index {}", first, index);
-      ASSERT_GT(angle, 6 * kPi);
+      ASSERT_GT(angle, 6 * std::numbers::pi);
       expect_at_most(std::abs(s.number("angle") - angle) / angle, 1e-9, name + ": angle");
       expect_at_most(std::abs(s.number("travel") - r * angle), 1e-9, name + ": travel - r angle");
       // The lowest point of the pinion moves along +x; the teeth press the rack downwards.
@@ -344,7 +342,7 @@ TEST(GearMesh, MakesAPlanetaryStage) {
     builder.set("axis", z);
     for (int i = 0; i < 3; ++i) {
       const std::string planet = fmt::format("planet{}", i);
-      const Vec3 e(std::cos(2 * kPi * i / 3), std::sin(2 * kPi * i / 3), 0);
+      const Vec3 e(std::cos(2 * std::numbers::pi * i / 3), std::sin(2 * std::numbers::pi * i / 3), 0);
       builder.body(planet, "rigid").set("mass", {mp}).set("inertia", {1e-4, 1e-4, Jp});
       builder.set("position", Vec3((rs + rp) * e));
       builder.joint(planet + "_bearing", "revolute").set("between", "carrier", planet);
@@ -374,7 +372,7 @@ TEST(GearMesh, MakesAPlanetaryStage) {
       const Shown s(system);
       const double F_t = (T - Js * acceleration) / (3 * rs);
       for (int k = 0; k < 3; ++k) {
-        const double angle = 2 * kPi * k / 3;
+        const double angle = 2 * std::numbers::pi * k / 3;
         const Vec3 e(std::cos(angle), std::sin(angle), 0), t(-std::sin(angle), std::cos(angle), 0);
         const Vec3 on_planet = F_t * (t + std::tan(kAlpha) * e);
         expect_at_most((s.vector(fmt::format("planet{}_sun_force", k)) - on_planet).norm() / F_t, 1e-10,
@@ -536,7 +534,8 @@ TEST(Belt, TransmitsTheDifferenceOfItsTensions) {
 // First torsional mode of two pulleys: omega^2 = 2 k (r_1^2/J_1 + r_2^2/J_2) while both strands are tight.
 TEST(Belt, OscillatesWithItsFrequency) {
   const double r1 = 0.1, r2 = 0.04, k = 1e4;
-  const double omega = std::sqrt(2 * k * (r1 * r1 / 0.02 + r2 * r2 / 0.05)), period = 2 * kPi / omega;
+  const double omega = std::sqrt(2 * k * (r1 * r1 / 0.02 + r2 * r2 / 0.05)),
+               period = 2 * std::numbers::pi / omega;
   // From rest with a torque, the difference of the angles is (1 - cos(omega t)) about its mean: zero again after a period, twice the mean in
   // between.
   const double M = 1;

@@ -38,16 +38,12 @@ class EveryIntegrator : public testing::TestWithParam<std::string> {
   }
 };
 
-std::vector<std::string> names() {
-  std::vector<std::string> out;
-  for (const ListedIntegrator& listed : integrators()) out.push_back(listed.name);
-  return out;
-}
-INSTANTIATE_TEST_SUITE_P(Listed, EveryIntegrator, testing::ValuesIn(names()), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Listed, EveryIntegrator, testing::ValuesIn(listed_integrators()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST_P(EveryIntegrator, DescribesItselfInWordsThatMakeItAgain) {
   const System system = make_system(swinging_arm());

@@ -8,15 +8,15 @@
 namespace liedyn {
 namespace {
 
-const Vec3 kInertia(1, 1.7, 2.5);
+const Vec3 kSpinInertia(1, 1.7, 2.5);
 const Vec3 kOmega(0.9, -1.1, 0.7);
-const char* const kTorque[] = {"2*cos(t) - 1", "1 + 3*sin(2*t)", "0.5 - t"};
+const char* const kSpinTorque[] = {"2*cos(t) - 1", "1 + 3*sin(2*t)", "0.5 - t"};
 
 Vec3 torque(double t) { return {2 * std::cos(t) - 1, 1 + 3 * std::sin(2 * t), 0.5 - t}; }
 
 // Body axes: J Omega' = torque - Omega x J Omega.
 Vec3 angular_acceleration(const Vec3& omega, double t) {
-  return (torque(t) - omega.cross(kInertia.cwiseProduct(omega))).cwiseQuotient(kInertia);
+  return (torque(t) - omega.cross(kSpinInertia.cwiseProduct(omega))).cwiseQuotient(kSpinInertia);
 }
 
 // Orientation after time h from R = 1: the classical Runge-Kutta method in steps so small that only round-off is left.
@@ -47,7 +47,7 @@ struct Derivatives {
   Vec3 v, vdot, vddot;
 };
 Derivatives derivatives(const std::string& formulation) {
-  const Vec3 J = kInertia, w = kOmega, a = angular_acceleration(w, 0);
+  const Vec3 J = kSpinInertia, w = kOmega, a = angular_acceleration(w, 0);
   const Vec3 torque_rate(0, 6, -1);
   const Vec3 jerk = (torque_rate - a.cross(J.cwiseProduct(w)) - w.cross(J.cwiseProduct(a))).cwiseQuotient(J);
   if (formulation != "r3so3-spatial") return {w, a, jerk};
@@ -62,9 +62,12 @@ struct Coefficients {
 // The coefficients of vddot and v^ vdot in (numerical - exact)/h^3, extrapolated to h = 0.
 Coefficients measured(const std::string& formulation, const std::string& integrator) {
   ModelBuilder builder({0, 0, 0});
-  builder.body("top", "rotating").set("mass", {1}).set("inertia", kInertia).set("angular_velocity", kOmega);
+  builder.body("top", "rotating")
+      .set("mass", {1})
+      .set("inertia", kSpinInertia)
+      .set("angular_velocity", kOmega);
   builder.force("motor", "torque").set("on", std::string("top")).set("torque", {0, 0, 0});
-  for (int i = 0; i < 3; ++i) builder.expression("torque", i, kTorque[i]);
+  for (int i = 0; i < 3; ++i) builder.expression("torque", i, kSpinTorque[i]);
   builder.set("axes", std::string("body"));
   const System system = make_system(builder.finish(), formulation);
   const Derivatives d = derivatives(formulation);

@@ -9,16 +9,14 @@
 namespace liedyn {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
-const std::vector<std::string> kIndexForms = {"3", "2", "stabilized"};
-std::string method(const std::string& index) { return "generalized-alpha,rho=0.8,index=" + index; }
+std::string alpha_method(const std::string& index) { return "generalized-alpha,rho=0.8,index=" + index; }
 
 // An arm that turns about the inertial z axis at the origin, its centre of mass at (0.5, 0, 0).
-constexpr double kMass = 2, kInertia = 0.3, kArm = 0.5, kGravity = 9.81;
+constexpr double kMass = 2, kArmInertia = 0.3, kArm = 0.5;
 void add_arm(ModelBuilder& builder, double rate = 0) {
   builder.body("arm", "rigid")
       .set("mass", {kMass})
-      .set("inertia", {0.1, 0.2, kInertia})
+      .set("inertia", {0.1, 0.2, kArmInertia})
       .set("position", {kArm, 0, 0})
       .set("velocity", {0, rate * kArm, 0})
       .set("angular_velocity", {0, 0, rate});
@@ -44,7 +42,7 @@ TEST(PrescribedMotion, IsFollowedAndItsTorqueIsThatOfInverseDynamics) {
   const auto rate = [](double t) { return 2.4 * std::cos(3 * t) + 2 * t; };
   const double second = -7.2 * std::sin(3 * end) + 2;
   const double torque =
-      (kInertia + kMass * kArm * kArm) * second + kMass * kGravity * kArm * std::cos(angle(end));
+      (kArmInertia + kMass * kArm * kArm) * second + kMass * kGravity * kArm * std::cos(angle(end));
   for (const std::string& formulation : formulations())
     for (const std::string& index : kIndexForms) {
       ModelBuilder builder({0, -kGravity, 0});
@@ -57,7 +55,7 @@ TEST(PrescribedMotion, IsFollowedAndItsTorqueIsThatOfInverseDynamics) {
       const System system = make_system(builder.finish(), formulation);
       std::vector<double> torques, angles;
       for (const double h : {0.01, 0.005, 0.0025}) {
-        const WholeRun run(system, method(index), end, h);
+        const WholeRun run(system, alpha_method(index), end, h);
         angles.push_back(std::abs(sensor(system, run, "angle") - angle(end)));
         torques.push_back(std::abs(run.sensors.back() - torque) / std::abs(torque));
       }
@@ -83,7 +81,7 @@ TEST(PrescribedVelocity, WindsUpOverManyTurnsInEveryIndexForm) {
     const System system = make_system(builder.finish());
     std::vector<double> angles, rates;
     for (const double h : {0.01, 0.005}) {
-      const WholeRun run(system, method(index), 3, h);
+      const WholeRun run(system, alpha_method(index), 3, h);
       angles.push_back(std::abs(sensor(system, run, "angle") - 90));
       rates.push_back(std::abs(sensor(system, run, "rate") - 60));
     }
@@ -115,7 +113,7 @@ TEST(Gear, SharesTheTorque) {
     builder.sensor("first", "joint_angle").set("of", std::string("axle_one"));
     builder.sensor("second", "joint_angle").set("of", std::string("axle_two"));
     const System system = make_system(builder.finish());
-    const WholeRun run(system, method(index), end, 0.01);
+    const WholeRun run(system, alpha_method(index), end, 0.01);
     const double expected = 0.5 * end * end * torque / (J2 + ratio * ratio * J1);
     expect_at_most(std::abs(run.sensors[1] - expected) / expected, 1e-10,
                    fmt::format("index {}: angle of the pinion", index));
@@ -141,14 +139,14 @@ TEST(Gear, DrivesARack) {
   builder.joint("mesh", "gear").set("joints", "guide", "axle").set("ratio", {radius});
   builder.sensor("travel", "joint_displacement").set("of", std::string("guide"));
   const System system = make_system(builder.finish());
-  const WholeRun run(system, method("3"), end, 0.01);
+  const WholeRun run(system, alpha_method("3"), end, 0.01);
   const double expected = 0.5 * end * end * g * m / (m + J / (radius * radius));
   expect_at_most(std::abs(run.sensors[0] - expected) / expected, 1e-10, "travel of the rack");
 }
 
 // (m p^2 + J) theta'' = m g p for a nut that falls along its screw, p = pitch/2 pi.
 TEST(Screw, TurnsWhatFalls) {
-  const double m = 1.5, J = 0.01, pitch = 0.4, g = 9.81, end = 1, p = pitch / (2 * kPi);
+  const double m = 1.5, J = 0.01, pitch = 0.4, g = 9.81, end = 1, p = pitch / (2 * std::numbers::pi);
   for (const std::string& index : kIndexForms) {
     ModelBuilder builder({0, 0, -g});
     builder.body("nut", "rigid").set("mass", {m}).set("inertia", {0.02, 0.02, J});
@@ -160,11 +158,11 @@ TEST(Screw, TurnsWhatFalls) {
     builder.sensor("travel", "joint_displacement").set("of", std::string("thread"));
     builder.sensor("angle", "joint_angle").set("of", std::string("thread"));
     const System system = make_system(builder.finish());
-    const WholeRun run(system, method(index), end, 0.005);
+    const WholeRun run(system, alpha_method(index), end, 0.005);
     const double angle = 0.5 * end * end * m * g * p / (m * p * p + J);
-    ASSERT_GT(angle, 2 * kPi);
+    ASSERT_GT(angle, 2 * std::numbers::pi);
     expect_at_most(std::abs(run.sensors[1] - angle) / angle, 1e-6,
-                   fmt::format("index {}: angle, {:.3g} turns", index, angle / (2 * kPi)));
+                   fmt::format("index {}: angle, {:.3g} turns", index, angle / (2 * std::numbers::pi)));
     expect_at_most(std::abs(run.sensors[0] - p * run.sensors[1]), 1e-6,
                    fmt::format("index {}: travel - p angle", index));
   }
@@ -200,7 +198,7 @@ TEST(RollingDisc, RollsDownASlope) {
     builder.sensor("position", "position").set("of", std::string("disc"));
     builder.sensor("contact", "reaction_force").set("of", std::string("ground_contact"));
     const System system = make_system(builder.finish());
-    const WholeRun run(system, method(index), end, 0.005);
+    const WholeRun run(system, alpha_method(index), end, 0.005);
     const double expected = gx * end * end / 3;
     expect_at_most(std::abs(run.sensors[0] - expected) / expected, 1e-4,
                    fmt::format("index {}: way down the slope", index));
@@ -247,7 +245,7 @@ TEST(RollingDisc, KeepsASteadyCircle) {
     const System system = make_system(builder.finish());
     double start = 0;
     const double end = 1;
-    const WholeRun run(system, method("3"), end, h, [&](const State& now, Work& work) {
+    const WholeRun run(system, alpha_method("3"), end, h, [&](const State& now, Work& work) {
       if (now.t == 0) start = sensed(system, now, work).back();
     });
     const Vec3 expected(b * std::cos(W * end), b * std::sin(W * end), center.z());
@@ -277,7 +275,8 @@ TEST(JointFriction, SlowsASliderByItsLoad) {
     builder.sensor("speed", "joint_displacement_rate").set("of", std::string("guide"));
     builder.sensor("travel", "joint_displacement").set("of", std::string("guide"));
     const System system = make_system(builder.finish());
-    const WholeRun moving(system, method(index), 1, 0.01), stopped(system, method(index), 2, 0.01);
+    const WholeRun moving(system, alpha_method(index), 1, 0.01),
+        stopped(system, alpha_method(index), 2, 0.01);
     expect_at_most(std::abs(moving.sensors[0] - (v0 - mu * g)), 1e-5,
                    fmt::format("index {}: speed after 1 s", index));
     expect_at_most(std::abs(stopped.sensors[0]), 1e-5,
@@ -304,7 +303,7 @@ TEST(JointSpring, UnwindsOverManyTurns) {
   const System system = make_system(builder.finish());
   std::vector<double> errors;
   for (const double h : {0.004, 0.002})
-    errors.push_back(std::abs(WholeRun(system, method("3"), end, h).sensors[0] -
+    errors.push_back(std::abs(WholeRun(system, alpha_method("3"), end, h).sensors[0] -
                               (10 * std::cos(std::sqrt(k / J) * end) - 10)));
   expect_at_most(errors.back(), 1e-4, "angle");
   expect_between(order_of(errors), 1.9, 2.1, "its order");
@@ -337,12 +336,12 @@ TEST(JointActuator, FollowsATargetWithinItsLimit) {
   const System system = build(0);
   std::vector<double> errors;
   for (const double h : {0.004, 0.002})
-    errors.push_back(std::abs(WholeRun(system, method("3"), end, h).sensors[0] - expected));
+    errors.push_back(std::abs(WholeRun(system, alpha_method("3"), end, h).sensors[0] - expected));
   expect_at_most(errors.back(), 1e-5, "angle");
   expect_between(order_of(errors), 1.9, 2.1, "its order");
   // With a limit far below what it asks for, it accelerates as the limit allows.
   const System limited = build(0.05);
-  const double rate = WholeRun(limited, method("3"), 0.5, 0.001).sensors[1];
+  const double rate = WholeRun(limited, alpha_method("3"), 0.5, 0.001).sensors[1];
   expect_at_most(std::abs(rate - 0.05 / J * 0.5), 1e-9, "rate under the limit");
 }
 

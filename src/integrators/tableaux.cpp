@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/LU>
-
+#include "liedyn/base/decompositions.h"
 #include "liedyn/base/dual.h"
 
 namespace liedyn {

@@ -1,8 +1,7 @@
 // The methods as data: order, damping at infinity, A-stability, and the formulas that they are published with.
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
-
+#include "liedyn/base/decompositions.h"
 #include "liedyn/integrators/tableaux.h"
 #include "liedyn/model/testing.h"
 

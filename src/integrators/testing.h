@@ -7,6 +7,13 @@
 
 namespace liedyn {
 
+inline std::vector<std::string> listed_integrators() {
+  std::vector<std::string> out;
+  for (const ListedIntegrator& listed : integrators()) out.push_back(listed.name);
+  return out;
+}
+inline const std::vector<std::string> kIndexForms = {"3", "2", "stabilized"};
+
 // A run from consistent initial values to `end`. The observer may be empty.
 struct WholeRun {
   WholeRun(const System& system, const std::string& integrator_text, double end, double step,
@@ -43,7 +50,7 @@ inline Eigen::VectorXd extrapolated(const std::vector<double>& coarse, const std
 // The heavy top, and an independent integration of it to compare with.
 namespace heavy_top {
 
-inline const Vec3 kGravity(0, 0, -9.81);
+inline const Vec3 kFreeFall(0, 0, -9.81);
 inline const Vec3 kCenter(0, 1, 0);  // from the fixed point, body axes
 inline constexpr double kMass = 15;
 
@@ -87,7 +94,7 @@ class Reference {
   static Vec3 angular_acceleration(const Mat3& R, const Vec3& omega) {
     const Mat3 J_0 = Vec3(0.234375, 0.46875, 0.234375).asDiagonal().toDenseMatrix() -
                      kMass * skew(kCenter) * skew(kCenter);
-    return J_0.diagonal().cwiseInverse().cwiseProduct(kCenter.cross(R.transpose() * kMass * kGravity) -
+    return J_0.diagonal().cwiseInverse().cwiseProduct(kCenter.cross(R.transpose() * kMass * kFreeFall) -
                                                       omega.cross(J_0 * omega));
   }
   static Eigen::Quaterniond rotation(const Unknowns& y) {
@@ -103,7 +110,7 @@ class Reference {
     const Mat3 R = rotation(y).toRotationMatrix();
     const Vec3 omega = y.tail<3>(), alpha = angular_acceleration(R, omega);
     const Vec3 acceleration = R * (alpha.cross(kCenter) + omega.cross(omega.cross(kCenter)));
-    return {R * kCenter, R * omega.cross(kCenter), omega, kMass * (acceleration - kGravity)};
+    return {R * kCenter, R * omega.cross(kCenter), omega, kMass * (acceleration - kFreeFall)};
   }
   static std::vector<Sample> integrate() {
     constexpr int kSubsteps = 8;

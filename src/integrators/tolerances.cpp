@@ -5,12 +5,11 @@
 #include <limits>
 #include <numeric>
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/frame.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Sets of bodies that elements connect, other than through the ground.
 class Mechanisms {

@@ -4,8 +4,6 @@
 namespace liedyn {
 namespace {
 
-constexpr double kG = 9.81;
-
 // A tyre whose stiffness and friction do not depend on anything.
 struct Rubber {
   double radius = 0.3, stiffness = 2e5, mu = 0.9, slip_stiffness = 6e4, least_speed = 0.05;
@@ -24,7 +22,7 @@ struct Rubber {
 TEST(TyreMotion, ASlidingWheelEndsRolling) {
   constexpr double m = 20, J = 1.1, v = 10;
   const Rubber rubber;
-  const double r = rubber.radius - m * kG / rubber.stiffness;
+  const double r = rubber.radius - m * kGravity / rubber.stiffness;
   ModelBuilder b;
   b.body("wheel", "rigid").set("mass", {m}).set("inertia", {0.6, J, 0.6});
   b.set("position", {0, 0, r}).set("velocity", {v, 0, 0});
@@ -70,7 +68,8 @@ TEST(TyreMotion, ACarTurnsAsTheBicycleModelSays) {
   constexpr double m = 1200, v = 25, delta = 2e-5, half_track = 0.75, wheel_mass = 1e-3;
   for (const auto& [a, b] : {std::pair{1.2, 1.5}, std::pair{1.5, 1.2}}) {
     const Rubber rubber;
-    const double front = m * kG * b / (a + b) / 2, rear = m * kG * a / (a + b) / 2;  // loads of one wheel
+    const double front = m * kGravity * b / (a + b) / 2,
+                 rear = m * kGravity * a / (a + b) / 2;  // loads of one wheel
     ModelBuilder car;
     car.body("car", "rigid").set("mass", {m}).set("inertia", {400, 1500, 1800});
     // The tyres have sunk in differently in front and behind: the car stands level on wheels at these heights.

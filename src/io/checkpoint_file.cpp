@@ -22,13 +22,15 @@
 namespace liedyn {
 namespace {
 
-constexpr std::string_view kMagic = "liedyn checkpoint file 1\n", kAnyMagic = "liedyn checkpoint file ";
+constexpr std::string_view kCheckpointMagic = "liedyn checkpoint file 1\n",
+                           kAnyCheckpointMagic = "liedyn checkpoint file ";
 
 [[noreturn]] void cannot(const char* what, const std::string& file) {
   throw InputError({{file, 0, "", fmt::format("cannot be {}: {}", what, std::strerror(errno)), ""}});
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& message, const std::string& hint) {
+[[noreturn]] void refuse_checkpoint(const std::string& file, const std::string& message,
+                                    const std::string& hint) {
   throw InputError({{file, 0, "", message, hint}});
 }
 
@@ -37,14 +39,15 @@ unsigned long crc_of(std::string_view bytes, unsigned long before = 0) {
 }
 
 // A file that is written through to the disk.
-class Output {
+class CheckpointOutput {
  public:
-  Output(const std::string& file, int flags) : file_(file), descriptor_(open(file.c_str(), flags, 0666)) {
+  CheckpointOutput(const std::string& file, int flags)
+      : file_(file), descriptor_(open(file.c_str(), flags, 0666)) {
     if (descriptor_ < 0) cannot("written", file);
   }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
-  ~Output() { close(descriptor_); }
+  CheckpointOutput(const CheckpointOutput&) = delete;
+  CheckpointOutput& operator=(const CheckpointOutput&) = delete;
+  ~CheckpointOutput() { close(descriptor_); }
   void write(std::string_view bytes) const {
     while (!bytes.empty()) {
       const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
@@ -83,7 +86,7 @@ std::string read_whole(const std::string& file) {
 void replace_file(const std::string& file, const std::string& bytes) {
   const std::string part = file + ".part";
   try {
-    const Output out(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+    const CheckpointOutput out(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
     out.write(bytes);
     out.synchronise();
   } catch (...) {
@@ -95,7 +98,7 @@ void replace_file(const std::string& file, const std::string& bytes) {
   // The new name is on the disk when its folder is.
   std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (folder.empty()) folder = ".";
-  Output(folder.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC).synchronise();
+  CheckpointOutput(folder.string(), O_RDONLY | O_DIRECTORY | O_CLOEXEC).synchronise();
 }
 
 void check_replaceable(const std::string& file) {
@@ -105,7 +108,7 @@ void check_replaceable(const std::string& file) {
     cannot("written", file);
   }
   const std::string part = file + ".part";
-  { const Output trial(part, O_WRONLY | O_CREAT | O_CLOEXEC); }
+  { const CheckpointOutput trial(part, O_WRONLY | O_CREAT | O_CLOEXEC); }
   std::filesystem::remove(part, ignored);
 }
 
@@ -119,7 +122,7 @@ void CheckpointFile::keep(const std::string& run, const Trajectory& recorded) {
   if (bytes_ == 0) {
     replace_file(rows_file(file_), rows);
   } else {
-    const Output out(rows_file(file_), O_WRONLY | O_APPEND | O_CLOEXEC);
+    const CheckpointOutput out(rows_file(file_), O_WRONLY | O_APPEND | O_CLOEXEC);
     out.write(rows);
     out.synchronise();
   }
@@ -135,35 +138,37 @@ void CheckpointFile::keep(const std::string& run, const Trajectory& recorded) {
   Archive head;
   auto crc = static_cast<std::uint32_t>(crc_of(a.bytes()));
   head(crc);
-  replace_file(file_, std::string(kMagic) + head.bytes() + a.bytes());
+  replace_file(file_, std::string(kCheckpointMagic) + head.bytes() + a.bytes());
 }
 
 SavedRun read_checkpoint(const std::string& file) {
   const std::string whole = read_whole(file);
   SavedRun out;
-  if (!whole.starts_with(kAnyMagic)) {
+  if (!whole.starts_with(kAnyCheckpointMagic)) {
     out.simulation = whole;
     return out;
   }
-  if (!whole.starts_with(kMagic))
-    refuse(file, "another version of Liedyn wrote this checkpoint", "start the run anew");
-  const std::string_view content = std::string_view(whole).substr(kMagic.size());
+  if (!whole.starts_with(kCheckpointMagic))
+    refuse_checkpoint(file, "another version of Liedyn wrote this checkpoint", "start the run anew");
+  const std::string_view content = std::string_view(whole).substr(kCheckpointMagic.size());
   Archive a(content);
   std::uint64_t row_count = 0, row_bytes = 0;
   std::uint32_t crc = 0, row_crc = 0;
   if (content.size() >= sizeof crc) a(crc);
   if (content.size() < sizeof crc || crc_of(a.rest()) != crc)
-    refuse(file, "this checkpoint is damaged: its checksum does not fit", "start the run anew");
+    refuse_checkpoint(file, "this checkpoint is damaged: its checksum does not fit", "start the run anew");
   a(row_count, row_bytes, row_crc, out.run);
 
   const std::string name = rows_file(file);
   std::string rows = read_whole(name);
   if (rows.size() < row_bytes)
-    refuse(name, fmt::format("expected the {} rows that belong to the checkpoint, got fewer", row_count),
-           "start the run anew");
+    refuse_checkpoint(name,
+                      fmt::format("expected the {} rows that belong to the checkpoint, got fewer", row_count),
+                      "start the run anew");
   rows.resize(row_bytes);
   if (crc_of(rows) != row_crc)
-    refuse(name, "expected the rows that belong to the checkpoint, got others", "start the run anew");
+    refuse_checkpoint(name, "expected the rows that belong to the checkpoint, got others",
+                      "start the run anew");
   std::istringstream in(rows);
   out.recorded = read_csv(in, name).data;
   return out;

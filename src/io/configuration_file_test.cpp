@@ -21,7 +21,7 @@ System block(const std::string& modes) {
   return System(Model::compile(description), Params(description));
 }
 
-std::string complaint(const std::string& text, const System& system) {
+std::string configuration_complaint(const std::string& text, const System& system) {
   try {
     read_configuration_text(text, "rest.json", system);
     return "";
@@ -50,7 +50,7 @@ TEST(ConfigurationFiles, TakeOrientationsInAllFormsOfModels) {
       EXPECT_LT((c.bodies[i].orientation.R() - expected).norm(), 1e-14) << form;
   }
   // One message about a file of another model, however many bodies it has.
-  EXPECT_EQ(complaint(R"({"model": "chain", "bodies": {"x": {}, "y": {}, "z": {}}})", system),
+  EXPECT_EQ(configuration_complaint(R"({"model": "chain", "bodies": {"x": {}, "y": {}, "z": {}}})", system),
             "rest.json:1: model: this is a configuration of the model 'chain', expected one of ''");
 }
 
@@ -83,15 +83,15 @@ TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
                    std::string(formulation) + ": the elbow stays");
   }
   const System system(Model::compile(arm), Params(arm));
-  EXPECT_EQ(complaint(R"({"joints": {"shoulde": 1}})", system),
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulde": 1}})", system),
             "rest.json:1: joints.shoulde: the model has no such joint (hint: did you mean 'shoulder'?)");
-  EXPECT_EQ(complaint(R"({"joints": {"shoulder": 7}})", system),
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulder": 7}})", system),
             "rest.json:1: joints.shoulder: expected an angle from -pi to pi, got 7 (hint: turns are counted "
             "from the start of "
             "a run)");
-  EXPECT_EQ(complaint(R"({"joints": {"shoulder": "a"}})", system),
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulder": "a"}})", system),
             "rest.json:1: joints.shoulder: in the expression 'a', at character 1: unknown name 'a'");
-  EXPECT_EQ(complaint(R"({"joints": {"shoulder": true}})", system),
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"shoulder": true}})", system),
             "rest.json:1: joints.shoulder: expected a finite number, got true");
 
   const auto bars = std::make_shared<const Description>(read_model_text(
@@ -137,10 +137,10 @@ TEST(ConfigurationFiles, TakeExpressions) {
   EXPECT_NEAR(c.states[0], 0.09, 1e-15);
   EXPECT_LT((c.bodies[1].position - Vec3(1, 0.3, -0.3)).norm(), 1e-15);
   EXPECT_EQ(
-      complaint(R"({"joints": {"hinge": "30*degrees"}})", system),
+      configuration_complaint(R"({"joints": {"hinge": "30*degrees"}})", system),
       "rest.json:1: joints.hinge: in the expression '30*degrees', at character 4: unknown name 'degrees' "
       "(hint: did you mean 'deg'?)");
-  EXPECT_EQ(complaint(R"({"joints": {"hinge": "1/0"}})", system),
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"hinge": "1/0"}})", system),
             "rest.json:1: joints.hinge: expected a finite number, got '1/0'");
 
   std::vector<Assignment> assignments = {{"tilt", 0.1}, {"initial.hinge", -0.4}};
@@ -175,7 +175,7 @@ TEST(ConfigurationFiles, KnowDrives) {
     return System(Model::compile(description), Params(description));
   };
   const System driven = arm(R"x("type": "prescribed_motion", "motion": "0.8*sin(speed*t)")x");
-  EXPECT_EQ(complaint(R"({"joints": {"hinge": 0.5}})", driven),
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"hinge": 0.5}})", driven),
             "rest.json:1: joints.hinge: the drive 'motor' prescribes this coordinate: it has no other start "
             "(hint: change joints.motor.motion, or the time of the start)");
   const System turned = arm(R"x("type": "prescribed_velocity", "velocity": "speed*cos(t)")x");
@@ -183,7 +183,7 @@ TEST(ConfigurationFiles, KnowDrives) {
   EXPECT_LT((c.bodies[0].position - 0.5 * Vec3(std::cos(0.5), std::sin(0.5), 0)).norm(), 1e-12);
   EXPECT_NEAR(c.bodies[0].angular_velocity.z(), 3 * std::cos(1.0), 1e-11);
   EXPECT_EQ(
-      complaint(R"({"joints": {"hinge": {"value": 0.5, "rate": 1}}})", turned),
+      configuration_complaint(R"({"joints": {"hinge": {"value": 0.5, "rate": 1}}})", turned),
       "rest.json:1: joints.hinge: the drive 'motor' prescribes the rate of this coordinate, got 1 for it "
       "(hint: give the value only)");
   // A function of time that was replaced by a constant.
@@ -205,18 +205,18 @@ TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {
     state.v = initial.v;
     return configuration_json(system, state);
   };
-  EXPECT_EQ(complaint(written(six), six), "");
+  EXPECT_EQ(configuration_complaint(written(six), six), "");
   const auto expect = [](const std::string& found, const std::string& message) {
     EXPECT_NE(found.find("bodies.block: " + message), std::string::npos) << found;
     EXPECT_EQ(found.find('\n'), std::string::npos) << found;
   };
-  expect(complaint(written(six), nine), "has 6 modal coordinates here and 9 in the model");
-  expect(complaint(written(nine), six), "has 9 modal coordinates here and 6 in the model");
-  expect(complaint(written(none), six), "has 0 modal coordinates here and 6 in the model");
+  expect(configuration_complaint(written(six), nine), "has 6 modal coordinates here and 9 in the model");
+  expect(configuration_complaint(written(nine), six), "has 9 modal coordinates here and 6 in the model");
+  expect(configuration_complaint(written(none), six), "has 0 modal coordinates here and 6 in the model");
   // By hand only what differs from the model.
   const std::string one = R"({"bodies": {"block.modes2": {"position": [0.001, 0, 0]}}})";
-  EXPECT_EQ(complaint(one, nine), "");
-  EXPECT_EQ(complaint(R"({"bodies": {"block": {"position": [0, 0, 1]}}})", nine), "");
+  EXPECT_EQ(configuration_complaint(one, nine), "");
+  EXPECT_EQ(configuration_complaint(R"({"bodies": {"block": {"position": [0, 0, 1]}}})", nine), "");
 }
 
 // A body attached to another one follows it where the file names only that.

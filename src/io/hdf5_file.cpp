@@ -21,29 +21,13 @@
 #include <utility>
 
 #include "liedyn/base/error.h"
+#include "liedyn/io/hdf5_handle.h"
 #include "liedyn/io/hdf5_text.h"
 
 namespace liedyn {
 namespace {
 
 constexpr int kWordSize = 32;  // with the zero at its end
-
-// Closes what HDF5 opened.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
 
 // Not every build of the library may be called from several threads. Before the first file: after a write that failed (a full disk, a limit of the file size) the
 // library would crash when it tidies up at the end of the program; files are closed here anyway. And it would print its own stack of errors.
@@ -167,7 +151,7 @@ struct Hdf5File::Content {
   using Clock = std::chrono::steady_clock;
 
   struct Table {
-    Handle dataset;
+    Hdf5Handle dataset;
     std::size_t first, width;  // in a row
     std::vector<hsize_t> size;
     Compressor::Choice choice = {};
@@ -190,7 +174,7 @@ struct Hdf5File::Content {
 
   explicit Content(std::string file) : name(std::move(file)), part(name + ".part") {
     const auto lock = library();
-    const Handle access(check(H5Pcreate(H5P_FILE_ACCESS)), &H5Pclose);
+    const Hdf5Handle access(check(H5Pcreate(H5P_FILE_ACCESS)), &H5Pclose);
     check(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST));
     file_id = check(H5Fcreate(part.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   }
@@ -227,17 +211,17 @@ struct Hdf5File::Content {
     visible = true;
   }
 
-  Handle make_table(const Hdf5Table& table, std::size_t chunk_rows) {
+  Hdf5Handle make_table(const Hdf5Table& table, std::size_t chunk_rows) {
     std::vector<hsize_t> size = {0}, most = {H5S_UNLIMITED}, chunk = {chunk_rows};
     for (const std::size_t n : table.shape)
       for (std::vector<hsize_t>* list : {&size, &most, &chunk}) list->push_back(n);
-    const Handle space(check(H5Screate_simple(static_cast<int>(size.size()), size.data(), most.data())),
-                       &H5Sclose);
-    const Handle creation(check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
+    const Hdf5Handle space(check(H5Screate_simple(static_cast<int>(size.size()), size.data(), most.data())),
+                           &H5Sclose);
+    const Hdf5Handle creation(check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
     check(H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data()));
     check(H5Pset_shuffle(creation));
     check(H5Pset_deflate(creation, Compressor::kLevel));
-    const Handle access(check(H5Pcreate(H5P_DATASET_ACCESS)), &H5Pclose);
+    const Hdf5Handle access(check(H5Pcreate(H5P_DATASET_ACCESS)), &H5Pclose);
     check(H5Pset_chunk_cache(access, 0, 0, 0));  // chunks are written whole
     return {
         check(H5Dcreate2(file_id, table.path.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, access)),
@@ -392,8 +376,8 @@ Hdf5File::~Hdf5File() = default;
 void Hdf5File::group(const std::string& path) {
   const auto lock = library();
   Content& c = *content_;
-  const Handle group(c.check(H5Gcreate2(c.file_id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
-                     &H5Gclose);
+  const Hdf5Handle group(c.check(H5Gcreate2(c.file_id, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
+                         &H5Gclose);
 }
 
 void Hdf5File::attribute(const std::string& path, const std::string& name, const std::string& text) {
@@ -423,18 +407,18 @@ void Hdf5File::text(const std::string& path, const std::string& content) {
   Content& c = *content_;
   const auto known = std::ranges::find(c.texts, path, &std::pair<std::string, std::size_t>::first);
   if (known != c.texts.end()) {
-    const Handle dataset(c.check(H5Dopen2(c.file_id, path.c_str(), H5P_DEFAULT)), &H5Dclose);
+    const Hdf5Handle dataset(c.check(H5Dopen2(c.file_id, path.c_str(), H5P_DEFAULT)), &H5Dclose);
     c.write_text(dataset, content, known->second);
     known->second = std::max(known->second, content.size());
     return;
   }
   constexpr hsize_t kChunk = 1 << 16;
   const std::array<hsize_t, 1> size = {0}, most = {H5S_UNLIMITED}, chunk = {kChunk};
-  const Handle space(c.check(H5Screate_simple(1, size.data(), most.data())), &H5Sclose);
-  const Handle creation(c.check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
+  const Hdf5Handle space(c.check(H5Screate_simple(1, size.data(), most.data())), &H5Sclose);
+  const Hdf5Handle creation(c.check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
   c.check(H5Pset_chunk(creation, 1, chunk.data()));
   c.check(H5Pset_deflate(creation, Compressor::kLevel));
-  const Handle dataset(
+  const Hdf5Handle dataset(
       c.check(H5Dcreate2(c.file_id, path.c_str(), H5T_STD_U8LE, space, H5P_DEFAULT, creation, H5P_DEFAULT)),
       &H5Dclose);
   c.write_text(dataset, content, 0);
@@ -444,17 +428,17 @@ void Hdf5File::text(const std::string& path, const std::string& content) {
 void Hdf5File::word(const std::string& path, const std::string& content) {
   const auto lock = library();
   Content& c = *content_;
-  const Handle type(c.check(H5Tcopy(H5T_C_S1)), &H5Tclose);
+  const Hdf5Handle type(c.check(H5Tcopy(H5T_C_S1)), &H5Tclose);
   c.check(H5Tset_size(type, kWordSize));
   if (H5Lexists(c.file_id, path.c_str(), H5P_DEFAULT) <= 0) {
-    const Handle space(c.check(H5Screate(H5S_SCALAR)), &H5Sclose);
-    const Handle creation(c.check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
+    const Hdf5Handle space(c.check(H5Screate(H5S_SCALAR)), &H5Sclose);
+    const Hdf5Handle creation(c.check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
     c.check(H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY));
-    const Handle made(
+    const Hdf5Handle made(
         c.check(H5Dcreate2(c.file_id, path.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT)),
         &H5Dclose);
   }
-  const Handle dataset(c.check(H5Dopen2(c.file_id, path.c_str(), H5P_DEFAULT)), &H5Dclose);
+  const Hdf5Handle dataset(c.check(H5Dopen2(c.file_id, path.c_str(), H5P_DEFAULT)), &H5Dclose);
   std::array<char, kWordSize> bytes = {};
   std::copy_n(content.begin(), std::min<std::size_t>(content.size(), kWordSize - 1), bytes.begin());
   c.check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()));
@@ -503,7 +487,7 @@ Hdf5Input::Hdf5Input(std::string file) : name_(std::move(file)) {
   constexpr unsigned kAttempts = 24;
   file_ = H5Fopen(name_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file_ >= 0) return;
-  const Handle access(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose);
+  const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose);
   H5Pset_metadata_read_attempts(access, kAttempts);
   file_ = check(H5Fopen(name_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access), "cannot be read as HDF5");
 }
@@ -540,7 +524,7 @@ namespace {
 bool is_stored(hid_t dataset, hid_t space, std::size_t element) {
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   if (count < 0) return false;
-  const Handle creation(H5Dget_create_plist(dataset), &H5Pclose);
+  const Hdf5Handle creation(H5Dget_create_plist(dataset), &H5Pclose);
   if (creation < 0) return false;
   if (H5Pget_layout(creation) != H5D_CHUNKED)
     return H5Dget_storage_size(dataset) / element >= static_cast<hsize_t>(count);
@@ -565,9 +549,9 @@ bool is_stored(hid_t dataset, hid_t space, std::size_t element) {
 std::string Hdf5Input::text(const std::string& path) const {
   const auto lock = library();
   const std::string missing = fmt::format("has no text '{}'", path);
-  const Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
-  const Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
-  const Handle type(check(H5Dget_type(dataset), missing), &H5Tclose);
+  const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
+  const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
+  const Hdf5Handle type(check(H5Dget_type(dataset), missing), &H5Tclose);
   std::array<hsize_t, 1> size = {0};
   if (H5Sget_simple_extent_ndims(space) != 1 || H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) != 1 ||
       !is_stored(dataset, space, 1))
@@ -582,13 +566,13 @@ std::string Hdf5Input::text(const std::string& path) const {
 std::string Hdf5Input::word(const std::string& path) const {
   const auto lock = library();
   const std::string missing = fmt::format("has no word '{}'", path);
-  const Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
-  const Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
-  const Handle stored(check(H5Dget_type(dataset), missing), &H5Tclose);
+  const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
+  const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
+  const Hdf5Handle stored(check(H5Dget_type(dataset), missing), &H5Tclose);
   if (H5Sget_simple_extent_npoints(space) != 1 || H5Tget_class(stored) != H5T_STRING ||
       H5Tis_variable_str(stored) != 0)
     check(-1, missing);
-  const Handle type(check(H5Tcopy(H5T_C_S1), missing), &H5Tclose);
+  const Hdf5Handle type(check(H5Tcopy(H5T_C_S1), missing), &H5Tclose);
   check(H5Tset_size(type, kWordSize), missing);
   std::array<char, kWordSize> bytes = {};
   check(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), missing);
@@ -598,7 +582,7 @@ std::string Hdf5Input::word(const std::string& path) const {
 
 std::vector<std::string> Hdf5Input::entries(const std::string& path) const {
   const auto lock = library();
-  const Handle group(
+  const Hdf5Handle group(
       check(H5Gopen2(file_, path.c_str(), H5P_DEFAULT), fmt::format("has no group '{}'", path)), &H5Gclose);
   std::vector<std::string> out;
   hsize_t index = 0;
@@ -614,8 +598,8 @@ std::vector<std::string> Hdf5Input::entries(const std::string& path) const {
 std::vector<std::size_t> Hdf5Input::shape(const std::string& path) const {
   const auto lock = library();
   const std::string missing = fmt::format("has no table of numbers '{}'", path);
-  const Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
-  const Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
+  const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
+  const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 1) check(-1, missing);
   std::array<hsize_t, H5S_MAX_RANK> size = {};
@@ -627,9 +611,9 @@ Hdf5Input::Table Hdf5Input::table(const std::string& path, std::size_t first, st
   const auto lock = library();
   const std::string missing = fmt::format("has no table of numbers '{}'", path);
   const std::vector<std::size_t> shape = this->shape(path);
-  const Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
-  const Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
-  const Handle type(check(H5Dget_type(dataset), missing), &H5Tclose);
+  const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
+  const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
+  const Hdf5Handle type(check(H5Dget_type(dataset), missing), &H5Tclose);
   if (H5Tget_class(type) != H5T_FLOAT || !is_stored(dataset, space, sizeof(double))) check(-1, missing);
   Table out;
   out.rows = first < shape[0] ? std::min(rows, shape[0] - first) : 0;
@@ -640,8 +624,8 @@ Hdf5Input::Table Hdf5Input::table(const std::string& path, std::size_t first, st
   start[0] = first;
   size[0] = out.rows;
   check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr), missing);
-  const Handle memory(check(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), missing),
-                      &H5Sclose);
+  const Hdf5Handle memory(
+      check(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), missing), &H5Sclose);
   check(H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out.data.data()),
         fmt::format("is damaged: the table '{}' cannot be read", path));
   return out;

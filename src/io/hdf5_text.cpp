@@ -9,28 +9,15 @@
 #include <cstring>
 #include <string_view>
 
+#include "liedyn/io/hdf5_handle.h"
+
 namespace liedyn {
 namespace {
-
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
 
 // A collection of the global heap (HDF5 File Format Specification 3.0, III.E): "GCOL", version 1, three zeros, its size with this head (8 bytes), then objects. Object:
 // number (2), references (2), zeros (4), size (8), content in multiples of 8. Number 0 is free space, whose size includes this head and which fills the rest.
 constexpr std::string_view kHeapBegin("GCOL\1\0\0\0", 8);
-constexpr std::size_t kHead = 16;
+constexpr std::size_t kHeapHead = 16;
 
 std::uint64_t number_at(std::string_view bytes, std::size_t at) {
   std::uint64_t out = 0;
@@ -40,16 +27,16 @@ std::uint64_t number_at(std::string_view bytes, std::size_t at) {
 }
 
 bool is_sound_heap(std::string_view bytes) {
-  if (bytes.size() < kHead) return false;
+  if (bytes.size() < kHeapHead) return false;
   const std::uint64_t size = number_at(bytes, 8);
-  if (size < kHead || size > bytes.size()) return false;
+  if (size < kHeapHead || size > bytes.size()) return false;
   bytes = bytes.substr(0, size);
-  for (std::size_t at = kHead; at + kHead <= bytes.size();) {
+  for (std::size_t at = kHeapHead; at + kHeapHead <= bytes.size();) {
     const bool is_free = bytes[at] == 0 && bytes[at + 1] == 0;
     const std::uint64_t length = number_at(bytes, at + 8);
-    if (is_free) return length >= kHead && length <= bytes.size() - at;
-    if (length > bytes.size() - at - kHead) return false;
-    at += kHead + (length + 7) / 8 * 8;
+    if (is_free) return length >= kHeapHead && length <= bytes.size() - at;
+    if (length > bytes.size() - at - kHeapHead) return false;
+    at += kHeapHead + (length + 7) / 8 * 8;
   }
   return true;
 }
@@ -85,14 +72,14 @@ bool has_sound_heaps(std::int64_t file) {
 
 bool write_text_attribute(std::int64_t file, const std::string& path, const std::string& name,
                           const std::string& text) {
-  const Handle type(H5Tcopy(H5T_C_S1), &H5Tclose);
+  const Hdf5Handle type(H5Tcopy(H5T_C_S1), &H5Tclose);
   // A text of no length is none to the library.
   const std::string content = text.empty() ? std::string(1, '\0') : text;
   if (H5Tset_size(type, content.size()) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
       H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)
     return false;
-  const Handle space(H5Screate(H5S_SCALAR), &H5Sclose);
-  const Handle attribute(
+  const Hdf5Handle space(H5Screate(H5S_SCALAR), &H5Sclose);
+  const Hdf5Handle attribute(
       H5Acreate_by_name(file, path.c_str(), name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
       &H5Aclose);
   return attribute >= 0 && H5Awrite(attribute, type, content.data()) >= 0;
@@ -100,10 +87,10 @@ bool write_text_attribute(std::int64_t file, const std::string& path, const std:
 
 std::optional<std::string> read_text_attribute(std::int64_t file, const std::string& path,
                                                const std::string& name) {
-  const Handle attribute(H5Aopen_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
-                         &H5Aclose);
+  const Hdf5Handle attribute(H5Aopen_by_name(file, path.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                             &H5Aclose);
   if (attribute < 0) return {};
-  const Handle stored(H5Aget_type(attribute), &H5Tclose), space(H5Aget_space(attribute), &H5Sclose);
+  const Hdf5Handle stored(H5Aget_type(attribute), &H5Tclose), space(H5Aget_space(attribute), &H5Sclose);
   if (stored < 0 || space < 0 || H5Tget_class(stored) != H5T_STRING ||
       H5Sget_simple_extent_npoints(space) != 1)
     return {};

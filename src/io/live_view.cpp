@@ -35,8 +35,10 @@ constexpr double kPicture =
 constexpr double kShareOfRows = 1.0 / 40;  // of the computing time
 constexpr double kRowsOfRun = 2000;        // of a run whose end is known
 constexpr double kStatusTime = 0.25;       // seconds
+constexpr double kGlance = 2e-4;           // seconds between two looks at the clock, about
+constexpr long kMostUnseen = 64;           // steps between them: they may become longer
 constexpr double kLate = 0.25;             // seconds behind the clock that are not made up for
-constexpr auto kPatience = std::chrono::milliseconds(50);
+constexpr auto kFramePatience = std::chrono::milliseconds(50);
 constexpr std::size_t kMostCommands = 256;  // that wait
 constexpr std::size_t kMostSliders = 12, kMostOthers = 100;
 constexpr int kLargestTrial = 20000;  // unknowns of models whose parameters are tried
@@ -248,8 +250,10 @@ struct LiveView::Parts {
   std::vector<Slider> sliders;
   std::vector<Slider> others;  // that a page may add
   std::vector<float> row;
+  double seen_time = 0;  // of the last look
   double row_time = 0, row_cost = 0, row_spacing = 0;
-  Clock::time_point row_clock, status_clock;
+  Clock::time_point row_clock, status_clock, glance_clock;
+  long unseen = 0, between = 1;        // steps since the last look at the clock, and from one to the next
   double status_time = 0, factor = 0;  // simulated seconds per second
 
   double pace;
@@ -309,8 +313,10 @@ void LiveView::Parts::begin(Simulation& simulation) {
   for (const Slider& slider : others) live["others"].push_back(json_of(slider));
   feed->open(stream->scene(text_of(live)), simulation.time(), stream->width());
   granted = -1;
-  row_time = status_time = simulation.time();
-  row_clock = status_clock = Clock::now();
+  seen_time = row_time = status_time = simulation.time();
+  row_clock = status_clock = glance_clock = Clock::now();
+  unseen = 0;
+  between = 1;
   row_spacing =
       simulation.has_end() ? (o.end - o.start) / kRowsOfRun : std::numeric_limits<double>::infinity();
   anchor(simulation);
@@ -417,17 +423,28 @@ void LiveView::finish(const Result& result) {
 Companion::Wish LiveView::look(Simulation& simulation) {
   Parts& p = *parts_;
   // Another model, or the simulation was set back to an earlier time.
-  if (p.model != simulation.system().shared_model() || simulation.time() < p.row_time) p.begin(simulation);
+  if (p.model.get() != &simulation.system().model() || simulation.time() < p.seen_time) p.begin(simulation);
+  p.seen_time = simulation.time();
+  const bool is_free = p.pace == 0 && !p.paused && p.sets.empty();
+  const bool fills_row = p.pace == 0 && simulation.time() - p.row_time >= p.row_spacing;
+  // To look at the clock costs a good part of a short step.
+  if (is_free && !fills_row && ++p.unseen < p.between && !p.commands->waiting()) return Wish::GoOn;
   const Clock::time_point now = Clock::now();
+  if (!is_free || Seconds(now - p.glance_clock).count() > kGlance)
+    p.between = std::max(1L, p.between / 2);
+  else if (p.unseen >= p.between)
+    p.between = std::min(kMostUnseen, 2 * p.between);
+  p.unseen = 0;
+  p.glance_clock = now;
   const double since = Seconds(now - p.row_clock).count();
-  const bool is_due = since >= kPicture || (p.pace == 0 && simulation.time() - p.row_time >= p.row_spacing);
+  const bool is_due = since >= kPicture || fills_row;
   if (is_due && since * kShareOfRows >= p.row_cost && simulation.time() > p.row_time)
     p.add_row(simulation, now);
   if (Seconds(now - p.status_clock).count() >= kStatusTime)
     p.tell(simulation, now);
   else
     p.feed->flush();
-  if (p.pace == 0 && !p.paused && p.sets.empty() && !p.commands->waiting()) return Wish::GoOn;
+  if (is_free && !p.commands->waiting()) return Wish::GoOn;
 
   bool was_paused = false;
   for (;;) {
@@ -453,7 +470,7 @@ Companion::Wish LiveView::look(Simulation& simulation) {
       if (!was_paused) p.tell(simulation, Clock::now());
       was_paused = true;
       p.feed->flush();
-      if (!p.wait(kPatience)) return Wish::Stop;
+      if (!p.wait(kFramePatience)) return Wish::Stop;
       continue;
     }
     if (p.paused) {
@@ -471,7 +488,7 @@ Companion::Wish LiveView::look(Simulation& simulation) {
     }
     p.feed->flush();
     const auto nap = std::chrono::duration_cast<Clock::duration>(Seconds(ahead));
-    if (!p.wait(std::min<Clock::duration>(nap, kPatience))) return Wish::Stop;
+    if (!p.wait(std::min<Clock::duration>(nap, kFramePatience))) return Wish::Stop;
   }
 }
 
@@ -499,6 +516,7 @@ void LiveView::act(Simulation& simulation) {
 void LiveView::end(Simulation& simulation) {
   Parts& p = *parts_;
   if (p.stream && simulation.time() > p.row_time) p.add_row(simulation, Clock::now());
+  p.between = 1;  // what the caller does until the next step may take its time
 }
 
 std::vector<std::string> LiveView::warnings() const {

@@ -22,7 +22,7 @@
 namespace liedyn {
 namespace {
 
-using Json = nlohmann::json;
+using LiveJson = nlohmann::json;
 using test::Client;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -70,7 +70,7 @@ class Page {
     return std::stoi(client.read().substr(9, 3));
   }
   // The next event of this name; those before it are passed over.
-  Json next(const std::string& name) {
+  LiveJson next(const std::string& name) {
     for (;;) {
       const std::size_t end = text_.find("\n\n");
       if (end == std::string::npos) {
@@ -83,12 +83,12 @@ class Page {
       text_.erase(0, end + 2);
       event.erase(0, event.find("event: "));
       const std::string head = fmt::format("event: {}\ndata: ", name);
-      if (event.starts_with(head)) return Json::parse(event.substr(head.size()));
+      if (event.starts_with(head)) return LiveJson::parse(event.substr(head.size()));
     }
   }
-  Json next_state(const std::string& state) {
+  LiveJson next_state(const std::string& state) {
     for (;;)
-      if (Json status = next("status"); status.is_null() || status["state"] == state) return status;
+      if (LiveJson status = next("status"); status.is_null() || status["state"] == state) return status;
   }
 
  private:
@@ -151,13 +151,13 @@ TEST_F(Live, APageSeesTheMotionWheneverItIsOpened) {
   view.finish(result);
   for (int visit = 0; visit < 2; ++visit) {
     Page page(view);
-    const Json scene = page.next("scene");
+    const LiveJson scene = page.next("scene");
     EXPECT_EQ(scene["format"], "liedyn scene 1");
     EXPECT_THAT(scene["frames"], ElementsAre("wheel"));
     std::vector<double> times;
     std::vector<float> last;
     while (times.empty() || times.back() < 2) {
-      const Json rows = page.next("rows");
+      const LiveJson rows = page.next("rows");
       ASSERT_FALSE(rows.is_null());
       for (const double t : rows["times"]) {
         EXPECT_GT(t, times.empty() ? 0 : times.back());
@@ -172,7 +172,7 @@ TEST_F(Live, APageSeesTheMotionWheneverItIsOpened) {
     EXPECT_NEAR(std::abs(row[3]), std::abs(std::cos(3.0)), 1e-5);
     EXPECT_NEAR(std::abs(row[6]), std::abs(std::sin(3.0)), 1e-5);
     EXPECT_NEAR(row[7], 5, 1e-5);
-    const Json end = page.next("end");
+    const LiveJson end = page.next("end");
     EXPECT_THAT(end["message"].get<std::string>(), HasSubstr("finished at 2 s"));
     EXPECT_EQ(end["summary"]["completed"], true);
   }
@@ -184,9 +184,9 @@ TEST_F(Live, SlidersAreForWhatMayChange) {
   const std::future<Result> run = std::async(
       std::launch::async, [&] { return simulate(system, default_options(system), {.companion = &view}); });
   Page page(view);
-  const Json inputs = page.next("scene")["live"]["inputs"];
+  const LiveJson inputs = page.next("scene")["live"]["inputs"];
   std::vector<std::string> names;
-  for (const Json& input : inputs) names.push_back(input["name"]);
+  for (const LiveJson& input : inputs) names.push_back(input["name"]);
   EXPECT_THAT(names, ElementsAre("torque")) << "no initial value";
   EXPECT_EQ(inputs[0]["min"], 0);
   EXPECT_EQ(inputs[0]["max"], 4);
@@ -201,7 +201,7 @@ TEST_F(Live, PauseStepSetAndStopActOnTheRun) {
   std::future<Result> run =
       std::async(std::launch::async, [&] { return simulate(system, options, {.companion = &view}); });
   Page page(view);
-  Json status = page.next_state("paused");
+  LiveJson status = page.next_state("paused");
   EXPECT_EQ(status["t"], 0);
   EXPECT_EQ(page.post("step"), 204);
   EXPECT_NEAR(page.next("rows")["times"][0].get<double>(), 0.01, 1e-12) << "one step";
@@ -260,15 +260,12 @@ TEST_F(Live, FollowsASimulationThatIsSetBack) {
   simulation.set_companion(&view);
   simulation.advance(0.1);
   const std::string checkpoint = simulation.save();
-  // Pages get a picture now and then: one after the checkpoint.
-  simulation.advance(0.2);
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  simulation.advance(0.2);
+  simulation.step();
   Page page(view);
   EXPECT_EQ(page.next("scene")["title"], "");
   simulation.restore(checkpoint);
   simulation.advance(0.05);
-  const Json scene = page.next("scene");
+  const LiveJson scene = page.next("scene");
   ASSERT_FALSE(scene.is_null());
   simulation.step(3);
   EXPECT_NEAR(simulation.time(), 0.18, 1e-12);
@@ -302,7 +299,7 @@ TEST(LiveFeed, KeepsTheWholeMotionInLimitedMemory) {
       const std::size_t rows = text.find("event: rows\ndata: ");
       if (rows == std::string::npos) continue;
       const std::string data = text.substr(rows + 18);
-      const Json json = Json::parse(data.substr(0, data.find("\n\n")));
+      const LiveJson json = LiveJson::parse(data.substr(0, data.find("\n\n")));
       std::vector<float> values = decoded(json["rows"]);
       ASSERT_EQ(values.size(), json["times"].size());
       for (std::size_t i = 0; i < values.size(); ++i) {

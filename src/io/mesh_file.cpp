@@ -17,7 +17,9 @@
 #include "liedyn/base/error.h"
 #include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/io/format_library.h"
 #include "liedyn/io/json.h"
+#include "liedyn/io/mesh_format.h"
 
 namespace liedyn {
 namespace {
@@ -562,6 +564,56 @@ std::vector<std::array<std::uint32_t, 3>> ears(const std::vector<std::array<doub
   return out;
 }
 
+// ---- Collada, by a library that is loaded for it
+
+// Collects what the library finds; indices and numbers are checked here.
+struct Collected {
+  explicit Collected(const std::string& name) : file(name), welder(mesh) {}
+  const std::string& file;
+  TriangleMesh mesh;
+  Welder welder;
+  std::vector<std::uint32_t> welded;
+  bool is_colored = false;
+  std::string problem;
+};
+
+TriangleMesh collada(std::string_view content, const std::string& file) {
+  static constexpr FormatLibrary kLibrary = {"liedyn_meshes.so", "libassimp-dev", kMeshFormatEntry, "meshes"};
+  const MeshFormat* format = reinterpret_cast<MeshFormatEntry>(load_format(kLibrary, file))();
+  if (format->version != MeshFormat::kVersion) refuse_version(kLibrary, file);
+  Collected found(file);
+  const MeshSink sink = {
+      .mesh = &found,
+      .vertex =
+          [](void* to, const double* xyz) {
+            auto& f = *static_cast<Collected*>(to);
+            const bool is_finite = std::all_of(xyz, xyz + 3, [](double x) { return std::isfinite(x); });
+            if (!is_finite && f.problem.empty())
+              f.problem = fmt::format("vertex {} is not finite", f.welded.size() + 1);
+            f.welded.push_back(f.welder.add(is_finite ? Point{xyz[0], xyz[1], xyz[2]} : Point{}));
+          },
+      .triangle =
+          [](void* to, const std::uint32_t* corners, std::uint32_t color) {
+            auto& f = *static_cast<Collected*>(to);
+            std::array<std::uint32_t, 3> triangle{};
+            for (std::size_t k = 0; k < 3; ++k) {
+              if (corners[k] >= f.welded.size()) {
+                f.problem = fmt::format("there is no vertex {}, only {}", corners[k] + 1, f.welded.size());
+                return;
+              }
+              triangle[k] = f.welded[corners[k]];
+            }
+            f.mesh.triangles.push_back(triangle);
+            f.mesh.colors.push_back(color);
+            f.is_colored = f.is_colored || color != MeshSink::kNoColor;
+          },
+      .refuse = [](void* to, const char* message) { static_cast<Collected*>(to)->problem = message; }};
+  format->read(content.data(), content.size(), "dae", &sink);
+  if (!found.problem.empty()) fail(file, 0, fmt::format("cannot be read: {}", excerpt(found.problem, 200)));
+  if (!found.is_colored) found.mesh.colors.clear();
+  return std::move(found.mesh);
+}
+
 }  // namespace
 
 TriangleMesh mesh_of_text(std::string_view content, const std::string& file) {
@@ -573,10 +625,12 @@ TriangleMesh mesh_of_text(std::string_view content, const std::string& file) {
     mesh = obj(content, file);
   else if (extension == ".gltf" || extension == ".glb")
     mesh = Gltf(content, file).read();
+  else if (extension == ".dae")
+    mesh = collada(content, file);
   else
-    fail(
-        file, 0,
-        fmt::format("expected a mesh of the format .stl, .obj, .gltf or .glb, got '{}'", excerpt(extension)));
+    fail(file, 0,
+         fmt::format("expected a mesh of the format .stl, .obj, .gltf, .glb or .dae, got '{}'",
+                     excerpt(extension)));
   if (mesh.triangles.empty()) fail(file, 0, "has no triangles");
   return mesh;
 }

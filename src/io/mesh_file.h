@@ -1,4 +1,4 @@
-// Triangle meshes from files: STL (ASCII or binary), OBJ, glTF 2.0 (.gltf, .glb) without extensions.
+// Triangle meshes from files: STL (ASCII or binary), OBJ, glTF 2.0 (.gltf, .glb) without extensions, and Collada (.dae) if the library assimp is installed.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@ namespace liedyn {
 struct TriangleMesh {
   std::vector<std::array<double, 3>> vertices;
   std::vector<std::array<std::uint32_t, 3>> triangles;  // counter-clockwise from outside
+  std::vector<std::uint32_t> colors = {};  // of the triangles, 0xrrggbb; empty: the file has none
 };
 
 // Throws InputError, with the name of the file, if it cannot be read: unknown format, not finite, indices without vertices, no triangles.

@@ -1,5 +1,6 @@
 #include "liedyn/io/mesh_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -12,6 +13,7 @@
 #include <Eigen/Geometry>
 
 #include "liedyn/base/error.h"
+#include "liedyn/base/paths.h"
 
 namespace liedyn {
 namespace {
@@ -210,7 +212,7 @@ TEST(MeshFile, AllFormatsGiveTheSameSolid) {
   EXPECT_NEAR(turned.covariance[5], -4 * exact.covariance[5], 1e-14);
 }
 
-std::string complaint(const std::string& content, const std::string& file) {
+std::string mesh_complaint(const std::string& content, const std::string& file) {
   try {
     solid_of(mesh_of_text(content, file), file);
   } catch (const InputError& error) {
@@ -255,10 +257,63 @@ TEST(MeshFile, NamesWhatIsWrong) {
        "needs the extension 'KHR_draco_mesh_compression'"},
       {R"({"scenes": [{"nodes": [0]}], "nodes": [{"children": [0]}]})", "a.gltf",
        "nodes are nested too deep, or in a circle"},
-      {"x", "a.dae", "expected a mesh of the format .stl, .obj, .gltf or .glb, got '.dae'"},
+      {"x", "a.ply", "expected a mesh of the format .stl, .obj, .gltf, .glb or .dae, got '.ply'"},
   };
   for (const auto& [content, file, message] : cases)
-    EXPECT_NE(complaint(content, file).find(message), std::string::npos) << complaint(content, file);
+    EXPECT_NE(mesh_complaint(content, file).find(message), std::string::npos)
+        << mesh_complaint(content, file);
+}
+
+// A tetrahedron with the corners 0, 1, 2 and 3 units along the axes: three sides are red, the fourth is blue. The node moves it by one unit along x.
+std::string collada(const char* up = "Y_UP") {
+  return fmt::format(R"(<?xml version="1.0" encoding="utf-8"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><created>2020-01-01T00:00:00</created><modified>2020-01-01T00:00:00</modified><unit name="centimeter" meter="0.01"/><up_axis>{}</up_axis></asset>
+<library_effects>
+ <effect id="red-fx"><profile_COMMON><technique sid="common"><lambert><diffuse><color>1 0 0 1</color></diffuse></lambert></technique></profile_COMMON></effect>
+ <effect id="blue-fx"><profile_COMMON><technique sid="common"><lambert><diffuse><color>0 0 1 1</color></diffuse></lambert></technique></profile_COMMON></effect>
+</library_effects>
+<library_materials>
+ <material id="red"><instance_effect url="#red-fx"/></material><material id="blue"><instance_effect url="#blue-fx"/></material>
+</library_materials>
+<library_geometries><geometry id="corner"><mesh>
+ <source id="p"><float_array id="pa" count="12">0 0 0 1 0 0 0 2 0 0 0 3</float_array>
+  <technique_common><accessor source="#pa" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+ <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+ <triangles count="3" material="r"><input semantic="VERTEX" source="#v" offset="0"/><p>0 2 1 0 1 3 0 3 2</p></triangles>
+ <triangles count="1" material="b"><input semantic="VERTEX" source="#v" offset="0"/><p>1 2 3</p></triangles>
+</mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="s"><node id="n"><translate>1 0 0</translate><instance_geometry url="#corner"><bind_material><technique_common>
+ <instance_material symbol="r" target="#red"/><instance_material symbol="b" target="#blue"/></technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#s"/></scene></COLLADA>)",
+                     up);
+}
+bool reads_collada() { return find_library("liedyn_meshes.so").has_value(); }
+
+// The unit of the header counts, its direction upwards does not: the axes are those of the file.
+TEST(MeshFile, ColladaIsReadWithItsUnitAndColors) {
+  if (!reads_collada()) GTEST_SKIP() << "built without libassimp-dev";
+  for (const char* up : {"X_UP", "Y_UP", "Z_UP"}) {
+    const TriangleMesh mesh = mesh_of_text(collada(up), "a.dae");
+    ASSERT_EQ(mesh.vertices.size(), 4U);
+    ASSERT_EQ(mesh.triangles.size(), 4U);
+    const Solid solid = solid_of(mesh, "a.dae");
+    EXPECT_NEAR(solid.volume, 1 * 2 * 3 / 6.0 * 1e-6, 1e-12);
+    EXPECT_NEAR(solid.center[0], 0.01 + 0.0025, 1e-8);
+    EXPECT_NEAR(solid.center[1], 0.005, 1e-8);
+    EXPECT_NEAR(solid.center[2], 0.0075, 1e-8);
+    EXPECT_EQ(std::count(mesh.colors.begin(), mesh.colors.end(), 0xff0000U), 3);
+    EXPECT_EQ(std::count(mesh.colors.begin(), mesh.colors.end(), 0x0000ffU), 1);
+  }
+  EXPECT_NE(mesh_complaint("<COLLADA/>", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
+  EXPECT_NE(mesh_complaint("", "a.dae").find("a.dae: cannot be read: "), std::string::npos);
+}
+
+TEST(MeshFile, ColladaNeedsItsLibrary) {
+  if (reads_collada()) GTEST_SKIP() << "built with libassimp-dev";
+  EXPECT_NE(
+      mesh_complaint(collada(), "a.dae").find("this installation cannot read meshes of this kind (.dae)"),
+      std::string::npos);
 }
 
 // Whatever the bytes are, there is a mesh or an InputError.
@@ -266,8 +321,9 @@ TEST(MeshFile, RandomMutationsNeverCrash) {
   const TriangleMesh box = extruded({{0, 0}, {1, 0}, {1, 1}, {0, 1}}, 1);
   std::mt19937 random(1);
   int read = 0, refused = 0;
-  for (const auto& [content, file] : {std::pair(binary_stl(box), "a.stl"), std::pair(ascii_stl(box), "a.stl"),
-                                      std::pair(obj(box), "a.obj"), std::pair(glb(box), "a.glb")})
+  for (const auto& [content, file] :
+       {std::pair(binary_stl(box), "a.stl"), std::pair(ascii_stl(box), "a.stl"), std::pair(obj(box), "a.obj"),
+        std::pair(glb(box), "a.glb"), std::pair(collada(), reads_collada() ? "a.dae" : "a.obj")})
     for (int i = 0; i < 1500; ++i) {
       std::string bytes = content;
       const auto at = [&] { return std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random); };
@@ -290,7 +346,7 @@ TEST(MeshFile, RandomMutationsNeverCrash) {
         ++refused;
       }
     }
-  EXPECT_EQ(read + refused, 6000);
+  EXPECT_EQ(read + refused, 7500);
   EXPECT_GT(read, 100);
   EXPECT_GT(refused, 1000);
 }

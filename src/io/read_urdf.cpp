@@ -54,25 +54,25 @@ Placement placement(const urdf::Pose& pose) {
 }
 
 // Mass, centre and inertia about the centre, in axes of the link that carries it.
-struct Lump {
+struct LinkLump {
   double mass = 0;
   Vec3 center = Vec3::Zero();
   Mat3 inertia = Mat3::Zero();
 
-  static Lump of(const urdf::Inertial& from) {
+  static LinkLump of(const urdf::Inertial& from) {
     const Placement at = placement(from.origin);
     Mat3 J;
     J << from.ixx, from.ixy, from.ixz, from.ixy, from.iyy, from.iyz, from.ixz, from.iyz, from.izz;
     return {from.mass, at.p, at.R * J * at.R.transpose()};
   }
-  Lump moved(const Placement& by) const {
+  LinkLump moved(const Placement& by) const {
     return {mass, by.R * center + by.p, by.R * inertia * by.R.transpose()};
   }
   // Steiner's theorem about the common centre.
-  void add(const Lump& other) {
+  void add(const LinkLump& other) {
     const double sum = mass + other.mass;
     const Vec3 common = sum > 0 ? Vec3((mass * center + other.mass * other.center) / sum) : center;
-    const auto about = [&](const Lump& part) {
+    const auto about = [&](const LinkLump& part) {
       const Vec3 d = part.center - common;
       return Mat3(part.inertia + part.mass * (d.squaredNorm() * Mat3::Identity() - d * d.transpose()));
     };
@@ -240,7 +240,7 @@ class UrdfReader {
  private:
   struct Carrier {
     Placement at;  // of the link that gives the body its axes
-    Lump lump;
+    LinkLump lump;
     std::vector<std::string> links;  // whose inertia it has
   };
 
@@ -362,8 +362,8 @@ class UrdfReader {
   int line_of(const std::string& name) const { return line_of_name(text_, name); }
 
   // The inertia of a link, the nearest physical one where that was asked for. Of what is below zero by round-off nothing needs to be said.
-  Lump lump_of(const urdf::Link& link) {
-    Lump out = Lump::of(*link.inertial);
+  LinkLump lump_of(const urdf::Link& link) {
+    LinkLump out = LinkLump::of(*link.inertial);
     if (!repair_ || !out.inertia.allFinite()) return out;
     const SecondMoments found(out.inertia);
     if (found.sigma.minCoeff() >= -kRoundOff * found.moments.cwiseAbs().maxCoeff()) return out;
@@ -422,7 +422,7 @@ class UrdfReader {
 
   // Inertias below zero by round-off, of sums and turned axes, are those of the nearest body.
   void settle_inertia(const std::string& name, Carrier& carrier) {
-    Lump& lump = carrier.lump;
+    LinkLump& lump = carrier.lump;
     if (!lump.inertia.allFinite()) return;
     const SecondMoments found(lump.inertia);
     const double least = found.sigma.minCoeff();
@@ -448,7 +448,7 @@ class UrdfReader {
   void add_body(const std::string& name) {
     settle_inertia(name, bodies_.at(name));
     const Carrier& carrier = bodies_.at(name);
-    const Lump& lump = carrier.lump;
+    const LinkLump& lump = carrier.lump;
     const Mat3& J = lump.inertia;
     builder_.begin(Section::Bodies, name, "rigid");
     builder_.numbers("mass", std::array{lump.mass});

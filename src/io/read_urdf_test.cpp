@@ -12,7 +12,7 @@
 namespace liedyn {
 namespace {
 
-constexpr const char* kArm = R"(<?xml version="1.0"?>
+constexpr const char* kUrdfArm = R"(<?xml version="1.0"?>
 <robot name="arm">
   <link name="base"><inertial><mass value="100"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
   <link name="upper arm">
@@ -32,7 +32,7 @@ Description read(const char* text, std::vector<Assignment> assignments = {}) {
 }
 
 TEST(ReadUrdf, MakesBodiesJointsMotorsAndSensors) {
-  const Description d = read(kArm);
+  const Description d = read(kUrdfArm);
   const auto names = [&](Section section) {
     std::vector<std::string> out;
     for (const Entry& entry : d.entries(section)) out.push_back(entry.kind->type + " " + entry.name);
@@ -71,7 +71,7 @@ TEST(ReadUrdf, KeepsCollisionShapes) {
 
 // The kinetic energy for a rate of the shoulder is J/2: J about its axis, link by link.
 TEST(ReadUrdf, WeldedLinksAddTheirInertia) {
-  const auto description = std::make_shared<const Description>(read(kArm));
+  const auto description = std::make_shared<const Description>(read(kUrdfArm));
   const System system(Model::compile(description), Params(description));
   Work work(system);
   State state = consistent_state(system, 0, InitialPolicy::Check, work);
@@ -141,13 +141,14 @@ TEST(ReadUrdf, FrictionActsAgainstTheMotionAndStopsPushBack) {
   EXPECT_THROW(
       read(stiff_hinge(R"(<limit lower="1" upper="-1" effort="0" velocity="1"/>)").c_str(), {{"stops", 1}}),
       InputError);
-  EXPECT_THROW(read(kArm, {{"stops", -1}}), InputError);
+  EXPECT_THROW(read(kUrdfArm, {{"stops", -1}}), InputError);
 }
 
 TEST(ReadUrdf, StartsWhereItIsTold) {
   std::vector<Assignment> assignments = {
       {"initial.shoulder", 0.4}, {"initial.extension", 0.05}, {"bodies.slide.mass", 3}};
-  const auto description = std::make_shared<const Description>(read_urdf(kArm, "robot.urdf", assignments));
+  const auto description =
+      std::make_shared<const Description>(read_urdf(kUrdfArm, "robot.urdf", assignments));
   ASSERT_EQ(assignments.size(), 1u) << "what is not the reader's is left";
   const auto model = Model::compile(description);
   for (const Sensor& sensor : model->sensors) {
@@ -185,7 +186,7 @@ TEST(ReadUrdf, StartsWhereItIsTold) {
 TEST(ReadUrdf, TargetsCountAsTheRobotDoes) {
   for (const double start : {0.0, 0.4}) {
     std::vector<Assignment> assignments = {{"initial.shoulder", start}};
-    Description read = read_urdf(kArm, "robot.urdf", assignments);
+    Description read = read_urdf(kUrdfArm, "robot.urdf", assignments);
     add_entry(read, Section::Sensors, "torque", "effort", "of", "shoulder_motor");
     const auto description = std::make_shared<const Description>(std::move(read));
     Params params(description);
@@ -196,7 +197,7 @@ TEST(ReadUrdf, TargetsCountAsTheRobotDoes) {
     const State state = consistent_state(system, 0, InitialPolicy::Check, work);
     EXPECT_NEAR(sensed(system, state, work).back(), 10 * (0.7 - start), 1e-12);
   }
-  EXPECT_THROW(read(kArm, {{"initial.shoulder", 4}}), InputError);
+  EXPECT_THROW(read(kUrdfArm, {{"initial.shoulder", 4}}), InputError);
 }
 
 // b = -2 a + 0.3 at any start.
@@ -257,7 +258,7 @@ TEST(ReadUrdf, SaysWhatIsWrong) {
         "link=\"c\"/></joint></robot>",
         "<robot name=\"x\"><link name=\"a\"><inertial><mass value=\"q\"/></inertial></link></robot>"})
     EXPECT_NE(complaint(text), "") << text;
-  EXPECT_NE(complaint(kArm, {{"initial.sholder", 1}}).find("did you mean 'shoulder'"), std::string::npos);
+  EXPECT_NE(complaint(kUrdfArm, {{"initial.sholder", 1}}).find("did you mean 'shoulder'"), std::string::npos);
 }
 
 std::string arm_with(const std::string& inertial, const std::string& robot = "<robot name=\"arm\">") {

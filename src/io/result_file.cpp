@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/base/error.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/base/version.h"
 #include "liedyn/io/configuration_file.h"
@@ -20,8 +21,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
 // Rows that are compressed together: a few hundred, or fewer where they are long.
 std::size_t chunk_rows(std::size_t width) {
   constexpr std::size_t kBytes = 1 << 21, kMost = 512;
@@ -31,15 +30,15 @@ std::size_t chunk_rows(std::size_t width) {
 struct Statistic {
   const char *name, *unit;
 };
-constexpr std::array<Statistic, 8> kStatistics = {{{"energy", "J"},
-                                                   {"position_residual", ""},
-                                                   {"velocity_residual", ""},
-                                                   {"step", "s"},
-                                                   {"steps", ""},
-                                                   {"newton_iterations", ""},
-                                                   {"jacobian_updates", ""},
-                                                   {"rejected_steps", ""}}};
-std::array<double, kStatistics.size()> numbers_of(const RunStatistics& s) {
+constexpr std::array<Statistic, 8> kResultStatistics = {{{"energy", "J"},
+                                                         {"position_residual", ""},
+                                                         {"velocity_residual", ""},
+                                                         {"step", "s"},
+                                                         {"steps", ""},
+                                                         {"newton_iterations", ""},
+                                                         {"jacobian_updates", ""},
+                                                         {"rejected_steps", ""}}};
+std::array<double, kResultStatistics.size()> numbers_of(const RunStatistics& s) {
   return {s.energy,
           s.position_residual,
           s.velocity_residual,
@@ -200,10 +199,11 @@ void ResultWriter::begin(const System& system, const Result& result) {
   file_ = std::make_unique<Hdf5File>(name_);
   write_head(*file_, result, "running");
   columns_ = at(result.trajectory.columns);
-  std::size_t width = columns_ + kStatistics.size();
+  std::size_t width = columns_ + kResultStatistics.size();
   std::vector<Hdf5Table> tables = sensor_tables(result.trajectory);
   file_->group("/statistics");
-  for (const Statistic& one : kStatistics) tables.push_back({fmt::format("/statistics/{}", one.name), {}});
+  for (const Statistic& one : kResultStatistics)
+    tables.push_back({fmt::format("/statistics/{}", one.name), {}});
   std::vector<std::vector<std::string>> names;
   if (states_) {
     file_->group("/states");
@@ -216,7 +216,7 @@ void ResultWriter::begin(const System& system, const Result& result) {
   }
   rows_ = file_->rows(tables, chunk_rows(width));
   write_units(*file_, result.trajectory);
-  for (const Statistic& one : kStatistics)
+  for (const Statistic& one : kResultStatistics)
     file_->attribute(fmt::format("/statistics/{}", one.name), "unit", one.unit);
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names[i].empty())
@@ -339,7 +339,7 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
     if (shape[0] < rows_ || (!unfinished && shape[0] != rows_))
       wrong(*this, fmt::format("expected {} rows of '{}', got {}", rows_, places[i].path, shape[0]));
   }
-  for (const Statistic& one : kStatistics)
+  for (const Statistic& one : kResultStatistics)
     if (in_.has(fmt::format("/statistics/{}", one.name))) statistics_.emplace_back(one.name);
   has_states_ = in_.has("/states/q");
 }

@@ -1,46 +1,33 @@
 #include "liedyn/io/robot_file.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "liedyn/base/error.h"
-#include "liedyn/base/paths.h"
+#include "liedyn/io/format_library.h"
 #include "liedyn/io/robot_format.h"
 
 namespace liedyn {
 namespace {
 
-struct Reader {
+struct FormatReader {
   std::string_view ending, library, package;
 };
-constexpr Reader kReaders[] = {{".xml", "liedyn_mjcf.so", "libmujoco-dev"},
-                               {".sdf", "liedyn_sdf.so", "libsdformat-dev"}};
+constexpr FormatReader kReaders[] = {{".xml", "liedyn_mjcf.so", "libmujoco-dev"},
+                                     {".sdf", "liedyn_sdf.so", "libsdformat-dev"}};
 
-const Reader* reader_of(const std::string& file) {
-  for (const Reader& reader : kReaders)
+const FormatReader* reader_of(const std::string& file) {
+  for (const FormatReader& reader : kReaders)
     if (file.ends_with(reader.ending)) return &reader;
   return nullptr;
 }
 
-const RobotFormat& load(const Reader& reader, const std::string& file) {
-  const std::string hint =
-      fmt::format("install the package liedyn-robots, or build with {} installed", reader.package);
-  const auto refuse = [&](const std::string& message) { throw InputError(file, message, hint); };
-  const auto path = find_library(reader.library.data());
-  if (!path) refuse(fmt::format("this installation cannot read robots of this kind ({})", reader.ending));
-  void* handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* text = dlerror();
-    refuse(fmt::format("{} cannot be loaded: {}", path->string(), text != nullptr ? text : "unknown error"));
-  }
-  const auto entry = reinterpret_cast<RobotFormatEntry>(dlsym(handle, kRobotFormatEntry));
-  if (entry == nullptr || entry()->version != RobotFormat::kVersion)
-    refuse(fmt::format("{} belongs to another version of the program", path->string()));
-  return *entry();
+const RobotFormat& load(const FormatReader& reader, const std::string& file) {
+  const FormatLibrary library = {reader.library, reader.package, kRobotFormatEntry, "robots"};
+  const RobotFormat* format = reinterpret_cast<RobotFormatEntry>(load_format(library, file))();
+  if (format->version != RobotFormat::kVersion) refuse_version(library, file);
+  return *format;
 }
 
 }  // namespace

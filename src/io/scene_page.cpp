@@ -19,24 +19,24 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kElement = "<script type=\"application/json\" id=\"liedyn-scene";
 
-[[noreturn]] void cannot_write(const std::string& file, const std::string& why) {
+[[noreturn]] void cannot_write_page(const std::string& file, const std::string& why) {
   throw InputError({{file, 0, "", fmt::format("cannot be written: {}", why), ""}});
 }
 
 // Beside the file, so that renaming it is one step.
-std::string unfinished(const std::string& file) { return file + ".part"; }
+std::string unfinished_page(const std::string& file) { return file + ".part"; }
 
 void check_writable_whole(const std::string& file) {
   std::error_code ignored;
   if (file == "-")
     throw InputError({{file, 0, "", "expected a file name: pages and scenes do not go to standard output",
                        "name a file, and ./- if it is to have this name"}});
-  if (fs::is_directory(file, ignored)) cannot_write(file, "it is a directory");
+  if (fs::is_directory(file, ignored)) cannot_write_page(file, "it is a directory");
   const fs::path folder = fs::path(file).parent_path();
   if (!folder.empty() && !fs::exists(folder, ignored))
-    cannot_write(file, fmt::format("there is no folder '{}'", folder.string()));
-  if (!std::ofstream(unfinished(file), std::ios::binary)) cannot_write(file, std::strerror(errno));
-  fs::remove(unfinished(file), ignored);
+    cannot_write_page(file, fmt::format("there is no folder '{}'", folder.string()));
+  if (!std::ofstream(unfinished_page(file), std::ios::binary)) cannot_write_page(file, std::strerror(errno));
+  fs::remove(unfinished_page(file), ignored);
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ std::vector<std::string> read_scenes(const std::string& file) {
 std::string read_scene(const std::string& file) { return read_scenes(file).front(); }
 
 void write_whole(const std::string& file, std::string_view text) {
-  const std::string part = unfinished(file);
+  const std::string part = unfinished_page(file);
   std::error_code error;
   {
     std::ofstream out(part, std::ios::binary);
@@ -121,14 +121,14 @@ void write_whole(const std::string& file, std::string_view text) {
     if (!out) {
       const std::string why = std::strerror(errno);
       fs::remove(part, error);
-      cannot_write(file, why);
+      cannot_write_page(file, why);
     }
   }
   fs::rename(part, file, error);
   if (error) {
     const std::string why = error.message();
     fs::remove(part, error);
-    cannot_write(file, why);
+    cannot_write_page(file, why);
   }
 }
 

@@ -6,12 +6,15 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <optional>
+#include <utility>
 
 #include "liedyn/base/error.h"
 #include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/mesh_file.h"
+#include "liedyn/io/mesh_format.h"
 
 namespace liedyn {
 namespace {
@@ -433,6 +436,27 @@ std::vector<SceneShape> derived_shapes(const SceneBody& body, double extent) {
 
 namespace {
 
+// One mesh for each colour; white where the file has none.
+std::vector<std::pair<std::string, TriangleMesh>> by_color(const TriangleMesh& mesh) {
+  std::map<std::uint32_t, TriangleMesh> parts;
+  for (std::size_t i = 0; i < mesh.triangles.size(); ++i)
+    parts[mesh.colors[i] == MeshSink::kNoColor ? 0xffffff : mesh.colors[i]].triangles.push_back(
+        mesh.triangles[i]);
+  std::vector<std::pair<std::string, TriangleMesh>> out;
+  for (auto& [color, part] : parts) {
+    std::map<std::uint32_t, std::uint32_t> index;
+    for (auto& triangle : part.triangles)
+      for (std::uint32_t& corner : triangle) {
+        const auto [found, is_new] =
+            index.try_emplace(corner, static_cast<std::uint32_t>(part.vertices.size()));
+        if (is_new) part.vertices.push_back(mesh.vertices[corner]);
+        corner = found->second;
+      }
+    out.emplace_back(fmt::format("#{:06x}", color), std::move(part));
+  }
+  return out;
+}
+
 void set_mesh(const TriangleMesh& mesh, SceneShape& out) {
   out.type = Type::Mesh;
   out.size = {0, 0, 0};
@@ -490,14 +514,28 @@ std::vector<SceneShape> given_shapes(const Description& description, const std::
     one.at = Vec3(visual.position[0], visual.position[1], visual.position[2]);
     const auto& q = visual.orientation;
     one.axes = Eigen::Quaterniond(q[0], q[1], q[2], q[3]).normalized().toRotationMatrix();
+    const bool has_color = visual.color[3] != 0 && visual.color != Visual().color;
     try {
-      set_shape(visual, one);
+      if (visual.shape == "mesh" && !has_color) {
+        const TriangleMesh mesh = mesh_of(visual);
+        if (!mesh.colors.empty()) {
+          for (const auto& [color, part] : by_color(mesh)) {
+            SceneShape piece = one;
+            set_mesh(part, piece);
+            piece.color = color;
+            out.push_back(std::move(piece));
+          }
+          return;
+        }
+        set_mesh(mesh, one);
+      } else {
+        set_shape(visual, one);
+      }
     } catch (const InputError& error) {
       missing.push_back(fmt::format("body '{}': its {} is not shown: {}", body, visual.shape, error.what()));
       return;
     }
     const auto byte = [](double x) { return std::lround(255 * std::clamp(x, 0.0, 1.0)); };
-    const bool has_color = visual.color[3] != 0 && visual.color != Visual().color;
     if (has_color)
       one.color = fmt::format("#{:02x}{:02x}{:02x}", byte(visual.color[0]), byte(visual.color[1]),
                               byte(visual.color[2]));

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kStudyMark = "<!--liedyn-study-->";
-constexpr std::uint64_t kMostCases = 200000;
+constexpr std::uint64_t kMostShownCases = 200000;
 
 // It is installed beside the page of the 3D view.
 std::string study_template() {
@@ -43,10 +43,10 @@ std::string study_template() {
 }
 
 void check_count(std::uint64_t cases) {
-  if (cases > kMostCases)
+  if (cases > kMostShownCases)
     throw InputError("--html",
                      fmt::format("expected a study of at most {} cases, got {}: a browser cannot show more",
-                                 kMostCases, cases),
+                                 kMostShownCases, cases),
                      "read the store in Python: liedyn.load_study(STORE)");
 }
 
@@ -93,7 +93,7 @@ Json column(const std::string& name, const std::string& unit, const char* kind,
   return {{"name", name}, {"unit", unit}, {"kind", kind}, {"values", pack_array(values, {values.size()})}};
 }
 
-std::string element(const std::string& id, const std::string& json) {
+std::string script_element(const std::string& id, const std::string& json) {
   return fmt::format("<script type=\"application/json\" id=\"{}\">{}</script>\n", id, embedded(json));
 }
 
@@ -246,11 +246,11 @@ std::string study_page(const SweepTable& table, const std::string& name,
   const auto dumped = [](const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
   };
-  std::string elements = element("liedyn-study", dumped(data));
+  std::string elements = script_element("liedyn-study", dumped(data));
   // The page of the 3D view stands there once, for all scenes.
-  if (!scenes.empty()) elements += element("liedyn-viewer", dumped(Json(viewer_template())));
+  if (!scenes.empty()) elements += script_element("liedyn-viewer", dumped(Json(viewer_template())));
   for (const StudyScene& one : scenes)
-    elements += element(fmt::format("liedyn-case-{}", one.index), one.scene);
+    elements += script_element(fmt::format("liedyn-case-{}", one.index), one.scene);
   text.replace(text.find(kStudyMark), kStudyMark.size(), elements);
   return text;
 }

@@ -35,8 +35,8 @@ enum Message : char {
 
 constexpr double kAhead = 0.05;  // seconds of work that a rank has waiting
 constexpr auto kHeartbeat = std::chrono::milliseconds(500);
-constexpr auto kPause = std::chrono::microseconds(300);   // of threads that look for messages
-constexpr auto kPatience = std::chrono::milliseconds(5);  // records wait for others so long
+constexpr auto kPause = std::chrono::microseconds(300);         // of threads that look for messages
+constexpr auto kRecordPatience = std::chrono::milliseconds(5);  // records wait for others so long
 
 double seconds_between(Clock::time_point a, Clock::time_point b) {
   return std::chrono::duration<double>(b - a).count();
@@ -380,7 +380,7 @@ void follow_rank_0(MessagePort& port, const std::function<std::pair<const SweepP
       return;
     }
     const auto now = Clock::now();
-    if (records.size() > 1 && (now - sent > kPatience || workers.waiting() == 0)) {
+    if (records.size() > 1 && (now - sent > kRecordPatience || workers.waiting() == 0)) {
       speak(records);
       records.resize(1);
       sent = now;

@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/base/error.h"
+#include "liedyn/io/hdf5_handle.h"
 #include "liedyn/io/hdf5_text.h"
 
 namespace liedyn {
@@ -30,22 +31,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kMagic = "liedyn study journal 1\n";
+constexpr std::string_view kJournalMagic = "liedyn study journal 1\n";
 constexpr const char* kSuffix = ".journal";
-constexpr std::size_t kHead = 2 * sizeof(std::uint32_t);  // length and checksum, before each record
+constexpr std::size_t kRecordHead = 2 * sizeof(std::uint32_t);  // length and checksum, before each record
 constexpr std::uint32_t kLongest = 1U << 30;
 constexpr std::uint64_t kInFile = ~std::uint64_t{0};  // instead of an offset in the journal
 constexpr std::size_t kStatisticsCount = std::size(kStatistics);
 constexpr const char* kDamaged =
     "it is damaged, or of another program: move it away, and run the study again";
 
-[[noreturn]] void refuse(const std::string& file, const std::string& what, const std::string& hint) {
+[[noreturn]] void refuse_store(const std::string& file, const std::string& what, const std::string& hint) {
   throw InputError({{file, 0, "", what, hint}});
 }
 [[noreturn]] void refuse_system(const std::string& file, const char* doing) {
   const int error = errno;
-  refuse(file, fmt::format("{}: {}", doing, std::strerror(error)),
-         "what is stored is safe; when this is repaired, the same command goes on");
+  refuse_store(file, fmt::format("{}: {}", doing, std::strerror(error)),
+               "what is stored is safe; when this is repaired, the same command goes on");
 }
 
 std::uint32_t checksum(std::string_view bytes) {
@@ -110,16 +111,16 @@ class JournalReader {
 
   // The next record; false: there is none that is whole and sound.
   bool next(std::string_view& record) {
-    if (!have(kHead)) return false;
+    if (!have(kRecordHead)) return false;
     std::uint32_t length = 0, sum = 0;
     std::memcpy(&length, buffer_.data() + at_, sizeof(length));
     std::memcpy(&sum, buffer_.data() + at_ + sizeof(length), sizeof(sum));
-    if (length > kLongest || !have(kHead + length)) return false;
-    record = std::string_view(buffer_).substr(at_ + kHead, length);
+    if (length > kLongest || !have(kRecordHead + length)) return false;
+    record = std::string_view(buffer_).substr(at_ + kRecordHead, length);
     if (checksum(record) != sum) return false;
-    at_ += kHead + length;
+    at_ += kRecordHead + length;
     begin_ = offset_;
-    offset_ += kHead + length;
+    offset_ += kRecordHead + length;
     return true;
   }
   std::uint64_t begin() const { return begin_; }    // of the record last read
@@ -157,32 +158,17 @@ class Descriptor {
 
 // The layout at the beginning of a journal, and where its records begin. Empty: the program was killed before it was written.
 std::pair<std::string, std::uint64_t> journal_head(int file, const std::string& name) {
-  const std::string magic = read_at(file, 0, kMagic.size());
-  if (magic != kMagic.substr(0, magic.size()))
-    refuse(name, "is no journal of a study", "move it away, or choose another store with --out");
-  if (magic.size() < kMagic.size()) return {"", 0};
-  JournalReader reader(file, kMagic.size());
+  const std::string magic = read_at(file, 0, kJournalMagic.size());
+  if (magic != kJournalMagic.substr(0, magic.size()))
+    refuse_store(name, "is no journal of a study", "move it away, or choose another store with --out");
+  if (magic.size() < kJournalMagic.size()) return {"", 0};
+  JournalReader reader(file, kJournalMagic.size());
   std::string_view layout;
   if (!reader.next(layout)) return {"", 0};
   return {std::string(layout), reader.offset()};
 }
 
 // ---- HDF5
-
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
 
 // After a write that failed the library would crash when it tidies up at the end of the program; and it would print its own stack of errors.
 void prepare_library() {
@@ -202,7 +188,7 @@ class TableFile {
  public:
   TableFile(std::string name, bool writes) : name_(std::move(name)), writes_(writes) {
     prepare_library();
-    const Handle access(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose);
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose);
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);  // attributes of more than 64 kB
     file_ = writes ? H5Fcreate(name_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access)
                    : H5Fopen(name_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -220,8 +206,8 @@ class TableFile {
   void close() { check(H5Fclose(std::exchange(file_, -1))); }
 
   void group(const std::string& path) {
-    const Handle group(check(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
-                       &H5Gclose);
+    const Hdf5Handle group(check(H5Gcreate2(file_, path.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)),
+                           &H5Gclose);
   }
   void attribute(const std::string& name, const std::string& text) {
     check(write_text_attribute(file_, "/", name, text) ? 0 : -1);
@@ -237,15 +223,15 @@ class TableFile {
     const std::array<hsize_t, 2> size = {rows, columns};
     const std::array<hsize_t, 2> chunk = {std::min<hsize_t>(rows, kBlock), columns};
     const int dimensions = columns == 1 ? 1 : 2;
-    const Handle space(check(H5Screate_simple(dimensions, size.data(), nullptr)), &H5Sclose);
-    const Handle properties(check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
+    const Hdf5Handle space(check(H5Screate_simple(dimensions, size.data(), nullptr)), &H5Sclose);
+    const Hdf5Handle properties(check(H5Pcreate(H5P_DATASET_CREATE)), &H5Pclose);
     // Numbers stay where readers can map them; status and messages, nearly all alike, shrink to nothing.
     if (type != Type::Number) {
       check(H5Pset_chunk(properties, dimensions, chunk.data()));
       check(H5Pset_deflate(properties, 1));
     }
-    const Handle text(new_text_type(), &H5Tclose);
-    const Handle dataset(
+    const Hdf5Handle text(new_text_type(), &H5Tclose);
+    const Hdf5Handle dataset(
         check(H5Dcreate2(file_, path.c_str(), type == Type::Text ? hid_t(text) : memory_type(type), space,
                          H5P_DEFAULT, properties, H5P_DEFAULT)),
         &H5Dclose);
@@ -254,8 +240,8 @@ class TableFile {
   void rows(const std::string& path, Type type, std::uint64_t first, std::uint64_t count, std::size_t columns,
             void* data) {
     if (count == 0 || columns == 0) return;
-    const Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT)), &H5Dclose);
-    const Handle disk(check(H5Dget_space(dataset)), &H5Sclose);
+    const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT)), &H5Dclose);
+    const Hdf5Handle disk(check(H5Dget_space(dataset)), &H5Sclose);
     const std::array<hsize_t, 2> start = {first, 0}, size = {count, columns};
     const int dimensions = H5Sget_simple_extent_ndims(disk);
     std::array<hsize_t, 2> whole = {0, 1};
@@ -263,8 +249,8 @@ class TableFile {
     check(H5Sget_simple_extent_dims(disk, whole.data(), nullptr));
     if (whole[0] < first + count || whole[1] != columns) check(-1);
     check(H5Sselect_hyperslab(disk, H5S_SELECT_SET, start.data(), nullptr, size.data(), nullptr));
-    const Handle memory(check(H5Screate_simple(dimensions, size.data(), nullptr)), &H5Sclose);
-    const Handle text(new_text_type(), &H5Tclose);
+    const Hdf5Handle memory(check(H5Screate_simple(dimensions, size.data(), nullptr)), &H5Sclose);
+    const Hdf5Handle text(new_text_type(), &H5Tclose);
     const hid_t memory_as = type == Type::Text ? hid_t(text) : memory_type(type);
     check(writes_ ? H5Dwrite(dataset, memory_as, memory, disk, H5P_DEFAULT, data)
                   : H5Dread(dataset, memory_as, memory, disk, H5P_DEFAULT, data));
@@ -274,11 +260,11 @@ class TableFile {
  private:
   std::int64_t check(std::int64_t result) const {
     if (result < 0 && writes_)
-      refuse(name_, "cannot be written as HDF5",
-             "is the disk full, or the directory missing? All cases are safe in the journal beside it");
+      refuse_store(name_, "cannot be written as HDF5",
+                   "is the disk full, or the directory missing? All cases are safe in the journal beside it");
     if (result < 0)
-      refuse(name_, "cannot be read as the store of a study",
-             "expected an HDF5 file that liedyn sweep wrote");
+      refuse_store(name_, "cannot be read as the store of a study",
+                   "expected an HDF5 file that liedyn sweep wrote");
     return result;
   }
 
@@ -376,7 +362,7 @@ void read_table(const std::string& file, std::string& layout, const Use& use) {
     sizes = columns_of(layout);
     columns = number_columns(layout);
   } catch (const Json::exception&) {
-    refuse(file, "is not the store of a study: its layout cannot be read", "");
+    refuse_store(file, "is not the store of a study: its layout cannot be read", "");
   }
   std::size_t width = 0;
   for (const Column& c : columns) width += c.width;
@@ -395,7 +381,7 @@ void read_table(const std::string& file, std::string& layout, const Use& use) {
       CaseRecord r;
       r.index = first + i;
       if (status[i] >= std::size(kCaseStatuses))
-        refuse(file, fmt::format("case {} has an unknown status", r.index), "");
+        refuse_store(file, fmt::format("case {} has an unknown status", r.index), "");
       r.status = static_cast<CaseStatus>(status[i]);
       std::vector<double> row;
       for (std::size_t c = 0; c < columns.size(); ++c)
@@ -467,7 +453,7 @@ CaseRecord decode(std::string_view bytes, const std::string& journal) {
   try {
     return liedyn::decode(bytes);
   } catch (const std::runtime_error& error) {
-    refuse(journal, error.what(), kDamaged);
+    refuse_store(journal, error.what(), kDamaged);
   }
 }
 
@@ -501,8 +487,8 @@ void SweepStore::open_journal() {
       const bool used = errno == EWOULDBLOCK;
       close(std::exchange(journal_, -1));
       if (used)
-        refuse(file_, "is in use by another process",
-               "wait for it to end, or choose another store with --out");
+        refuse_store(file_, "is in use by another process",
+                     "wait for it to end, or choose another store with --out");
       refuse_system(name, "cannot be locked");
     }
     struct stat mine {
@@ -512,7 +498,7 @@ void SweepStore::open_journal() {
       return;
     close(std::exchange(journal_, -1));
   }
-  refuse(file_, "is in use by other processes", "");
+  refuse_store(file_, "is in use by other processes", "");
 }
 
 void SweepStore::read_journal() {
@@ -523,14 +509,15 @@ void SweepStore::read_journal() {
     try {
       fingerprint = columns_of(found).fingerprint;
     } catch (const Json::exception&) {
-      refuse(where, "is not the store of a study: its layout cannot be read",
-             "choose another store with --out");
+      refuse_store(where, "is not the store of a study: its layout cannot be read",
+                   "choose another store with --out");
     }
     if (fingerprint != columns_.fingerprint)
-      refuse(where,
-             "is the store of another study, or of this one with another model, other settings or another "
-             "version of the program",
-             "choose another store with --out, or move it away");
+      refuse_store(
+          where,
+          "is the store of another study, or of this one with another model, other settings or another "
+          "version of the program",
+          "choose another store with --out, or move it away");
   };
   if (offset == 0) {
     begin_journal();
@@ -542,9 +529,10 @@ void SweepStore::read_journal() {
     while (reader.next(bytes)) {
       const CaseRecord record = decode(bytes, name);
       if (record.index >= columns_.cases)
-        refuse(name, fmt::format("has a case {}, but the study has {}", record.index, columns_.cases), "");
+        refuse_store(name, fmt::format("has a case {}, but the study has {}", record.index, columns_.cases),
+                     "");
       if (record.variables.size() != columns_.variables || record.outputs.size() != columns_.outputs)
-        refuse(name, "a record of a case has another size than the study", kDamaged);
+        refuse_store(name, "a record of a case has another size than the study", kDamaged);
       note(record.index, record.status, reader.begin());
       end_ = reader.offset();
       changed_ = true;
@@ -580,7 +568,7 @@ void SweepStore::import_rows() {
 
 void SweepStore::begin_journal() {
   const std::string name = file_ + kSuffix;
-  std::string head(kMagic);
+  std::string head(kJournalMagic);
   put(head, static_cast<std::uint32_t>(layout_.size()));
   put(head, checksum(layout_));
   head += layout_;
@@ -622,7 +610,7 @@ void SweepStore::add(std::string_view encoded) {
   if (index >= columns_.cases) throw std::runtime_error("a record of a case does not belong to this study");
   if (in_file_) import_rows();
   std::string bytes;
-  bytes.reserve(kHead + encoded.size());
+  bytes.reserve(kRecordHead + encoded.size());
   put(bytes, static_cast<std::uint32_t>(encoded.size()));
   put(bytes, checksum(encoded));
   bytes += encoded;
@@ -654,10 +642,10 @@ void SweepStore::fold() {
     const auto record = [&](std::uint64_t index, CaseRecord& out) {
       const auto i = static_cast<std::size_t>(index);
       if (status_[i] == CaseStatus::Missing) return false;
-      const std::string head = read_at(journal_, offsets_[i], kHead);
+      const std::string head = read_at(journal_, offsets_[i], kRecordHead);
       std::uint32_t length = 0;
       std::memcpy(&length, head.data(), sizeof(length));
-      out = decode(read_at(journal_, offsets_[i] + kHead, length));
+      out = decode(read_at(journal_, offsets_[i] + kRecordHead, length));
       return true;
     };
     try {
@@ -691,7 +679,7 @@ SweepTable read_sweep_store(const std::string& file) {
     try {
       sizes = columns_of(out.layout);
     } catch (const Json::exception&) {
-      refuse(file, "is not the store of a study: its layout cannot be read", "");
+      refuse_store(file, "is not the store of a study: its layout cannot be read", "");
     }
     const auto n = static_cast<std::size_t>(sizes.cases);
     const double none = std::numeric_limits<double>::quiet_NaN();
@@ -705,7 +693,7 @@ SweepTable read_sweep_store(const std::string& file) {
   const auto use = [&](const CaseRecord& r) {
     if (out.status.empty()) prepare();
     if (r.index >= sizes.cases || r.variables.size() != sizes.variables || r.outputs.size() != sizes.outputs)
-      refuse(file, "has a case that does not belong to its study", "");
+      refuse_store(file, "has a case that does not belong to its study", "");
     const auto i = static_cast<std::size_t>(r.index);
     out.status[i] = r.status;
     if (r.status == CaseStatus::Missing) return;

@@ -7,12 +7,12 @@
 namespace liedyn {
 namespace {
 
-using Numbers = std::vector<double>;
+using Series = std::vector<double>;
 
 // The pieces of the spline: the first and the last interval are halved, a single one is divided by three.
-Numbers pieces_of(const Numbers& intervals) {
-  if (intervals.size() == 1) return Numbers(3, intervals[0] / 3);
-  Numbers out;
+Series pieces_of(const Series& intervals) {
+  if (intervals.size() == 1) return Series(3, intervals[0] / 3);
+  Series out;
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const bool end = i == 0 || i + 1 == intervals.size();
     out.insert(out.end(), end ? 2 : 1, end ? intervals[i] / 2 : intervals[i]);
@@ -26,20 +26,20 @@ std::size_t interval_of(std::size_t piece, std::size_t intervals) {
 }
 
 struct Spline {
-  Numbers y, curvature;  // at the points
+  Series y, curvature;  // at the points
 };
 
 // With the pieces h_k, the values y_k and the second derivatives M_k, the slopes are continuous where
 //   h_k-1 M_k-1 + 2 (h_k-1 + h_k) M_k + h_k M_k+1 = 6 (y_k+1 - y_k)/h_k - 6 (y_k - y_k-1)/h_k-1
 // M_0 = M_n = 0, and with no slope at the ends y_1 = y_0 + h_0^2 M_1/6, y_n-1 = y_n + h_n-1^2 M_n-1/6. What remains is tridiagonal and dominated by
 // its diagonal.
-Spline spline_through(const Numbers& waypoints, const Numbers& h) {
+Spline spline_through(const Series& waypoints, const Series& h) {
   const std::size_t n = h.size();
-  Spline out{Numbers(n + 1, 0.0), Numbers(n + 1, 0.0)};
+  Spline out{Series(n + 1, 0.0), Series(n + 1, 0.0)};
   out.y[0] = out.y[1] = waypoints.front();
   out.y[n - 1] = out.y[n] = waypoints.back();
   std::copy(waypoints.begin() + 1, waypoints.end() - 1, out.y.begin() + 2);
-  Numbers lower(n + 1, 0.0), diagonal(n + 1, 1.0), upper(n + 1, 0.0), right(n + 1, 0.0);
+  Series lower(n + 1, 0.0), diagonal(n + 1, 1.0), upper(n + 1, 0.0), right(n + 1, 0.0);
   const double first = h[0] * h[0], last = h[n - 1] * h[n - 1];
   for (std::size_t k = 1; k < n; ++k) {
     lower[k] = h[k - 1];
@@ -51,7 +51,7 @@ Spline spline_through(const Numbers& waypoints, const Numbers& h) {
     if (k == n - 1) diagonal[k] += last * (1 / h[k] + 1 / h[k - 1]);
     if (k == n - 2) upper[k] -= last / h[k];
   }
-  Numbers& M = out.curvature;
+  Series& M = out.curvature;
   for (std::size_t k = 2; k < n; ++k) {
     const double factor = lower[k] / diagonal[k - 1];
     diagonal[k] -= factor * upper[k - 1];
@@ -65,7 +65,7 @@ Spline spline_through(const Numbers& waypoints, const Numbers& h) {
 }
 
 // By how much the times of each interval would have to grow for the limits to hold there, if all grew alike.
-void note_excess(const Spline& spline, const Numbers& h, double speed, double acceleration, Numbers& excess) {
+void note_excess(const Spline& spline, const Series& h, double speed, double acceleration, Series& excess) {
   for (std::size_t k = 0; k < h.size(); ++k) {
     const double before = spline.curvature[k], after = spline.curvature[k + 1];
     const double mean = (spline.y[k + 1] - spline.y[k]) / h[k];
@@ -81,10 +81,10 @@ void note_excess(const Spline& spline, const Numbers& h, double speed, double ac
 
 }  // namespace
 
-TimedWaypoints trajectory_through(const std::vector<Numbers>& waypoints, const Numbers& speed,
-                                  const Numbers& acceleration, double start) {
+TimedWaypoints trajectory_through(const std::vector<Series>& waypoints, const Series& speed,
+                                  const Series& acceleration, double start) {
   const std::size_t coordinates = waypoints.size(), count = waypoints.front().size() - 1;
-  Numbers intervals(count, 0.0);
+  Series intervals(count, 0.0);
   for (std::size_t c = 0; c < coordinates; ++c)
     for (std::size_t i = 0; i < count; ++i) {
       const double distance = std::abs(waypoints[c][i + 1] - waypoints[c][i]);
@@ -93,11 +93,11 @@ TimedWaypoints trajectory_through(const std::vector<Numbers>& waypoints, const N
 
   // Intervals in which the limits are exceeded grow, the others shrink. Every state, scaled as a whole, is a solution; the shortest one is kept.
   constexpr int kMostIterations = 200;
-  Numbers best;
+  Series best;
   double shortest = 0;
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    const Numbers h = pieces_of(intervals);
-    Numbers excess(count, 0.0);
+    const Series h = pieces_of(intervals);
+    Series excess(count, 0.0);
     for (std::size_t c = 0; c < coordinates; ++c)
       note_excess(spline_through(waypoints[c], h), h, speed[c], acceleration[c], excess);
     const double scale = *std::max_element(excess.begin(), excess.end());
@@ -111,7 +111,7 @@ TimedWaypoints trajectory_through(const std::vector<Numbers>& waypoints, const N
   }
 
   TimedWaypoints out;
-  const Numbers h = pieces_of(best);
+  const Series h = pieces_of(best);
   out.times = {start};
   for (const double piece : h) out.times.push_back(out.times.back() + piece);
   for (std::size_t c = 0; c < coordinates; ++c) out.values.push_back(spline_through(waypoints[c], h).y);

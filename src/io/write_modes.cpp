@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 Json pair(std::complex<double> z) { return Json::array({z.real(), z.imag()}); }
 
-std::string extension_of(const std::string& file) {
+std::string modes_extension(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   if (extension != ".csv" && extension != ".json" && extension != ".npz")
     throw InputError("--out", fmt::format("expected a file that ends with .csv, .json or .npz, got '{}'",
@@ -84,12 +84,12 @@ std::string modes_csv(const Modes& m, const Model& model) {
 }
 
 void check_modes_output(const std::string& file) {
-  extension_of(file);
+  modes_extension(file);
   check_writable(file);
 }
 
 void write_modes(const Modes& m, const Model& model, const std::string& file) {
-  const std::string extension = extension_of(file);
+  const std::string extension = modes_extension(file);
   if (extension == ".csv") return write_text(file, modes_csv(m, model));
   if (extension == ".json") return write_text(file, modes_json(m, model) + "\n");
   const auto count = static_cast<Eigen::Index>(m.modes.size());

@@ -14,6 +14,7 @@
 
 #include "liedyn/analyses/linearization.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/base/index.h"
 #include "liedyn/base/version.h"
 #include "liedyn/io/packed_array.h"
 #include "liedyn/io/scene_shapes.h"
@@ -32,12 +33,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr long kMostFrames = 2000;
-constexpr std::size_t kMostPoses = 2'000'000;   // times x frames, unless a number of times is asked for
-constexpr std::size_t kMostValues = 4'000'000;  // of all sensors
+constexpr std::size_t kMostPoses = 2'000'000;         // times x frames, unless a number of times is asked for
+constexpr std::size_t kMostSensorValues = 4'000'000;  // of all sensors
 constexpr std::size_t kMostChannelTimes = 10000;
 constexpr double kQuaternionUnit = 32767;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Six digits are enough for what is drawn.
 double tidy(double x) { return std::isfinite(x) ? std::stod(fmt::format("{:.6g}", x)) : 0; }
@@ -781,7 +780,7 @@ Json SceneWriter::Content::scene(const char* kind) {
 // Sensors over time, thinned like the poses, with the point that they look at.
 void SceneWriter::Content::add_channels(const Trajectory& t, Json& out) const {
   const std::size_t rows = t.rows(), width = at(std::max(1, t.columns));
-  const std::size_t most = std::clamp(kMostValues / width, std::size_t{2}, kMostChannelTimes);
+  const std::size_t most = std::clamp(kMostSensorValues / width, std::size_t{2}, kMostChannelTimes);
   const std::size_t step = std::max<std::size_t>(1, (rows + most - 1) / most);
   std::vector<std::size_t> kept;
   for (std::size_t row = 0; row < rows; row += step) kept.push_back(row);

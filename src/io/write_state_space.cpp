@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Eigen::MatrixXd;
 
-std::string extension_of(const std::string& file) {
+std::string state_space_extension(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
   for (const char* known : {".mtx", ".csv", ".npz", ".json"})
     if (extension == known) return extension;
@@ -90,12 +90,12 @@ std::string state_space_json(const StateSpace& s) {
 }
 
 void check_state_space_output(const std::string& file) {
-  const std::string extension = extension_of(file);
+  const std::string extension = state_space_extension(file);
   check_writable(extension == ".npz" || extension == ".json" ? file : file_of(file, 'A'));
 }
 
 std::vector<std::string> write_state_space(const StateSpace& s, const std::string& file) {
-  const std::string extension = extension_of(file);
+  const std::string extension = state_space_extension(file);
   if (extension == ".json") {
     write_text(file, state_space_json(s) + "\n");
     return {file};

@@ -26,7 +26,6 @@ using MatrixD = Eigen::MatrixXd;
 using VectorD = Eigen::VectorXd;
 
 constexpr double bound = 2e-15;
-constexpr double pi = std::numbers::pi;
 
 // ---- references: the algebra --------------------------------------------------------------------
 
@@ -317,8 +316,8 @@ void sweep(const std::string& name, double end, const std::function<double(doubl
 TEST(Accuracy, ExponentialOnSO3AndSE3) {
   print_header();
   const auto length = [](double angle) { return angle; };
-  sweep<Exponential<SO3<double>>, ExponentialReference>("SO3 exponential", pi, length);
-  sweep<Exponential<SE3<double>>, ExponentialReference>("SE3 exponential", pi, length);
+  sweep<Exponential<SO3<double>>, ExponentialReference>("SO3 exponential", std::numbers::pi, length);
+  sweep<Exponential<SE3<double>>, ExponentialReference>("SE3 exponential", std::numbers::pi, length);
 }
 
 // The Cayley map cannot reach pi: at 3 rad its coordinates are 28 long already.
@@ -332,8 +331,8 @@ TEST(Accuracy, CayleyOnSO3AndSE3) {
 TEST(Accuracy, ConformalOnSO3AndSE3) {
   print_header();
   const auto length = [](double angle) { return 4 * std::tan(angle / 4); };
-  sweep<Conformal<SO3<double>>, ConformalReference>("SO3 conformal", pi, length);
-  sweep<Conformal<SE3<double>>, ConformalReference>("SE3 conformal", pi, length);
+  sweep<Conformal<SO3<double>>, ConformalReference>("SO3 conformal", std::numbers::pi, length);
+  sweep<Conformal<SE3<double>>, ConformalReference>("SE3 conformal", std::numbers::pi, length);
 }
 
 // ---- rotation parameters that are not local coordinates -----------------------------------------
@@ -379,9 +378,9 @@ TEST(Accuracy, CardanAngles) {
   Row R("Cardan R"), G("Cardan G"), Ginv("Cardan Ginv"), dG("Cardan dG"), dGinv("Cardan dGinv");
   Row rotation("Cardan rotation"), back("Cardan from_rotation");
   Sampler sampler;
-  for (const double angle : angles(pi)) {
+  for (const double angle : angles(std::numbers::pi)) {
     Vec3 p = angle * sampler.axis();
-    p(1) *= 1.5 / pi;
+    p(1) *= 1.5 / std::numbers::pi;
     const Vec3 y = sampler.vector(3);
     const Vector p_wide = VectorD(p).cast<Real>();
     const Vector y_wide = VectorD(y).cast<Real>();
@@ -402,7 +401,7 @@ TEST(Accuracy, EulerParameters) {
   print_header();
   Row R("Euler parameters R"), G("Euler parameters G"), Ginv("Euler parameters Ginv");
   Sampler sampler;
-  for (const double angle : angles(pi)) {
+  for (const double angle : angles(std::numbers::pi)) {
     const SO3<double> q = SO3<double>::exp(angle * sampler.axis());
     const Eigen::Vector4d p = Kind::from_rotation(q);
     const Vector w = ExponentialReference::local(p.cast<Real>(), Vector(0));
@@ -426,7 +425,7 @@ TEST(Accuracy, CompositionOfRotationVectors) {
   print_header();
   Row row("compose_rotation_vectors");
   Sampler sampler;
-  for (const double angle : angles(pi / 2)) {
+  for (const double angle : angles(std::numbers::pi / 2)) {
     const Vec3 a = angle * sampler.axis();
     const Vec3 b = angle * sampler.axis();
     const auto quaternion = [](const Vec3& x) {

@@ -35,15 +35,16 @@ class Coordinates : public ::testing::Test {
   std::mt19937 generator_{99};
 };
 
-using Kinds = ::testing::Types<Exponential<SE3<double>>, Cayley<SO3<double>>, Cayley<SE3<double>>,
-                               Cayley<R3xSO3<double>>, Cayley<SE2<double>>, Cayley<Planar>,
-                               Conformal<SO3<double>>, Conformal<SE3<double>>, Conformal<R3xSO3<double>>,
-                               Conformal<SE2<double>>, Conformal<Planar>>;
-TYPED_TEST_SUITE(Coordinates, Kinds);
+using CoordinateKinds =
+    ::testing::Types<Exponential<SE3<double>>, Cayley<SO3<double>>, Cayley<SE3<double>>,
+                     Cayley<R3xSO3<double>>, Cayley<SE2<double>>, Cayley<Planar>, Conformal<SO3<double>>,
+                     Conformal<SE3<double>>, Conformal<R3xSO3<double>>, Conformal<SE2<double>>,
+                     Conformal<Planar>>;
+TYPED_TEST_SUITE(Coordinates, CoordinateKinds);
 
 // The derivative along x_i of f, read from a dual number.
 template <class C, class F>
-Eigen::MatrixXd jacobian_of(const F& f, const typename C::Group::Tangent& x) {
+Eigen::MatrixXd coordinate_jacobian_of(const F& f, const typename C::Group::Tangent& x) {
   Eigen::MatrixXd m(x.size(), x.size());
   for (int i = 0; i < x.size(); ++i) {
     Eigen::Matrix<D, C::Group::dof, 1> line = x.template cast<D>();
@@ -74,7 +75,7 @@ TYPED_TEST(Coordinates, TIsTheDerivativeOfTheMap) {
       const auto x = this->random(size);
       const auto back = cast<D>(C::map(x).inverse());
       const auto derivative =
-          jacobian_of<C>([&](const auto& line) { return (back * CD::map(line)).log(); }, x);
+          coordinate_jacobian_of<C>([&](const auto& line) { return (back * CD::map(line)).log(); }, x);
       EXPECT_LT(difference(C::T(x), derivative), 1e-14) << "x " << x.transpose() << "\nby duals\n"
                                                         << derivative;
       EXPECT_LT(difference(C::T(x) * C::Tinv(x), C::Group::Matrix::Identity()), 1e-14)
@@ -91,10 +92,10 @@ TYPED_TEST(Coordinates, DerivativesOfTheTangentOperators) {
       const auto x = this->random(size);
       const auto y = this->random(1);
       const TangentD constant = y.template cast<D>();
-      const auto dT =
-          jacobian_of<C>([&](const TangentD& line) -> TangentD { return CD::T(line) * constant; }, x);
-      const auto dTinv =
-          jacobian_of<C>([&](const TangentD& line) -> TangentD { return CD::Tinv(line) * constant; }, x);
+      const auto dT = coordinate_jacobian_of<C>(
+          [&](const TangentD& line) -> TangentD { return CD::T(line) * constant; }, x);
+      const auto dTinv = coordinate_jacobian_of<C>(
+          [&](const TangentD& line) -> TangentD { return CD::Tinv(line) * constant; }, x);
       EXPECT_LT(difference(C::dT(x, y), dT), 1e-14) << "x " << x.transpose() << "\nby duals\n" << dT;
       EXPECT_LT(difference(C::dTinv(x, y), dTinv), 1e-14) << "x " << x.transpose() << "\nby duals\n" << dTinv;
     }

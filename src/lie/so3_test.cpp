@@ -14,7 +14,6 @@ namespace liedyn {
 namespace {
 
 using Rotation = SO3<double>;
-constexpr double pi = std::numbers::pi;
 
 class SO3Test : public ::testing::Test {
  protected:
@@ -54,7 +53,7 @@ TEST_F(SO3Test, RotationMatrixIsOrthogonalAndActsLikeTheQuaternion) {
 
 TEST_F(SO3Test, FromMatrixInvertsRAtEveryAngleAndForEveryLargestComponent) {
   for (int k = 0; k < 2000; ++k) {
-    const Rotation q = Rotation::exp(pi * k / 2000 * random_axis());
+    const Rotation q = Rotation::exp(std::numbers::pi * k / 2000 * random_axis());
     const Rotation back = Rotation::from_matrix(q.R());
     const double sign = q.coordinates().dot(back.coordinates()) < 0 ? -1 : 1;
     EXPECT_LT((q.coordinates() - sign * back.coordinates()).norm(), 1e-15) << q.coordinates().transpose();
@@ -64,7 +63,7 @@ TEST_F(SO3Test, FromMatrixInvertsRAtEveryAngleAndForEveryLargestComponent) {
 TEST_F(SO3Test, FromMatrixOfHalfTurns) {
   for (int axis = 0; axis < 3; ++axis) {
     const Mat3 R = 2 * Vec3::Unit(axis) * Vec3::Unit(axis).transpose() - Mat3::Identity();
-    EXPECT_LT((Rotation::from_matrix(R).log() - pi * Vec3::Unit(axis)).norm(), 1e-15) << R;
+    EXPECT_LT((Rotation::from_matrix(R).log() - std::numbers::pi * Vec3::Unit(axis)).norm(), 1e-15) << R;
   }
 }
 
@@ -77,7 +76,7 @@ TEST_F(SO3Test, LogOfAHalfTurnIsUnique) {
     const Rotation q = Rotation::from_coordinates({0, v(0), v(1), v(2)});
     const Rotation opposite = Rotation::from_coordinates({-0.0, -v(0), -v(1), -v(2)});
     EXPECT_EQ(q.log(), opposite.log());
-    EXPECT_NEAR(q.log().norm(), pi, 1e-15);
+    EXPECT_NEAR(q.log().norm(), std::numbers::pi, 1e-15);
     EXPECT_LT(q.log().cross(v).norm(), 1e-15);
   }
 }
@@ -93,24 +92,25 @@ TEST_F(SO3Test, LogIsTheSameForBothQuaternions) {
 TEST_F(SO3Test, LogBeyondPiTakesTheShorterWay) {
   for (const double excess : {1e-15, 1e-12, 1e-8, 1e-3, 1.0, 3.0}) {
     const Vec3 n = random_axis();
-    const double t = pi + excess;
-    EXPECT_LT((Rotation::exp(t * n).log() - (t - 2 * pi) * n).norm(), 4e-15) << "angle pi + " << excess;
+    const double t = std::numbers::pi + excess;
+    EXPECT_LT((Rotation::exp(t * n).log() - (t - 2 * std::numbers::pi) * n).norm(), 4e-15)
+        << "angle pi + " << excess;
   }
 }
 
 TEST_F(SO3Test, LargeAnglesTurnRoundAndRound) {
   for (const double turns : {1.0, 5.0, 100.0}) {
     const Vec3 n = random_axis();
-    const Rotation q = Rotation::exp((0.5 + 2 * pi * turns) * n);
+    const Rotation q = Rotation::exp((0.5 + 2 * std::numbers::pi * turns) * n);
     EXPECT_LT((q.log() - 0.5 * n).norm(), 1e-14 * turns);
-    const Vec3 x = (0.5 + 2 * pi * turns) * n;
+    const Vec3 x = (0.5 + 2 * std::numbers::pi * turns) * n;
     EXPECT_LT((Rotation::T(x) * Rotation::Tinv(x) - Mat3::Identity()).norm(), 1e-12 * turns);
   }
 }
 
 TEST_F(SO3Test, NoAngleMakesTheOperatorsNotFinite) {
-  for (const double t :
-       {0.0, std::numeric_limits<double>::denorm_min(), 1e-300, 1e-154, 0.1, 1.0, pi, 3.47, 1e3}) {
+  for (const double t : {0.0, std::numeric_limits<double>::denorm_min(), 1e-300, 1e-154, 0.1, 1.0,
+                         std::numbers::pi, 3.47, 1e3}) {
     const Vec3 x = t * random_axis();
     const Vec6 twist = (Vec6() << random_axis(), x).finished();
     EXPECT_TRUE(Rotation::exp(x).coordinates().allFinite()) << t;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/beams/list.h"
@@ -27,7 +28,6 @@
 namespace liedyn {
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::int32_t small(std::size_t i) { return static_cast<std::int32_t>(i); }
 
 template <class Listed>

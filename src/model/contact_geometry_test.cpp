@@ -50,7 +50,7 @@ std::array<double, E::numbers> numbers(const std::array<double, N>& shapes) {
 
 FramePair<double> random_pair(Random& random) { return {random.motion(), random.motion()}; }
 // The place of a point given in the axes of a frame.
-Vec3 at(const Motion<double>& frame, const Vec3& x) { return frame.p + frame.R * x; }
+Vec3 point_of(const Motion<double>& frame, const Vec3& x) { return frame.p + frame.R * x; }
 
 TEST(ContactGeometry, CapsulesTouchWhereTheirSegmentsAreNearest) {
   Random random(3);
@@ -62,7 +62,7 @@ TEST(ContactGeometry, CapsulesTouchWhereTheirSegmentsAreNearest) {
     if (sample % 17 == 0) a.setZero();
     const auto p = numbers<CapsuleCapsule, 8>({a.x(), a.y(), a.z(), 0.1, b.x(), b.y(), b.z(), 0.2});
     const double nearest = least_between([&](double s) {
-      return least_between([&](double t) { return (at(f[0], s * a) - at(f[1], t * b)).norm(); });
+      return least_between([&](double t) { return (point_of(f[0], s * a) - point_of(f[1], t * b)).norm(); });
     });
     worst = std::max(worst, std::abs(CapsuleCapsule::approach(f, p.data()).depth - (0.3 - nearest)));
   }
@@ -77,7 +77,7 @@ TEST(ContactGeometry, SpheresTouchCapsulesAndBoxesAtTheirNearestPoints) {
     const Vec3 half = random.vector<3>(), edges = 0.3 * (random.vector<3>() + Vec3(1.2, 1.2, 1.2));
     const auto p = numbers<SphereCapsule, 5>({0.3, half.x(), half.y(), half.z(), 0.2});
     const double to_segment = least<1>(
-        [&](const Eigen::Matrix<double, 1, 1>& s) { return (f[0].p - at(f[1], s[0] * half)).norm(); },
+        [&](const Eigen::Matrix<double, 1, 1>& s) { return (f[0].p - point_of(f[1], s[0] * half)).norm(); },
         random);
     capsule = std::max(capsule, std::abs(SphereCapsule::approach(f, p.data()).depth - (0.5 - to_segment)));
 
@@ -89,7 +89,7 @@ TEST(ContactGeometry, SpheresTouchCapsulesAndBoxesAtTheirNearestPoints) {
     double expected = (edges - local.cwiseAbs()).minCoeff();  // inside
     if (expected < 0)
       expected = -least<3>(
-          [&](const Vec3& s) { return (f[0].p - at(f[1], Q * s.cwiseProduct(edges))).norm(); }, random);
+          [&](const Vec3& s) { return (f[0].p - point_of(f[1], Q * s.cwiseProduct(edges))).norm(); }, random);
     box = std::max(box, std::abs(SphereBox::approach(f, n.data()).depth - (0.3 + expected)));
   }
   expect_at_most(capsule, 1e-6, "sphere and capsule: depth");
@@ -103,7 +103,7 @@ TEST(ContactGeometry, PlanesTouchTheDeepestPoint) {
     const FramePair<double> f = random_pair(random);
     const Vec3 n = random.vector<3>().normalized(), half = random.vector<3>(),
                a = random.vector<3>().normalized();
-    const auto height = [&](const Vec3& x) { return (f[0].R * n).dot(at(f[1], x) - f[0].p); };
+    const auto height = [&](const Vec3& x) { return (f[0].R * n).dot(point_of(f[1], x) - f[0].p); };
 
     const auto p = numbers<PlaneCapsule, 7>({n.x(), n.y(), n.z(), half.x(), half.y(), half.z(), 0.2});
     capsule = std::max(capsule, std::abs(PlaneCapsule::approach(f, p.data()).depth -
@@ -171,7 +171,7 @@ TEST(ContactGeometry, BoxesTouchAtCornersAndPointsOfEdges) {
             x[axis] = 2.0 * k / (kSamples + 1) - 1;
             x[(axis + 1) % 3] = signs % 2 == 0 ? 1 : -1;
             x[(axis + 2) % 3] = signs / 2 == 0 ? 1 : -1;
-            const Vec3 point = at(f[i], Q[i] * x.cwiseProduct(half[i]));
+            const Vec3 point = point_of(f[i], Q[i] * x.cwiseProduct(half[i]));
             const Motion<double>& other = f[1 - i];
             expected = std::max(
                 expected,
@@ -188,7 +188,7 @@ TEST(ContactGeometry, BoxesTouchAtCornersAndPointsOfEdges) {
     const auto c = numbers<CapsuleBox, 17>(with_capsule);
     double of_capsule = -1e300;
     for (int k = 0; k <= kSamples + 1; ++k) {
-      const Vec3 point = at(f[0], (2.0 * k / (kSamples + 1) - 1) * axis);
+      const Vec3 point = point_of(f[0], (2.0 * k / (kSamples + 1) - 1) * axis);
       of_capsule =
           std::max(of_capsule,
                    0.2 + depth_in_box(Q[1].transpose() * (f[1].R.transpose() * (point - f[1].p)), half[1]));

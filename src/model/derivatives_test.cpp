@@ -5,6 +5,7 @@
 #include <map>
 
 #include "liedyn/base/dual.h"
+#include "liedyn/base/index.h"
 #include "liedyn/lie/se3.h"
 #include "liedyn/model/beams/list.h"
 #include "liedyn/model/beams/three_node.h"
@@ -68,8 +69,6 @@ using Elements =
                 TwoNodeBeam, ThreeNodeBeam, LineLoad<2>, LineLoad<3>, TwoPointForce, PlaneSphere,
                 PlaneCapsule, PlaneBox, SphereSphere, SphereCapsule, SphereBox, CapsuleBox, BoxBox,
                 CapsuleCapsule, Wheel, Clearance, Tyre>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 template <class S>
 Motion<S> cast_motion(const Motion<double>& m) {

@@ -5,16 +5,13 @@
 #include <queue>
 #include <tuple>
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
-
+#include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/lie/se3.h"
 #include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 int freedom(std::span<const LinkKind> motions) {
   int out = 0;

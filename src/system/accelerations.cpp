@@ -5,12 +5,11 @@
 
 #include <Eigen/Cholesky>
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/nodes/stage.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr int kBlock = 36;
 

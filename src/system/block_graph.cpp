@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "liedyn/base/index.h"
+
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 void sort_unique(std::vector<int>& list) {
   std::sort(list.begin(), list.end());

@@ -7,14 +7,13 @@
 #include <map>
 #include <type_traits>
 
+#include "liedyn/base/index.h"
 #include "liedyn/base/matrix.h"
 #include "liedyn/system/block_graph.h"
 #include "liedyn/system/front_solver.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // --- Kernels. N is the size of the pivot block; 0 stands for any. ---
 

@@ -1,4 +1,5 @@
 #include "liedyn/system/block_solver.h"
+#include "liedyn/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Bodies (3 or 6 unknowns, a full block of their own) and joints (1 to 3 rows, none): a tree from the ground, and loops.
 BlockPattern mechanism(int bodies, int loops, bool chain, Random& random) {

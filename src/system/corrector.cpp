@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/newton_constants.h"
 
 namespace liedyn {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Corrector::Corrector(const System& system, const CorrectorOptions& options)
     : StageEquations(system, options), stopping_(system, options), matrices_(options) {

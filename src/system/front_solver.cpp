@@ -9,14 +9,13 @@
 #include <limits>
 #include <numeric>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/block_graph.h"
 
 namespace liedyn {
 namespace {
 
 using Graph = std::vector<std::vector<int>>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // --- The order of elimination ---
 

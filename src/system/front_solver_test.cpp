@@ -1,4 +1,5 @@
 #include "liedyn/system/front_solver.h"
+#include "liedyn/base/index.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Bodies on a grid, each joined to its neighbours by two rows, the corners to the ground. `springs`: every so many bodies are
 // coupled directly as well; `hub`: one body is joined to all of the first row.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "liedyn/base/index.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/joints/axis_joint.h"
 #include "liedyn/model/nodes/stage.h"
@@ -18,8 +19,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Assembles and factorises without the rows `left_out` and with the unknowns `held` at rest.
 bool factorize(const System& system, const State& state, const RowRequest& rows, const MatrixRequest& request,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/block_solver.h"
 #include "liedyn/system/transposed_solver.h"
 
@@ -27,8 +28,6 @@ void LinearSolver::solve_several(double* right, std::size_t unknowns, std::size_
 }
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // LU with partial pivoting, column by column. Written out since for the few dozen unknowns it serves, the dynamic-size
 // library routine spends more time on its own set-up than on the arithmetic (docs/decisions.md has the figures).

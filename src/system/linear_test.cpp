@@ -31,7 +31,7 @@ BlockPattern random_pattern(int blocks, int couplings, Random& random) {
   return pattern;
 }
 
-void fill(const BlockPattern& pattern, LinearSolver& solver, unsigned seed) {
+void fill_at_random(const BlockPattern& pattern, LinearSolver& solver, unsigned seed) {
   Random random(seed);
   solver.set_zero();
   for (const auto& [column, row] : pattern.pairs) {
@@ -61,7 +61,7 @@ TEST(LinearSolvers, AgreeWithEigenOnRandomBlockPatterns) {
       const auto solver = make_linear_solver(pattern, choice);
       // The second matrix on the same pattern tests that factors are renewed.
       for (unsigned seed : {1u, 2u}) {
-        fill(pattern, *solver, seed + static_cast<unsigned>(sample));
+        fill_at_random(pattern, *solver, seed + static_cast<unsigned>(sample));
         const Eigen::MatrixXd A = dense_matrix(pattern, *solver);
         Eigen::VectorXd b(pattern.unknowns());
         for (double& x : b) x = random.between(-1, 1);
@@ -96,7 +96,7 @@ TEST(LinearSolvers, KnowTheConditionNumber) {
                                          : random_pattern(1 + random.below(8), random.below(10), random);
       const auto solver = choice == "front" ? make_front_solver(pattern, neighbours_of(pattern))
                                             : make_linear_solver(pattern, choice);
-      fill(pattern, *solver, 100U + static_cast<unsigned>(sample));
+      fill_at_random(pattern, *solver, 100U + static_cast<unsigned>(sample));
       // Dominant diagonals, since some solvers do not pivot beyond blocks, and one equation that is nearly none.
       const double scale = std::pow(10, -(sample % 12));
       for (int b = 0; b < pattern.blocks(); ++b) {
@@ -170,7 +170,7 @@ TEST(LinearSolvers, FindASingularMatrixAndRecover) {
   const BlockPattern pattern = random_pattern(6, 10, random);
   for (const char* choice : kSolvers) {
     const auto solver = make_linear_solver(pattern, choice);
-    fill(pattern, *solver, 5);
+    fill_at_random(pattern, *solver, 5);
     // The last unknown of block 2 has no equation and no influence.
     const int dead = pattern.start[3] - 1;
     for (const auto& [column, row] : pattern.pairs) {
@@ -188,7 +188,7 @@ TEST(LinearSolvers, FindASingularMatrixAndRecover) {
                dead);
     EXPECT_EQ(solver->singular_unknown(), dead) << choice;
 
-    fill(pattern, *solver, 6);
+    fill_at_random(pattern, *solver, 6);
     const Eigen::MatrixXd A = dense_matrix(pattern, *solver);
     EXPECT_TRUE(solver->factorize()) << choice;
     Eigen::VectorXd x = Eigen::VectorXd::Ones(pattern.unknowns());
@@ -206,7 +206,7 @@ TEST(LinearSolvers, HeldUnknownsStandStill) {
   for (int i = 0; i < n; i += 3) held[static_cast<std::size_t>(i)] = true;
   for (const char* choice : kSolvers) {
     const auto solver = make_linear_solver(pattern, choice);
-    fill(pattern, *solver, 9);
+    fill_at_random(pattern, *solver, 9);
     Eigen::MatrixXd A = dense_matrix(pattern, *solver);
     for (int i = 0; i < n; ++i) {
       if (!held[static_cast<std::size_t>(i)]) continue;

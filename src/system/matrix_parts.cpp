@@ -1,9 +1,9 @@
 #include "liedyn/system/matrix_parts.h"
 
+#include "liedyn/base/index.h"
+
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // The rows and columns of velocities or multipliers.
 SparseMatrix part(const System& system, const Work& work, bool multiplier_rows, bool multiplier_columns) {

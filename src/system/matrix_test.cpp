@@ -10,7 +10,7 @@
 namespace liedyn {
 namespace {
 
-constexpr double kTolerance = 1e-7;
+constexpr double kDifferences = 1e-7;
 
 // Besides the formulations: minimal coordinates on a model that is mostly a tree.
 constexpr const char* kTree = "tree";
@@ -106,11 +106,11 @@ TEST_P(Matrix, HoldsStiffnessDampingAndInertiaOnRequest) {
   };
   const Eigen::MatrixXd K = differences([&](const Eigen::VectorXd& d) { return residual(with_q(d)); }, nv());
   const Eigen::MatrixXd C = along(&State::v), M = along(&State::vdot);
-  expect_at_most(row_difference(block({1, 0, 0}), K), kTolerance, GetParam() + ": K = dr/dq");
-  expect_at_most(row_difference(block({0, 1, 0}), C), kTolerance, GetParam() + ": C = dr/dv");
-  expect_at_most(row_difference(block({0, 0, 1}), M), kTolerance, GetParam() + ": M = dr/dvdot");
+  expect_at_most(row_difference(block({1, 0, 0}), K), kDifferences, GetParam() + ": K = dr/dq");
+  expect_at_most(row_difference(block({0, 1, 0}), C), kDifferences, GetParam() + ": C = dr/dv");
+  expect_at_most(row_difference(block({0, 0, 1}), M), kDifferences, GetParam() + ": M = dr/dvdot");
   const Eigen::MatrixXd sum = 2 * K + 3 * C + 5 * M;
-  expect_at_most(row_difference(block({2, 3, 5}), sum), kTolerance, GetParam() + ": 2 K + 3 C + 5 M");
+  expect_at_most(row_difference(block({2, 3, 5}), sum), kDifferences, GetParam() + ": 2 K + 3 C + 5 M");
   expect_at_most(relative_difference(M, Eigen::MatrixXd(M.transpose())), 1e-10, GetParam() + ": M - M^T");
 }
 
@@ -130,21 +130,21 @@ TEST_P(Matrix, HoldsTheConstraintsOfEveryLevel) {
   };
   const std::string& name = GetParam();
   const Eigen::MatrixXd B = along(&State::v, &Work::rate);
-  expect_at_most(row_difference(lower(RowLevel::Position, {1, 0, 0}), B), kTolerance,
+  expect_at_most(row_difference(lower(RowLevel::Position, {1, 0, 0}), B), kDifferences,
                  name + ": d(rate)/dv = B");
-  expect_at_most(row_difference(along_q(&Work::phi), position_rows(B)), kTolerance, name + ": dPhi/dq = B");
-  expect_at_most(row_difference(lower(RowLevel::Velocity, {0, 1, 0}), B), kTolerance,
+  expect_at_most(row_difference(along_q(&Work::phi), position_rows(B)), kDifferences, name + ": dPhi/dq = B");
+  expect_at_most(row_difference(lower(RowLevel::Velocity, {0, 1, 0}), B), kDifferences,
                  name + ": velocity rows, v alone");
   expect_at_most(row_difference(lower(RowLevel::Velocity, {2, 3, 0}), 2 * along_q(&Work::rate) + 3 * B),
-                 kTolerance, name + ": velocity rows, 2 q + 3 v");
+                 kDifferences, name + ": velocity rows, 2 q + 3 v");
   expect_at_most(
       row_difference(lower(RowLevel::Acceleration, {0, 0, 1}), along(&State::vdot, &Work::acceleration)),
-      kTolerance, name + ": acceleration rows");
+      kDifferences, name + ": acceleration rows");
 
   const Eigen::MatrixXd full = matrix({1, 0, 0}, {1, 0, 0});
   const Eigen::MatrixXd forces =
       differences([&](const Eigen::VectorXd& d) { return residual(with(&State::lambda, d)); }, rows());
-  expect_at_most(row_difference(full.topRightCorner(nv(), rows()), forces), kTolerance,
+  expect_at_most(row_difference(full.topRightCorner(nv(), rows()), forces), kDifferences,
                  name + ": dr/dlambda");
   Eigen::MatrixXd beside =
       full.topRightCorner(nv(), rows()).transpose() - full.bottomLeftCorner(rows(), nv());
@@ -295,7 +295,7 @@ class NewtonMatrix : public Matrix {
         expected(held, held) = 1;
       }
       best = std::min(best, row_difference(exact, expected));
-      if (best <= kTolerance) break;  // the others could only be better
+      if (best <= kDifferences) break;  // the others could only be better
     }
     return best;
   }
@@ -317,7 +317,7 @@ TEST_P(NewtonMatrix, IsTheDerivativeOfTheResidualsInEveryIndexForm) {
     const auto& [form, form_name] = forms[k % std::size(forms)];
     const Stage& stage = kStages[k % std::size(kStages)];
     Work work(system_, "auto", form);
-    expect_at_most(error_of_matrix(random_predictor(), stage, form, work), kTolerance,
+    expect_at_most(error_of_matrix(random_predictor(), stage, form, work), kDifferences,
                    fmt::format("{}, {}: c_1 = {}, c_2 = {}", GetParam(), form_name, stage.c_1, stage.c_2));
   }
 }
@@ -331,7 +331,7 @@ TEST_P(NewtonMatrix, IsTheDerivativeInLocalCoordinates) {
     chart_ = charts[k].first;
     const IndexForm form = forms[k];
     Work work(system_, "auto", form);
-    expect_at_most(error_of_matrix(random_predictor(), kStages[0], form, work), kTolerance,
+    expect_at_most(error_of_matrix(random_predictor(), kStages[0], form, work), kDifferences,
                    fmt::format("{}, {}, form {}", GetParam(), charts[k].second, static_cast<int>(form)));
   }
 }
@@ -463,7 +463,7 @@ TEST_P(ContactMatrix, IsTheDerivativeOfTheResidualAwayFromKinks) {
     fmt::print("  {:<24} touches in {} of {}; smooth columns {} and {} of {}; across kinks {:.1e}\n",
                kind.type, found.touching, found.samples, found.with_largest_step, found.with_some_step,
                found.all, found.worst_across_kinks);
-    expect_at_most(found.worst, kTolerance, fmt::format("{}, {}: K and C", GetParam(), kind.type));
+    expect_at_most(found.worst, kDifferences, fmt::format("{}, {}: K and C", GetParam(), kind.type));
     EXPECT_GE(found.touching, kSamples / 6) << kind.type;
     EXPECT_GE(found.with_some_step, 0.95 * found.all) << kind.type;
   }

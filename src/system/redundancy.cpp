@@ -3,19 +3,18 @@
 #include <fmt/format.h>
 
 #include <Eigen/OrderingMethods>
-#include <Eigen/QR>
 #include <Eigen/SparseQR>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "liedyn/base/decompositions.h"
+#include "liedyn/base/index.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/subsystems.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::size_t block_numbers(const Model& model) {
   return static_cast<std::size_t>(for_each_side(model, [](const JointSide&) {}));

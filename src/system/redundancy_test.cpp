@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <numbers>
 
+#include "liedyn/base/decompositions.h"
 #include "liedyn/system/initial.h"
 #include "liedyn/system/testing.h"
 
@@ -191,8 +191,8 @@ TEST(Redundancy, RowsThatMoveNothingFreeAreLeftOutOfAProjection) {
       1e-12, "rocker");
 }
 
-std::string refusal(const std::shared_ptr<const Description>& description,
-                    InitialPolicy policy = InitialPolicy::Check) {
+std::string refusal_of(const std::shared_ptr<const Description>& description,
+                       InitialPolicy policy = InitialPolicy::Check) {
   const System system = make_system(description);
   Work work(system);
   try {
@@ -245,14 +245,14 @@ TEST(Redundancy, ContradictionsAreRefusedByName) {
         .set("between", "ground", "ball")
         .set("points", {1, 0, 0, 0, 0, 0})
         .set("length", {length});
-  EXPECT_THAT(refusal(builder.finish()),
+  EXPECT_THAT(refusal_of(builder.finish()),
               testing::ContainsRegex("joints.(short|long): distance: .*contradicts others"));
 }
 
 TEST(Redundancy, ASingularStartIsNotTakenForARedundantOne) {
   // A parallelogram folded flat: the places along the line are dependent here only.
   const std::string what =
-      refusal(loop({{0, 0, 0}, {0.1, 0, 0}, {0.4, 0, 0}, {0.3, 0, 0}}, {kZ, kZ, kZ, kZ}));
+      refusal_of(loop({{0, 0, 0}, {0.1, 0, 0}, {0.4, 0, 0}, {0.3, 0, 0}}, {kZ, kZ, kZ, kZ}));
   EXPECT_THAT(what,
               testing::ContainsRegex("joints.hinge[1-4]: place x: the initial configuration is singular"));
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/extent.h"
 #include "liedyn/system/newton_constants.h"
 #include "liedyn/system/node_components.h"
@@ -12,8 +13,6 @@ namespace liedyn {
 namespace {
 
 using namespace newton;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // 1 / scale; where nothing acts any residual but zero is too large.
 double inverse(double scale) { return 1 / std::max(scale, kLeastScale); }

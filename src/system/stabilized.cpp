@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
+#include "liedyn/base/index.h"
+
 namespace liedyn {
-namespace {
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-}  // namespace
 
 StabilizedColumns::StabilizedColumns(const System& system, const LinearSolver& solver) {
   const Model& m = system.model();

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/nodes/stage_relation.h"
 
 namespace liedyn {
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 StageEquations::StageEquations(const System& system, const CorrectorOptions& options)
     : StageArraysOf<double>(system.model(), options), system_(&system) {

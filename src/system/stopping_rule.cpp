@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/extent.h"
 #include "liedyn/system/newton_constants.h"
 
@@ -13,8 +14,6 @@ namespace {
 using namespace newton;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 Extent absolute_extent(const double* values, std::size_t count) {
   return extent_of(values, count, [values](std::size_t i) { return std::abs(values[i]); });

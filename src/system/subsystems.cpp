@@ -6,12 +6,11 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/node_components.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Sets of bodies that grow together.
 class Unions {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/sensors/list.h"
 #include "liedyn/system/evaluation.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // Of nodes that only elements with equations of their own act on (model/direct.h).
 bool is_zero(const Vec6& W) { return (W.array() == 0).all(); }

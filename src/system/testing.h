@@ -10,6 +10,8 @@
 
 namespace liedyn {
 
+inline constexpr double kGravity = 9.81;
+
 inline System make_system(const std::shared_ptr<const Description>& description,
                           const std::string& formulation = {}) {
   return System(Model::compile(description, formulation), Params(description));
@@ -29,6 +31,12 @@ inline State described_state(const System& system) {
   state.q = initial.q;
   state.v = initial.v;
   return state;
+}
+
+// As described, which must fit the joints.
+inline State start_of(const System& system) {
+  Work work(system);
+  return consistent_state(system, 0, InitialPolicy::Check, work);
 }
 
 // The rotation parameters of conventional nodes, from the pose and its velocities.

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "liedyn/base/index.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 using CMat6 = Eigen::Map<const Mat6>;
 

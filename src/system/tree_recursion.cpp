@@ -5,10 +5,10 @@
 
 #include <Eigen/Cholesky>
 
+#include "liedyn/base/index.h"
+
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // A joint whose inertia is less than round-off of what it carries has none. What is not a number goes on, to be found in the accelerations.
 constexpr double kNoInertia = 1e-14;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "liedyn/base/expression_evaluation.h"
+#include "liedyn/base/index.h"
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/model/nodes/varied_stage.h"
 #include "liedyn/system/evaluation.h"
@@ -16,8 +17,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::vector<Varied> independent_numbers(const Params& params, const std::vector<int>& parameters) {
   std::vector<Varied> out;

@@ -1,14 +1,14 @@
 // The page: connects the scene, the timeline, the panels and the keyboard.
 import { Box3, Color, Vector2, Vector3 } from 'three';
 import { distance, framePosition, frameSpeed, path } from './channels';
-import { gradient, THEMES } from './colors';
+import { GHOST, gradient, THEMES } from './colors';
 import { SceneError } from './error';
 import { helpOverlay } from './help';
 import type { Owner } from './instances';
 import { Live, livePath } from './live';
 import { sceneOfFile, scenesOfPage } from './load';
 import { firstMode, modesPanel } from './modes';
-import { Arrow, isVector, Trail } from './overlays';
+import { Arrows, Trail } from './overlays';
 import { Plots } from './plots';
 import type { Channel, Scene } from './scene';
 import { Stage } from './stage';
@@ -21,6 +21,27 @@ import { COLORINGS, type Coloring } from './sections';
 import { SceneView } from './view';
 
 const PHONE = '(max-width: 760px)';
+const GESTURES =
+  'Drag to orbit, right-drag or two fingers to pan, wheel or pinch to zoom. Click a body to select it, click in a curve to go to that time. Drop a second file to compare two results.';
+const KEYS: [string, string][] = [
+  ['Space', 'play or pause'],
+  [', .', 'one frame back or on'],
+  ['← →', 'a fiftieth back or on'],
+  ['Home End', 'start or end'],
+  ['< >', 'slower or faster'],
+  ['L', 'repeat'],
+  ['F', 'fit everything into the picture'],
+  ['O', 'follow what is selected'],
+  ['T', 'path of what is selected'],
+  ['A', 'arrows of forces and velocities'],
+  ['J', 'joints and springs'],
+  ['C', 'colours: bodies, speed, section force and moment, strain, stress'],
+  ['M', 'model list'],
+  ['P', 'values, curves and summary'],
+  ['D', 'light or dark'],
+  ['Esc', 'clear the selection'],
+  ['?', 'this help'],
+];
 type Tab = 'values' | 'plots' | 'summary';
 
 export class App {
@@ -33,8 +54,8 @@ export class App {
   private theme: 'light' | 'dark' = 'light';
   private followed?: number;
   private followedAt = new Vector3();
-  private readonly trails = new Map<number, Trail>();
-  private arrows: Arrow[] = [];
+  private readonly trails = new Map<number, Trail[]>(); // of a frame, and of the same frame of the second scene
+  private arrows?: Arrows;
   private tree?: Tree;
   private readonly values = new Values();
   private live?: Live;
@@ -49,8 +70,9 @@ export class App {
   private readonly tabs: Record<Tab, { button: HTMLButtonElement; body: HTMLElement }>;
   private readonly message = h('div', { class: 'overlay message', id: 'message' });
   private readonly legend = h('div', { class: 'colorbar panel', id: 'colorbar', hidden: true });
+  private readonly arrowKinds = h('div', { class: 'arrow-kinds panel', id: 'arrow-kinds', hidden: true });
   private readonly scaleNote = h('div', { class: 'scale-note' });
-  private readonly help = helpOverlay();
+  private readonly help = helpOverlay(GESTURES, KEYS);
   private readonly tools = new Map<string, HTMLButtonElement>();
   private readonly host = h('div', { class: 'stage' });
   private readonly toolbar = h('nav', { class: 'toolbar panel', 'aria-label': 'View' });
@@ -76,14 +98,14 @@ export class App {
     this.toolbar.append(
       tool('fit', 'fit', 'Fit everything (F)', () => this.fit()), tool('follow', 'follow', 'Follow what is selected (O)', () => this.toggleFollow()),
       tool('trail', 'trail', 'Path of what is selected (T)', () => this.toggleTrail()), tool('arrows', 'arrow', 'Arrows of forces and velocities (A)', () => this.toggleArrows()),
-      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'theme', 'Colours: bodies, speed, section force, stress (C)', () => this.nextColoring()),
+      tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'palette', 'Colours: bodies, speed, section force, stress (C)', () => this.nextColoring()),
     );
     const header = h(
       'header', { class: 'top' }, h('span', { class: 'brand' }, 'Liedyn'), this.title, h('span', { class: 'space' }),
       tool('show-tree', 'tree', 'Model list (M)', () => this.togglePanel('left')), tool('show-right', 'chart', 'Values, curves, summary (P)', () => this.togglePanel('right')),
       tool('show-theme', 'theme', 'Light or dark (D)', () => this.setTheme(this.theme === 'light' ? 'dark' : 'light')), tool('show-help', 'help', 'Help (?)', () => (this.help.hidden = !this.help.hidden)),
     );
-    root.append(this.host, header, this.left, this.right, this.toolbar, this.legend, this.scaleNote, this.timeline.element, this.message, this.help);
+    root.append(this.host, header, this.left, this.right, this.toolbar, h('div', { class: 'legends' }, this.arrowKinds, this.legend), this.scaleNote, this.timeline.element, this.message, this.help);
     this.stage = new Stage(this.host);
     this.setTheme((store.get('theme') as 'light' | 'dark' | null) ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
     // Inside of another page there is little room: the model comes first. Controls of a running simulation stay.
@@ -155,12 +177,13 @@ export class App {
     document.title = `${scene.title} – Liedyn`;
     this.message.hidden = true;
     this.scaleNote.textContent = `grid ${format(this.stage.gridStep)} m`;
-    this.arrows = scene.channels.filter(isVector).map((channel, i) => new Arrow(channel, scene.size, i));
+    this.arrows = new Arrows(scene, () => view.largestSpeed());
+    this.setColoring('body');
     this.plots.setChannels(scene.channels);
     this.tree = new Tree(scene, (index) => view.swatch(index), { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
     const modes = scene.kind === 'modes';
     if (modes) view.mode = firstMode(scene);
-    if (modes) this.setPanel('left', true); // the list of the modes, also on a phone
+    if (modes || (this.live && !matchMedia(PHONE).matches)) this.setPanel('left', true); // the list of the modes, also on a phone; the controls of a run
     this.left.replaceChildren(
       ...(this.live ? [this.live.panel.element] : []),
       ...(modes ? [modesPanel(scene, view.mode, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
@@ -182,6 +205,7 @@ export class App {
     this.removeOther();
     this.other = new SceneView(scene, true);
     this.stage.scene.add(this.other.root);
+    this.redrawTrails();
     const [first, second] = apart(this.view.scene, scene);
     const gap = distance(this.view.scene, scene, second);
     this.plots.setChannels([...(gap ? [gap] : []), ...this.view.scene.channels]);
@@ -197,16 +221,24 @@ export class App {
     this.stage.scene.remove(this.other.root);
     this.other.dispose();
     this.other = undefined;
+    this.redrawTrails();
+  }
+
+  private redrawTrails(): void {
+    for (const frame of [...this.trails.keys()]) {
+      this.removeTrail(frame);
+      this.addTrail(frame);
+    }
   }
 
   close(): void {
     this.removeOther();
     this.plots.clear();
     this.derived = [];
-    for (const trail of this.trails.values()) this.stage.scene.remove(trail.line);
-    this.trails.clear();
-    for (const arrow of this.arrows) this.stage.scene.remove(arrow.group);
-    this.arrows = [];
+    for (const frame of [...this.trails.keys()]) this.removeTrail(frame);
+    if (this.arrows) this.stage.scene.remove(this.arrows.group);
+    this.arrows = undefined;
+    this.arrowKinds.hidden = true;
     this.followed = this.selected = undefined;
     if (this.view) {
       this.stage.scene.remove(this.view.root);
@@ -219,7 +251,8 @@ export class App {
   private grown(): void {
     if (!this.view) return;
     const { scene } = this.view;
-    for (const [frame, trail] of this.trails) trail.setPoints(path(scene, frame, [0, 0, 0]), scene.times);
+    this.view.grew();
+    for (const [frame, [trail]] of this.trails) trail.setPoints(path(scene, frame, [0, 0, 0]), scene.times);
     for (const follow of this.derived) follow();
     this.timeline.extend(scene.times);
     this.enableTools();
@@ -227,6 +260,7 @@ export class App {
     const leaves = () => scene.frames.some((_, f) => !this.framed.containsPoint(latest.fromArray(scene.positions, scene.positions.length - 3 * (scene.frames.length - f))));
     if (!this.touched && performance.now() - this.framedAt > 700 && leaves()) this.fit();
     this.plots.refresh();
+    this.showLegend();
     this.refresh();
   }
 
@@ -260,8 +294,8 @@ export class App {
     view.update(at);
     this.other?.update(at);
     const resolution = this.stage.renderer.getSize(new Vector2());
-    for (const trail of this.trails.values()) trail.update(time, resolution);
-    for (const arrow of this.arrows) arrow.update(time, view.poses);
+    for (const trail of [...this.trails.values()].flat()) trail.update(time, resolution);
+    this.arrows?.update(time, view.poses);
     if (this.followed !== undefined) {
       const position = new Vector3().fromArray(view.poses.positions, 3 * this.followed);
       this.stage.follow(position.clone().sub(this.followedAt));
@@ -346,24 +380,41 @@ export class App {
 
   toggleTrail(frame = this.selectedFrame()): void {
     if (frame === undefined || !this.view || this.view.scene.kind === 'modes') return;
-    const old = this.trails.get(frame);
-    if (old) {
-      this.stage.scene.remove(old.line);
-      old.dispose();
-      this.trails.delete(frame);
-    } else {
-      const { scene } = this.view;
-      const trail = new Trail(path(scene, frame, [0, 0, 0]), scene.times, new Color(THEMES[this.theme].trail));
-      this.trails.set(frame, trail);
-      this.stage.scene.add(trail.line);
-    }
+    if (this.trails.has(frame)) this.removeTrail(frame);
+    else this.addTrail(frame);
     this.enableTools();
     this.refresh();
   }
 
+  private addTrail(frame: number): void {
+    const trails = [this.view, this.other].flatMap((view, i) => {
+      const mine = view ? view.scene.frames.indexOf(this.view!.scene.frames[frame]) : -1;
+      return mine < 0 ? [] : [new Trail(path(view!.scene, mine, [0, 0, 0]), view!.scene.times, i === 0 ? new Color(THEMES[this.theme].trail) : GHOST)];
+    });
+    for (const { line } of trails) this.stage.scene.add(line);
+    this.trails.set(frame, trails);
+  }
+
+  private removeTrail(frame: number): void {
+    for (const trail of this.trails.get(frame) ?? []) {
+      this.stage.scene.remove(trail.line);
+      trail.dispose();
+    }
+    this.trails.delete(frame);
+  }
+
   toggleArrows(): void {
-    const shown = this.arrows.some((arrow) => arrow.group.parent);
-    for (const arrow of this.arrows) shown ? this.stage.scene.remove(arrow.group) : this.stage.scene.add(arrow.group);
+    if (!this.arrows || this.arrows.list.length === 0) return;
+    const { group } = this.arrows;
+    if (group.parent) this.stage.scene.remove(group);
+    else this.stage.scene.add(group);
+    this.arrowKinds.hidden = !group.parent;
+    const row = ({ label, color, largest, unit }: Arrows['kinds'][number]) => {
+      const mark = h('i', {});
+      mark.style.background = color;
+      return h('div', { title: 'The longest arrow of the motion' }, mark, h('span', {}, label), h('small', {}, `up to ${format(largest)} ${unit}`));
+    };
+    this.arrowKinds.replaceChildren(...this.arrows.kinds.map(row));
     this.enableTools();
     this.refresh();
   }
@@ -385,15 +436,22 @@ export class App {
   setColoring(coloring: Coloring): void {
     if (!this.view) return;
     this.view.setColoring(coloring);
-    this.legend.hidden = coloring === 'body';
-    if (coloring !== 'body') {
-      const { label, unit } = COLORINGS[coloring];
-      const bar = h('i', {});
-      bar.style.background = gradient;
-      this.legend.replaceChildren(h('span', {}, `${label} [${unit}]`), bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view.range()))));
-    }
+    this.showLegend();
     this.enableTools();
     this.stage.dirty = true;
+  }
+
+  // What the colours mean, and the choice of another meaning.
+  private showLegend(): void {
+    const { coloring } = this.view!;
+    this.legend.hidden = coloring === 'body';
+    if (coloring === 'body') return;
+    const name = (of: Coloring) => (of === 'body' ? 'colours of bodies' : `${COLORINGS[of].label} [${COLORINGS[of].unit}]`);
+    const choice = h('select', { id: 'coloring', 'aria-label': 'Colour by' }, ...this.view!.colorings.map((of) => h('option', { value: of, selected: of === coloring }, name(of))));
+    choice.addEventListener('change', () => this.setColoring(choice.value as Coloring));
+    const bar = h('i', {});
+    bar.style.background = gradient;
+    this.legend.replaceChildren(choice, bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view!.range() / COLORINGS[coloring].factor))));
   }
 
   private enableTools(): void {
@@ -405,9 +463,9 @@ export class App {
     const frame = this.selectedFrame();
     const moving = this.view !== undefined && this.view.scene.kind !== 'modes' && this.view.scene.times.length > 1;
     set('fit', this.view !== undefined, false);
-    set('follow', frame !== undefined, this.followed !== undefined);
+    set('follow', frame !== undefined || this.followed !== undefined, this.followed !== undefined);
     set('trail', frame !== undefined && moving, frame !== undefined && this.trails.has(frame));
-    set('arrows', this.arrows.length > 0, this.arrows.some((arrow) => arrow.group.parent));
+    set('arrows', this.arrows !== undefined && this.arrows.list.length > 0, Boolean(this.arrows?.group.parent));
     set('joints', this.view !== undefined, this.view?.symbols.group.visible ?? false);
     set('color', this.view !== undefined, this.view !== undefined && this.view.coloring !== 'body');
   }
@@ -419,7 +477,7 @@ export class App {
     document.documentElement.dataset.theme = theme;
     store.set('theme', theme);
     this.stage.setTheme(theme);
-    for (const trail of this.trails.values()) trail.line.material.color.set(THEMES[theme].trail);
+    for (const [trail] of this.trails.values()) trail.line.material.color.set(THEMES[theme].trail);
     this.plots.restyle();
     this.plots.update(this.timeline.time);
   }
@@ -441,6 +499,7 @@ export class App {
     document.body.dataset[side] = open ? 'open' : 'closed';
     for (const [id, key] of [['show-tree', 'left'], ['show-right', 'right']] as const) this.tools.get(id)!.classList.toggle('on', document.body.dataset[key] === 'open');
     this.placeStage();
+    if (this.view && !this.touched && this.followed === undefined) this.fit();
   }
 
   private placeStage(): void {
@@ -449,7 +508,7 @@ export class App {
     const sheet = phone && (open('left') || open('right'));
     this.stage.setInsets({
       left: !phone && open('left') ? 268 : 0,
-      right: phone ? 0 : open('right') ? 416 : 56,
+      right: !phone && open('right') ? 416 : 56,
       top: 48,
       bottom: sheet ? 0.46 * window.innerHeight + 64 : 76,
     });

@@ -1,13 +1,12 @@
 // Things drawn over the scene: paths of points, and arrows of vectors.
-import { Color, Group, Matrix4, Mesh, MeshStandardMaterial, Quaternion, Vector2, Vector3 } from 'three';
+import { Color, Group, Mesh, MeshStandardMaterial, Quaternion, Vector2, Vector3 } from 'three';
 import { Line2 } from 'three/examples/jsm/lines/Line2.js';
 import { LineGeometry } from 'three/examples/jsm/lines/LineGeometry.js';
 import { LineMaterial } from 'three/examples/jsm/lines/LineMaterial.js';
 import { valueAt } from './channels';
-import { SERIES } from './colors';
 import { cone, cylinder } from './geometry';
 import { interval, type Poses } from './motion';
-import type { Channel } from './scene';
+import type { Channel, Point, Scene } from './scene';
 
 export class Trail {
   readonly line: Line2;
@@ -38,53 +37,94 @@ export class Trail {
   }
 }
 
-// Vectors at a point.
-const VECTORS = ['velocity', 'acceleration', 'reaction_force', 'applied_force'];
-export const isVector = (channel: Channel) => channel.frame !== undefined && channel.components.length === 3 && VECTORS.includes(channel.type);
+// ---- vectors at points: those of sensors, and the velocities of bodies
 
-export class Arrow {
+const VECTORS: Record<string, { label: string; color: string }> = {
+  velocity: { label: 'velocity', color: '#3f9d6d' },
+  acceleration: { label: 'acceleration', color: '#a067c9' },
+  reaction_force: { label: 'reaction force', color: '#c94f6d' },
+  applied_force: { label: 'applied force', color: '#c99a2e' },
+};
+const MOST = 40; // arrows of bodies and nodes of beams
+const isVector = (channel: Channel) => channel.frame !== undefined && channel.components.length === 3 && channel.type in VECTORS;
+
+interface Arrow {
+  name: string;
+  kind: string;
+  at: Point;
+  value: (time: number, poses: Poses, out: Vector3) => void;
+  group: Group;
+  shaft: Mesh;
+  head: Mesh;
+}
+
+export class Arrows {
   readonly group = new Group();
-  private readonly shaft: Mesh;
-  private readonly head: Mesh;
-  private largest = 0;
+  readonly list: Arrow[] = [];
+  private readonly largest = new Map<string, number>(); // by kind: all arrows of a kind have one scale
+  private readonly units = new Map<string, string>();
 
+  // `speed` is the largest speed of the motion.
   constructor(
-    readonly channel: Channel,
-    private readonly size: number,
-    index: number,
+    private readonly scene: Scene,
+    speed: () => number,
   ) {
-    const material = new MeshStandardMaterial({ color: SERIES[(index + 3) % SERIES.length], roughness: 0.5, depthTest: false, transparent: true, opacity: 0.92 });
-    this.shaft = new Mesh(cylinder(1, 1).translate(0, 0, 0.5), material);
-    this.head = new Mesh(cone(1, 1).translate(0, 0, 0.5), material);
-    this.group.add(this.shaft, this.head);
-    this.group.matrixAutoUpdate = false;
-    this.shaft.renderOrder = this.head.renderOrder = 5;
-    const v = channel.values;
-    for (let i = 0; i + 2 < v.length; i += 3) this.grow(Math.hypot(v[i], v[i + 1], v[i + 2]));
-  }
-
-  private grow(length: number): void {
-    if (length > this.largest) this.largest = length;
-  }
-
-  // The longest arrow of the motion is 22 % of the size of the scene.
-  update(time: number, poses: Poses): void {
-    const value = new Vector3(valueAt(this.channel, time, 0), valueAt(this.channel, time, 1), valueAt(this.channel, time, 2));
-    this.grow(value.length());
-    if (this.channel.bodyAxes && this.channel.frame! >= 0) {
-      const [w, x, y, z] = poses.rotations.subarray(4 * this.channel.frame!, 4 * this.channel.frame! + 4);
-      value.applyQuaternion(new Quaternion(x, y, z, w));
+    for (const channel of scene.channels.filter(isVector)) {
+      this.add(channel.name, channel.type, channel.unit, { frame: channel.frame!, at: channel.at }, (time, poses, out) => {
+        out.set(valueAt(channel, time, 0), valueAt(channel, time, 1), valueAt(channel, time, 2));
+        if (!channel.bodyAxes || channel.frame! < 0) return;
+        const [w, x, y, z] = poses.rotations.subarray(4 * channel.frame!, 4 * channel.frame! + 4);
+        out.applyQuaternion(new Quaternion(x, y, z, w));
+      });
+      const v = channel.values;
+      for (let i = 0; i + 2 < v.length; i += 3) this.grow(channel.type, Math.hypot(v[i], v[i + 1], v[i + 2]));
     }
-    const length = (0.22 * this.size * value.length()) / (this.largest || 1);
-    this.group.visible = length > 1e-4 * this.size && Number.isFinite(length);
-    if (!this.group.visible) return;
-    const radius = 0.004 * this.size;
-    const head = Math.min(0.032 * this.size, 0.5 * length);
-    this.shaft.scale.set(radius, radius, length - head);
-    this.head.scale.set(2.4 * radius, 2.4 * radius, head);
-    this.head.position.set(0, 0, length - head);
-    const at = new Vector3(...poses.point({ frame: this.channel.frame!, at: this.channel.at }));
-    this.group.matrix.copy(new Matrix4().compose(at, new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), value.normalize()), new Vector3(1, 1, 1)));
-    this.group.matrixWorldNeedsUpdate = true;
+    if (scene.kind !== 'motion') return;
+    const sensed = new Set(scene.channels.filter((channel) => channel.type === 'velocity').map((channel) => channel.frame));
+    const frames = scene.bodies.flatMap((body) => (body.kind === 'beam' ? body.nodes : [body.frame])).filter((frame) => frame >= 0 && !sensed.has(frame));
+    const stride = Math.ceil(frames.length / MOST);
+    for (let n = 0; n < frames.length; n += stride)
+      this.add(scene.frames[frames[n]], 'velocity', 'm/s', { frame: frames[n], at: [0, 0, 0] }, (_, poses, out) => void out.fromArray(poses.velocities, 3 * frames[n]));
+    if (frames.length > 0) this.grow('velocity', speed());
+  }
+
+  private add(name: string, kind: string, unit: string, at: Point, value: Arrow['value']): void {
+    const material = new MeshStandardMaterial({ color: VECTORS[kind].color, roughness: 0.5, depthTest: false, transparent: true, opacity: 0.92 });
+    const arrow = { name, kind, at, value, group: new Group(), shaft: new Mesh(cylinder(1, 1).translate(0, 0, 0.5), material), head: new Mesh(cone(1, 1).translate(0, 0, 0.5), material) };
+    arrow.group.add(arrow.shaft, arrow.head);
+    arrow.group.matrixAutoUpdate = false;
+    arrow.shaft.renderOrder = arrow.head.renderOrder = 5;
+    this.group.add(arrow.group);
+    this.list.push(arrow);
+    this.units.set(kind, unit);
+  }
+
+  private grow(kind: string, length: number): void {
+    if (length > (this.largest.get(kind) ?? 0)) this.largest.set(kind, length);
+  }
+
+  // Kinds that are drawn, with the value of the longest arrow.
+  get kinds(): { label: string; color: string; largest: number; unit: string }[] {
+    return [...this.units].map(([kind, unit]) => ({ ...VECTORS[kind], largest: this.largest.get(kind) ?? 0, unit }));
+  }
+
+  // The longest arrow of a kind over the motion is 22 % of the size of the scene.
+  update(time: number, poses: Poses): void {
+    const { size } = this.scene;
+    const value = new Vector3();
+    for (const { kind, at, value: sample, group, shaft, head } of this.list) {
+      sample(time, poses, value);
+      this.grow(kind, value.length());
+      const length = (0.22 * size * value.length()) / (this.largest.get(kind) || 1);
+      group.visible = length > 1e-4 * size && Number.isFinite(length);
+      if (!group.visible) continue;
+      const radius = 0.004 * size;
+      const tip = Math.min(0.032 * size, 0.5 * length);
+      shaft.scale.set(radius, radius, length - tip);
+      head.scale.set(2.4 * radius, 2.4 * radius, tip);
+      head.position.set(0, 0, length - tip);
+      group.matrix.compose(new Vector3(...poses.point(at)), new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), value.normalize()), new Vector3(1, 1, 1));
+      group.matrixWorldNeedsUpdate = true;
+    }
   }
 }

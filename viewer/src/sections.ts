@@ -1,14 +1,14 @@
 // Stresses and strains in the sections of beams, from the forces in them.
 import type { BeamBody } from './scene';
 
-// What bodies can be coloured by.
+// What bodies can be coloured by; a unit is `factor` SI units.
 export type Coloring = 'body' | 'speed' | 'force' | 'moment' | 'strain' | 'stress';
-export const COLORINGS: Record<Exclude<Coloring, 'body'>, { label: string; unit: string }> = {
-  speed: { label: 'speed', unit: 'm/s' },
-  force: { label: 'section force', unit: 'N' },
-  moment: { label: 'section moment', unit: 'N m' },
-  strain: { label: 'von Mises strain', unit: '1' },
-  stress: { label: 'von Mises stress', unit: 'N/m²' },
+export const COLORINGS: Record<Exclude<Coloring, 'body'>, { label: string; unit: string; factor: number }> = {
+  speed: { label: 'speed', unit: 'm/s', factor: 1 },
+  force: { label: 'section force', unit: 'N', factor: 1 },
+  moment: { label: 'section moment', unit: 'N m', factor: 1 },
+  strain: { label: 'von Mises strain', unit: '1', factor: 1 },
+  stress: { label: 'von Mises stress', unit: 'MPa', factor: 1e6 },
 };
 
 // Forces are N, Q_y, Q_z, T, M_y, M_z at the fraction x of the length; y and z are those of a point of the section.
@@ -38,12 +38,13 @@ export function sectionValue(beam: BeamBody, coloring: Coloring): SectionValue |
   return undefined;
 }
 
-// The largest value of the motion, over at most 60 frames.
+// The largest value of the motion; of very long ones not every frame is looked at.
+const MOST_VALUES = 1e6;
 export function largestSectionValue(beam: BeamBody, value: SectionValue, outline: { y: number; z: number }[]): number {
   const N = beam.nodes.length;
   const frames = beam.sectionForces![0].length / N;
   let largest = 0;
-  for (let t = 0; t < frames; t += Math.max(Math.ceil(frames / 60), 1))
+  for (let t = 0; t < frames; t += Math.max(Math.ceil((frames * N * outline.length) / MOST_VALUES), 1))
     for (let n = 0; n < N; n++) {
       const forces = beam.sectionForces!.map((values) => values[N * t + n]);
       for (const { y, z } of outline) largest = Math.max(largest, value(forces, n / (N - 1), y, z));

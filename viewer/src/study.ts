@@ -2,6 +2,7 @@
 import './style.css';
 import './study.css';
 import { SceneError } from './error';
+import { helpOverlay } from './help';
 import { CasePanel } from './study_case';
 import { shown } from './study_canvas';
 import { labelOf, readStudy, STATUSES, type Column, type Study } from './study_data';
@@ -14,6 +15,8 @@ import { button, h, store } from './ui';
 
 const MOST_AXES = 10; // at the start
 
+const GESTURES =
+  'Drag along an axis, in the scatter plot or in the histogram to select ranges; a case must be in all of them. Click an axis or an empty spot to clear. Click the name of an axis to colour by it. Cases marked 3D open with their motion.';
 const KEYS: [string, string][] = [
   ['↑ ↓', 'previous or next case of the table'],
   ['Esc', 'close the case, then clear the selection'],
@@ -49,7 +52,7 @@ class StudyApp {
     this.histogram = new Histogram(state, first);
     this.table = new Table(state);
     this.panel = new CasePanel(state, () => this.theme, (step) => this.table.neighbour(step));
-    this.help = helpOverlay();
+    this.help = helpOverlay(GESTURES, KEYS);
     const axes = [...of('variant'), ...of('parameter'), ...of('output')];
     const chosen = new Set(axes.slice(0, MOST_AXES));
     const menu = h('details', { class: 'axes-menu', id: 'axes-menu' }, h('summary', {}, 'Axes'));
@@ -164,21 +167,6 @@ class StudyApp {
     event.preventDefault();
     action();
   }
-}
-
-function helpOverlay(): HTMLElement {
-  const table = h('dl', {});
-  for (const [key, meaning] of KEYS) table.append(h('dt', {}, ...key.split(' ').map((k) => h('kbd', {}, k))), h('dd', {}, meaning));
-  const overlay = h('div', { class: 'overlay', id: 'help', hidden: true });
-  const close = () => (overlay.hidden = true);
-  overlay.append(
-    h('div', { class: 'panel dialog', role: 'dialog', 'aria-label': 'Help' }, h('header', {}, h('h2', {}, 'Keys and gestures'), button('close', 'Close', close)),
-      h('p', { class: 'muted' }, 'Drag along an axis, in the scatter plot or in the histogram to select ranges; a case must be in all of them. Click an axis or an empty spot to clear. Click the name of an axis to colour by it. Cases marked 3D open with their motion.'), table),
-  );
-  overlay.addEventListener('click', (event) => {
-    if (event.target === overlay) close();
-  });
-  return overlay;
 }
 
 // For tests: `await liedynStudy.ready`, then `liedynStudy.app`.

@@ -129,19 +129,29 @@ export class SceneView {
     return ['body', 'speed', ...(Object.keys(COLORINGS) as Coloring[]).filter((coloring) => coloring !== 'speed' && has(coloring))];
   }
 
-  private largestSpeed(): number {
+  // Frames of a running simulation were appended.
+  grew(): void {
+    const { times } = this.scene;
+    if (this.fastest !== undefined && times.length > 1) this.fastest = Math.max(this.fastest, this.speedOfRow(times.length - 2));
+  }
+
+  largestSpeed(): number {
     if (this.scene.kind === 'modes') return this.amplitude;
     if (this.fastest !== undefined) return this.fastest;
+    this.fastest = 0;
+    for (let i = 0; i + 1 < this.scene.times.length; i++) this.fastest = Math.max(this.fastest, this.speedOfRow(i));
+    return this.fastest;
+  }
+
+  // The largest speed between a frame of the motion and the next one.
+  private speedOfRow(i: number): number {
     const { times, positions, frames } = this.scene;
     const row = 3 * frames.length;
+    const span = times[i + 1] - times[i];
     let largest = 0;
-    for (let i = 0; i + 1 < times.length; i++) {
-      const span = times[i + 1] - times[i];
-      if (!(span > 0)) continue;
-      for (let n = row * i; n < row * (i + 1); n += 3)
-        largest = Math.max(largest, Math.hypot(positions[n + row] - positions[n], positions[n + row + 1] - positions[n + 1], positions[n + row + 2] - positions[n + 2]) / span);
-    }
-    return (this.fastest = largest);
+    for (let n = row * i; n < row * (i + 1); n += 3)
+      largest = Math.max(largest, Math.hypot(positions[n + row] - positions[n], positions[n + row + 1] - positions[n + 1], positions[n + row + 2] - positions[n + 2]));
+    return span > 0 ? largest / span : 0;
   }
 
   recolor(): void {

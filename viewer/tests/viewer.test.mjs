@@ -75,7 +75,7 @@ test('a spinning top: pose, playback, keys, selection, curves, path, arrows', as
   assert.deepEqual(await tab.$$eval('#trail.on, #arrows.on, #follow.on', (list) => list.length), 3);
   // The same velocity in inertial and in body axes is the same arrow.
   await seek(tab, times[77]);
-  const [inertial, body] = await tab.evaluate(() => ['velocity', 'velocity_body'].map((name) => Array.from(window.liedyn.app.arrows.find((arrow) => arrow.channel.name === name).group.matrix.elements)));
+  const [inertial, body] = await tab.evaluate(() => ['velocity', 'velocity_body'].map((name) => Array.from(window.liedyn.app.arrows.list.find((arrow) => arrow.name === name).group.matrix.elements)));
   body.forEach((x, i) => assert.ok(Math.abs(x - inertial[i]) < 1e-3, `arrow in body axes: ${body} instead of ${inertial}`));
   const before = await tab.evaluate(() => { const { stage, view } = window.liedyn.app; stage.camera.updateMatrixWorld(); return stage.controls.target.clone().fromArray(view.poses.positions).project(stage.camera).toArray(); });
   await seek(tab, 0.4);

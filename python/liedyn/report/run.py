@@ -7,7 +7,6 @@ import json
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -296,10 +295,10 @@ def drift_section(result: ld.Result) -> str:
             f"Joints are equations Φ(q) = 0. They were violated by at most {scientific(residual['position'], 2)} (positions, in m or rad), "
             f"and their rates by {scientific(residual['velocity'], 2)}. Both should be far below the dimensions and speeds of the model."
         )
-    draw: Callable[[style.Theme], Figure] = lambda theme: draw_drift(result, theme, bool(constrained))
-    return page.section(
-        "Energy and constraints", page.text(*words), page.figure(draw, "Change of the energy and violation of the constraints over time.")
-    )
+    figures = [page.figure(lambda theme: draw_energy(result, theme), "Change of the energy over time.")]
+    if constrained:
+        figures.append(page.figure(lambda theme: draw_violation(result), "Violation of the constraints over time."))
+    return page.section("Energy and constraints", page.text(*words), page.grid(*figures))
 
 
 def effort_section(result: ld.Result) -> str:
@@ -380,22 +379,25 @@ def draw_channel(result: ld.Result, name: str, theme: style.Theme) -> Figure:
     return fig
 
 
-def draw_drift(result: ld.Result, theme: style.Theme, constrained: bool) -> Figure:
-    fig, axes = plt.subplots(1, 1 + constrained, figsize=(9.2, 2.9), squeeze=False)
+def draw_energy(result: ld.Result, theme: style.Theme) -> Figure:
+    fig, ax = plt.subplots(figsize=(4.8, 2.9))
     energy = result.statistics["energy"]
-    axes[0][0].axhline(0, color=theme.muted, linewidth=0.8)
-    axes[0][0].plot(*thinned(result.time, energy - energy[0]), linewidth=1.2)
-    axes[0][0].set(xlabel="time / s", title="Change of the energy / J")
-    axes[0][0].margins(x=0)
-    if constrained:
-        for name, label in (("position_residual", "positions"), ("velocity_residual", "velocities")):
-            values = result.statistics[name]
-            time, shown = thinned(result.time, values)
-            # Zero has no point on a logarithmic axis: what is below round-off is not drawn.
-            axes[0][1].semilogy(time, np.where(shown > 1e-18, shown, np.nan), linewidth=1.1, label=label)
-        axes[0][1].set(xlabel="time / s", title="Violation of the constraints")
-        axes[0][1].margins(x=0)
-        axes[0][1].legend(loc="best")
+    ax.axhline(0, color=theme.muted, linewidth=0.8)
+    ax.plot(*thinned(result.time, energy - energy[0]), linewidth=1.2)
+    ax.set(xlabel="time / s", title="Change of the energy / J")
+    ax.margins(x=0)
+    return fig
+
+
+def draw_violation(result: ld.Result) -> Figure:
+    fig, ax = plt.subplots(figsize=(4.8, 2.9))
+    for name, label in (("position_residual", "positions"), ("velocity_residual", "velocities")):
+        time, shown = thinned(result.time, result.statistics[name])
+        # Zero has no point on a logarithmic axis: what is below round-off is not drawn.
+        ax.semilogy(time, np.where(shown > 1e-18, shown, np.nan), linewidth=1.1, label=label)
+    ax.set(xlabel="time / s", title="Violation of the constraints")
+    ax.margins(x=0)
+    ax.legend(loc="best")
     return fig
 
 

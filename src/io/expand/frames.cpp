@@ -12,7 +12,7 @@
 namespace liedyn {
 namespace {
 
-struct Frame {
+struct NamedFrame {
   std::string body;
   Term3 at;
   TermMatrix R = identity_matrix();
@@ -61,7 +61,7 @@ class FrameWriter {
         findings_.expected(own, "an object with \"at\" and perhaps \"rotation\"", item);
         continue;
       }
-      Frame frame;
+      NamedFrame frame;
       frame.body = body.key;
       for (const Item& value : item.items) {
         if (value.key == "at") {
@@ -81,7 +81,7 @@ class FrameWriter {
     body.erase("frames");
   }
 
-  const Frame* find(const Item& name) const {
+  const NamedFrame* find(const Item& name) const {
     if (!name.is(JsonType::String)) return nullptr;
     const auto found = frames_.find(name.text);
     return found == frames_.end() ? nullptr : &found->second;
@@ -141,7 +141,7 @@ class FrameWriter {
     Item* on = entry.find("on");
     if (on == nullptr) return;
     check_if_unknown(*on, path_ + ".on");
-    const Frame* frame = find(*on);
+    const NamedFrame* frame = find(*on);
     if (frame == nullptr) return;
     const int origin = on->origin;
     on->text = frame->body;
@@ -180,7 +180,7 @@ class FrameWriter {
     } else {
       return;
     }
-    std::vector<const Frame*> frames;
+    std::vector<const NamedFrame*> frames;
     bool any = false;
     for (Item* name : names) {
       check_if_unknown(*name, fmt::format("{}.{}", path_, named.name));
@@ -193,14 +193,14 @@ class FrameWriter {
     for (const Item* name : names) bodies.push_back(name->text);
     for (const Field& f : kind.fields) {
       if (f.body_axes == BodyAxes::None) continue;
-      std::vector<const Frame*> own = frames;
+      std::vector<const NamedFrame*> own = frames;
       if (read_names(f, entry, bodies, own) || any) fill(f, entry, bodies, own, value->origin);
     }
   }
 
   // "at": "arm.tool" or "points": ["arm.tool", "ground.hook"]: frames that stand for the field, which is taken out.
   bool read_names(const Field& field, Item& entry, const std::vector<std::string>& bodies,
-                  std::vector<const Frame*>& frames) {
+                  std::vector<const NamedFrame*>& frames) {
     Item* value = entry.find(field.name);
     if (value == nullptr || field.unit.empty()) return false;
     std::vector<const Item*> names;
@@ -210,7 +210,7 @@ class FrameWriter {
         if (item.is(JsonType::String) && find(item) != nullptr) names.push_back(&item);
     if (names.empty() || (value->is(JsonType::Array) && names.size() != value->items.size())) return false;
     for (const Item* name : names) {
-      const Frame* frame = find(*name);
+      const NamedFrame* frame = find(*name);
       const std::string path = fmt::format("{}.{}", path_, field.name);
       if (frame == nullptr) return check_name(*name, path), false;
       bool carried = false;
@@ -230,7 +230,7 @@ class FrameWriter {
 
   // Writes what frames say about a location or a direction.
   void fill(const Field& field, Item& entry, const std::vector<std::string>& bodies,
-            const std::vector<const Frame*>& frames, int origin) {
+            const std::vector<const NamedFrame*>& frames, int origin) {
     const bool is_direction = field.unit.empty();
     const bool plane = field.type == FieldType::PlaneVector;
     Item* given = entry.find(field.name);
@@ -248,7 +248,7 @@ class FrameWriter {
       if (plane) item.items.pop_back();
       return item;
     };
-    const Frame* some = nullptr;
+    const NamedFrame* some = nullptr;
     std::string without;
     for (std::size_t i = 0; i < bodies.size(); ++i) {
       if (!carries(field.body_axes, static_cast<int>(i))) continue;
@@ -296,7 +296,7 @@ class FrameWriter {
   Item& root_;
   Scope& scope_;
   Findings& findings_;
-  std::map<std::string, Frame, std::less<>> frames_;  // by "body.frame"
+  std::map<std::string, NamedFrame, std::less<>> frames_;  // by "body.frame"
   std::string path_;
 };
 

@@ -14,9 +14,10 @@
 namespace liedyn {
 namespace {
 
-constexpr double kMostCopies = 1e7;               // of all blocks together
-constexpr std::size_t kMostValues = 200'000'000;  // of a document: indices of its values are 32 bits wide
-constexpr int kDeepest = 20;
+constexpr double kMostCopies = 1e7;  // of all blocks together
+constexpr std::size_t kMostRepeatedValues =
+    200'000'000;  // of a document: indices of its values are 32 bits wide
+constexpr int kDeepestRepeat = 20;
 
 class Repeater {
  public:
@@ -118,9 +119,9 @@ class Repeater {
   void make_blocks(const Item& list, const std::string& path, int depth) {
     if (!list.is(JsonType::Array))
       return findings_.expected(path, "a list of blocks, [{\"for\": ...}, ...]", list);
-    if (depth > kDeepest)
-      return findings_.add(path, fmt::format("blocks are nested more than {} levels deep", kDeepest), {},
-                           list.origin);
+    if (depth > kDeepestRepeat)
+      return findings_.add(path, fmt::format("blocks are nested more than {} levels deep", kDeepestRepeat),
+                           {}, list.origin);
     for (std::size_t i = 0; i < list.items.size() && !too_many_findings(); ++i)
       make_block(list.items[i], fmt::format("{}[{}]", path, i), depth);
   }
@@ -227,7 +228,7 @@ class Repeater {
 
   // A copy with its braces replaced.
   Item written(const Item& item, const std::string& path, int depth) {
-    if (++values_made_ > kMostValues) stopped_ = true;
+    if (++values_made_ > kMostRepeatedValues) stopped_ = true;
     Item out;
     out.type = item.type;
     out.origin = item.origin;

@@ -13,7 +13,7 @@
 namespace liedyn {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 // R = I + sin(a) n~ + (1 - cos(a)) n~ n~
 TermMatrix about(const Term3& n, const Term& angle) {
@@ -33,7 +33,7 @@ Scope::Scope(const Item& root, const std::vector<Assignment>& assignments, Findi
   const Item* parameters = root.find("parameters");
   if (parameters == nullptr || !parameters->is(JsonType::Object)) return;
   for (const Item& parameter : parameters->items) {
-    double value = kUnknown;
+    double value = kNoValue;
     if (parameter.is(JsonType::Number)) value = parameter.number;
     if (parameter.is(JsonType::String)) try {
         value = Expression::parse(parameter.text, names_).evaluate<double>(values_);
@@ -175,7 +175,7 @@ double Scope::value(const Term& term) const {
   try {
     return Expression::parse(term.text(), names_).evaluate<double>(values_);
   } catch (const ExpressionError&) {
-    return kUnknown;
+    return kNoValue;
   }
 }
 

@@ -675,11 +675,13 @@ const std::vector<Kind>& shape_kinds() {
                      .unit = "m",
                      .summary = "Corners of the outline one after the other, [[x, y], ...].",
                      .required = true};
-    Field file = {.name = "file",
-                  .type = FieldType::Text,
-                  .unit = "",
-                  .summary = "STL, OBJ or glTF file (.stl, .obj, .gltf, .glb), relative to the model file.",
-                  .required = true};
+    Field file = {
+        .name = "file",
+        .type = FieldType::Text,
+        .unit = "",
+        .summary =
+            "STL, OBJ, glTF or Collada file (.stl, .obj, .gltf, .glb, .dae), relative to the model file.",
+        .required = true};
     Field scale = {
         .name = "scale",
         .type = FieldType::Number,

@@ -51,8 +51,8 @@ Body body_of(const Params& params) {
 }
 Body body_of(const std::string& shapes) { return body_of(params_of(shapes)); }
 
-std::string complaint(const std::string& shapes, const std::string& parameters = "",
-                      const std::string& more = "") {
+std::string shape_complaint(const std::string& shapes, const std::string& parameters = "",
+                            const std::string& more = "") {
   try {
     params_of(shapes, parameters, more);
   } catch (const InputError& error) {
@@ -340,10 +340,11 @@ TEST(Shapes, NameWhatIsWrong) {
       {"7", "bodies.b.shapes[0]: expected an object"},
   };
   for (const auto& [shape, message] : cases)
-    EXPECT_NE(complaint(shape).find(message), std::string::npos) << shape << "\n" << complaint(shape);
+    EXPECT_NE(shape_complaint(shape).find(message), std::string::npos) << shape << "\n"
+                                                                       << shape_complaint(shape);
   // All at once, with what else is wrong.
   const std::string both =
-      complaint(R"({"type": "box", "size": [0, 1, 1], "mass": 1})", "", R"(, "positoin": [1, 2, 3])");
+      shape_complaint(R"({"type": "box", "size": [0, 1, 1], "mass": 1})", "", R"(, "positoin": [1, 2, 3])");
   EXPECT_NE(both.find("model.json:1: bodies.b.shapes[0].size[0]: expected a positive number"),
             std::string::npos)
       << both;

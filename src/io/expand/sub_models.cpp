@@ -15,8 +15,8 @@
 namespace liedyn {
 namespace {
 
-constexpr int kDeepest = 20;
-constexpr std::size_t kMostValues = 100'000'000;
+constexpr int kDeepestPart = 20;
+constexpr std::size_t kMostPartValues = 100'000'000;
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> list) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -162,7 +162,7 @@ class Prefixer {
 
 // ---- places
 
-struct Pose {
+struct PartPose {
   Term3 p;
   TermMatrix R = identity_matrix();
   bool turns = false;
@@ -175,7 +175,7 @@ struct Pose {
 // Moves what a model gives in inertial axes.
 class Mover {
  public:
-  Mover(const Pose& pose, Findings& findings, std::string name)
+  Mover(const PartPose& pose, Findings& findings, std::string name)
       : pose_(pose), findings_(findings), name_(std::move(name)) {}
 
   void apply(Item& root) {
@@ -364,7 +364,7 @@ class Mover {
     }
   }
 
-  const Pose& pose_;
+  const PartPose& pose_;
   Findings& findings_;
   std::string name_, path_;
 };
@@ -429,9 +429,9 @@ class Expander {
                            name == nullptr ? "missing: \"file\", the model file"
                                            : "\"file\" and \"model\" cannot both be given",
                            {}, entry.origin);
-    if (around.size() > kDeepest)
-      return findings_.add(path, fmt::format("sub-models are nested more than {} levels deep", kDeepest), {},
-                           entry.origin);
+    if (around.size() > kDeepestPart)
+      return findings_.add(path, fmt::format("sub-models are nested more than {} levels deep", kDeepestPart),
+                           {}, entry.origin);
 
     Item sub;
     std::string sub_file = file;
@@ -482,10 +482,10 @@ class Expander {
     expand(sub, sub_file, none, path + ".", files);
     if (findings_.list().size() > before) return;
     values_ += sub.count();
-    if (values_ > kMostValues)
+    if (values_ > kMostPartValues)
       return findings_.add(path, "the sub-models have too many values together", {}, entry.origin);
     Prefixer(entry.key, directory).apply(sub);
-    Pose pose;
+    PartPose pose;
     if (!read_pose(entry, path, scope, pose)) return;
     if (pose.moves()) Mover(pose, findings_, entry.key).apply(sub);
     merge(root, sub);
@@ -575,7 +575,7 @@ class Expander {
     return good;
   }
 
-  bool read_pose(const Item& entry, const std::string& path, Scope& scope, Pose& pose) {
+  bool read_pose(const Item& entry, const std::string& path, Scope& scope, PartPose& pose) {
     if (const Item* at = entry.find("at")) {
       const auto p = scope.vector(*at, path + ".at");
       if (!p) return false;

@@ -10,7 +10,7 @@
 namespace liedyn {
 namespace {
 
-void generate(std::span<const double> arguments, DescriptionBuilder& builder) {
+void generate_chain(std::span<const double> arguments, DescriptionBuilder& builder) {
   if (arguments[0] > kMostLinks)
     return builder.finding("arguments.links", fmt::format("expected at most {:.0f} links, got {:.0f}",
                                                           kMostLinks, arguments[0]));
@@ -57,12 +57,12 @@ Generator chain() {
                      .defaults = {10},
                      .range = Range::Positive}},
       .gravity = {0, 0, -9.81},
-      .generate = &generate};
+      .generate = &generate_chain};
 }
 
 Description make_chain(int links) {
   DescriptionBuilder builder("chain", "", {}, chain().gravity);
-  generate(std::array{static_cast<double>(links)}, builder);
+  generate_chain(std::array{static_cast<double>(links)}, builder);
   return builder.finish();
 }
 

@@ -17,7 +17,7 @@ namespace {
 Place knot(int c, int k) { return {0.8 * k, 0.6 * c + ((c + k) % 2 == 0 ? 0.3 : -0.3)}; }
 bool touches_next(int c, int k) { return (c + k) % 2 == 0; }
 
-void generate(std::span<const double> arguments, DescriptionBuilder& builder) {
+void generate_net(std::span<const double> arguments, DescriptionBuilder& builder) {
   if (arguments[0] * arguments[1] > kMostLinks)
     return builder.finding("arguments.rows",
                            fmt::format("expected at most {:.0f} links, got {:.0f} rows of {:.0f}", kMostLinks,
@@ -63,7 +63,7 @@ Generator net() {
               "all by spherical joints, the first links to the ground.",
           .arguments = {count("rows", "Links of a chain."), count("columns", "Number of chains.")},
           .gravity = {0, 0, -9.81},
-          .generate = &generate};
+          .generate = &generate_net};
 }
 
 }  // namespace liedyn

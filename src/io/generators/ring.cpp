@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kFewestLinks = 3;
 
-void generate(std::span<const double> arguments, DescriptionBuilder& builder) {
+void generate_ring(std::span<const double> arguments, DescriptionBuilder& builder) {
   if (arguments[0] < kFewestLinks || arguments[0] > kMostLinks)
     return builder.finding("arguments.links", fmt::format("expected from {} to {:.0f} links, got {:.0f}",
                                                           kFewestLinks, kMostLinks, arguments[0]));
@@ -52,7 +52,7 @@ Generator ring() {
                      .defaults = {10},
                      .range = Range::Positive}},
       .gravity = {0, 0, -9.81},
-      .generate = &generate};
+      .generate = &generate_ring};
 }
 
 }  // namespace liedyn

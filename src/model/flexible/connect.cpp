@@ -1,11 +1,10 @@
 #include "liedyn/model/flexible/connect.h"
 
+#include "liedyn/base/index.h"
 #include "liedyn/model/flexible/body.h"
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // The bodies that each entry consists of: its frame or the interface itself, and its modes.
 struct Parts {

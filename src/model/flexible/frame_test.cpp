@@ -35,11 +35,11 @@ void add_member(ModelBuilder& b, const std::string& name, const Vec3& from, cons
 }
 constexpr double kShear = 10 * 1.25 / (12 + 11 * 0.25) * kYoung / 2.5 * kArea;  // k G A with Cowper's factor
 
-struct Elements {
+struct FrameElements {
   std::shared_ptr<const Description> description;
   FiniteElements full;
 
-  explicit Elements(ModelBuilder& b) : description(b.finish()) {
+  explicit FrameElements(ModelBuilder& b) : description(b.finish()) {
     const auto& entries = description->entries(Section::Flexible);
     const auto frame = std::find_if(entries.begin(), entries.end(), is_beam_frame);
     full = linear_beam_elements(
@@ -84,7 +84,7 @@ TEST(Frames, AnLFrameBendsAsTheClosedFormSays) {
       b.begin(Section::Flexible, "rack", "frame");
       add_member(b, "column", Vec3::Zero(), Vec3(0, 0, h), elements, element);
       add_member(b, "arm", Vec3(a, 0, h), Vec3(0, 0, h), elements, element);  // ends may meet either way
-      const Elements e(b);
+      const FrameElements e(b);
       const Vec3 tip(a, 0, h);
       Vec6 in_plane = Vec6::Zero(), across = Vec6::Zero();
       in_plane[2] = -force, across[1] = force;
@@ -124,7 +124,7 @@ TEST(Frames, ARigidMotionHasTheInertiaOfTheMembers) {
     expected.bottomLeftCorner<3, 3>() += mass * skew(c);
     expected.bottomRightCorner<3, 3>() += inertia;
   }
-  const FiniteElements full = Elements(b).full;
+  const FiniteElements full = FrameElements(b).full;
   EXPECT_EQ(full.nodes(), 10);
   const MatrixXd L = full.rigid_motions();
   expect_at_most(relative_difference(L.transpose() * full.M * L, MatrixXd(expected)), 1e-12, "inertia");
@@ -182,7 +182,7 @@ TEST(Frames, APortalHasTheFrequenciesOfTheTranscendentalEquations) {
       b.set("torsional_stiffness", {1}).set("bending_stiffness_y", {1}).set("bending_stiffness_z", {1});
       b.set("mass_per_length", {1}).set("inertia_per_length", {1e-8, 1e-8, 1e-8});
     }
-    const Elements e(b);
+    const FrameElements e(b);
     std::vector<int> free;  // displacements along x and z and rotations about y
     for (int i = 0; i < e.full.nodes(); ++i)
       if (i != e.node(corners[0]) && i != e.node(corners[3]))
@@ -206,7 +206,7 @@ TEST(Frames, EndsAreJoinedAndCrossingMembersAreNot) {
   add_member(b, "two", Vec3(0, 0, 1), Vec3(1, 0, 0), 4);
   add_member(b, "side", Vec3(0, 0, 0), Vec3(0, 0, 1), 2);
   add_member(b, "branch", Vec3(0.25, 0, 0.25), Vec3(0.25, 0.3, 0.6), 1);  // at a node of `one`
-  const Elements e(b);
+  const FrameElements e(b);
   EXPECT_EQ(e.full.nodes(), 5 + 5 + 1 + 1);
   EXPECT_EQ(e.full.groups.at("side.end"), e.full.groups.at("two.start"));
   EXPECT_EQ(e.full.groups.at("branch.start").front(), 1);

@@ -8,12 +8,10 @@
 #include <random>
 #include <stdexcept>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/MetisSupport>
-#include <Eigen/QR>
 #include <Eigen/SparseCholesky>
 
+#include "liedyn/base/decompositions.h"
 #include "liedyn/model/flexible/floating_frame.h"
 
 namespace liedyn {
@@ -183,7 +181,7 @@ class Lanczos {
       Z -= Q_.leftCols(last) * part;
       known_ = last;
       const MatrixXd rest = add(Z);
-      const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(H_.topLeftCorner(known_, known_));
+      const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(H_.topLeftCorner(known_, known_)));
       const VectorXd mu = eigen.eigenvalues().reverse();
       const MatrixXd S = eigen.eigenvectors().rowwise().reverse();
       if (known_ >= count_) {
@@ -259,7 +257,7 @@ class Lanczos {
 
 // With a generalised inverse R R^T of K:   R^T M R z = z/value,   x = R z
 Eigenpairs spectrum(const MatrixXd& R, const SparseMatrix& M, int count) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(R.transpose() * (M * R));
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(R.transpose() * (M * R)));
   const VectorXd mu = eigen.eigenvalues().reverse().head(count);
   if (!(mu[count - 1] > 1e-16 * mu[0]))
     throw std::invalid_argument("has mass for fewer modes than asked for");

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
@@ -18,8 +19,6 @@
 
 namespace liedyn {
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // A sensor of a beam's section looks at the part between boundaries of elements where section forces jump; at such a boundary at the part before it.
 void look_between(const std::vector<int>& jumps, Sensor& sensor) {

@@ -1,0 +1,3 @@
+#include "liedyn/base/decompositions.h"
+
+LIEDYN_DECOMPOSITIONS(template);
