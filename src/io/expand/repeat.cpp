@@ -14,9 +14,8 @@
 namespace liedyn {
 namespace {
 
-constexpr double kMostCopies = 1e7;  // of all blocks together
-constexpr std::size_t kMostRepeatedValues =
-    200'000'000;  // of a document: indices of its values are 32 bits wide
+constexpr double kMostCopies = 1e7;                       // of all blocks together
+constexpr std::size_t kMostRepeatedValues = 200'000'000;  // of a document: its indices are 32 bits wide
 constexpr int kDeepestRepeat = 20;
 
 class Repeater {
