@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <string_view>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -324,7 +325,7 @@ TEST(MeshFile, RandomMutationsNeverCrash) {
   for (const auto& [content, file] :
        {std::pair(binary_stl(box), "a.stl"), std::pair(ascii_stl(box), "a.stl"), std::pair(obj(box), "a.obj"),
         std::pair(glb(box), "a.glb"), std::pair(collada(), reads_collada() ? "a.dae" : "a.obj")})
-    for (int i = 0; i < 1500; ++i) {
+    for (int i = 0; i < (std::string_view(file) == "a.dae" ? 300 : 1500); ++i) {
       std::string bytes = content;
       const auto at = [&] { return std::uniform_int_distribution<std::size_t>(0, bytes.size() - 1)(random); };
       for (int n = std::uniform_int_distribution(1, 6)(random); n > 0; --n)
@@ -346,7 +347,7 @@ TEST(MeshFile, RandomMutationsNeverCrash) {
         ++refused;
       }
     }
-  EXPECT_EQ(read + refused, 7500);
+  EXPECT_EQ(read + refused, reads_collada() ? 6300 : 7500);
   EXPECT_GT(read, 100);
   EXPECT_GT(refused, 1000);
 }

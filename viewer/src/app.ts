@@ -499,7 +499,7 @@ export class App {
     document.body.dataset[side] = open ? 'open' : 'closed';
     for (const [id, key] of [['show-tree', 'left'], ['show-right', 'right']] as const) this.tools.get(id)!.classList.toggle('on', document.body.dataset[key] === 'open');
     this.placeStage();
-    if (this.view && !this.touched && this.followed === undefined) this.fit();
+    if (phone && this.view && !this.touched && this.followed === undefined) this.fit();
   }
 
   private placeStage(): void {
