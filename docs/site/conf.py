@@ -80,7 +80,7 @@ def read_docstring(app, what, name, obj, options, lines: list[str]) -> None:
             if not listed and result and result[-1]:
                 result.append("")
             listed = True
-            result.append(f":{argument[1].replace('_', chr(92) + '_') if argument[1].endswith('_') else argument[1]}: {_text(argument[2])}")
+            result += [", ".join(f"``{name}``" for name in argument[1].split(", ")), "    " + _text(argument[2])]
         elif listed:
             result.append("    " + _text(line.strip()))
         else:

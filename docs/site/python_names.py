@@ -14,6 +14,9 @@ GROUPS = {
     "Simulations that your program advances": ["Simulation", "Environment", "VectorEnvironment"],
     "Robots": ["Robot", "Reached"],
     "Results": ["Result", "load_result", "Equilibrium", "Modes", "StateSpace", "Sensitivity", "Gradient", "Optimum", "Sweep", "Convergence", "LinearAnalysis"],
+    "Studies": ["Study", "StudyTable", "StudyView", "ResponseSurface", "load_study"],
+    "Views": ["View", "LiveView"],
+    "Functions of your own": ["called", "register_function"],
     "Errors": ["InputError", "Diagnostic", "NumericalError", "NumericalWarning"],
 }  # fmt: skip
 
