@@ -9,6 +9,7 @@
 
 #include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/mode_pairs.h"
+#include "liedyn/analyses/singular_position.h"
 #include "liedyn/analyses/stiffness_scale.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/flexible/body.h"
@@ -180,6 +181,8 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   }
   out.solver = dense ? "dense" : "sparse";
   if (dense) {
+    if (std::string warning = near_singular_position(l); !warning.empty())
+      out.warnings.push_back(std::move(warning));
     DenseModes found = dense_modes(model, l, scale, state.t);
     out.degrees_of_freedom = found.degrees_of_freedom;
     out.dimension = found.dimension;

@@ -10,6 +10,7 @@
 #include "liedyn/analyses/lost_digits.h"
 #include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/shortest_solution.h"
+#include "liedyn/analyses/singular_position.h"
 #include "liedyn/base/decompositions.h"
 #include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
@@ -237,6 +238,8 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   if (!steady) out.axes.rate = Vec3::Zero();
   const Linearization l =
       steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
+  if (std::string warning = near_singular_position(l); !warning.empty())
+    out.warnings.push_back(std::move(warning));
   const MinimalEquations e = minimal_equations(l);
   const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,
                      ni = static_cast<Eigen::Index>(inputs.size());
