@@ -46,7 +46,7 @@ function(liedyn_optimize target level)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O${level}>)
 endfunction()
 
-# liedyn_unity(target SIZE): up to SIZE sources as one, which halves the time of a complete build: most of it goes to the same headers and
+# liedyn_unity(target SIZE): up to SIZE sources as one, which halves their time: most of it goes to the same headers and
 # templates again and again. A small change takes longer to compile. Names in unnamed namespaces must therefore differ within a folder.
 function(liedyn_unity target size)
   if(LIEDYN_UNITY)
