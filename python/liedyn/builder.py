@@ -34,9 +34,6 @@ _HIDDEN_BY = {"parameters": ("states", "sensors"), "states": ("sensors",)}  # wh
 _OF_THE_GROUND = {"shape": None, "shapes": None, "frames": None}.keys()  # what the ground has besides being there
 
 _SIMULATION = Kind("simulation", "", "simulation", _KEYS["simulation"], arguments_of(_liedyn.simulation_fields()))
-_GENERATORS = {
-    name: Kind("arguments", name, "generator", summary, arguments_of(fields)) for name, (summary, fields) in _liedyn.generators().items()
-}
 
 
 class Entries(Mapping[str, Any]):
@@ -153,19 +150,6 @@ class _Methods(Document, Owner):
         self._touch()
         self._document.setdefault("simulation", {}).update(given)
         self._known["simulation"] = Place(*place, call)
-
-    def generator(self, name: str, **arguments: Any) -> None:
-        """A function of the program that adds entries to the model: "chain", "ring" or "net", with its arguments."""
-        place, call = self._begin("generator", name)
-        if not isinstance(name, str) or name not in _GENERATORS:
-            message = f"expected one of {', '.join(_GENERATORS)}, got {shown(name)}"
-            raise self._error(place, call, "generator", "name", Problem(message, did_you_mean(str(name), _GENERATORS)))
-        given = self._converted(_GENERATORS[name], arguments, place, call, "arguments")
-        self._touch()
-        self._document.pop("arguments", None)
-        self._document |= {"generator": name} | ({"arguments": given} if given else {})
-        for key in ("generator", "arguments"):
-            self._known[key] = Place(*place, call)
 
     def add(
         self,
@@ -709,8 +693,7 @@ class _Methods(Document, Owner):
     def __repr__(self) -> str:
         counts = [(len(self._names(section)), section) for section in _SECTIONS]
         parts = ", ".join(f"{count} {section if count > 1 else singular(section)}" for count, section in counts if count)
-        generated = f", generator {self._document['generator']}" if "generator" in self._document else ""
-        return f"<Builder {self.name}: {parts or 'empty'}{generated}>"
+        return f"<Builder {self.name}: {parts or 'empty'}>"
 
     def __str__(self) -> str:
         return tree.text(self.name, self._content())
@@ -762,9 +745,6 @@ Builder.simulation.__signature__ = inspect.Signature([
     ),
 ])
 Builder.simulation.__doc__ += "\n\n" + "\n".join(argument.line for argument in _SIMULATION.arguments.values())
-Builder.generator.__doc__ += "".join(
-    f"\n\n{name}: {kind.summary}\n" + "\n".join(argument.line for argument in kind.arguments.values()) for name, kind in _GENERATORS.items()
-)
 
 
 def load(model: str | os.PathLike, *, set: Mapping[str, float] | None = None) -> dict[str, Any] | Builder:

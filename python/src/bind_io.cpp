@@ -1,7 +1,6 @@
 #include "bind.h"
 #include "liedyn/io/configuration_file.h"
 #include "liedyn/io/expand/shapes.h"
-#include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/packed_array.h"
 #include "liedyn/io/read_model.h"
@@ -198,12 +197,6 @@ void bind_io(py::module_& m) {
     return by_name(list, [](const Field& field) { return field.name; });
   };
   m.def("simulation_fields", [fields] { return fields(simulation_fields()); });
-  m.def("generators", [fields] {  // of models: a summary and the arguments, by name
-    py::dict out;
-    for (const Generator& generator : generators())
-      out[py::cast(generator.name)] = py::make_tuple(generator.summary, fields(generator.arguments));
-    return out;
-  });
   m.def("shapes", [fields] {  // types of shapes: a summary and the keys, by name
     py::dict out;
     for (const Kind& kind : shape_kinds())

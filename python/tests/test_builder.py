@@ -487,8 +487,6 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
         (lambda m: m.table("f", points=[[0, 0], [1, 1]], file="x.csv"), "expected points, a file, x, y and values, or waypoints"),
         (lambda m: m.simulation(stop=3), "did you mean 'step'"),
         (lambda m: m.simulation(step=[1]), "step: expected a number"),
-        (lambda m: m.generator("chian"), "did you mean 'chain'"),
-        (lambda m: m.generator("chain", link=3), "did you mean 'links'"),
         (lambda m: setattr(m, "gravity", [0, 0]), "gravity: expected 3 numbers, got a list of 2"),
         (lambda m: ld.Builder(name=3), "name: expected a string, got 3 (int)"),
         (lambda m: m.bodies["arm"].set(inertia=None), "inertia: is required"),
@@ -501,7 +499,6 @@ def test_sensors_of_a_force_with_an_error_are_left_out():
         (lambda m: ld.Builder.from_json('{"liedyn": 1, "bodies": []}'), "bodies: expected an object, got a list of 0"),
         (lambda m: ld.Builder.from_json('{"liedyn": 1, "bodies": {"b": 3}}'), "bodies.b: expected an object, got 3 (int)"),
         (lambda m: ld.Builder.from_json("no_such_model"), "no_such_model"),
-        (lambda m: m.generator([]), "expected one of chain, ring, net, got [] (list)"),
         (lambda m: m.table("f", file=3), "file: expected a string, got 3 (int)"),
         (lambda m: ld.Builder.from_json(3), "got 3 (int)"),
         (lambda m: m.save("/no/such/folder/model.json"), "cannot be written"),
@@ -605,13 +602,13 @@ def test_matrices_of_flexible_bodies(tmp_path):
 @pytest.mark.filterwarnings("ignore::liedyn.NumericalWarning")
 @pytest.mark.parametrize("name", ld.models())
 def test_what_the_program_writes_of_a_description_is_the_model(name):
-    """Also of generated models, whose entries are written out. Calls of tables and functions of time are expressions then."""
+    """Also of repeated entries, which are written out. Calls of tables and functions of time are expressions then."""
     model = ld.Model(name)
     read, *_ = ld._liedyn.read_model(name, [])
     written = ld.Builder.from_json(read.json())
     settings = model.settings
     end = settings["start"] + 3 * settings["step"]
-    assert "generator" not in written.to_dict()
+    assert "repeat" not in written.to_dict()
     np.testing.assert_array_equal(ld.run(written, end=end).table, model.run(end=end).table)
     assert written.compile().units == model.units and written.name == model.name
     assert {**written.compile().settings} == settings
@@ -699,9 +696,9 @@ def test_printed_as_a_tree():
     assert lines[0] == "model"
     assert '│  └─ hinge: revolute(["ground", "arm"], at=[0, 0, 0], axis=[0, 1, 0])' in lines
     assert repr(pendulum()) == "<Builder model: 1 body, 1 joint, 2 sensors>"
-    chain = ld.Builder(name="<long>")
-    chain.generator("chain", links=3)
-    assert repr(chain) == "<Builder <long>: empty, generator chain>" and "&lt;long&gt;" in chain._repr_html_()
+    chain = ld.Builder(name="<long>", gravity=[0, 0, -9.81])
+    chain.add("chain", name="links", set={"links": 3})
+    assert repr(chain) == "<Builder <long>: empty>" and "&lt;long&gt;" in chain._repr_html_()
     assert len(ld.run(chain, end=0.01)) > 0
 
 

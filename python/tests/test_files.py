@@ -65,7 +65,7 @@ def test_a_file_holds_the_run_bit_by_bit(chain):
             assert other["sensors"][name].chunks and other["sensors"][name].compression == "gzip" and other["sensors"][name].shuffle
         assert json.loads(bytes(other["summary"][:]))["model"] == "chain"
         assert other["status"][()] == b"completed"
-        assert json.loads(other.attrs["model"])["generator"] == "chain" and other.attrs["set"] == b"links=5"
+        assert json.loads(other.attrs["model"])["arguments"]["links"]["value"] == 10 and other.attrs["set"] == b"links=5"
 
 
 def test_states_have_names_and_are_those_of_the_sensors(chain):

@@ -86,7 +86,7 @@ def test_dict_may_hold_numpy_numbers_and_arrays(falling_point):
     np.testing.assert_allclose(result["position"][-1], [0, 0, 10 - 4 / 2], rtol=1e-12)
 
 
-def test_set_reaches_parameters_and_arguments_of_generators():
+def test_set_reaches_parameters_and_arguments_of_repetitions():
     assert ld.run("heavy_top", set={"spin": 100}, end=0.01)["angular_velocity"][0, 1] == 100
     chain = ld.run("chain", set={"links": 3}, end=0.01)
     np.testing.assert_allclose(chain["tip"][0], [3, 0, 0])

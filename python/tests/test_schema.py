@@ -83,7 +83,7 @@ MISTAKES = [
     (("simulation", "step"), 0),
     (("simulation", "output_every"), 1.5),
     (("simulation", "formulation"), "so4"),
-    (("generator",), "knot"),
+    (("arguments",), {"n": {"least": 1}}),
 ]
 
 
@@ -135,8 +135,8 @@ def test_mistakes_are_found_by_both(path, value, validator, tmp_path):
     assert not accepted_by_program(model, tmp_path)
 
 
-def test_arguments_of_generators(validator):
-    chain = {"liedyn": 1, "generator": "chain", "arguments": {"links": 3}}
+def test_arguments_of_repetitions(validator):
+    chain = {"liedyn": 1, "arguments": {"links": {"value": 3, "least": 1, "most": 9}}, "repeat": []}
     assert validator.is_valid(chain)
-    for arguments in ({"link": 3}, {"links": 0}, {"links": 2.5}):
+    for arguments in ({"links": {}}, {"links": {"value": 3, "lest": 1}}, {"links": [3]}):
         assert not validator.is_valid({**chain, "arguments": arguments})

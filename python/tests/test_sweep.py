@@ -30,7 +30,7 @@ def test_a_sweep_gives_what_single_runs_give_in_order(threads, source):
     np.testing.assert_array_equal(found.values("spin"), [140, 20, 60, 100, 75])
 
 
-def test_arguments_of_generators_may_vary():
+def test_arguments_of_repetitions_may_vary():
     found = ld.sweep("chain", [{"links": n} for n in (1, 3, 2)], end=0.01)
     np.testing.assert_allclose([result["tip"][0, 0] for result in found], [1, 3, 2])
 

@@ -163,5 +163,44 @@ TEST(Load, AResultIsReadByTheNamesOfItsSensors) {
   EXPECT_THAT(message([&] { t.at(1000, "position"); }), testing::HasSubstr("there is no row 1000"));
 }
 
+// The same in C++, in a model file and (python/tests/test_builder.py) in Python: the same bits.
+TEST(Load, TheSliderCrankInCodeIsTheShippedOne) {
+  ModelBuilder m({0, 0, -9.81}, "slider_crank");
+  m.parameter("speed", 6);
+  m.simulation({.end = 5, .step = 1e-3, .integrator = "generalized-alpha,rho=0.875", .formulation = "r3so3"});
+  m.body("crank", "rigid")
+      .set("mass", 0.12)
+      .set("inertia", {1e-4, 1e-4, 1e-5})
+      .set("position", {0, 0.1, 0.16});
+  m.set("velocity", {0, "-0.04*speed", 0}).set("angular_velocity", {"speed", 0, 0});
+  m.body("rod", "rigid")
+      .set("mass", 0.5)
+      .set("inertia", {4e-4, 4e-3, 4e-3})
+      .set("position", {0.1, 0.05, 0.1});
+  m.set("orientation", cardan("-atan(0.5)", "asin(sqrt(5)/3)", 0))
+      .set("velocity", {"0.02*speed", "-0.04*speed", 0});
+  m.set("angular_velocity_inertial", {"0.32*speed", "-0.16*speed", "0.08*speed"});
+  m.body("slider", "rigid").set("mass", 2).set("inertia", {1e-4, 1e-4, 1e-4}).set("position", {0.2, 0, 0});
+  m.set("velocity", {"0.04*speed", 0, 0});
+  m.joint("A", "revolute").set("between", "ground", "crank").set("at", {0, 0.1, 0.12}).set("axis", {1, 0, 0});
+  m.joint("B", "spherical").set("between", "crank", "rod").set("at", {0, 0.1, 0.2});
+  m.joint("C", "universal").set("between", "rod", "slider").set("at", {0.2, 0, 0});
+  m.set("first_axis", {0, 2, -1}).set("second_axis", {1, 0, 0});
+  m.joint("D", "prismatic").set("between", "ground", "slider").set("at", {0.2, 0, 0}).set("axis", {1, 0, 0});
+  m.sensor("slider", "position").set("of", "slider");
+  m.sensor("slider_position", "expression").set("value", "slider[0]");
+  m.sensor("slider_velocity", "joint_displacement_rate").set("of", "D");
+  m.sensor("crank_angle", "joint_angle").set("of", "A");
+  m.sensor("crank_speed", "joint_angle_rate").set("of", "A");
+  m.sensor("energy", "energy");
+  const auto run = [](const System& system) {
+    SimulateOptions options = default_options(system);
+    options.end = 0.5;
+    return simulate(system, options).trajectory.data;
+  };
+  const System built = make_system(m.finish());
+  EXPECT_EQ(run(built), run(load("slider_crank")));
+}
+
 }  // namespace
 }  // namespace liedyn

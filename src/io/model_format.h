@@ -27,7 +27,6 @@ inline constexpr FormatKey kModelKeys[] = {
     {"arguments", "Named numbers that shape the model: expressions of \"repeat\" may use them."},
     {"models", "Models in this model, by name: their entries are left.knee, left.foot, ..."},
     {"repeat", "Parts that are made once for each value of an index."},
-    {"generator", "Name of a function that adds entries to the model."},
     {"bodies", "Bodies by name. The inertial frame is called ground."},
     {"beams",
      "Beams by name. Their nodes are bodies: wing.start, wing.node1, ..., wing.end, or by place wing[0.5]."},
@@ -42,7 +41,7 @@ inline constexpr FormatKey kModelKeys[] = {
     {"events",
      "What happens during a run, by name: zero crossings (when) and samples (every), which set parameters, "
      "states "
-     "and velocities or end the run."},
+     "and velocities, release and engage joints, or end the run."},
     {"simulation", "How to simulate unless the user says otherwise."},
 };
 

@@ -16,7 +16,6 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/io/expand/expand.h"
-#include "liedyn/io/generators/list.h"
 #include "liedyn/io/json.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/io/read_urdf.h"
@@ -62,20 +61,17 @@ class ModelReader {
     const std::string name = text_of("name", default_name(file_));
     for (const char* only_for_readers : {"description", "$schema"}) text_of(only_for_readers, "");
     read_tables();
-    const Generator* generator = read_generator();
-    const std::vector<double> arguments = read_arguments(generator);
 
-    DescriptionBuilder builder(name, file_, read_parameters(), read_gravity(generator));
+    DescriptionBuilder builder(name, file_, read_parameters(), read_gravity());
     builder_ = &builder;
     for (Diagnostic& d : early_findings_)
       builder.finding(std::move(d.path), std::move(d.message), std::move(d.hint), d.line);
     for (const Formula& formula : formulas_)
       builder.gravity_expression(formula.index, formula.text, formula.value.line());
     read_simulation();
-    if (generator != nullptr && !arguments.empty()) generator->generate(arguments, builder);
     for (Section section : kSections) read_section(section);
     read_events();
-    check_bare_assignments(generator);
+    check_bare_assignments();
     try {
       return builder.finish();
     } catch (const InputError& error) {
@@ -92,11 +88,15 @@ class ModelReader {
     if (!events || !events.is(JsonType::Object)) return findings;
     for (Diagnostic& d : findings) {
       if (!d.path.starts_with(kSensors)) continue;
-      const std::string_view rest = std::string_view(d.path).substr(kSensors.size());
-      const std::string_view name = rest.substr(0, rest.find('.'));
+      const std::string rest = d.path.substr(kSensors.size());
       const JsonValue sensors = root_.find("sensors");
-      const bool is_sensor = sensors && sensors.is(JsonType::Object) && sensors.find(name);
-      if (events.find(name) && !is_sensor) d.path = fmt::format("events.{}", rest);
+      for (const JsonValue event : events) {
+        // Names of sub-models have dots.
+        const std::string_view name = event.key();
+        const bool is_sensor = sensors && sensors.is(JsonType::Object) && sensors.find(name);
+        if (!is_sensor && (rest == name || rest.starts_with(fmt::format("{}.", name))))
+          d.path = fmt::format("events.{}", rest);
+      }
     }
     return findings;
   }
@@ -206,10 +206,10 @@ class ModelReader {
   }
 
   // Its expressions remain in formulas_.
-  std::array<double, 3> read_gravity(const Generator* generator) {
+  std::array<double, 3> read_gravity() {
     const JsonValue value = root_.find("gravity");
     formulas_.clear();
-    if (!value) return generator != nullptr ? generator->gravity : std::array{0.0, 0.0, 0.0};
+    if (!value) return {0, 0, 0};
     values_.clear();
     const std::string mistake = collect_array(value, 3, "");
     if (!mistake.empty()) {
@@ -218,59 +218,6 @@ class ModelReader {
       return {0, 0, 0};
     }
     return {values_[0], values_[1], values_[2]};
-  }
-
-  // ---- generated models
-
-  const Generator* read_generator() {
-    const JsonValue value = root_.find("generator");
-    if (!value) return nullptr;
-    const auto names =
-        generators() | std::views::transform([](const Generator& g) -> std::string_view { return g.name; });
-    const Generator* generator = value.is(JsonType::String) ? find_generator(value.text()) : nullptr;
-    if (generator == nullptr)
-      expected("generator", fmt::format("one of {}", fmt::join(names, ", ")), value,
-               value.is(JsonType::String) ? did_you_mean(value.text(), names) : "");
-    return generator;
-  }
-
-  // Empty, with findings, if they are wrong.
-  std::vector<double> read_arguments(const Generator* generator) {
-    const JsonValue object = object_of("arguments");
-    if (generator == nullptr) {
-      if (object && !root_.find("generator"))
-        finding("arguments", "there is no generator that takes arguments", {}, object.line());
-      return {};
-    }
-    if (object)
-      for (JsonValue value : object)
-        if (std::ranges::find(generator->arguments, value.key(), field_name) == generator->arguments.end())
-          finding("arguments." + excerpt(value.key()),
-                  fmt::format("the generator {} has no such argument", generator->name),
-                  did_you_mean(value.key(), generator->arguments | std::views::transform(field_name)),
-                  value.line());
-
-    std::vector<double> arguments;
-    for (const Field& field : generator->arguments) {
-      const JsonValue value = object ? object.find(field.name) : JsonValue();
-      const std::string path = "arguments." + field.name;
-      double argument = field.defaults[0];
-      if (const auto assigned = take_assignment("arguments", field.name)) {
-        argument = *assigned;
-      } else if (value && !value.is(JsonType::Number)) {
-        expected(path, "a number", value);
-        continue;
-      } else if (value) {
-        argument = value.number();
-      }
-      const std::string mistake = value_mistake(&field, argument);
-      if (mistake.empty())
-        arguments.push_back(argument);
-      else
-        finding(path, mistake, {}, value ? value.line() : 0);
-    }
-    if (arguments.size() < generator->arguments.size()) arguments.clear();
-    return arguments;
   }
 
   // ---- numbers that the user set
@@ -287,13 +234,15 @@ class ModelReader {
   }
 
   // A bare name that is left is neither a parameter nor an argument.
-  void check_bare_assignments(const Generator* generator) {
+  void check_bare_assignments() {
+    const JsonValue arguments = root_.find("arguments");
+    const bool has_arguments = arguments && arguments.is(JsonType::Object);
     for (const Assignment& a : assignments_) {
       if (a.path.find_first_of(".[") != std::string::npos) continue;
       Suggestion suggestion(a.path);
       for (const std::string& name : builder_->description().parameter_names) suggestion.consider(name);
-      if (generator != nullptr)
-        for (const Field& field : generator->arguments) suggestion.consider(field.name);
+      if (has_arguments)
+        for (const JsonValue argument : arguments) suggestion.consider(argument.key());
       // The path of a number of an entry that has this key.
       std::string meant = suggestion.name();
       for (const Section section : kSections)
@@ -302,8 +251,8 @@ class ModelReader {
               meant.empty() && field >= 0 && entry.fields[static_cast<std::size_t>(field)].first >= 0)
             meant = fmt::format("{}.{}.{}", section_name(section), entry.name, a.path);
       finding(excerpt(a.path),
-              generator != nullptr ? "the model has no parameter or argument of this name"
-                                   : "the model has no parameter of this name",
+              has_arguments ? "the model has no parameter or argument of this name"
+                            : "the model has no parameter of this name",
               did_you_mean(meant), 0);
     }
   }

@@ -23,7 +23,7 @@ std::string find_model_file(const std::string& model);
 
 // Reads a model given as for find_model_file. Throws InputError.
 Description read_model(const std::string& model);
-// Takes those assignments out of the list that must be known before the model is made: arguments of its generator, and
+// Takes those assignments out of the list that must be known before the model is made: its arguments, and
 // parameters, because the simulation's settings may depend on them. The others are for Params::set.
 Description read_model(const std::string& model, std::vector<Assignment>& assignments);
 

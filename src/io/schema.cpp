@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "liedyn/io/expand/shapes.h"
-#include "liedyn/io/generators/list.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/model/description.h"
 #include "liedyn/model/sensors/events.h"
@@ -331,19 +330,16 @@ Json schema_of_events() {
           {"additionalProperties", {{"anyOf", any}}}};
 }
 
-Json generator_names() {
-  Json names = Json::array();
-  for (const Generator& generator : generators()) names.push_back(generator.name);
-  return names;
-}
-
-Json generator_arguments() {
-  Json cases = Json::array();
-  for (const Generator& generator : generators())
-    cases.push_back(
-        {{"if", {{"properties", {{"generator", {{"const", generator.name}}}}}, {"required", {"generator"}}}},
-         {"then", {{"properties", {{"arguments", object_with(generator.arguments)}}}}}});
-  return cases;
+// A number, or one with its range.
+Json argument_schema() {
+  const Json number = reference("number");
+  return {
+      {"anyOf",
+       {number,
+        {{"type", "object"},
+         {"properties", {{"value", number}, {"least", {{"type", "number"}}}, {"most", {{"type", "number"}}}}},
+         {"required", {"value"}},
+         {"additionalProperties", false}}}}};
 }
 
 }  // namespace
@@ -363,8 +359,9 @@ std::string model_schema() {
                  {"propertyNames", {{"pattern", kParameterPattern}}},
                  {"additionalProperties", reference("table")}});
   set("gravity", {{"allOf", {reference("vector")}}});
-  set("generator", {{"enum", generator_names()}});
-  set("arguments", {{"type", "object"}});
+  set("arguments", {{"type", "object"},
+                    {"propertyNames", {{"pattern", kParameterPattern}}},
+                    {"additionalProperties", argument_schema()}});
   set("models", {{"type", "object"},
                  {"propertyNames", {{"pattern", kParameterPattern}}},
                  {"additionalProperties", sub_model()}});
@@ -383,7 +380,6 @@ std::string model_schema() {
       {"required", {"liedyn"}},
       {"properties", properties},
       {"additionalProperties", false},
-      {"allOf", generator_arguments()},
       {"definitions", all},
   };
   return schema.dump(2);

@@ -7,7 +7,7 @@
 
 namespace liedyn {
 
-// What was typed, with the names of its bodies; entries of generators are written out, and calls of tables too. What bodies look like is written as shapes without mass, with
+// What was typed, with the names of its bodies; repeated entries are written out, and calls of tables too. What bodies look like is written as shapes without mass, with
 // absolute names of the files of meshes.
 std::string model_text(const Description& description);
 

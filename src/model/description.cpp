@@ -568,11 +568,11 @@ void DescriptionBuilder::reject(std::string_view name, std::string_view part, st
 }
 
 Description DescriptionBuilder::finish() {
-  // References to what was refused as a whole are not dangling: entries, sections and what a generator would have made.
+  // References to what was refused as a whole are not dangling: entries and sections.
   for (const Diagnostic& finding : findings_)
     for (const Section section : kSections) {
       const std::string_view name = section_name(section);
-      if (finding.path == name || finding.path == "generator" || finding.path.starts_with("arguments."))
+      if (finding.path == name)
         failed_names_.push_back(fmt::format("{}.*", name));
       else if (finding.path.starts_with(name) && finding.path[name.size()] == '.' &&
                finding.path.find_first_of(".[", name.size() + 1) == std::string::npos)

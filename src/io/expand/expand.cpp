@@ -4,6 +4,9 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "liedyn/io/expand/frames.h"
 #include "liedyn/io/expand/shapes.h"
 #include "liedyn/io/expand/sub_models.h"
@@ -11,15 +14,36 @@
 namespace liedyn {
 namespace {
 
+// "bodies.arm.shapes has 2 entries, from 0 on": the longest part of a path that exists.
+std::string what_there_is(Item& root, std::string path) {
+  const Item* found = find_item(root, path);
+  while (found == nullptr) {
+    const std::size_t end = path.find_last_of(".[");
+    if (end == std::string::npos) return {};
+    path.resize(end);
+    found = find_item(root, path);
+  }
+  if (found->is(JsonType::Array))
+    return fmt::format("'{}' has {} entries, from 0 on", path, found->items.size());
+  std::vector<std::string> keys;
+  for (const Item& item : found->items) keys.push_back(item.key);
+  return fmt::format("'{}' has {}", path, fmt::join(keys, ", "));
+}
+
 // Numbers of shapes and frames are no parameters of the model: values set for them replace what the file says.
-void set_dimensions(Item& root, std::vector<Assignment>& assignments) {
+void set_dimensions(Item& root, std::vector<Assignment>& assignments, Findings& findings) {
   std::erase_if(assignments, [&](const Assignment& a) {
-    const bool concerns =
-        a.path.starts_with("bodies.") &&
-        (a.path.find(".shape.") != std::string::npos || a.path.find(".shapes[") != std::string::npos ||
-         a.path.find(".frames.") != std::string::npos || a.path.ends_with(".density"));
+    const bool of_parts = a.path.starts_with("bodies.") && (a.path.find(".shape.") != std::string::npos ||
+                                                            a.path.find(".shapes[") != std::string::npos ||
+                                                            a.path.find(".frames.") != std::string::npos);
+    const bool concerns = of_parts || (a.path.starts_with("bodies.") && a.path.ends_with(".density"));
     Item* item = concerns ? find_item(root, a.path) : nullptr;
-    if (item == nullptr || (!item->is(JsonType::Number) && !item->is(JsonType::String))) return false;
+    if (item == nullptr || (!item->is(JsonType::Number) && !item->is(JsonType::String))) {
+      if (of_parts)
+        findings.add(a.path, "there is no such number in the model", what_there_is(root, a.path),
+                     root.origin);
+      return of_parts;
+    }
     item->type = JsonType::Number;
     item->number = a.value;
     return true;
@@ -30,9 +54,8 @@ void set_dimensions(Item& root, std::vector<Assignment>& assignments) {
 
 bool needs_expansion(JsonValue root) {
   if (!root.is(JsonType::Object)) return false;
-  for (const char* key : {"models", "repeat"})
+  for (const char* key : {"models", "repeat", "arguments"})
     if (root.find(key)) return true;
-  if (root.find("arguments") && !root.find("generator")) return true;
   const JsonValue bodies = root.find("bodies");
   if (!bodies || !bodies.is(JsonType::Object)) return false;
   for (const JsonValue body : bodies)
@@ -54,7 +77,8 @@ Expansion expand(const JsonDocument& document, const std::string& file,
   expand_models(root, file, assignments, out.origins, findings);
   // What depends on parts that are missing is not examined.
   if (!findings.empty()) throw InputError(with_origins(findings.list(), {}));
-  set_dimensions(root, assignments);
+  set_dimensions(root, assignments, findings);
+  if (!findings.empty()) throw InputError(with_origins(findings.list(), {}));
   Scope scope(root, assignments, findings);
   expand_frames(root, scope);
   if (!findings.empty()) throw InputError(with_origins(findings.list(), {}));

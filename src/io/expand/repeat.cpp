@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -24,12 +25,14 @@ class Repeater {
       : root_(root), assignments_(assignments), findings_(findings) {}
 
   void run() {
+    // Copies for arguments out of their ranges would be many, or none.
+    const std::size_t before = findings_.list().size();
     read_arguments();
+    if (findings_.list().size() > before) return;
     const Item* blocks = root_.find("repeat");
     if (blocks == nullptr) {
       if (arguments_origin_ != 0)
-        findings_.add("arguments", "there is no generator and no \"repeat\" that takes arguments", {},
-                      arguments_origin_);
+        findings_.add("arguments", "there is no \"repeat\" that takes arguments", {}, arguments_origin_);
       return;
     }
     const Item list = *blocks;
@@ -45,9 +48,19 @@ class Repeater {
     arguments_origin_ = arguments->origin;
     if (!arguments->is(JsonType::Object))
       return findings_.expected("arguments", "numbers by name", *arguments);
-    for (const Item& argument : arguments->items) {
-      const std::string path = "arguments." + excerpt(argument.key);
-      if (!check_name(argument.key, path, argument.origin)) continue;
+    for (const Item& given : arguments->items) {
+      const std::string path = "arguments." + excerpt(given.key);
+      if (!check_name(given.key, path, given.origin)) continue;
+      Item argument = given;
+      if (given.is(JsonType::Object)) {
+        const Item* value = given.find("value");
+        if (value == nullptr) {
+          findings_.expected(path, "a number, or {\"value\": 10, \"least\": 1, \"most\": 100}", given);
+          continue;
+        }
+        argument = *value;
+        argument.key = given.key;
+      }
       std::optional<double> assigned;
       std::erase_if(assignments_, [&](const Assignment& a) {
         const bool match = a.path == argument.key || a.path == "arguments." + argument.key;
@@ -59,9 +72,28 @@ class Repeater {
       if (!number && argument.is(JsonType::String)) number = evaluate(argument.text, path, argument.origin);
       if (!number && !argument.is(JsonType::String))
         findings_.expected(path, "a number or an expression of arguments", argument);
+      if (number && given.is(JsonType::Object)) check_range(given, *number, path);
       push(argument.key, number.value_or(0));
     }
-    root_.erase("arguments");
+  }
+
+  // {"value": 10, "least": 3, "most": 100}
+  void check_range(const Item& argument, double value, const std::string& path) {
+    constexpr std::string_view kKeys[] = {"value", "least", "most"};
+    for (const Item& key : argument.items)
+      if (std::find(std::begin(kKeys), std::end(kKeys), key.key) == std::end(kKeys))
+        findings_.add(fmt::format("{}.{}", path, excerpt(key.key)), "unknown key",
+                      did_you_mean(key.key, kKeys), key.origin);
+    for (const auto& [name, words, sign] :
+         {std::tuple("least", "at least", 1.0), std::tuple("most", "at most", -1.0)}) {
+      const Item* limit = argument.find(name);
+      if (limit == nullptr) continue;
+      if (!limit->is(JsonType::Number))
+        findings_.expected(fmt::format("{}.{}", path, name), "a number", *limit);
+      else if (sign * value < sign * limit->number)
+        findings_.add(path, fmt::format("expected {} {}, got {}", words, limit->number, value), {},
+                      argument.origin);
+    }
   }
 
   bool check_name(std::string_view name, const std::string& path, int origin) {

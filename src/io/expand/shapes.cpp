@@ -275,6 +275,8 @@ class ShapeReader {
       density_ = scope_.term(*density, path + ".density");
       if (density_ && !scope_.is_positive(*density_, *density, path + ".density")) density_.reset();
     }
+    // A mass without inertia: the shapes have one density, whichever gives this mass.
+    if (density == nullptr && shares_mass(body)) density_ = Term(1);
     lumps_.clear();
     failed_ = false;
     const int origin = (several != nullptr ? several : one)->origin;
@@ -286,6 +288,21 @@ class ShapeReader {
     }
     for (const char* key : {"shape", "shapes", "density"}) body.erase(key);
     if (body.key != "ground") give_mass(body, path, origin);
+  }
+
+  // Whether the body has a mass of its own, but neither the inertia that its type has nor a shape with mass or density.
+  static bool shares_mass(const Item& body) {
+    const Item* type = body.find("type");
+    const Kind* kind =
+        type != nullptr && type->is(JsonType::String) ? find_kind(Section::Bodies, type->text) : nullptr;
+    if (kind == nullptr || body.find("mass") == nullptr) return false;
+    if (kind->field("inertia") < 0 || body.find("inertia") != nullptr) return false;
+    const auto has_mass = [](const Item& shape) {
+      return shape.find("mass") != nullptr || shape.find("density") != nullptr;
+    };
+    const Item *one = body.find("shape"), *several = body.find("shapes");
+    return (one == nullptr || !has_mass(*one)) &&
+           (several == nullptr || std::none_of(several->items.begin(), several->items.end(), has_mass));
   }
 
   // What the body's type has and the file does not give. An explicit mass scales the inertia.

@@ -211,6 +211,17 @@ TEST(Shapes, ExplicitValuesGoFirst) {
       13);
 }
 
+// Shapes with neither density nor mass, on a body that has a mass: they have one density.
+TEST(Shapes, ShareTheMassOfTheBody) {
+  const std::string shapes =
+      R"({"type": "box", "size": [1, 2, 3], "at": [1, 0, 0]}, {"type": "sphere", "radius": 0.5})";
+  const Body shared = body_of(params_of(shapes, R"("m": 6)", R"(, "mass": "m")"));
+  Body dense = body_of(params_of(shapes, "", R"(, "density": 1)"));
+  dense.inertia *= 6 / dense.mass;
+  dense.mass = 6;
+  expect_equal(shared, dense);
+}
+
 TEST(Shapes, OfPlanarBodiesAndPoints) {
   const Description d = read_model_text(R"({ "liedyn": 1, "bodies": {
     "plate": { "type": "planar", "shape": { "type": "box", "size": [0.4, 0.2, 0.1], "density": 1000, "at": [0.1, 0, 0] } },
@@ -284,6 +295,20 @@ TEST(Shapes, DimensionsMayBeSetFromOutside) {
   const Params params(std::make_shared<const Description>(d));
   EXPECT_EQ(params.get(params.find("bodies.b.mass")), 6);
   EXPECT_EQ(d.visuals[0].size[1], 2);
+  const std::pair<const char*, const char*> cases[] = {
+      {"bodies.b.shapes[9].size[0]", "'bodies.b.shapes' has 1 entries, from 0 on"},
+      {"bodies.b.shapes[0].radius", "'bodies.b.shapes[0]' has type, size, density"},
+      {"bodies.b.shapes[0].size", "'bodies.b.shapes[0].size' has 3 entries, from 0 on"}};
+  for (const auto& [path, hint] : cases) try {
+      std::vector<Assignment> wrong = {{path, 2}};
+      read_model_text(text, "model.json", wrong);
+      FAIL() << "accepted: " << path;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find(fmt::format("{}: there is no such number", path)),
+                std::string::npos)
+          << error.what();
+      EXPECT_NE(std::string(error.what()).find(hint), std::string::npos) << error.what();
+    }
 }
 
 TEST(Shapes, AreDrawn) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/io/expand/repeat.h"
 #include "liedyn/io/model_format.h"
+#include "liedyn/model/sensors/events.h"
 
 namespace liedyn {
 namespace {
@@ -56,12 +58,19 @@ class Prefixer {
           for (Item& value : entry.items) {
             const int field = kind != nullptr ? kind->field(value.key) : -1;
             if (value.key == "type") continue;
-            if (field >= 0)
+            if (section == Section::Sensors && kind != nullptr && acts(*kind))
+              rename_event(value);
+            else if (field >= 0)
               rename_field(section, kind->fields[static_cast<std::size_t>(field)], value);
             else if (section == Section::Bodies)
               rename_shapes(value, ground);
           }
         }
+    if (Item* events = root.find("events"); events != nullptr && events->is(JsonType::Object))
+      for (Item& event : events->items) {
+        event.key = prefixed(event.key);
+        for (Item& value : event.items) rename_event(value);
+      }
   }
 
  private:
@@ -85,6 +94,37 @@ class Prefixer {
         return body(std::string(name));
       });
     for (Item& child : item.items) rename_expressions(child);
+  }
+
+  // A value of an event or of a sample: "u = 3; sensors.speed[2] = -0.8*speed[2]" and the like.
+  void rename_event(Item& value) const {
+    if (is_one_of(value.key, {"type", "direction", "action"})) return;
+    if (!is_one_of(value.key, {"set", "into"}) || value.outer || !value.is(JsonType::String))
+      return rename_expressions(value);
+    std::string out;
+    for (std::size_t begin = 0; begin <= value.text.size();) {
+      const std::size_t end = std::min(value.text.find(';', begin), value.text.size());
+      const std::string one = value.text.substr(begin, end - begin);
+      const std::size_t equals = std::min(one.find('='), one.size());
+      Item expression = value;
+      expression.text = one.substr(equals);
+      rename_expressions(expression);
+      out += (begin > 0 ? ";" : "") + target(one.substr(0, equals)) + expression.text;
+      begin = end + 1;
+    }
+    value.text = out;
+  }
+  // "forces.motor.torque", "sensors.speed[2]" or "u", with the blanks around it.
+  std::string target(const std::string& text) const {
+    const std::size_t begin = text.find_first_not_of(" \t\n\r");
+    if (begin == std::string::npos || text.compare(begin, 7, "gravity") == 0) return text;
+    const std::size_t dot = std::min(text.find('.', begin), text.size());
+    const std::string group = text.substr(begin, dot - begin);
+    const bool is_group =
+        group == "parameters" || std::any_of(std::begin(kSections), std::end(kSections),
+                                             [&](Section s) { return group == section_name(s); });
+    const std::size_t name = is_group && dot < text.size() ? dot + 1 : begin;
+    return text.substr(0, name) + body(text.substr(name));
   }
 
   void rename_word(Item& item, bool is_body) const {
@@ -377,7 +417,7 @@ class Expander {
 
   void expand(Item& root, const std::string& file, std::vector<Assignment>& assignments,
               const std::string& prefix, const std::vector<std::filesystem::path>& around) {
-    if (root.find("generator") == nullptr) expand_repeat(root, assignments, findings_);
+    expand_repeat(root, assignments, findings_);
     check_names(root);
     const Item* models = root.find("models");
     if (models == nullptr) return;
@@ -387,6 +427,7 @@ class Expander {
     std::vector<Assignment> none;
     Scope scope(root, none, findings_);
     for (const Item& entry : list.items) include(root, entry, file, scope, prefix, around);
+    order_sensors(root);
   }
 
  private:
@@ -402,6 +443,45 @@ class Expander {
           findings_.add(fmt::format("{}.{}", part.key, excerpt(entry.key)), "expected a name without dots",
                         "names with dots are those of sub-models and of parts of beams", entry.origin);
     }
+  }
+
+  // Expressions use sensors that stand before them, and those of sub-models come last: sensors that use these move behind them.
+  static void order_sensors(Item& root) {
+    Item* sensors = root.find(section_name(Section::Sensors));
+    if (sensors == nullptr || !sensors->is(JsonType::Object)) return;
+    std::set<std::string, std::less<>> waiting;
+    for (const Item& sensor : sensors->items) waiting.insert(sensor.key);
+    std::vector<Item> left = std::move(sensors->items), ordered;
+    const auto waits = [&](const Item& sensor) {
+      bool out = false;
+      const Kind* kind = kind_of(Section::Sensors, sensor);
+      for (const Item& value : sensor.items) {
+        const int field = kind != nullptr ? kind->field(value.key) : -1;
+        if (field >= 0 && kind->fields[static_cast<std::size_t>(field)].holds_expression &&
+            value.is(JsonType::String))
+          renamed(value.text, [&](std::string_view name, bool) {
+            out = out || (name != sensor.key && waiting.contains(name));
+            return std::string(name);
+          });
+      }
+      return out;
+    };
+    while (!left.empty()) {
+      std::vector<Item> later;
+      const std::size_t before = ordered.size();
+      for (Item& sensor : left)
+        if (waits(sensor)) {
+          later.push_back(std::move(sensor));
+        } else {
+          waiting.erase(sensor.key);
+          ordered.push_back(std::move(sensor));
+        }
+      // Sensors that wait for each other: the reader reports them.
+      if (ordered.size() == before)
+        std::move(later.begin(), later.end(), std::back_inserter(ordered)), later.clear();
+      left = std::move(later);
+    }
+    sensors->items = std::move(ordered);
   }
 
   void include(Item& root, const Item& entry, const std::string& file, Scope& scope,
@@ -462,16 +542,11 @@ class Expander {
       if (known == std::end(kModelKeys))
         findings_.add(fmt::format("{}: {}", path, excerpt(part.key)), "unknown key", {}, part.origin);
     }
-    if (sub.find("generator") != nullptr)
-      return findings_.add(path, "a generated model cannot be a sub-model", "write it with \"repeat\"",
-                           entry.origin);
-    // What they set has no prefix yet, and to leave them out would be another mechanism.
-    const Item* simulation = sub.find("simulation");
-    if (sub.find("events") != nullptr ||
-        (simulation != nullptr && simulation->is(JsonType::Object) && simulation->find("until") != nullptr))
-      return findings_.add(path, "the sub-model has events, which a sub-model cannot have",
-                           "move them to the model around it, with the names that they have there",
-                           entry.origin);
+    // Settings of runs are those of the outermost model, but to leave out this one would be another mechanism.
+    if (const Item* simulation = sub.find("simulation");
+        simulation != nullptr && simulation->is(JsonType::Object) && simulation->find("until") != nullptr)
+      return findings_.add(path, "the sub-model has \"until\", which only the outermost model can have",
+                           "give the model around it an event with the action \"stop\"", entry.origin);
     if (sub.find("gravity") != nullptr && root.find("gravity") == nullptr)
       return findings_.add(path, "the sub-model has gravity, but the model around it has none",
                            "give \"gravity\" there: it holds for all", entry.origin);
@@ -557,6 +632,8 @@ class Expander {
           for (const Item& known : list->items) names.push_back(known.key);
           if (target == nullptr) target = list->find(value.key);
         }
+      // An argument with its range.
+      if (target != nullptr && target->is(JsonType::Object)) target = target->find("value");
       if (target == nullptr) target = find_item(sub, value.key);
       if (target == nullptr || (!target->is(JsonType::Number) && !target->is(JsonType::String))) {
         std::string hint = did_you_mean(value.key, names);
@@ -602,7 +679,8 @@ class Expander {
     for (Item& part : sub.items) {
       const bool section = std::any_of(std::begin(kSections), std::end(kSections),
                                        [&](Section s) { return part.key == section_name(s); });
-      if ((!section && part.key != "parameters" && part.key != "tables") || !part.is(JsonType::Object))
+      if ((!section && !is_one_of(part.key, {"parameters", "tables", "events"})) ||
+          !part.is(JsonType::Object))
         continue;
       Item* target = root.find(part.key);
       if (target == nullptr) target = &root.set(part.key, Item::object(part.origin));
