@@ -197,8 +197,7 @@ TEST_P(Matrix, ResidualIsTheSameWithAndWithoutIt) {
   EXPECT_EQ(scale, work_.force_scale);
 }
 
-// Newton's matrix as the corrector makes it, against differences of its residuals: along the stage, in the multipliers, in
-// every index form. A corrector that may not iterate leaves the matrix and the residuals of its predictor.
+// Newton's matrix against differences of the residuals of a stage: along the stage, in the multipliers, in every index form.
 class NewtonMatrix : public Matrix {
  protected:
   NewtonMatrix() : Matrix(Pairs::Neighbours) {}
@@ -244,30 +243,41 @@ class NewtonMatrix : public Matrix {
     return out;
   }
 
-  void evaluate(const Predictor& p, const Stage& stage, IndexForm form, bool simplified, Work& work) const {
+  StageEquations equations(IndexForm form, bool simplified, Work& work) const {
     CorrectorOptions options;
     options.form = form;
     if (local_) options.local = LocalForm::Rates;
     options.chart = chart_;
     options.simplified = simplified;
-    options.max_iterations = 0;
-    Corrector corrector(system_, options);
-    corrector.prepare(work);
-    corrector.Theta = p.Theta;
-    corrector.V = p.V;
-    corrector.theta = p.theta;
-    if (local_) corrector.covector = p.covector;
+    StageEquations out(system_, options);
+    out.prepare_structure(work);
+    return out;
+  }
+  // The state at the end of the predictor, which `of` then gives the matrix or the residuals of.
+  template <class F>
+  void evaluate(StageEquations& of, const Predictor& p, const Stage& stage, Work& work,
+                const F& evaluation) const {
+    of.Theta = p.Theta;
+    of.V = p.V;
+    of.theta = p.theta;
+    if (local_) of.covector = p.covector;
     State to = p.to;
-    EXPECT_FALSE(corrector.solve(stage, kStep, p.reference, to, work).converged());
+    const StageProblem problem{stage, kStep, p.reference, to, work};
+    of.set_reference(problem);
+    of.evaluate_nodes(problem);
+    evaluation(problem);
   }
   Eigen::MatrixXd predicted_matrix(const Predictor& p, const Stage& stage, IndexForm form, bool simplified,
                                    Work& work) const {
-    evaluate(p, stage, form, simplified, work);
+    StageEquations of = equations(form, simplified, work);
+    evaluate(of, p, stage, work, [&](const StageProblem& problem) { of.assemble(problem); });
     return dense_matrix(block_pattern(system_.model(), form), *work.solver);
   }
   // s r, Phi and (s/c_v) (B v + Phi_t), as far as the form has them.
-  Eigen::VectorXd scaled_residual(const Predictor& p, const Stage& stage, IndexForm form, Work& work) const {
-    evaluate(p, stage, form, false, work);
+  Eigen::VectorXd scaled_residual(StageEquations& of, const Predictor& p, const Stage& stage,
+                                  Work& work) const {
+    evaluate(of, p, stage, work, [&](const StageProblem& problem) { of.residual(stage, problem.to, work); });
+    const IndexForm form = of.options().form;
     const double s = 1 / stage.rate();
     Eigen::VectorXd out(unknown_count(system_.model(), form));
     out.head(nv()) = s * as_vector(work.r);
@@ -280,11 +290,12 @@ class NewtonMatrix : public Matrix {
   // together, the larger ones are too large.
   double error_of_matrix(const Predictor& start, const Stage& stage, IndexForm form, Work& work) const {
     const Eigen::MatrixXd exact = predicted_matrix(start, stage, form, false, work);
+    StageEquations of = equations(form, false, work);
     double best = std::numeric_limits<double>::infinity();
     for (const double h : {1e-3, 1e-5, 1e-6}) {
       Eigen::MatrixXd expected = differences(
           [&](const Eigen::VectorXd& d) {
-            return scaled_residual(moved_by(start, stage, d), stage, form, work);
+            return scaled_residual(of, moved_by(start, stage, d), stage, work);
           },
           unknown_count(system_.model(), form), h);
       for (int i = 0; i < rows() && form == IndexForm::Stabilized; ++i) {
