@@ -231,7 +231,8 @@ Json packed_modes(const std::vector<float>& modes, const std::vector<float>& coo
       coordinate = std::max(coordinate, std::abs(double(coordinates[i])));
     moved += coordinate * mode * std::sqrt(3.0) / (2 * 32767);
   }
-  return moved > tolerance ? pack_array(modes, shape, ArrayCoding::DeltaShuffle) : pack_scaled(modes, shape);
+  return moved > tolerance ? pack_array(modes, shape, ArrayCoding::DeltaShuffle)
+                           : pack_field<std::int16_t>(modes, shape);
 }
 
 // In 16 bits, with one scale.
@@ -592,14 +593,16 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
                {"kind", "flexible"},
                {"type", entry.kind->type},
                {"frame", frame},
-               {"vertices", pack_array(places, {N, 3})},
+               {"vertices", pack_array(places, {N, 3}, ArrayCoding::DeltaShuffle)},
                {"triangles",
                 pack_array(surface.triangles, {surface.triangles.size() / 3, 3}, ArrayCoding::DeltaShuffle)},
                {"mode_count", out.modes}};
   if (!made->mesh.solid.elements.empty()) {
+    // They colour the body: 8 bits are as many as there are colours.
     const Eigen::MatrixXd stresses =
         middle_stresses(made->mesh.solid, made->mesh.material, made->reduced.modes.leftCols(out.modes));
-    json["stress"] = pack_scaled(surface.stresses(made->mesh.solid, stresses), {at(out.modes), N, 6});
+    json["stress"] =
+        pack_field<std::int8_t>(surface.stresses(made->mesh.solid, stresses), {at(out.modes), N, 6});
     json["young"] = tidy(made->mesh.material.young);
   }
   if (!made->mesh.lines.empty()) {
@@ -607,7 +610,7 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
         linear_beams(Inputs<double>(d, entry, params.values().data(), nullptr));
     const std::vector<float> stress = surface.beam_stresses(members, made->reduced.modes.leftCols(out.modes));
     if (!stress.empty()) {
-      json["stress"] = pack_scaled(stress, {at(out.modes), N, 6});
+      json["stress"] = pack_field<std::int8_t>(stress, {at(out.modes), N, 6});
       json["young"] = tidy(section_constants(members.front().in, 0)->young);
     }
   }
