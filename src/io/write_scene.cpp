@@ -151,6 +151,7 @@ struct SceneFlexible {
   bool second_order = false;
   std::vector<float> shapes;   // [modes, vertices, 3]
   std::vector<float> pairs;    // of products of two coordinates likewise
+  std::vector<float> stress;   // [modes, vertices, 6]; empty: not known
   std::vector<float> history;  // [times, modes]
 
   Eigen::VectorXd coordinates(const std::vector<Motion<double>>& motions) const {
@@ -233,6 +234,32 @@ Json packed_modes(const std::vector<float>& modes, const std::vector<float>& coo
   }
   return moved > tolerance ? pack_array(modes, shape, ArrayCoding::DeltaShuffle)
                            : pack_field<std::int16_t>(modes, shape);
+}
+
+// Stresses [K, N, 6] colour a body: in 8 bits, unless what rounding adds, for the coordinates [T, K] of the motion, is more than a share of the largest von Mises stress.
+Json packed_stresses(const std::vector<float>& stress, const std::vector<float>& coordinates, std::size_t K,
+                     bool is_growing) {
+  constexpr double kShare = 0.02;
+  constexpr std::size_t kMostRows = 20;  // are enough to know the largest stress
+  const std::size_t width = stress.size() / K, rows = coordinates.size() / K;
+  const ArrayShape shape = {K, width / 6, 6};
+  const auto count = [](std::size_t n) { return static_cast<Eigen::Index>(n); };
+  const Eigen::Map<const Eigen::MatrixXf> S(stress.data(), count(width), count(K));
+  const Eigen::Map<const Eigen::MatrixXf> eta(coordinates.data(), count(K), count(rows));
+  double largest = 0, rounded = 0;
+  for (std::size_t row = 0; row < rows; row += std::max<std::size_t>(1, rows / kMostRows)) {
+    const Eigen::VectorXf s = S * eta.col(count(row));
+    // xx, yy, zz, yz, xz, xy
+    for (Eigen::Index i = 0; i < s.size(); i += 6) {
+      const double xy = s[i] - s[i + 1], yz = s[i + 1] - s[i + 2], zx = s[i + 2] - s[i];
+      const double shear = s.segment<3>(i + 3).squaredNorm();
+      largest = std::max(largest, std::sqrt(0.5 * (xy * xy + yz * yz + zx * zx) + 3 * shear));
+    }
+  }
+  for (Eigen::Index k = 0; rows > 0 && k < S.cols(); ++k)
+    rounded += double(S.col(k).cwiseAbs().maxCoeff()) * double(eta.row(k).cwiseAbs().maxCoeff()) / (2 * 127);
+  const bool is_coarse = !is_growing && rounded < kShare * largest;
+  return is_coarse ? pack_field<std::int8_t>(stress, shape) : pack_field<std::int16_t>(stress, shape);
 }
 
 // In 16 bits, with one scale.
@@ -598,21 +625,16 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
                 pack_array(surface.triangles, {surface.triangles.size() / 3, 3}, ArrayCoding::DeltaShuffle)},
                {"mode_count", out.modes}};
   if (!made->mesh.solid.elements.empty()) {
-    // They colour the body: 8 bits are as many as there are colours.
     const Eigen::MatrixXd stresses =
         middle_stresses(made->mesh.solid, made->mesh.material, made->reduced.modes.leftCols(out.modes));
-    json["stress"] =
-        pack_field<std::int8_t>(surface.stresses(made->mesh.solid, stresses), {at(out.modes), N, 6});
+    out.stress = surface.stresses(made->mesh.solid, stresses);
     json["young"] = tidy(made->mesh.material.young);
   }
   if (!made->mesh.lines.empty()) {
     const std::vector<LinearBeam> members =
         linear_beams(Inputs<double>(d, entry, params.values().data(), nullptr));
-    const std::vector<float> stress = surface.beam_stresses(members, made->reduced.modes.leftCols(out.modes));
-    if (!stress.empty()) {
-      json["stress"] = pack_field<std::int8_t>(stress, {at(out.modes), N, 6});
-      json["young"] = tidy(section_constants(members.front().in, 0)->young);
-    }
+    out.stress = surface.beam_stresses(members, made->reduced.modes.leftCols(out.modes));
+    if (!out.stress.empty()) json["young"] = tidy(section_constants(members.front().in, 0)->young);
   }
   bodies.push_back(std::move(json));
   flexible.push_back(std::move(out));
@@ -757,6 +779,8 @@ Json SceneWriter::Content::scene(const char* kind) {
     std::vector<float> modes = own.shapes;
     modes.insert(modes.end(), own.pairs.begin(), own.pairs.end());
     bodies[own.entry]["modes"] = packed_modes(modes, coordinates, all, 3e-6 * box.size());
+    if (!own.stress.empty())
+      bodies[own.entry]["stress"] = packed_stresses(own.stress, own.history, K, is_growing);
     bodies[own.entry]["coordinates"] = pack_array(coordinates, {T, all}, ArrayCoding::DeltaShuffle);
   }
   for (const SceneBeam& own : beams) {
