@@ -410,8 +410,7 @@ def draw_effort(result: ld.Result, theme: style.Theme) -> Figure:
     fig, axes = plt.subplots(1 + bool(adaptive), 1, figsize=(4.8, 2.7 if not adaptive else 4.2), sharex=True, squeeze=False)
     ax = axes[0][0]
     ax.plot(*thinned(time[1:][inside], (np.diff(iterations)[inside] / taken[inside])), linewidth=1.1)
-    ax.set(title="Iterations per step", ylim=(0, None))
-    ax.margins(x=0)
+    ax.set(title="Iterations per step", xlim=(time[0], time[-1]), ylim=(0, None))
     if adaptive:
         axes[1][0].semilogy(*thinned(time[1:], statistics["step"][1:]), linewidth=1.1, color="C1")
         axes[1][0].set(title="Length of the steps / s")
