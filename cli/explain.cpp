@@ -300,6 +300,18 @@ void print_explanation(const CLI::App& program, const std::string& words) {
 
 }  // namespace
 
+std::vector<std::string> explained_words(const CLI::App& program) {
+  std::vector<std::string> words = page_names();
+  for (const Topic& topic : all_topics(program))
+    for (const std::string& name : topic.names)
+      if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
+          std::string::npos)
+        words.push_back(name);
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
 void add_explain(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
       "explain", "Explain a word of model files or of this program, an error message or an exit code");

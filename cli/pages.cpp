@@ -218,6 +218,14 @@ std::string_view find_page(std::string_view name) {
   return {};
 }
 
+std::vector<std::string> page_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedText& one : embedded_texts())
+    if (one.name.ends_with(kPage))
+      names.emplace_back(one.name.substr(kDocs.size(), one.name.size() - kDocs.size() - kPage.size()));
+  return names;
+}
+
 std::vector<std::string> pages_about(std::string_view given, std::size_t most) {
   const std::string word = lower_case(trimmed(given));
   if (word.size() < 2) return {};

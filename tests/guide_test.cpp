@@ -260,6 +260,10 @@ TEST(Completion, CommandsOptionsModelsAndIntegrators) {
   EXPECT_THAT(completions("list "), HasSubstr(" integrators "));
   EXPECT_THAT(completions("list parameters heavy"), HasSubstr(" heavy_top "));
   EXPECT_THAT(completions("completion "), HasSubstr(" bash zsh "));
+  EXPECT_EQ(completions("explain revo"), " revolute \n");
+  EXPECT_THAT(completions("explain --integ"), HasSubstr(" --integrator "));
+  EXPECT_THAT(completions("explain howto/drive"), HasSubstr(" howto/drive_joints "));
+  EXPECT_THAT(completions("new mine --template "), HasSubstr(" beam "));
   EXPECT_EQ(run_program({"completion", "fish"}).exit_code, 2);
 }
 
