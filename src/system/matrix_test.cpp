@@ -326,13 +326,11 @@ const Stage kStages[] = {{.c_1 = 0.4, .c_2 = 0, .c_v = 0.7},
 TEST_P(NewtonMatrix, IsTheDerivativeOfTheResidualsInEveryIndexForm) {
   const std::pair<IndexForm, const char*> forms[] = {
       {IndexForm::Index3, "index 3"}, {IndexForm::Index2, "index 2"}, {IndexForm::Stabilized, "stabilised"}};
-  // Every form and every stage, not every pair: a difference of the whole model is expensive.
-  for (std::size_t k = 0; k < std::max(std::size(forms), std::size(kStages)); ++k) {
-    const auto& [form, form_name] = forms[k % std::size(forms)];
-    const Stage& stage = kStages[k % std::size(kStages)];
+  for (const auto& [form, form_name] : forms) {
     Work work(system_, "auto", form);
-    expect_at_most(error_of_matrix(random_predictor(), stage, form, work), kDifferences,
-                   fmt::format("{}, {}: c_1 = {}, c_2 = {}", GetParam(), form_name, stage.c_1, stage.c_2));
+    for (const Stage& stage : kStages)
+      expect_at_most(error_of_matrix(random_predictor(), stage, form, work), kDifferences,
+                     fmt::format("{}, {}: c_1 = {}, c_2 = {}", GetParam(), form_name, stage.c_1, stage.c_2));
   }
 }
 
@@ -340,13 +338,13 @@ TEST_P(NewtonMatrix, IsTheDerivativeInLocalCoordinates) {
   local_ = true;
   const std::pair<Chart, const char*> charts[] = {
       {Chart::Exponential, "exponential"}, {Chart::Conformal, "conformal"}, {Chart::Cayley, "Cayley"}};
-  const IndexForm forms[] = {IndexForm::Index3, IndexForm::Index2, IndexForm::Stabilized};
-  for (std::size_t k = 0; k < std::size(charts); ++k) {
-    chart_ = charts[k].first;
-    const IndexForm form = forms[k];
+  for (const IndexForm form : {IndexForm::Index3, IndexForm::Index2, IndexForm::Stabilized}) {
     Work work(system_, "auto", form);
-    expect_at_most(error_of_matrix(random_predictor(), kStages[0], form, work), kDifferences,
-                   fmt::format("{}, {}, form {}", GetParam(), charts[k].second, static_cast<int>(form)));
+    for (const auto& [chart, chart_name] : charts) {
+      chart_ = chart;
+      expect_at_most(error_of_matrix(random_predictor(), kStages[0], form, work), kDifferences,
+                     fmt::format("{}, {}, form {}", GetParam(), chart_name, static_cast<int>(form)));
+    }
   }
 }
 
