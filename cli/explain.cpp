@@ -273,13 +273,15 @@ void print_explanation(const CLI::App& program, const std::string& words) {
   }
   if (!has_types) found = print_types_about(words, found ? "\n" : "") || found;
   if (found) return print_pages(words);
-  if (const ErrorFamily* family = find_error(words)) {
-    fmt::print("{}", text_of(*family));
-    return;
-  }
   std::vector<std::string> names;
   for (const Topic& topic : topics) names.insert(names.end(), topic.names.begin(), topic.names.end());
   std::string hint = did_you_mean(words, names);
+  // A single word that is nearly a name is rather that name than a part of a message.
+  const bool misspelt = !hint.empty() && words.find(' ') == std::string::npos;
+  if (const ErrorFamily* family = misspelt ? nullptr : find_error(words)) {
+    fmt::print("{}", text_of(*family));
+    return;
+  }
   // "joint" is part of many: the first few.
   if (hint.empty()) {
     constexpr std::size_t kFew = 6, kShortest = 3;

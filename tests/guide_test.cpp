@@ -173,6 +173,8 @@ TEST(Explain, Errors) {
 }
 
 TEST(Explain, NearMissesAreSuggested) {
+  // Messages use the word, too: it is a misspelt name all the same.
+  EXPECT_THAT(run_program({"explain", "quaternio"}).err, HasSubstr("did you mean 'quaternion'?"));
   const Outcome near = run_program({"explain", "revolut"});
   EXPECT_EQ(near.exit_code, 2);
   EXPECT_THAT(near.err, HasSubstr("did you mean 'revolute'?"));

@@ -16,7 +16,7 @@ A comment before a block, which readers do not see, changes this:
 
 <!-- file: arm.json -->            the block is the file arm.json
 <!-- run with: --end 0.01 -->      each command `liedyn` runs with these settings, instead of its own; `--end` where something is simulated
-<!-- run with: f(60) = f(1) -->     a python block runs with this text instead; `;` separates several
+<!-- run with: f(60) = f(1) -->     the block runs with this text instead; `;` separates several
 <!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
 <!-- needs: scipy -->              the block runs where these Python packages are installed
 <!-- excerpt of: examples/cpp/drag.h -->    the block stands in this file, but for comments and blanks; `...` stands for anything
@@ -153,14 +153,24 @@ def shortened(command: str, options: str) -> str:
     return command
 
 
+def shortened_text(block: Block) -> str:
+    text = block.text
+    for change in filter(None, block.comments.get("run with", "").split("; ")):
+        old, _, new = change.partition(" = ")
+        assert old in text, f"line {block.line}: there is no '{old}' to be replaced"
+        text = text.replace(old, new)
+    return text
+
+
 def commands_of(block: Block) -> list[str]:
     """The commands, without comments; a line that ends with a backslash goes on."""
     commands = []
-    for line in block.text.replace("\\\n", " ").split("\n"):
+    replaced = " = " in block.comments.get("run with", "")
+    for line in (shortened_text(block) if replaced else block.text).replace("\\\n", " ").split("\n"):
         line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
         line = re.sub(r"(^|&& )\./dev (liedyn|python|referee)\b", lambda m: m[1] + DEV[m[2]], line)
         line = re.sub(r"^python3\b", sys.executable, line)
-        if line.startswith("liedyn") and "run with" in block.comments:
+        if line.startswith("liedyn") and "run with" in block.comments and not replaced:
             line = shortened(line, block.comments["run with"])
         if line:
             commands.append(line)
@@ -188,15 +198,6 @@ def run_commands(block: Block, directory: Path, path: str) -> str:
         fails = "fails" in block.comments and number + 1 == len(commands)
         assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
     return printed
-
-
-def shortened_python(block: Block) -> str:
-    text = block.text
-    for change in filter(None, block.comments.get("run with", "").split("; ")):
-        old, _, new = change.partition(" = ")
-        assert old in text, f"line {block.line}: there is no '{old}' to be replaced"
-        text = text.replace(old, new)
-    return text
 
 
 def bare(source: str) -> str:
@@ -291,7 +292,7 @@ def test_blocks_run(page, tmp_path, tmp_path_factory, monkeypatch, kinds):
             output = io.StringIO()
             with contextlib.redirect_stdout(output), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ld.NumericalWarning)  # a page may show what the program warns of
-                exec(compile(shortened_python(block), f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
+                exec(compile(shortened_text(block), f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
             printed, ran = output.getvalue(), True
         elif block.language == "json":
             check_json(block, kinds)
