@@ -233,7 +233,7 @@ TEST(Scene, LoadsAreWhatSensorsShowInEveryFormulation) {
       double largest = 0;
       for (const double x : values) largest = std::max(largest, std::abs(x));
       for (std::size_t row = 0; row < scene.times.size(); ++row) {
-        const auto expected = result.trajectory.at(row, load["name"]);
+        const auto expected = result.trajectory.at(row, load["name"].get<std::string>());
         for (std::size_t c = 0; c < C; ++c)
           EXPECT_NEAR(values[row * C + c], expected[c], 1.6e-5 * largest)
               << formulation << " " << load["name"] << " at " << scene.times[row];
