@@ -240,6 +240,11 @@ class Simulation(_liedyn.Simulation):
         return self._events()
 
     @property
+    def released_joints(self) -> list[str]:
+        """The joints that events have released."""
+        return self._released_joints()
+
+    @property
     def stopped_by(self) -> str | None:
         """The event that ended the last `advance` or `step`; None if there was none. The next call goes on from there."""
         return self._stopped_by() or None

@@ -615,11 +615,7 @@ State consistent_state(const System& system, double t, const InitialOptions& opt
 }
 
 void shorten_multipliers(const System& system, State& state, Work& work) {
-  if (state.redundant.empty() || !factorize_accelerations(system, state, work)) return;
-  Dependences dependences(system);
-  dependences.evaluate(state, work);
-  const ConstraintScales scales = constraint_scales(system, state, work);
-  dependences.shorten(scales, state, work);
+  shorten_multipliers(system, state, {}, work);
 }
 
 }  // namespace liedyn
