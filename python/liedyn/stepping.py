@@ -240,13 +240,18 @@ class Simulation(_liedyn.Simulation):
         return self._events()
 
     @property
+    def released_joints(self) -> list[str]:
+        """The joints that events have released."""
+        return self._released_joints()
+
+    @property
     def stopped_by(self) -> str | None:
         """The event that ended the last `advance` or `step`; None if there was none. The next call goes on from there."""
         return self._stopped_by() or None
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated time per computing time of the steps so far."""
+        """Simulated time per wall time of the steps so far."""
         seconds = self._statistics()["seconds"]
         return (self.time - self._options.start) / seconds if seconds > 0 else float("inf")
 
@@ -287,7 +292,7 @@ class Simulation(_liedyn.Simulation):
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """Counts of steps, Newton iterations and matrices; the smallest and the largest step; seconds of computing time."""
+        """Counts of steps, Newton iterations and matrices; the smallest and the largest step; seconds of wall time."""
         return self._statistics()
 
     def __repr__(self) -> str:

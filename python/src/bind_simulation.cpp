@@ -219,6 +219,11 @@ StateSpace linearized(Stepper& stepper, std::vector<std::string> inputs, std::ve
     throw InputError("linearize",
                      "expected a simulation in absolute coordinates, got one in the formulation 'minimal'",
                      "start it with formulation=\"r3so3\"");
+  if (const std::vector<std::string> released = stepper.simulation.released_joints(); !released.empty())
+    throw InputError("linearize",
+                     fmt::format("expected joints that are engaged, got '{}', which an event has released",
+                                 released.front()),
+                     "linearize before the event, or a model without this joint");
   const py::gil_scoped_release free;
   return state_space(system, stepper.simulation.state(), {std::move(inputs), std::move(outputs)});
 }
@@ -306,6 +311,8 @@ void bind_simulation(py::module_& m) {
       .def("_linearize", alone<StateSpace>(&linearized))
       .def("_step_derivatives", alone<StepDerivatives>(&derivatives))
       .def("_events", alone<py::list>(&events_of))
+      .def("_released_joints", alone<std::vector<std::string>>(
+                                   +[](Stepper& s) { return s.simulation.released_joints(); }))
       .def("_stopped_by", alone<std::string>(+[](Stepper& s) { return s.simulation.stopped_by(); }))
       .def("_record", alone<void>(+[](Stepper& s, long every) {
              s.record_every = every;

@@ -556,3 +556,69 @@ def test_no_input_moves_a_body_at_once(formulation):
     model["events"] = {"late": {"when": "t - 0.3", "set": "x = 0.2"}}
     with pytest.raises(ld.InputError, match="cannot jump"):
         ld.run(model, formulation=formulation)
+
+
+def test_a_latch_opens():
+    """A rod falls from the horizontal; its hinge opens at 1 rad. Then it flies: a parabola, and a constant angular velocity."""
+    m, s, J, g, end = 2, 0.5, 0.2, 9.81, 0.8
+    model = {
+        "liedyn": 1,
+        "gravity": [0, 0, -g],
+        "bodies": {"rod": {"type": "rigid", "mass": m, "inertia": [0.2, J, 0.01], "position": [s, 0, 0]}},
+        "joints": {"hinge": {"type": "revolute", "between": ["ground", "rod"], "at": [0, 0, 0], "axis": [0, 1, 0]}},
+        "sensors": {
+            "angle": {"type": "joint_angle", "of": "hinge"},
+            "place": {"type": "position", "of": "rod"},
+            "force": {"type": "reaction_force", "of": "hinge"},
+            "energy": {"type": "energy"},
+        },
+        "events": {"open": {"when": "angle - 1", "set": "joints.hinge = 0"}},
+        "simulation": {"end": end, "step": 1e-3, "integrator": "rk44"},
+    }
+    rate = np.sqrt(2 * m * g * s * np.sin(1) / (J + m * s**2))
+    for formulation in ("r3so3", "minimal"):
+        result = ld.run(model, formulation=formulation)
+        sim = ld.Model(model, formulation=formulation).simulation()
+        sim.advance(until=0.5)
+        assert sim.released_joints == ["hinge"]
+        with pytest.raises(ld.InputError, match="released" if formulation == "r3so3" else "absolute coordinates"):
+            sim.linearize()
+        other = ld.Model(model, formulation=formulation).simulation()
+        other.restore(sim.save())
+        assert other.released_joints == ["hinge"]
+        other.advance(until=end)
+        ((opened, name),) = sim.events
+        after = end - opened
+        exact = [s * np.cos(1) - rate * s * np.sin(1) * after, 0, -s * np.sin(1) - rate * s * np.cos(1) * after - g / 2 * after**2]
+        assert name == "open"
+        np.testing.assert_allclose(result["place"][-1], exact, atol=1e-9)
+        np.testing.assert_array_equal(other["place"], result["place"][-1])
+        np.testing.assert_array_equal(result["force"][-1], 0)
+        np.testing.assert_allclose(result["energy"], result["energy"][0], atol=1e-8)
+        assert result.summary["constraint_residual"]["position"] < 1e-9
+
+
+def test_a_parameter_that_places_bodies_is_not_set_during_a_run():
+    """Points of forces are given where the bodies are at the start: they would move in their bodies."""
+    model = {
+        "liedyn": 1,
+        "gravity": [0, 0, -9.81],
+        "parameters": {"x": 1, "load": 2},
+        "bodies": {"b": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": ["x", 0, 0]}},
+        "forces": {"push": {"type": "force", "on": "b", "at": [1.5, 0, 0], "force": ["load*x", 0, 0]}},
+        "sensors": {"place": {"type": "position", "of": "b"}},
+        "simulation": {"end": 1, "step": 1e-2},
+    }
+    sim = ld.Model(model).simulation()
+    sim.advance(0.1)
+    sim.set("load", 3)
+    with pytest.raises(ld.InputError, match=r"'bodies.b.position\[0\]' depends on it, and points are given there"):
+        sim.set("x", 2)
+    assert sim.get("x") == 1
+    del model["forces"]["push"]["at"]  # at the reference point, wherever the body is
+    sim = ld.Model(model).simulation()
+    sim.advance(0.1)
+    sim.set("x", 2)
+    with pytest.raises(ld.InputError, match="points are given there"):
+        ld.run(model | {"forces": {"push": {"type": "force", "on": "b", "at": [1.5, 0, 0], "force": ["x", 0, 0]}},
+                        "events": {"late": {"when": "t - 0.1", "set": "x = 2"}}})

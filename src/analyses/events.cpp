@@ -118,6 +118,8 @@ Events::Events(const System& system, double start, double step)
   shown_.resize(at(model.sensor_values));
   sign_.assign(crossings_.size(), 0);
   last_time_.assign(crossings_.size(), -std::numeric_limits<double>::infinity());
+  begin_.assign(crossings_.size(), 0);
+  largest_.assign(crossings_.size(), 0);
   taken_.assign(samples_.size(), 0);
 }
 
@@ -135,6 +137,8 @@ int Events::add_target(const std::string& path) {
                        fmt::format("'{}' has {} components, got '{}'", sensor.name, sensor.components, path));
     out.of = Target::Of::Velocity;
     out.index = sensor.first + found.component;
+  } else if (found.of == EventTarget::Of::Joint) {
+    out.of = Target::Of::Joint;
   }
   targets_.push_back(std::move(out));
   return static_cast<int>(targets_.size()) - 1;
@@ -146,6 +150,12 @@ void Events::sense(const State& state, Work& work) { system_->sense(state, work,
 
 double Events::value(int crossing) const {
   return shown_[at(system_->model().sensors[at(crossings_[at(crossing)].entry)].first)];
+}
+
+bool Events::at_zero(int crossing) const {
+  constexpr double kRoundOff = 1e-9;
+  return std::max(std::abs(value(crossing)), std::abs(begin_[at(crossing)])) <=
+         kRoundOff * largest_[at(crossing)];
 }
 
 std::string Events::not_a_number(int crossing, double t) const {
@@ -177,6 +187,10 @@ void Events::look_around(const State& state, Work& work) {
       throw InputError("events." + name(crossings_[at(i)].entry), not_a_number(i, state.t));
     sign_[at(i)] = sign_of(value(i));
     if (sign_[at(i)] == 0) unclear.push_back(i);
+  }
+  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
+    begin_[at(i)] = value(i);
+    largest_[at(i)] = std::max(largest_[at(i)], std::abs(value(i)));
   }
   if (unclear.empty()) return;
   const double dt = kLittle * step_;
@@ -246,13 +260,17 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
       return {from.t, true};
     }
     const double now = sign_of(value(i));
-    if (sign != 0 && now * sign <= 0 && (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling))
+    if (sign != 0 && !at_zero(i) && now * sign <= 0 &&
+        (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling))
       crossed.push_back(i);
   }
   const auto follow = [&] {
     sense(to, work);
-    for (int i = 0; i < static_cast<int>(crossings_.size()); ++i)
-      if (const double now = sign_of(value(i)); now != 0) sign_[at(i)] = now;
+    for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
+      if (const double now = sign_of(value(i)); now != 0 && !at_zero(i)) sign_[at(i)] = now;
+      begin_[at(i)] = value(i);
+      largest_[at(i)] = std::max(largest_[at(i)], std::abs(value(i)));
+    }
   };
   if (crossed.empty()) {
     follow();
@@ -343,7 +361,8 @@ std::vector<Events::Change> Events::due(const State& state, Work& work) {
 }
 
 void Events::archive(Archive& a) {
-  a(sign_, last_time_, found_from_, found_, slope_, span_, corrections_, taken_, pending_, log_);
+  a(sign_, last_time_, begin_, largest_, found_from_, found_, slope_, span_, corrections_, taken_, pending_,
+    log_);
 }
 
 }  // namespace liedyn

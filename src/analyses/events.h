@@ -36,8 +36,8 @@ class Events {
     int entry;  // of the sensor that sets it
   };
   struct Target {
-    enum class Of { Parameter, StateValue, Velocity } of;
-    int index;  // of the parameter, of the velocity of the state, or of the value among those of all sensors
+    enum class Of { Parameter, StateValue, Velocity, Joint } of;
+    int index;  // of the parameter, of the velocity of the state, of the value among those of all sensors, or of the joint
     std::string path;  // as it was written
   };
   const std::vector<Target>& targets() const { return targets_; }
@@ -95,8 +95,10 @@ class Events {
   std::vector<double> variables_, shown_;
   State probe_;
 
-  // Of crossings: the sign of each expression since the last step, 0 as long as it is not known, and when it last was an event.
-  std::vector<double> sign_, last_time_;
+  // Of crossings: the sign of each expression since the last step, 0 as long as it is not known, and when it last was an event; the value at the begin of the step, and the
+  // largest so far: an expression that a joint, once engaged, keeps at zero does not cross it by round-off.
+  std::vector<double> sign_, last_time_, begin_, largest_;
+  bool at_zero(int crossing) const;
   // A crossing that was found: in the step from this time, to be located, with the others at the same time; slope of its expression there.
   double found_from_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<int> found_;

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "liedyn/base/largest.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/system/constraint_rows.h"
 
 namespace liedyn {
@@ -17,6 +18,7 @@ Recorder::Recorder(const System& system, Work& work, Result& result, std::size_t
       work_(&work),
       result_(&result),
       record_residuals_(options.record_residuals),
+      releases_(!switched_joints(system.model().description()).empty()),
       recorded_(options.recorded),
       sink_(output.sink),
       keep_(output.keep) {
@@ -71,6 +73,7 @@ void Recorder::watch(const State& state) {
   first_ = false;
   s.energy_max_drift = larger(s.energy_max_drift, std::abs(s.energy_final - s.energy_initial));
   evaluate_constraint_rows(system_->model(), state, *work_);
+  if (releases_) work_->clear_residuals(state.redundant);
   statistics_.energy = s.energy_final;
   statistics_.position_residual = largest(work_->phi);
   statistics_.velocity_residual = largest(work_->rate);

@@ -41,6 +41,7 @@ class Recorder {
   Work* work_;
   Result* result_;
   bool record_residuals_;
+  bool releases_;  // events release joints, whose rows then are violated
   std::function<void(const System&, const State&)> recorded_;
   std::vector<double> variables_;
   bool first_ = true;

@@ -20,6 +20,7 @@
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/states/signal_batch.h"
 #include "liedyn/system/model_hash.h"
+#include "liedyn/system/released_joints.h"
 #include "liedyn/system/subsystems.h"
 
 namespace liedyn {
@@ -40,7 +41,9 @@ System in_chosen_formulation(System system, const SimulateOptions& options) {
       system.params()};
 }
 
-constexpr std::string_view kMagic = "liedyn checkpoint 4\n", kAnyMagic = "liedyn checkpoint ";
+constexpr std::string_view kAnyMagic = "liedyn checkpoint ";
+constexpr int kLayout = 5;
+std::string magic() { return fmt::format("{}{}\n", kAnyMagic, kLayout); }
 
 // Initial values of bodies, beams, flexible bodies, states, and of the states of forces.
 bool is_initial_value(const NumberPlace& place) {
@@ -79,6 +82,27 @@ void refuse_initial_value(const Model& model, const Params& params, int index) {
                      "expected a parameter of the equations of motion, got an initial value: it has no "
                      "effect during a run",
                      "set it before the simulation starts");
+}
+
+// Points on bodies are given where the bodies are at the start. A position or an orientation at the start that follows a parameter would move those points in the bodies during
+// a run: the path of one for which that is so; nothing otherwise.
+std::string moved_points(const Model& model, const Params& start, const Params& now) {
+  std::vector<double> values = now.values();
+  std::string path;
+  for (std::size_t i = static_cast<std::size_t>(now.parameter_count()); i < values.size(); ++i) {
+    if (values[i] == start.values()[i]) continue;
+    const NumberPlace place = locate_number(now.description(), static_cast<int>(i));
+    if (place.entry == nullptr || place.section != Section::Bodies) continue;
+    if (const std::string& name = place.kind_field()->name; name != "position" && name != "orientation")
+      continue;
+    values[i] = start.values()[i];
+    if (path.empty()) path = now.path(static_cast<int>(i));
+  }
+  if (path.empty()) return {};
+  Numbers as_set, as_at_start;
+  derive_numbers(model, now.values().data(), as_set);
+  derive_numbers(model, values.data(), as_at_start);
+  return as_set.data == as_at_start.data ? "" : path;
 }
 
 }  // namespace
@@ -138,6 +162,7 @@ struct Simulation::Parts {
     if (has_events(system.model())) events = std::make_unique<Events>(system, options.start, options.step);
   }
   void apply(const std::vector<Events::Change>& changes);
+  bool switch_joint(int joint, double value, const std::string& path);
   bool heed(Simulation& simulation);
   void check_end() const;
   void set_due();
@@ -252,6 +277,14 @@ std::vector<Occurrence> Simulation::events() const {
   if (parts_->events)
     for (const Events::Record& record : parts_->events->log())
       out.push_back({record.t, parts_->events->name(record.entry)});
+  return out;
+}
+std::vector<std::string> Simulation::released_joints() const {
+  const Model& model = system().model();
+  std::vector<std::string> out;
+  for (const int row : parts_->driver->released())
+    if (const std::string& name = model.joint_of(row).name; out.empty() || out.back() != name)
+      out.push_back(name);
   return out;
 }
 bool Simulation::formulation_chosen() const { return parts_->chosen; }
@@ -403,14 +436,40 @@ void Simulation::Parts::apply(const std::vector<Events::Change>& changes) {
         set_by_impulse(system, state, target.index, change.value, path, plain_work());
         jumps = true;
         break;
+      case Events::Target::Of::Joint: jumps = switch_joint(target.index, change.value, path) || jumps; break;
     }
   }
   if (!jumps) return;
   if (!solve_accelerations(system, state, plain_work()))
     throw NumericalError(state.t, fmt::format("t = {:.9g}: nothing determines the accelerations after '{}'",
                                               state.t, events->name(changes.front().entry)));
-  if (!state.redundant.empty()) shorten_multipliers(system, state, plain_work());
+  shorten_multipliers(system, state, driver->released(), plain_work());
   driver->restart();
+}
+
+// 0 releases a joint, 1 engages it. False: it is so already.
+bool Simulation::Parts::switch_joint(int joint, double value, const std::string& path) {
+  const Model& model = system.model();
+  if (value != 0 && value != 1)
+    throw InputError(
+        path, fmt::format("expected 0, which releases the joint, or 1, which engages it, got {}", value));
+  const std::vector<int> rows = rows_of_joint(model, joint);
+  std::vector<int> released = driver->released();
+  const bool is_released = std::binary_search(released.begin(), released.end(), rows.front());
+  if (is_released == (value == 0)) return false;
+  if (value == 0) {
+    released.insert(released.end(), rows.begin(), rows.end());
+    std::sort(released.begin(), released.end());
+    release_rows(system, released, state, plain_work());
+  } else {
+    std::erase_if(released, [&](int row) { return std::binary_search(rows.begin(), rows.end(), row); });
+    if (const std::string why = engage_rows(system, rows, released, state, plain_work()); !why.empty())
+      throw InputError(
+          path, fmt::format("expected a position in which the joint fits at t = {:.9g}: {}", state.t, why),
+          "engage a joint where its constraint is satisfied: velocities may jump there, positions not");
+  }
+  driver->change_constraints(std::move(released));
+  return true;
 }
 
 void Simulation::set_output(double spacing, std::function<void(const State&)> output) {
@@ -505,6 +564,7 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
     system.residual(state, solving, {true, true, false});
     for (int row = 0; row < model.rows; ++row) {
       const auto i = static_cast<std::size_t>(row);
+      if (std::binary_search(driver->released().begin(), driver->released().end(), row)) continue;
       const double length = scales.row_length[i] / scales.row[i];
       const double moved = model.is_velocity_row(row) ? 0 : solving.phi[i] - phi[i],
                    speed = solving.rate[i] - rate[i];
@@ -520,13 +580,22 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
                        "or make it a function of time");
     }
   }
+  if (const std::string moved = moved_points(model, start_params, system.params()); !moved.empty()) {
+    go_back();
+    throw InputError(
+        path,
+        fmt::format("expected a parameter that no position at the start depends on, got {}: '{}' depends on "
+                    "it, and points are given there, which would move in their bodies",
+                    given.front().second, moved),
+        "use a parameter of its own for the position at the start");
+  }
   if (!solve_accelerations(system, state, solving) ||
       !std::all_of(state.vdot.begin(), state.vdot.end(), [](double x) { return std::isfinite(x); })) {
     go_back();
     throw InputError(path, fmt::format("with {} nothing determines the accelerations at t = {:.9g}",
                                        given.front().second, kept.t));
   }
-  if (!state.redundant.empty()) shorten_multipliers(system, state, solving);
+  shorten_multipliers(system, state, driver->released(), solving);
   driver->follow_jump(kept.vdot);
   remember();
 }
@@ -569,22 +638,22 @@ std::string Simulation::save() const {
   sum.add(payload.bytes());
   std::uint64_t check = sum.value();
   head(program, settings, model, check);
-  std::string out(kMagic);
-  return out + head.bytes() + payload.bytes();
+  return magic() + head.bytes() + payload.bytes();
 }
 
 void Simulation::restore(std::string_view checkpoint) {
   const auto refuse = [](const std::string& what, const std::string& hint) {
     throw InputError("checkpoint", what, hint);
   };
-  if (checkpoint.starts_with(kAnyMagic) && !checkpoint.starts_with(kMagic)) {
+  const std::string magic_now = magic();
+  if (checkpoint.starts_with(kAnyMagic) && !checkpoint.starts_with(magic_now)) {
     const std::string_view layout = checkpoint.substr(kAnyMagic.size()).substr(0, 8);
-    refuse(
-        fmt::format("expected the layout 3, got the layout {}", excerpt(layout.substr(0, layout.find('\n')))),
-        "another version of Liedyn wrote it; start the simulation anew");
+    refuse(fmt::format("expected the layout {}, got the layout {}", kLayout,
+                       excerpt(layout.substr(0, layout.find('\n')))),
+           "another version of Liedyn wrote it; start the simulation anew");
   }
-  if (!checkpoint.starts_with(kMagic)) refuse("expected the bytes that save() gave", "");
-  Archive a(checkpoint.substr(kMagic.size()));
+  if (!checkpoint.starts_with(magic_now)) refuse("expected the bytes that save() gave", "");
+  Archive a(checkpoint.substr(magic_now.size()));
   std::string program, settings;
   std::uint64_t model = 0, check = 0;
   a(program, settings, model, check);

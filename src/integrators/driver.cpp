@@ -121,7 +121,7 @@ void Driver::prepare() {
   work_sums_.emplace(system_);
   if (!work_sums_->empty()) work_point_ = state_;
   if (options_.output || options_.look) between_ = state_;
-  watch_.emplace(system_, state_, work_);
+  watch_.emplace(system_, state_, work_, released_);
   guard_.emplace(system_, state_, work_);
   contacts_.emplace(system_, state_, work_, !integrator_.control().adaptive);
   const std::vector<Node>& nodes = system_.model().nodes;
@@ -584,6 +584,15 @@ void Driver::restart() {
   guard_->expect_other_energy();
 }
 
+void Driver::change_constraints(std::vector<int> released) {
+  released_ = std::move(released);
+  if (started_) {
+    watch_.emplace(system_, state_, work_, released_);
+    constraint_warnings_ = 0;
+  }
+  restart();
+}
+
 void Driver::fail(std::string failure) {
   report_.completed = false;
   report_.failure = std::move(failure);
@@ -597,7 +606,7 @@ void Driver::archive(Archive& a) {
     report_.newton_iterations, report_.jacobian_updates, report_.allocations, report_.seconds,
     report_.completed, report_.interrupted, report_.failure, report_.warnings, constraint_warnings_,
     has_angles_);
-  a(state_.t, state_.angles, state_.redundant);
+  a(state_.t, state_.angles, state_.redundant, released_);
   for_each_vector(state_, [&](std::vector<double>& part) { a(part); });
   std::string solver(work_.solver->name());
   a(solver);

@@ -102,6 +102,9 @@ class Driver {
   void follow_jump(const std::vector<double>& vdot_before);
   // Velocities of the state have changed as well, so that what the method remembers has no sense: it starts anew with the next step.
   void restart();
+  // Other constraints from now on (system/released_joints.h), with the state that satisfies them; what the method remembers has no sense either.
+  void change_constraints(std::vector<int> released);
+  const std::vector<int>& released() const { return released_; }
   // Something else than a step went wrong.
   void fail(std::string failure);
   // The user wants no further step.
@@ -167,7 +170,8 @@ class Driver {
   bool off_grid_ = false;  // an event was between two times of the grid
   bool restarts_ = false;  // the method, with the next step
   bool stopped_ = false;
-  long steps_left_ = -1;  // of take_steps(), where steps are adaptive; -1: any number
+  std::vector<int> released_;  // rows of joints, ascending
+  long steps_left_ = -1;       // of take_steps(), where steps are adaptive; -1: any number
   // Of adaptive steps: the next one, whether the last attempt was rejected, and how far functions of time were looked at.
   double step_ = 0;
   bool rejected_ = false;

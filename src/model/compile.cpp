@@ -21,6 +21,7 @@
 #include "liedyn/model/joints/list.h"
 #include "liedyn/model/joints/types.h"
 #include "liedyn/model/sensors/connect.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/model/sensors/list.h"
 #include "liedyn/model/states/list.h"
 #include "liedyn/model/states/signal_batch.h"
@@ -169,7 +170,7 @@ void ModelCompiler::add_nodes() {
   for (const NodeType type : types_) add_node(type);
 }
 
-// Joints that the tree may hold: of the kinds it knows, unless a sensor or a force wants their multipliers. Only in minimal coordinates
+// Joints that the tree may hold: of the kinds it knows, unless a sensor or a force wants their multipliers, or an event releases them. Only in minimal coordinates
 // these are more than the ones that stand for bodies that ride on others.
 Tree ModelCompiler::plan_tree(bool minimal) const {
   const auto& bodies = d_.entries(Section::Bodies);
@@ -180,7 +181,8 @@ Tree ModelCompiler::plan_tree(bool minimal) const {
     roots.push_back(types_[i] != NodeType::State && !rides &&
                     (!minimal || own_[i] || types_[i] != NodeType::R3xSO3));
   }
-  std::unordered_set<std::string_view> keep_rows;
+  const std::vector<std::string> switched = switched_joints(d_);
+  std::unordered_set<std::string_view> keep_rows(switched.begin(), switched.end());
   for (const Entry& sensor : d_.entries(Section::Sensors))
     for (std::size_t f = 0; f < sensor.fields.size(); ++f)
       if (sensor.kind->fields[f].type == FieldType::Joint &&

@@ -6,6 +6,7 @@
 #include <Eigen/SparseQR>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "liedyn/base/decompositions.h"
@@ -134,13 +135,15 @@ Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State
 }
 
 std::vector<int> dependent_rows(const System& system, const State& state, double tolerance, RowLevel level,
-                                const std::vector<bool>* at_rest, Work& work) {
+                                const std::vector<bool>* at_rest, Work& work,
+                                const std::vector<int>& released) {
   std::vector<int> out;
   if (system.model().rows == 0) return out;
   Eigen::SparseMatrix<double> transposed =
       scaled_constraints(system, state, constraint_scales(system, state, work), work);
   transposed.prune([&](Eigen::Index velocity, Eigen::Index row, double) {
     if (at_rest != nullptr && (*at_rest)[static_cast<std::size_t>(velocity)]) return false;
+    if (std::binary_search(released.begin(), released.end(), static_cast<int>(row))) return false;
     return level != RowLevel::Position || !system.model().is_velocity_row(static_cast<int>(row));
   });
   const auto take = [&](const auto& order, Eigen::Index rank) {
@@ -184,22 +187,37 @@ bool factorize_accelerations(const System& system, const State& given, Work& wor
   });
 }
 
+std::vector<int> following_rows(const State& state, const std::vector<int>& released) {
+  std::vector<int> out;
+  std::set_difference(state.redundant.begin(), state.redundant.end(), released.begin(), released.end(),
+                      std::back_inserter(out));
+  return out;
+}
+
+void shorten_multipliers(const System& system, State& state, const std::vector<int>& released, Work& work) {
+  const std::vector<int> rows = following_rows(state, released);
+  if (rows.empty() || !factorize_accelerations(system, state, work)) return;
+  Dependences dependences(system);
+  dependences.evaluate(state, rows, work);
+  const ConstraintScales scales = constraint_scales(system, state, work);
+  dependences.shorten(scales, state, work);
+}
+
 Dependences::Dependences(const System& system) : system_(&system), blocks_(block_numbers(system.model())) {}
 
 // B_K^T x = -B_d^T for each redundant row d. With the acceleration matrix: M u + B_K^T x = -B_d^T, B_K u = 0 has that x, and u = 0.
-void Dependences::evaluate(const State& state, Work& work) {
+void Dependences::evaluate(const State& state, const std::vector<int>& rows, Work& work) {
   const Model& model = system_->model();
-  const auto count = static_cast<Eigen::Index>(state.redundant.size());
+  const auto count = static_cast<Eigen::Index>(rows.size());
   solutions_.setZero(model.nv + model.rows, count);
   system_->constraint_matrices(state, work, blocks_);
   for_each_entry(model, blocks_, [&](int row, int velocity, double value) {
-    const auto found = std::lower_bound(state.redundant.begin(), state.redundant.end(), row);
-    if (found != state.redundant.end() && *found == row)
-      solutions_(velocity, found - state.redundant.begin()) -= value;
+    const auto found = std::lower_bound(rows.begin(), rows.end(), row);
+    if (found != rows.end() && *found == row) solutions_(velocity, found - rows.begin()) -= value;
   });
   for (Eigen::Index i = 0; i < count; ++i) {
     work.solver->solve(solutions_.col(i).data());
-    solutions_(model.nv + state.redundant[static_cast<std::size_t>(i)], i) = 1;
+    solutions_(model.nv + rows[static_cast<std::size_t>(i)], i) = 1;
   }
 }
 
@@ -247,14 +265,22 @@ std::string row_names(const Model& model, const std::vector<int>& rows) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-ConstraintWatch::ConstraintWatch(const System& system, const State& start, Work& work)
-    : system_(&system), watches_(has_loops(system.model())) {
-  if (!watches_ && start.redundant.empty()) return;
+ConstraintWatch::ConstraintWatch(const System& system, const State& start, Work& work,
+                                 std::vector<int> released)
+    : system_(&system), released_(std::move(released)), watches_(has_loops(system.model())) {
+  find_following(start);
+  if (!watches_ && follow_.empty()) return;
   scales_ = constraint_scales(system, start, work);
   weakest_.setZero(system.model().rows);
-  if (!start.redundant.empty()) prepare();
+  if (!follow_.empty()) prepare();
 }
 ConstraintWatch::~ConstraintWatch() = default;
+
+void ConstraintWatch::find_following(const State& state) {
+  follow_.clear();
+  std::set_difference(state.redundant.begin(), state.redundant.end(), released_.begin(), released_.end(),
+                      std::back_inserter(follow_));
+}
 
 void ConstraintWatch::prepare() {
   if (work_) return;
@@ -278,30 +304,34 @@ bool ConstraintWatch::settle(State& state) {
   // A redundant row that depends on an imposed one by more than this changes places with it: the imposed rows stay far from dependent.
   constexpr double kLargestFactor = 4;
   const int most_exchanges = 4 * static_cast<int>(state.redundant.size());
+  find_following(state);
   for (int exchanges = 0;; ++exchanges) {
     if (!factorize_accelerations(*system_, state, *work_)) return true;
-    dependences_->evaluate(state, *work_);
+    dependences_->evaluate(state, follow_, *work_);
     const auto n = dependences_->vectors();
     double worst = kLargestFactor;
     std::size_t out = 0;
     int in = -1;
-    for (std::size_t d = 0; d < state.redundant.size(); ++d)
+    for (std::size_t d = 0; d < follow_.size(); ++d)
       for (int i = 0; i < system_->model().rows; ++i) {
-        const double factor = std::abs(n(i, static_cast<Eigen::Index>(d))) *
-                              scales_.row[at(state.redundant[d])] / scales_.row[at(i)];
+        const double factor =
+            std::abs(n(i, static_cast<Eigen::Index>(d))) * scales_.row[at(follow_[d])] / scales_.row[at(i)];
         if (factor <= worst) continue;
         worst = factor;
         out = d;
         in = i;
       }
     if (in < 0 || exchanges == most_exchanges) break;
-    state.redundant[out] = in;
+    std::replace(state.redundant.begin(), state.redundant.end(), follow_[out], in);
+    follow_[out] = in;
     std::sort(state.redundant.begin(), state.redundant.end());
+    std::sort(follow_.begin(), follow_.end());
   }
   dependences_->shorten(scales_, state, *work_);
 
   // Rows that are not imposed are met as well as the others; if not, they never followed from them.
   system_->residual(state, *work_, {true, false, false});
+  work_->clear_residuals(released_);
   int violated = -1;
   double imposed = 0, left_out = 0;  // relative to the length of their subsystems
   std::size_t next = 0;
@@ -396,7 +426,7 @@ ConstraintWatch::Weakest ConstraintWatch::weakest(const State& state, double h) 
 
 bool ConstraintWatch::after_step(State& state, double h, Work* work) {
   constexpr double kSuspicious = 0.05;
-  if (!state.redundant.empty() && !settle(state)) return false;
+  if (state.redundant.size() > released_.size() && !settle(state)) return false;
   if (!watches_ || work == nullptr) return true;
   const double now = follow_weakest(state, *work);
   usual_ = std::max(usual_, now);
@@ -414,8 +444,9 @@ bool ConstraintWatch::after_step(State& state, double h, Work* work) {
 }
 
 void ConstraintWatch::shorten(State& state) {
-  if (state.redundant.empty() || !factorize_accelerations(*system_, state, *work_)) return;
-  dependences_->evaluate(state, *work_);
+  if (state.redundant.size() <= released_.size() || !factorize_accelerations(*system_, state, *work_)) return;
+  find_following(state);
+  dependences_->evaluate(state, follow_, *work_);
   dependences_->shorten(scales_, state, *work_);
 }
 

@@ -35,18 +35,26 @@ Eigen::SparseMatrix<double> scaled_constraints(const System& system, const State
 
 // Rows that are linear combinations of the others at the state, such that the others are far from dependent; ascending. At position level,
 // rows of velocities depend on nothing and are among them. `at_rest`: velocities that do not count; may be null. Rank is decided on the scaled rows: a row whose part across the others is below `tolerance` depends on them.
+// Rows of released joints, ascending, are among them as well.
 std::vector<int> dependent_rows(const System& system, const State& at, double tolerance, RowLevel level,
-                                const std::vector<bool>* at_rest, Work& work);
+                                const std::vector<bool>* at_rest, Work& work,
+                                const std::vector<int>& released = {});
 
 // The acceleration matrix | M B^T; B 0 | of the rows that the state imposes into work.solver, factorised. False: singular.
 bool factorize_accelerations(const System& system, const State& at, Work& work);
 
-// How redundant rows depend on the others, from the factorised acceleration matrix: one column n per row of State::redundant with B^T n = 0, where n is 1
-// at that row and 0 at the other redundant ones.
+// State::redundant without the rows of released joints (system/released_joints.h), which follow from nothing.
+std::vector<int> following_rows(const State& state, const std::vector<int>& released);
+
+// Of all multipliers with the same forces the shortest ones.
+void shorten_multipliers(const System& system, State& state, const std::vector<int>& released, Work& work);
+
+// How redundant rows depend on the others, from the factorised acceleration matrix: one column n per row of `rows`, those of State::redundant that are not released, with
+// B^T n = 0, where n is 1 at that row and 0 at the other redundant ones.
 class Dependences {
  public:
   explicit Dependences(const System& system);
-  void evaluate(const State& at, Work& work);
+  void evaluate(const State& at, const std::vector<int>& rows, Work& work);
   auto vectors() const { return solutions_.bottomRows(system_->model().rows); }
   // lambda without its part along the columns, in the norm of the scaled rows: the shortest with the same B^T lambda. In minimal coordinates the reactions of
   // the joints of the tree, which follow from lambda, count as well.
@@ -68,7 +76,8 @@ std::string row_names(const Model& model, const std::vector<int>& rows);
 // Follows the constraints along a run: keeps the imposed rows independent, the multipliers short, and notices singular configurations.
 class ConstraintWatch {
  public:
-  ConstraintWatch(const System& system, const State& start, Work& work);
+  // `released`: rows of State::redundant that follow from nothing.
+  ConstraintWatch(const System& system, const State& start, Work& work, std::vector<int> released = {});
   ~ConstraintWatch();
 
   // After an accepted step of length h. May choose other redundant rows and other multipliers. `work` holds the last factorised matrix of the step, null: there is
@@ -91,12 +100,15 @@ class ConstraintWatch {
     std::vector<int> rows;  // that take part
   };
   void prepare();
+  void find_following(const State& state);
   bool settle(State& state);
   double follow_weakest(const State& state, Work& work);
   Weakest weakest(const State& state, double h);
   void constraint_force(const State& state, const Eigen::VectorXd& lambda, Eigen::VectorXd& out);
 
   const System* system_;
+  std::vector<int> released_;
+  std::vector<int> follow_;     // the other rows of State::redundant
   std::unique_ptr<Work> work_;  // made when first needed
   std::unique_ptr<Dependences> dependences_;
   ConstraintScales scales_;

@@ -65,6 +65,21 @@ void check_target(SensorConnection& c, const std::string& target) {
   }
 }
 
+// The entry that a target such as "joints.latch" names as a whole; -1: it is another target. Names of sub-models have dots, as paths of numbers do.
+int whole_entry(const Description& d, Section section, std::string_view target) {
+  const std::string before = fmt::format("{}.", section_name(section));
+  if (!target.starts_with(before)) return -1;
+  const std::string_view name = target.substr(before.size());
+  const int index = entry_index(d, section, name);
+  if (index >= 0 || name.find_first_of(".[") != std::string_view::npos) return index;
+  std::vector<std::string> names;
+  for (const Entry& entry : d.entries(section)) names.push_back(entry.name);
+  throw InputError(
+      "set",
+      fmt::format("there is no {} '{}'", section == Section::Joints ? "joint" : "state", excerpt(name)),
+      did_you_mean(name, names));
+}
+
 }  // namespace
 
 bool is_event(const Kind& kind) { return kind.type == "event"; }
@@ -74,7 +89,7 @@ EventTarget find_target(const Description& d, const std::string& target) {
   const auto refuse = [&](const std::string& what, const std::string& hint) {
     throw InputError("set", what, hint);
   };
-  constexpr std::string_view kStates = "states.", kSensors = "sensors.";
+  constexpr std::string_view kSensors = "sensors.";
   if (target.starts_with(kSensors)) {
     std::string_view name = std::string_view(target).substr(kSensors.size());
     int component = 0;
@@ -92,14 +107,10 @@ EventTarget find_target(const Description& d, const std::string& target) {
     for (const Entry& entry : d.entries(Section::Sensors)) names.push_back(entry.name);
     refuse(fmt::format("there is no sensor '{}'", excerpt(name)), did_you_mean(name, names));
   }
-  if (target.starts_with(kStates) && target.find_first_of(".[", kStates.size()) == std::string::npos) {
-    const std::string_view name = std::string_view(target).substr(kStates.size());
-    if (const int index = entry_index(d, Section::States, name); index >= 0)
-      return {EventTarget::Of::StateValue, index};
-    std::vector<std::string> names;
-    for (const Entry& entry : d.entries(Section::States)) names.push_back(entry.name);
-    refuse(fmt::format("there is no state '{}'", excerpt(name)), did_you_mean(name, names));
-  }
+  if (const int index = whole_entry(d, Section::States, target); index >= 0)
+    return {EventTarget::Of::StateValue, index};
+  if (const int index = whole_entry(d, Section::Joints, target); index >= 0)
+    return {EventTarget::Of::Joint, index};
   return {EventTarget::Of::Parameter, find_number(d, target)};
 }
 
@@ -108,6 +119,17 @@ std::vector<std::string> event_targets(const Description& d, const Entry& entry)
   std::vector<std::string> out;
   if (is_given(entry, event_field::kSet))
     for (Assignment& a : assignments(word(d, entry, event_field::kSet))) out.push_back(std::move(a.target));
+  return out;
+}
+
+std::vector<std::string> switched_joints(const Description& d) {
+  std::vector<std::string> out;
+  const std::string before = fmt::format("{}.", section_name(Section::Joints));
+  for (const Entry& entry : d.entries(Section::Sensors))
+    if (acts(*entry.kind))
+      for (const std::string& target : event_targets(d, entry))
+        if (target.starts_with(before)) out.push_back(target.substr(before.size()));
+  std::erase_if(out, [&](const std::string& name) { return entry_index(d, Section::Joints, name) < 0; });
   return out;
 }
 

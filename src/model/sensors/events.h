@@ -1,5 +1,5 @@
 // Events: sensors that act. An `event` watches an expression for zero crossings, a `sample` evaluates one at equal distances in time; both then set
-// parameters, states or velocities (analyses/events.h does it). A model file has them under "events"; among the sensors they show their expression.
+// parameters, states or velocities, or switch joints (analyses/events.h does it). A model file has them under "events"; among the sensors they show their expression.
 #pragma once
 
 #include <string>
@@ -21,12 +21,15 @@ void connect_sample(SensorConnection& c, Sensor& sensor);
 std::vector<std::string> event_targets(const Description& d, const Entry& entry);
 
 struct EventTarget {
-  enum class Of { Parameter, StateValue, Velocity } of;
-  int index;          // of the parameter, the state, or the sensor
+  enum class Of { Parameter, StateValue, Velocity, Joint } of;
+  int index;          // of the parameter, the state, the sensor, or the joint
   int component = 0;  // of the sensor
 };
-// "parameters.u", "u", "bodies.ball.mass"; "states.x"; "sensors.speed[2]". Throws InputError.
+// "parameters.u", "u", "bodies.ball.mass"; "states.x"; "sensors.speed[2]"; "joints.latch". Throws InputError.
 EventTarget find_target(const Description& d, const std::string& target);
+
+// The names of the joints that events release and engage.
+std::vector<std::string> switched_joints(const Description& d);
 
 // Field indices of the two kinds, as their lists in sensors/list.cpp have them.
 namespace event_field {

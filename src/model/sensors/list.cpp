@@ -772,7 +772,7 @@ std::vector<ListedSensor> built_in() {
           .unit = "",
           .summary = "What it sets, \"u = 3; sensors.speed[2] = -0.8*speed[2]\": parameters, states, or, by "
                      "an impulse, "
-                     "velocities that sensors show."},
+                     "velocities that sensors show; \"joints.latch = 0\" releases a joint, 1 engages it."},
          {.name = "action",
           .type = FieldType::Choice,
           .unit = "",
@@ -798,7 +798,7 @@ std::vector<ListedSensor> built_in() {
          {.name = "into",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "What is set: \"u\", \"forces.motor.torque[2]\" or \"states.held\".",
+          .summary = "What is set: \"u\", \"forces.motor.torque[2]\", \"states.held\" or \"joints.latch\".",
           .required = true},
          {.name = "every",
           .type = FieldType::Number,
