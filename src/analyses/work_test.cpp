@@ -307,10 +307,11 @@ TEST(Work, WarnsOfStepsThatDoNotResolveIt) {
       .set("axis", {0, 0, 1});
   builder.force("spring", "joint_spring").set("joint", std::string("guide")).set("stiffness", {1e8});
   builder.sensor("work", "work").set("of", std::string("spring"));
+  const std::shared_ptr<const Description> description = builder.finish();
   for (const std::string formulation : {"r3so3", "minimal"})
     for (const double step : {1e-2, 5e-5}) {
       const Result result =
-          run_with_work(make_system(builder.finish(), formulation), 20 * step, step, "generalized-alpha");
+          run_with_work(make_system(description, formulation), 20 * step, step, "generalized-alpha");
       const auto& warnings = result.summary.warnings;
       const bool warned = std::any_of(warnings.begin(), warnings.end(), [](const std::string& text) {
         return text.find("work is unreliable") != std::string::npos;
