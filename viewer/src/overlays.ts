@@ -88,7 +88,10 @@ export class Arrows {
     private readonly scene: Scene,
     speed: () => number,
   ) {
-    const loads = scene.loads.filter(isVector);
+    const largest = ({ values }: Channel) => values.reduce((sum, x) => Math.max(sum, Math.abs(x)), 0);
+    const force = Math.max(0, ...scene.loads.filter((channel) => channel.type.endsWith('_force')).map(largest));
+    // Torques that are round-off beside the forces are none.
+    const loads = scene.loads.filter((channel) => isVector(channel) && !(isTorque(channel.type) && largest(channel) < 1e-9 * force * scene.size));
     const few = Object.keys(VECTORS).flatMap((kind) => {
       const all = loads.filter((channel) => channel.type === kind);
       return all.filter((_, n) => n % Math.ceil(all.length / MOST) === 0);
