@@ -47,6 +47,9 @@ void add_report(CLI::App& program, int& exit_code);
 void add_info(CLI::App& program, int& exit_code);
 void add_convert(CLI::App& program, int& exit_code);
 
+// The words without blanks that `explain` knows, and the names of pages, sorted, for the completion of words.
+std::vector<std::string> explained_words(const CLI::App& program);
+
 // MODEL, --set and --formulation, as several commands take them.
 struct ModelArguments {
   std::string model;

@@ -72,6 +72,11 @@ std::string positional_of(const CLI::App& command) {
   return "_liedyn_nothing";
 }
 
+// `explain` takes words instead of options: those of the program may begin with hyphens.
+std::string branch_of_explain(const CLI::App& program) {
+  return fmt::format("    'explain') _liedyn_words \"{}\" ;;\n", fmt::join(explained_words(program), " "));
+}
+
 // The branch of a command: after an option that takes a value, at an option, and elsewhere.
 std::string branch(const std::string& words, const CLI::App& command) {
   std::string options, values;
@@ -100,6 +105,10 @@ std::string script(const CLI::App& program) {
   std::string branches, nested;
   for (const CLI::App* command : commands_of(program)) {
     const Commands below = commands_of(*command);
+    if (command->get_name() == "explain") {
+      branches += branch_of_explain(program);
+      continue;
+    }
     if (below.empty()) {
       branches += branch(command->get_name(), *command);
       continue;

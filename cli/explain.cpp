@@ -273,13 +273,15 @@ void print_explanation(const CLI::App& program, const std::string& words) {
   }
   if (!has_types) found = print_types_about(words, found ? "\n" : "") || found;
   if (found) return print_pages(words);
-  if (const ErrorFamily* family = find_error(words)) {
-    fmt::print("{}", text_of(*family));
-    return;
-  }
   std::vector<std::string> names;
   for (const Topic& topic : topics) names.insert(names.end(), topic.names.begin(), topic.names.end());
   std::string hint = did_you_mean(words, names);
+  // A single word that is nearly a name is rather that name than a part of a message.
+  const bool misspelt = !hint.empty() && words.find(' ') == std::string::npos;
+  if (const ErrorFamily* family = misspelt ? nullptr : find_error(words)) {
+    fmt::print("{}", text_of(*family));
+    return;
+  }
   // "joint" is part of many: the first few.
   if (hint.empty()) {
     constexpr std::size_t kFew = 6, kShortest = 3;
@@ -299,6 +301,18 @@ void print_explanation(const CLI::App& program, const std::string& words) {
 }
 
 }  // namespace
+
+std::vector<std::string> explained_words(const CLI::App& program) {
+  std::vector<std::string> words = page_names();
+  for (const Topic& topic : all_topics(program))
+    for (const std::string& name : topic.names)
+      if (name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
+          std::string::npos)
+        words.push_back(name);
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
 
 void add_explain(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(

@@ -218,13 +218,23 @@ std::string_view find_page(std::string_view name) {
   return {};
 }
 
+std::vector<std::string> page_names() {
+  std::vector<std::string> names;
+  for (const EmbeddedText& one : embedded_texts())
+    if (one.name.ends_with(kPage))
+      names.emplace_back(one.name.substr(kDocs.size(), one.name.size() - kDocs.size() - kPage.size()));
+  return names;
+}
+
 std::vector<std::string> pages_about(std::string_view given, std::size_t most) {
   const std::string word = lower_case(trimmed(given));
   if (word.size() < 2) return {};
   const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   std::vector<std::pair<double, std::string>> found;  // how often, for the length of the page
   for (const EmbeddedText& one : embedded_texts()) {
-    if (!one.name.ends_with(kPage) || one.name == "docs/glossary.md" || one.name == "docs/errors.md")
+    // Neither lists of words nor pages about other programs.
+    if (!one.name.ends_with(kPage) || one.name == "docs/glossary.md" || one.name == "docs/errors.md" ||
+        one.name.starts_with("docs/coming_from/"))
       continue;
     const std::string text = lower_case(one.text);
     std::size_t count = 0;

@@ -33,6 +33,8 @@ const ErrorFamily* find_error(std::string_view text);
 
 // The page with this name: "drive_joints", "howto/drive_joints" or "docs/howto/drive_joints.md"; empty if there is none.
 std::string_view find_page(std::string_view name);
+// The names of all pages: "howto/drive_joints".
+std::vector<std::string> page_names();
 // Names of the pages on which a word stands, most often first: "howto/drive_joints".
 std::vector<std::string> pages_about(std::string_view word, std::size_t most);
 

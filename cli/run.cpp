@@ -91,7 +91,7 @@ void print_summary(const Result& result, const std::string& integrator) {
   const std::string sizes =
       s.adaptive ? fmt::format("{:.3g} to {:.3g} s ({} rejected)", s.least_step, s.largest_step, s.rejected)
                  : fmt::format("{:.6g} s", s.step);
-  fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {}, {:.3g} s of computing time\n", s.model, s.start,
+  fmt::print("{}: t = {:.6g} ... {:.6g} s in {} steps of {}, {:.3g} s of wall time\n", s.model, s.start,
              s.end, s.steps, sizes, s.wall_seconds);
   fmt::print("  integrator           {}\n", integrator);
   fmt::print("  formulation          {}{}, {} unknown{}, {} solver\n", s.formulation,

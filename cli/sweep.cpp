@@ -77,7 +77,7 @@ int show_status(const std::string& store, bool json) {
              state.in_use ? ", in use by a process" : "");
   fmt::print("  {:<20} {}\n", "status", counted(state.counts));
   if (done > 0)
-    fmt::print("  {:<20} {:.3g} s, {:.3g} s per case\n", "computing time", state.seconds,
+    fmt::print("  {:<20} {:.3g} s, {:.3g} s per case\n", "wall time of all", state.seconds,
                state.seconds / static_cast<double>(done));
   for (const auto& [index, message] : state.failures) fmt::print("  case {:<15} {}\n", index, message);
   return kDone;

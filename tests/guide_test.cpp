@@ -173,6 +173,8 @@ TEST(Explain, Errors) {
 }
 
 TEST(Explain, NearMissesAreSuggested) {
+  // Messages use the word, too: it is a misspelt name all the same.
+  EXPECT_THAT(run_program({"explain", "quaternio"}).err, HasSubstr("did you mean 'quaternion'?"));
   const Outcome near = run_program({"explain", "revolut"});
   EXPECT_EQ(near.exit_code, 2);
   EXPECT_THAT(near.err, HasSubstr("did you mean 'revolute'?"));
@@ -260,6 +262,10 @@ TEST(Completion, CommandsOptionsModelsAndIntegrators) {
   EXPECT_THAT(completions("list "), HasSubstr(" integrators "));
   EXPECT_THAT(completions("list parameters heavy"), HasSubstr(" heavy_top "));
   EXPECT_THAT(completions("completion "), HasSubstr(" bash zsh "));
+  EXPECT_EQ(completions("explain revo"), " revolute \n");
+  EXPECT_THAT(completions("explain --integ"), HasSubstr(" --integrator "));
+  EXPECT_THAT(completions("explain howto/drive"), HasSubstr(" howto/drive_joints "));
+  EXPECT_THAT(completions("new mine --template "), HasSubstr(" beam "));
   EXPECT_EQ(run_program({"completion", "fish"}).exit_code, 2);
 }
 

@@ -260,7 +260,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
         residuals = f"position {numbers(residual['position'], '.3g')}, velocity {numbers(residual['velocity'], '.3g')}"
         return [
             f"{s['model']}: t = {s['start']:.6g} ... {s['end']:.6g} s in {plural(s['steps'], 'step')} of {sizes}, "
-            f"{s['wall_seconds']:.3g} s of computing time",
+            f"{s['wall_seconds']:.3g} s of wall time",
             facts(*(figures if s["integrator"] != "kinematics" else []), ("constraint residual", residuals)),  # driven motion has no integrator
             sensors,
             "" if self.completed else f"stopped early: {self.failure}",

@@ -251,7 +251,7 @@ class Simulation(_liedyn.Simulation):
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated time per computing time of the steps so far."""
+        """Simulated time per wall time of the steps so far."""
         seconds = self._statistics()["seconds"]
         return (self.time - self._options.start) / seconds if seconds > 0 else float("inf")
 
@@ -292,7 +292,7 @@ class Simulation(_liedyn.Simulation):
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """Counts of steps, Newton iterations and matrices; the smallest and the largest step; seconds of computing time."""
+        """Counts of steps, Newton iterations and matrices; the smallest and the largest step; seconds of wall time."""
         return self._statistics()
 
     def __repr__(self) -> str:

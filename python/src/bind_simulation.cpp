@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
 #include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

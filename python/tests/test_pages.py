@@ -16,12 +16,13 @@ A comment before a block, which readers do not see, changes this:
 
 <!-- file: arm.json -->            the block is the file arm.json
 <!-- run with: --end 0.01 -->      each command `liedyn` runs with these settings, instead of its own; `--end` where something is simulated
-<!-- run with: f(60) = f(1) -->     a python block runs with this text instead; `;` separates several
+<!-- run with: f(60) = f(1) -->     the block runs with this text instead; `;` separates several
 <!-- stands for: arm.json = examples/robot/arm.json -->    a name on the page that means the reader's own file, and what is used for it
 <!-- needs: scipy -->              the block runs where these Python packages are installed
 <!-- excerpt of: examples/cpp/drag.h -->    the block stands in this file, but for comments and blanks; `...` stands for anything
 <!-- not run: it takes minutes -->  the reason why the block does not run; what it calls must exist all the same
-<!-- not output -->                the text is not the output of the block before it
+<!-- printed by: liedyn check m.json -->    the text is the output of this command, which the page does not show; lines that begin with blanks
+                                   continue the line before
 <!-- fails -->                     the last command ends with another exit code than 0
 
 Browsers are opened by a program that does nothing.
@@ -73,7 +74,7 @@ def blocks_of(page: Path) -> list[Block]:
     number = 0
     while number < len(lines):
         line = lines[number]
-        comment = re.fullmatch(r"<!-- (file|run with|stands for|not run|not output|fails|needs|excerpt of):? ?(.*?) ?-->", line.strip())
+        comment = re.fullmatch(r"<!-- (file|run with|stands for|not run|printed by|fails|needs|excerpt of):? ?(.*?) ?-->", line.strip())
         fence = re.match(r"( *)```([\w{}-]*)", line)
         if comment:
             comments[comment[1]] = comment[2]
@@ -152,40 +153,51 @@ def shortened(command: str, options: str) -> str:
     return command
 
 
-def commands_of(block: Block) -> list[str]:
-    """The commands, without comments; a line that ends with a backslash goes on."""
-    commands = []
-    for line in block.text.replace("\\\n", " ").split("\n"):
-        line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
-        line = re.sub(r"(^|&& )\./dev (liedyn|python|referee)\b", lambda m: m[1] + DEV[m[2]], line)
-        line = re.sub(r"^python3\b", sys.executable, line)
-        if line.startswith("liedyn") and "run with" in block.comments:
-            line = shortened(line, block.comments["run with"])
-        if line:
-            commands.append(line)
-    return commands
-
-
-def run_commands(block: Block, directory: Path, path: str) -> str:
-    printed = ""
-    commands = commands_of(block)
-    for number, command in enumerate(commands):
-        modules = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python" / "tests")]))
-        environment = os.environ | {"PATH": path, "PYTHONPATH": modules, "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment, capture_output=True, text=True, timeout=600, check=False)
-        printed += done.stdout + done.stderr
-        fails = "fails" in block.comments and number + 1 == len(commands)
-        assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
-    return printed
-
-
-def shortened_python(block: Block) -> str:
+def shortened_text(block: Block) -> str:
     text = block.text
     for change in filter(None, block.comments.get("run with", "").split("; ")):
         old, _, new = change.partition(" = ")
         assert old in text, f"line {block.line}: there is no '{old}' to be replaced"
         text = text.replace(old, new)
     return text
+
+
+def commands_of(block: Block) -> list[str]:
+    """The commands, without comments; a line that ends with a backslash goes on."""
+    commands = []
+    replaced = " = " in block.comments.get("run with", "")
+    for line in (shortened_text(block) if replaced else block.text).replace("\\\n", " ").split("\n"):
+        line = re.sub(r"(^|\s)#.*$", "", line).strip().removeprefix("$ ")
+        line = re.sub(r"(^|&& )\./dev (liedyn|python|referee)\b", lambda m: m[1] + DEV[m[2]], line)
+        line = re.sub(r"^python3\b", sys.executable, line)
+        if line.startswith("liedyn") and "run with" in block.comments and not replaced:
+            line = shortened(line, block.comments["run with"])
+        if line:
+            commands.append(line)
+    return commands
+
+
+def run_command(command: str, directory: Path, path: str) -> subprocess.CompletedProcess[str]:
+    modules = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "python" / "tests")]))
+    environment = os.environ | {"PATH": path, "PYTHONPATH": modules, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(["bash", "-c", command], cwd=directory, env=environment, capture_output=True, text=True, timeout=600, check=False)
+
+
+def output_of(command: str, directory: Path, path: str) -> str:
+    """What a command prints, whether it fails or not."""
+    done = run_command(re.sub(r"^python3\b", sys.executable, command), directory, path)
+    return done.stdout + done.stderr
+
+
+def run_commands(block: Block, directory: Path, path: str) -> str:
+    printed = ""
+    commands = commands_of(block)
+    for number, command in enumerate(commands):
+        done = run_command(command, directory, path)
+        printed += done.stdout + done.stderr
+        fails = "fails" in block.comments and number + 1 == len(commands)
+        assert (done.returncode != 0) == fails, f"line {block.line}: `{command}` ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+    return printed
 
 
 def bare(source: str) -> str:
@@ -280,14 +292,17 @@ def test_blocks_run(page, tmp_path, tmp_path_factory, monkeypatch, kinds):
             output = io.StringIO()
             with contextlib.redirect_stdout(output), warnings.catch_warnings():
                 warnings.simplefilter("ignore", ld.NumericalWarning)  # a page may show what the program warns of
-                exec(compile(shortened_python(block), f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
+                exec(compile(shortened_text(block), f"{page}:{block.line}", "exec"), namespace)  # noqa: S102
             printed, ran = output.getvalue(), True
         elif block.language == "json":
             check_json(block, kinds)
         elif block.language == "text":
-            if ran and "not output" not in block.comments:
-                absent = missing_lines(block.text, printed)
-                assert not absent, f"{page}:{block.line}: not printed:\n" + "\n".join(absent) + f"\nprinted:\n{printed[-1500:]}"
+            if "printed by" in block.comments:
+                printed, ran = output_of(block.comments["printed by"], tmp_path, path), True
+                block = Block("text", re.sub(r"\n +", " ", block.text), block.line)
+            assert ran, f"{page}:{block.line}: which command prints this?"
+            absent = missing_lines(block.text, printed)
+            assert not absent, f"{page}:{block.line}: not printed:\n" + "\n".join(absent) + f"\nprinted:\n{printed[-1500:]}"
         else:
             assert block.language in OTHER | {"cpp"}, f"{page}:{block.line}: unknown language '{block.language}'"
     if "matplotlib.pyplot" in sys.modules:

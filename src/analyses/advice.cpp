@@ -11,10 +11,12 @@
 #include "liedyn/analyses/linearization.h"
 #include "liedyn/base/decompositions.h"
 #include "liedyn/integrators/integrator.h"
-#include "liedyn/model/forces/watched_contact.h"
+#include "liedyn/model/forces/watched_spring.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/sensors/work.h"
+#include "liedyn/system/configuration.h"
+#include "liedyn/system/initial.h"
 #include "liedyn/system/subsystems.h"
 
 namespace liedyn {
@@ -353,8 +355,8 @@ std::vector<std::string> contact_advice(const System& system, const State& state
   if (!(there > 0)) return out;
   for (std::size_t b = 0; b < model.batches.size(); ++b) {
     const auto* contacts = dynamic_cast<const WatchedContacts*>(model.batches[b].get());
-    if (contacts == nullptr) continue;
     const Batch& batch = *model.batches[b];
+    if (contacts == nullptr || dynamic_cast<const MayBePreloaded*>(&batch) != nullptr) continue;
     const double stored = batch.energy(at).potential;
     if (!(stored > kShot * there)) continue;
     for (int e = 0; e < batch.size(); ++e)
@@ -429,7 +431,17 @@ std::vector<std::string> work_advice(const System& system, const State& state, b
   // Three steps per oscillation, and a dozen.
   constexpr double kUnresolved = 2, kResolved = 0.5;
   const std::vector<std::string> sensors = sensors_of_work(system.model());
-  if (sensors.empty() || system.model().tree || adaptive) return {};
+  if (sensors.empty() || adaptive) return {};
+  if (system.model().tree) {
+    // The same motions, with coordinates of each body.
+    const System absolute(Model::compile(system.model().shared_description(), "r3so3"), system.params());
+    Work work(absolute);
+    const Configuration here = configuration_of(system, state);
+    return work_advice(
+        absolute,
+        consistent_state(absolute, state.t, {.policy = InitialPolicy::Project, .given = &here}, work),
+        adaptive, step);
+  }
   const std::optional<FastestMotion> fastest = fastest_motion(system, state);
   if (!fastest || step * std::abs(fastest->s) <= kUnresolved) return {};
   return {fmt::format(

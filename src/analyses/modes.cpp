@@ -181,7 +181,7 @@ Modes modes(const System& system, const State& state, const ModesOptions& option
   }
   out.solver = dense ? "dense" : "sparse";
   if (dense) {
-    if (std::string warning = near_singular_position(l); !warning.empty())
+    if (std::string warning = singular_position(system, state, l, work); !warning.empty())
       out.warnings.push_back(std::move(warning));
     DenseModes found = dense_modes(model, l, scale, state.t);
     out.degrees_of_freedom = found.degrees_of_freedom;

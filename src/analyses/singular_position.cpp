@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include "liedyn/base/decompositions.h"
+#include "liedyn/system/initial.h"
 
 namespace liedyn {
 
-std::string near_singular_position(const Linearization& l) {
+std::string singular_position(const System& system, const State& state, const Linearization& l, Work& work) {
   // Redundant constraints leave 1e-15 to 1e-11, as far as positions are known; an equilibrium at a singular position is known to the square root of that.
   constexpr double kRoundOff = 1e-10, kClear = 1e-5;
   const Eigen::Index bodies = l.first_state;
@@ -17,16 +18,20 @@ std::string near_singular_position(const Linearization& l) {
   const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(rows);
   const Eigen::ArrayXd pivots = qr.matrixR().diagonal().array().abs() / qr.maxPivot();
   const auto doubtful = (pivots > kRoundOff && pivots < kClear).eval();
-  const Eigen::Index count = doubtful.count();
-  if (count == 0) return {};
-  const Eigen::Index least = bodies - (pivots >= kClear).count() - count;
-  return fmt::format(
-      "this is close to a singular position: {} of the {} constraints depend{} on others but for {:.1e}, so "
-      "that "
-      "there are {} to {} degrees of freedom, and the slowest eigenvalues mean nothing: choose another "
-      "position",
-      count, l.B.rows(), count == 1 ? "s" : "", doubtful.select(pivots, 0.0).maxCoeff(), least,
-      least + count);
+  const Eigen::Index independent = (pivots >= kClear).count();
+  const auto describe = [&](const std::string& place, Eigen::Index count, const std::string& how) {
+    const Eigen::Index least = bodies - independent - count;
+    return fmt::format(
+        "this is {} position: {} of the {} constraints depend{} on others {}, so that there are {} to {} "
+        "degrees of freedom, and the slowest eigenvalues mean nothing: choose another position",
+        place, count, l.B.rows(), count == 1 ? "s" : "", how, least, least + count);
+  };
+  if (const Eigen::Index count = doubtful.count(); count > 0)
+    return describe("close to a singular", count,
+                    fmt::format("but for {:.1e}", doubtful.select(pivots, 0.0).maxCoeff()));
+  if (const auto count = static_cast<Eigen::Index>(independent_nearby(system, state, work).size()); count > 0)
+    return describe("a singular", count, "here, but not beside it");
+  return {};
 }
 
 }  // namespace liedyn

@@ -16,8 +16,8 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-// Cranks of 1 m, coupler and ground of 2 m; z is normal to the plane. The coupler hangs in balls and may spin, so that no constraint is redundant.
-System parallelogram(double angle, double scale) {
+// Cranks of 1 m, coupler and ground of 2 m; z is normal to the plane. A coupler in balls may spin, and no constraint is redundant; hinges make three of them so.
+System parallelogram(double angle, double scale, const std::string& hinge = "spherical") {
   const double c = scale * std::cos(angle), s = scale * std::sin(angle);
   ModelBuilder builder({0, -kGravity, 0});
   const auto bar = [&](const std::string& name, std::vector<double> center) {
@@ -34,14 +34,18 @@ System parallelogram(double angle, double scale) {
         .set("between", "ground", crank)
         .set("at", {x, 0, 0})
         .set("axis", {0, 0, 1});
-  for (const auto& [name, crank, x] : {std::tuple("B", "left", c), std::tuple("C", "right", c + 2 * scale)})
-    builder.joint(name, "spherical").set("between", "coupler", crank).set("at", {x, s, 0});
+  for (const auto& [name, crank, x] : {std::tuple("B", "left", c), std::tuple("C", "right", c + 2 * scale)}) {
+    builder.joint(name, hinge).set("between", "coupler", crank).set("at", {x, s, 0});
+    if (hinge == "revolute") builder.set("axis", {0, 0, 1});
+  }
   return make_system(builder.finish());
 }
 
 std::string found(const System& system) {
   Work work(system, "klu");
-  return near_singular_position(linearize(system, described_state(system), Vec3::Zero(), work));
+  State state = described_state(system);
+  state.redundant = dependent_rows(system, state, 1e-7, RowLevel::Velocity, nullptr, work);
+  return singular_position(system, state, linearize(system, state, Vec3::Zero(), work), work);
 }
 
 TEST(SingularPosition, IsFoundNearTheLineAndNotElsewhere) {
@@ -49,6 +53,16 @@ TEST(SingularPosition, IsFoundNearTheLineAndNotElsewhere) {
     EXPECT_EQ(found(parallelogram(0.7, scale)), "") << scale;
     EXPECT_EQ(found(parallelogram(0.01, scale)), "") << scale;
     EXPECT_THAT(found(parallelogram(1e-7, scale)), HasSubstr("1 of the")) << scale;
+  }
+}
+
+// To round-off, a dependent constraint looks like a redundant one: the positions beside tell them apart.
+TEST(SingularPosition, IsToldFromRedundantConstraints) {
+  for (const double scale : {1e-6, 1.0, 1e6}) {
+    EXPECT_THAT(found(parallelogram(0, scale)), HasSubstr("1 of the 16 constraints depends on others here"))
+        << scale;
+    EXPECT_EQ(found(parallelogram(0.7, scale, "revolute")), "") << scale;
+    EXPECT_THAT(found(parallelogram(0, scale, "revolute")), HasSubstr("here, but not beside it")) << scale;
   }
 }
 

@@ -238,7 +238,7 @@ StateSpace state_space(const System& system, const State& state, const StateSpac
   if (!steady) out.axes.rate = Vec3::Zero();
   const Linearization l =
       steady ? linearize(system, state, out.axes.rate, work) : linearize_unsteady(system, state, work);
-  if (std::string warning = near_singular_position(l); !warning.empty())
+  if (std::string warning = singular_position(system, state, l, work); !warning.empty())
     out.warnings.push_back(std::move(warning));
   const MinimalEquations e = minimal_equations(l);
   const Eigen::Index np = e.P.cols(), n = e.A.rows(), nv = model.nv,

@@ -339,6 +339,42 @@ class SectionForces {
   std::vector<Vec6> forces_;  // empty: those of the positions
 };
 
+// The deflection of the bristles of a contact at one of its points: three states.
+struct Bristle {
+  const Entry* force;
+  std::array<int, kBristleStates> velocities;
+  double presliding, relaxation_time;
+
+  double stretch(const State& state) const {  // of what friction allows
+    double square = 0;
+    for (const int i : velocities) square += state.v[at(i)] * state.v[at(i)];
+    return std::sqrt(square) / presliding;
+  }
+};
+std::vector<Bristle> bristles_of(const System& system) {
+  const Model& model = system.model();
+  const Description& d = model.description();
+  const std::vector<Entry>& states = d.entries(Section::States);
+  std::vector<Bristle> out;
+  for (const Entry& force : d.entries(Section::Forces)) {
+    const auto number = [&](const char* name) {
+      return system.params().get(force.fields[at(force.kind->field(name))].first);
+    };
+    const std::string name = bristle_name(force.name, 0);
+    for (int i = 0; i < bristle_states(force); i += kBristleStates) {
+      const auto first =
+          std::find_if(states.begin(), states.end(), [&](const Entry& entry) { return entry.name == name; });
+      Bristle bristle{&force, {}, number("presliding"), number("relaxation_time")};
+      for (int k = 0; k < kBristleStates; ++k) {
+        const int frame = model.state_frames[at(static_cast<int>(first - states.begin()) + i + k)];
+        bristle.velocities[at(k)] = model.nodes[at(model.frames[at(frame)].node)].v;
+      }
+      out.push_back(bristle);
+    }
+  }
+  return out;
+}
+
 // The iteration for one set of loads.
 class Equilibrium {
  public:
@@ -347,10 +383,19 @@ class Equilibrium {
         work_(&work),
         tolerance_(tolerance),
         scales_(system, state, work),
-        section_forces_(system) {}
+        section_forces_(system),
+        pull_(VectorXd::Zero(system.model().nv)),
+        presliding_(pull_) {
+    for (const Bristle& bristle : bristles_of(system))
+      for (const int i : bristle.velocities) {
+        pull_[i] = kPull * bristle.relaxation_time;
+        presliding_[i] = bristle.presliding;
+      }
+  }
 
   int iterations = 0;
-  State reached;               // where the last way with states ended that failed
+  State reached;               // where the last way with states ended that failed, or one that ran away
+  bool ran_away = false;       // so far that only round-off could balance what acts there
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
 
   // Whether forces are in balance, up to the round-off that solve() tolerates.
@@ -369,10 +414,14 @@ class Equilibrium {
     if (has_states())
       ways = nv <= kLargestDense ? std::vector<Way>{&Equilibrium::balance, &Equilibrium::settle}
                                  : std::vector<Way>{&Equilibrium::newton};
+    evaluate(state);
+    first_extent_ = extent();
     for (const Way way : ways) {
       State found = state;
       section_forces_.forget();
       if (!(this->*way)(found)) continue;
+      evaluate(found);
+      if (runs_away(found)) continue;
       state = std::move(found);
       return true;
     }
@@ -394,6 +443,8 @@ class Equilibrium {
   static constexpr double kLeft = 1e4;
   // Nothing rests so many lengths of its subsystem away from where it began.
   static constexpr double kRunaway = 1e6;
+  // Pseudo-time of a step, in relaxation times of bristles.
+  static constexpr double kPull = 1e3;
 
   bool has_states() const { return system_->model().first_state() < system_->model().nv; }
   bool fail(const Place& at_place) {
@@ -408,6 +459,13 @@ class Equilibrium {
       if (const int part = scales_.parts().of_body[b]; part >= 0 && scales_.parts().length[at(part)] > 0)
         out = std::max(out, work_->motions[b].p.cwiseAbs().maxCoeff() / scales_.parts().length[at(part)]);
     return out;
+  }
+
+  // At the state that was evaluated last.
+  bool runs_away(const State& state) {
+    if (extent() < kRunaway * first_extent_) return false;
+    reached = state;
+    return ran_away = true;
   }
 
   // The largest forces and violations, relative to what is tolerated; `rounded`: forces as they are known with positions that are rounded.
@@ -495,6 +553,7 @@ class Equilibrium {
   }
   // The size of a state; of one that is zero the change that balances motions of the size of the model.
   double typical(const Linearization& l, const State& state, int i) const {
+    if (presliding_[i] > 0) return presliding_[i];
     if (state.v[at(i)] != 0) return std::abs(state.v[at(i)]);
     double by_motions = 0;
     for (int j = 0; j < l.first_state; ++j)
@@ -649,8 +708,8 @@ class Equilibrium {
     constexpr double kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10;
     Place now = place(state);
     double before = INFINITY;
-    const double first_extent = extent();
-    for (int i = 0; i < kIterations && std::isfinite(now.excess) && extent() < kRunaway * first_extent; ++i) {
+    for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
+      if (runs_away(now.state)) return false;
       if (now.motions.N.cols() == 0) break;  // the constraints alone say where everything is
       ++iterations;
       const Downhill down(now, scales_, tolerance_);
@@ -697,11 +756,14 @@ class Equilibrium {
   // The balance of bodies along N and of states:   J (p, dx) = -(N^T Q^T r, r_x),   y = N p,
   //   J = | N^T K N   N^T C_x |
   //       | K_x N     C_xx    |
-  // with rows and columns brought to the size 1.
+  // with rows and columns brought to the size 1. The rates of bristles z vanish at rest, whatever they are: they have gone along with the surfaces on the way
+  // here. With z' = -r_z, which contains the sliding velocity, a step is one of the pseudo-time T of slow motions y/T:
+  //   dz + C_zy y + T (r_z + K_z y + C_zx dx) = 0
   struct Balance {
     MatrixXd J, inertia;
     VectorXd row, column;  // what J was multiplied with
-    Balance(const Place& at_place, const VectorXd& sizes) {
+    VectorXd pull;         // T, 0: rates that vanish
+    Balance(const Place& at_place, const VectorXd& sizes, const VectorXd& times) {
       const MatrixXd& N = at_place.motions.N;
       const Eigen::Index first = at_place.l.first_state, states = at_place.l.states(), n = N.cols();
       const MatrixXd K = at_place.l.K, C = at_place.l.C, M = at_place.l.M;
@@ -710,6 +772,14 @@ class Equilibrium {
           K.bottomLeftCorner(states, first) * N, C.bottomRightCorner(states, states);
       inertia = MatrixXd::Identity(n + states, n + states);
       inertia.topLeftCorner(n, n) = N.transpose() * M.topLeftCorner(first, first) * N;
+      pull = times.tail(states);
+      for (Eigen::Index i = 0; i < states; ++i) {
+        if (pull[i] == 0) continue;
+        J.row(n + i) *= pull[i];
+        J.row(n + i).head(n) += C.row(first + i).head(first) * N;
+        J(n + i, n + i) += 1;
+        inertia(n + i, n + i) = 0;
+      }
       column = VectorXd::Ones(n + states);
       column.tail(states) = sizes;
       J = J * column.asDiagonal();
@@ -722,6 +792,8 @@ class Equilibrium {
       const Eigen::Index first = from.l.first_state, states = from.l.states();
       VectorXd out(N.cols() + states);
       out << N.transpose() * force.head(first), force.tail(states);
+      for (Eigen::Index i = 0; i < states; ++i)
+        if (pull[i] > 0) out[N.cols() + i] *= pull[i];
       return row.asDiagonal() * out;
     }
     // The increment of q (bodies) and v (states).
@@ -746,11 +818,10 @@ class Equilibrium {
     constexpr int kIterations = 100;
     constexpr double kShortest = 1e-5, kSettled = 1e-14, kDependent = 1e-12;
     Place now = place(state);
-    const double first_extent = extent();
     for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
-      if (extent() > kRunaway * first_extent) return fail(now);
+      if (runs_away(now.state)) return false;
       ++iterations;
-      const Balance b(now, state_sizes(now));
+      const Balance b(now, state_sizes(now), pull_);
       Eigen::CompleteOrthogonalDecomposition<MatrixXd> inverse;
       inverse.setThreshold(kDependent);
       inverse.compute(b.J);
@@ -786,11 +857,11 @@ class Equilibrium {
     constexpr int kIterations = 400;
     Place now = place(state);
     double mu = first_shift(state);
-    const double most = 1e12 * mu, first_extent = extent();
+    const double most = 1e12 * mu;
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && now.excess > 1 && mu <= most; ++i) {
-      if (extent() > kRunaway * first_extent) return fail(now);
+      if (runs_away(now.state)) return false;
       ++iterations;
-      const Balance b(now, state_sizes(now));
+      const Balance b(now, state_sizes(now), pull_);
       const MatrixXd damped = b.J + mu * (b.row.asDiagonal() * b.inertia * b.column.asDiagonal());
       const VectorXd d = b.step(now, -damped.partialPivLu().solve(b.right(now, now.force)));
       State trial = moved(now.state, rotation_limit(system_->model(), d.data()) * d);
@@ -806,7 +877,7 @@ class Equilibrium {
       mu *= std::clamp(then.excess / now.excess, 0.1, 1.5) * 0.7;
       go_to(std::move(then), now);
     }
-    if (!(evaluate(now.state) <= 1) || extent() > kRunaway * first_extent) return fail(now);
+    if (!(evaluate(now.state) <= 1)) return fail(now);
     state = std::move(now.state);
     State found = state;
     if (balance(found)) state = std::move(found);  // the last digits
@@ -822,6 +893,7 @@ class Equilibrium {
     for (int i = 0; i < kIterations && mu <= most; ++i) {
       set_round_off(state);
       now = evaluate(state);
+      if (runs_away(state)) return false;
       const double violation = violations();
       const bool close = now <= 1;
       ++iterations;
@@ -1044,7 +1116,30 @@ class Equilibrium {
   SectionForces section_forces_;
   std::vector<double> foretold_;  // forces with the section forces foretold, at the last increment
   std::vector<double> rate_scales_, round_off_, row_round_off_;
+  double first_extent_ = 1;
+  VectorXd pull_, presliding_;  // of bristles, otherwise 0
 };
+
+// The body that moved farthest between two states, and where to.
+std::string farthest_way(const System& system, const State& from, const State& to, Work& work) {
+  const Model& model = system.model();
+  const auto& bodies = model.description().entries(Section::Bodies);
+  std::vector<Vec3> first;
+  system.residual(from, work, {});
+  for (std::size_t b = 0; b < bodies.size(); ++b) first.push_back(work.motions[b].p);
+  system.residual(to, work, {});
+  std::size_t most = 0;
+  Vec3 way = Vec3::Zero();
+  for (std::size_t b = 0; b < bodies.size(); ++b)
+    if (const Vec3 own = work.motions[b].p - first[b]; own.norm() > way.norm()) {
+      way = own;
+      most = b;
+    }
+  way /= way.norm();
+  for (double& x : way) x = std::abs(x) < 5e-4 ? 0 : x;
+  return fmt::format("body '{}' along ({:.3g}, {:.3g}, {:.3g})", bodies[most].name, way.x(), way.y(),
+                     way.z());
+}
 
 // With states: eigenvalues of the coupled equations. A pair of them is two directions.
 void examine_with_states(const System& system, const State& state, StaticResult& out) {
@@ -1097,34 +1192,15 @@ std::vector<std::string> states_without_effect(const System& system, const State
   return out;
 }
 
-// Contacts whose bristles are longer than friction allows, by how much; empty if there are none.
+// Contacts whose bristles are at the limit of friction; empty if there are none.
 std::string slipping_bristles(const System& system, const State& state) {
-  const Model& model = system.model();
-  const Description& d = model.description();
-  const std::vector<Entry>& states = d.entries(Section::States);
+  constexpr double kLimit = 1 - 1e-6;
   std::vector<std::string> out;
-  for (const Entry& force : d.entries(Section::Forces)) {
-    const int count = bristle_states(force);
-    if (count == 0 || state.v.empty()) continue;
-    const double presliding = system.params().get(force.fields[at(force.kind->field("presliding"))].first);
-    const std::string first = bristle_name(force.name, 0);
-    const auto found =
-        std::find_if(states.begin(), states.end(), [&](const Entry& entry) { return entry.name == first; });
-    double longest = 0;
-    for (int i = 0; i < count; i += kBristleStates) {
-      double square = 0;
-      for (int k = 0; k < kBristleStates; ++k) {
-        const int frame = model.state_frames[at(static_cast<int>(found - states.begin()) + i + k)];
-        const double z = state.v[at(model.nodes[at(model.frames[at(frame)].node)].v)];
-        square += z * z;
-      }
-      longest = std::max(longest, std::sqrt(square) / presliding);
-    }
-    if (longest > 1)
-      out.push_back(fmt::format(
-          "the bristles of 'forces.{}' would have to deflect by {:.3g} times `presliding`, where they slip",
-          force.name, longest));
-  }
+  if (state.v.empty()) return {};
+  for (const Bristle& bristle : bristles_of(system))
+    if (std::string name = fmt::format("'forces.{}'", bristle.force->name);
+        bristle.stretch(state) > kLimit && (out.empty() || out.back() != name))
+      out.push_back(std::move(name));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -1219,7 +1295,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   std::fill(state.vdot.begin(), state.vdot.end(), 0.0);
 
   const std::vector<Load> loads = loads_of(system, options.time);
-  constexpr double kLeastStep = 1.0 / 4096;
+  constexpr double kLeastStep = 1.0 / 4096, kLeastFree = 1.0 / 4;
   double factor = 0, step = 1.0 / options.load_steps;
   std::vector<double> variables(at(model.sensor_variables));
   const State start = state;
@@ -1239,15 +1315,26 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     }
     if (!found) {
       step /= 2;
-      if (step >= kLeastStep) continue;
+      // What nothing holds runs away, or slips, with smaller loads too.
+      const std::string slips = slipping_bristles(raised, equilibrium.reached);
+      if (step >= (equilibrium.ran_away || !slips.empty() ? kLeastFree : kLeastStep)) continue;
+      if (equilibrium.ran_away && slips.empty()) {
+        out.failure = fmt::format(
+            "no equilibrium found with {:.4g} of the loads: nothing holds {}; a joint or a spring could, or "
+            "there "
+            "must be no load in this direction",
+            next, farthest_way(raised, state, equilibrium.reached, raised_work));
+        out.state = state;
+        return out;
+      }
       int worst = 0;
       for (int i = 0; i < model.nv; ++i)
         if (std::abs(raised_work.r[at(i)]) > std::abs(raised_work.r[at(worst)])) worst = i;
       out.failure = fmt::format(
           "no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it", next,
           system.unknown_name(worst), raised_work.r[at(worst)]);
-      if (const std::string slips = slipping_bristles(raised, equilibrium.reached); !slips.empty()) {
-        out.failure += fmt::format("; friction does not hold: {}", slips);
+      if (!slips.empty()) {
+        out.failure += fmt::format("; the friction of {} does not hold: it slips", slips);
       } else if (model.first_state() < model.nv) {
         Work other(raised, "klu");
         const std::vector<std::string> names = stubborn_states(raised, state, other);

@@ -385,6 +385,57 @@ TEST(ContactWatch, WarnsOfStepsThatDoNotResolveAnImpact) {
   EXPECT_THAT(warnings("dopri5,adaptive=true", 0.05), ::testing::IsEmpty());
 }
 
+// Springs that act on one side, and backlash, are hit as stops are.
+TEST(ContactWatch, WarnsOfSpringsThatAreHit) {
+  const auto make = [](const std::string& kind) {
+    ModelBuilder b({0, 0, 0});
+    b.body("mass", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+    b.set("position", {1, 0, 0}).set("velocity", {kind == "compression" ? -2.0 : 2.0, 0, 0});
+    if (kind == "backlash") {
+      b.joint("guide", "prismatic")
+          .set("between", "ground", "mass")
+          .set("at", {1, 0, 0})
+          .set("axis", {1, 0, 0});
+      b.force("spring", "joint_spring").set("joint", std::string("guide")).set("backlash", {0.4});
+    } else {
+      b.force("spring", "spring_damper").set("between", "ground", "mass").set("points", {0, 0, 0, 1, 0, 0});
+      if (kind != "both") b.set("side", kind);
+      b.set("free_length", {kind == "compression" ? 0.8 : 1.2});
+    }
+    b.set("stiffness", {1e4});
+    return make_system(b.finish());
+  };
+  for (const std::string kind : {"tension", "compression", "backlash"}) {
+    const System system = make(kind);
+    EXPECT_THAT(WholeRun(system, "generalized-alpha", 0.3, 1e-2).report.warnings,
+                ::testing::ElementsAre(::testing::HasSubstr("'forces.spring' is not resolved")))
+        << kind;
+    EXPECT_THAT(WholeRun(system, "generalized-alpha", 0.3, 1e-3).report.warnings, ::testing::IsEmpty())
+        << kind;
+  }
+  EXPECT_THAT(WholeRun(make("both"), "generalized-alpha", 0.3, 1e-2).report.warnings, ::testing::IsEmpty());
+}
+
+// The step before a touch may be far longer than the impact: what throws the bodies apart is tried again.
+TEST(ContactWatch, AdaptiveStepsDoNotThrowBodiesApart) {
+  constexpr double v = 2, e = 0.8, radius = 0.1;
+  for (const double height : {0.5, 0.43, 0.47})
+    for (const std::string method :
+         {"generalized-alpha,adaptive=true", "esdirk4-6,adaptive=true", "dopri5,adaptive=true"}) {
+      ModelBuilder b({0, 0, 0});
+      b.body("ball", "rigid").set("mass", {1}).set("inertia", {0.01, 0.01, 0.01});
+      b.set("position", {0, 0, height}).set("velocity", {0, 0, -v});
+      b.force("hit", "contact_sphere_sphere").set("between", "ground", "ball");
+      b.set("points", {0, 0, 0, 0, 0, height}).set("first_radius", {radius}).set("second_radius", {radius});
+      b.set("stiffness", {1e7}).set("restitution", {e}).set("impact_speed", {v});
+      b.sensor("velocity", "velocity").set("of", std::string("ball"));
+      const WholeRun run(make_system(b.finish()), method, 1, 1e-2);
+      EXPECT_THAT(run.report.warnings, ::testing::IsEmpty()) << method;
+      expect_at_most(std::abs(run.sensors[2] - e * v), 0.01 * v,
+                     fmt::format("{} from {} m: speed - e v", method, height));
+    }
+}
+
 // A bullet passes through a small ball between two steps.
 TEST(ContactWatch, WarnsOfTouchesBetweenTwoSteps) {
   const auto make = [](double offset) {

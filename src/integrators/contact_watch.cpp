@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace liedyn {
 namespace {
@@ -11,6 +12,7 @@ constexpr long kLeastSteps = 5;       // from the first touch to the deepest poi
 constexpr long kGoodSteps = 10;       // what is advised
 constexpr double kNegligible = 0.01;  // of the largest depth of the run: impacts that do not matter
 constexpr double kNear = 0.1;         // of a step: a touch nearer than this is not worth a step of its own
+constexpr double kSudden = 0.5;       // of the speed: changed in a step, something was hit
 
 }  // namespace
 
@@ -30,6 +32,8 @@ ContactWatch::ContactWatch(const System& system, const State& start, Work& work,
   motions_.resize(work.motions.size());
   move(start, work);
   for (Contact& contact : contacts_) contact.last = approach(contact, start, work);
+  // Springs that act on both sides have no gap.
+  std::erase_if(contacts_, [](const Contact& contact) { return std::isinf(contact.last.depth); });
 }
 
 void ContactWatch::move(const State& state, Work& work) {
@@ -80,9 +84,10 @@ void ContactWatch::after_step(const State& state, double h, Work& work) {
       contact.deepest = std::max(contact.deepest, now.depth);
       if (now.rate <= 0 || now.depth <= 0) end_of_approach(contact, h);
     }
-    // Towards each other fast enough to touch within the step, and away from each other as fast.
+    // Towards each other fast enough to touch within the step, and suddenly no longer.
     if (contact.passed_time < 0 && before.depth <= 0 && now.depth <= 0 && before.rate * h > -before.depth &&
-        -now.rate * h > -now.depth && before.rate * h > contact.deepest_of_run) {
+        std::abs(now.rate - before.rate) > kSudden * before.rate &&
+        before.rate * h > contact.deepest_of_run) {
       contact.passed_time = state.t;
       contact.passed_step = h;
     }

@@ -75,6 +75,7 @@ std::string MotionGuard::after_step(const State& state, bool last, Work& work) {
   steps_ = 0;
   speed_ = speed;
   const Look now = energy_at(state, work);
+  if (!std::isfinite(now.kinetic)) return fmt::format("the kinetic energy is infinite; {}", kAdvice);
   double forbidden = 0;
   if (system_->model().rows > 0) {
     system_->residual(state, work, {true, true, false});

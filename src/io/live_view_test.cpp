@@ -17,6 +17,7 @@
 #include "liedyn/analyses/simulation.h"
 #include "liedyn/io/live_feed.h"
 #include "liedyn/io/load.h"
+#include "liedyn/io/packed_array.h"
 #include "liedyn/io/testing.h"
 
 namespace liedyn {
@@ -165,13 +166,17 @@ TEST_F(Live, APageSeesTheMotionWheneverItIsOpened) {
       }
       last = decoded(rows["rows"]);
     }
-    // Position, quaternion, and the sensor: 1 + 2 t. The angle is t + t^2.
-    ASSERT_GE(last.size(), 8U);
-    EXPECT_EQ(last.size() % 8, 0U);
-    const float* row = last.data() + last.size() - 8;
+    // Position, quaternion, and the sensor: 1 + 2 t. Then the angle, t + t^2, the reaction, and what the motor exerts.
+    constexpr std::size_t kWidth = 8 + 1 + 6 + 6;
+    ASSERT_GE(last.size(), kWidth);
+    EXPECT_EQ(last.size() % kWidth, 0U);
+    const float* row = last.data() + last.size() - kWidth;
     EXPECT_NEAR(std::abs(row[3]), std::abs(std::cos(3.0)), 1e-5);
     EXPECT_NEAR(std::abs(row[6]), std::abs(std::sin(3.0)), 1e-5);
     EXPECT_NEAR(row[7], 5, 1e-5);
+    EXPECT_NEAR(row[8], 6, 1e-5);
+    for (std::size_t i = 9; i < 20; ++i) EXPECT_NEAR(row[i], 0, 1e-9);
+    EXPECT_NEAR(row[20], 2, 1e-6);
     const LiveJson end = page.next("end");
     EXPECT_THAT(end["message"].get<std::string>(), HasSubstr("finished at 2 s"));
     EXPECT_EQ(end["summary"]["completed"], true);
@@ -270,6 +275,22 @@ TEST_F(Live, FollowsASimulationThatIsSetBack) {
   simulation.step(3);
   EXPECT_NEAR(simulation.time(), 0.18, 1e-12);
   simulation.set_companion(nullptr);
+}
+
+// Also between two rows: with a pace, rows follow the clock, and these few steps take much less than a picture lasts.
+TEST_F(Live, NoticesThatASimulationIsSetBackToATimeAfterTheLastRow) {
+  Simulation simulation(load_text(kWheel));
+  LiveView view(LiveOptions{.pace = 1e6});
+  simulation.set_companion(&view);
+  simulation.step(2);
+  const std::string checkpoint = simulation.save();
+  simulation.step(2);
+  simulation.restore(checkpoint);
+  simulation.step();
+  simulation.set_companion(nullptr);
+  Page page(view);
+  const nlohmann::ordered_json times = page.next("scene")["times"];
+  EXPECT_EQ(unpack_array(times, "times"), std::vector<double>{0.02});
 }
 
 TEST_F(Live, WrongOptionsAreErrors) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
@@ -31,6 +32,11 @@ template <>
 struct ArrayType<double> {
   static constexpr const char* name = "f64";
   using Word = std::uint64_t;
+};
+template <>
+struct ArrayType<std::int8_t> {
+  static constexpr const char* name = "i8";
+  using Word = std::uint8_t;
 };
 template <>
 struct ArrayType<std::int16_t> {
@@ -135,7 +141,8 @@ std::vector<double> numbers_of(const std::string& bytes, std::size_t n, std::siz
 std::size_t bytes_of(const std::string& type) {
   if (type == "f64") return 8;
   if (type == "f32" || type == "u32") return 4;
-  return type == "i16" ? 2 : 0;
+  if (type == "i16") return 2;
+  return type == "i8" ? 1 : 0;
 }
 
 }  // namespace
@@ -154,7 +161,8 @@ std::string to_base64(std::string_view bytes) {
 }
 
 template <class T>
-Json pack_array(const std::vector<T>& values, const ArrayShape& shape, ArrayCoding coding) {
+Json pack_array(const std::vector<T>& values, const ArrayShape& shape, ArrayCoding coding,
+                std::size_t distance) {
   using Word = typename ArrayType<T>::Word;
   if (values.size() != count_of(shape))
     throw std::logic_error("an array does not have the size of its shape");
@@ -162,22 +170,26 @@ Json pack_array(const std::vector<T>& values, const ArrayShape& shape, ArrayCodi
   std::string bytes;
   if (coding == ArrayCoding::DeltaShuffle) {
     out["coding"] = "delta-shuffle";
-    bytes = shuffled_differences(reinterpret_cast<const Word*>(values.data()), values.size(), row_of(shape));
+    if (distance > 0) out["distance"] = distance;
+    bytes = shuffled_differences(reinterpret_cast<const Word*>(values.data()), values.size(),
+                                 distance > 0 ? distance : row_of(shape));
   } else {
     bytes.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
   }
   out["data"] = to_base64(deflated(bytes));
   return out;
 }
-template Json pack_array(const std::vector<float>&, const ArrayShape&, ArrayCoding);
-template Json pack_array(const std::vector<double>&, const ArrayShape&, ArrayCoding);
-template Json pack_array(const std::vector<std::int16_t>&, const ArrayShape&, ArrayCoding);
-template Json pack_array(const std::vector<std::uint32_t>&, const ArrayShape&, ArrayCoding);
+template Json pack_array(const std::vector<float>&, const ArrayShape&, ArrayCoding, std::size_t);
+template Json pack_array(const std::vector<double>&, const ArrayShape&, ArrayCoding, std::size_t);
+template Json pack_array(const std::vector<std::int8_t>&, const ArrayShape&, ArrayCoding, std::size_t);
+template Json pack_array(const std::vector<std::int16_t>&, const ArrayShape&, ArrayCoding, std::size_t);
+template Json pack_array(const std::vector<std::uint32_t>&, const ArrayShape&, ArrayCoding, std::size_t);
 
-Json pack_scaled(const std::vector<float>& values, const ArrayShape& shape) {
-  constexpr double kMost = 32767;
+template <class Integer>
+Json pack_field(const std::vector<float>& values, const ArrayShape& shape) {
+  constexpr double kMost = std::numeric_limits<Integer>::max();
   const std::size_t row = row_of(shape);
-  std::vector<std::int16_t> integers(values.size());
+  std::vector<Integer> integers(values.size());
   std::vector<double> scales;
   for (std::size_t first = 0; first < values.size(); first += row) {
     double largest = 0;
@@ -185,13 +197,15 @@ Json pack_scaled(const std::vector<float>& values, const ArrayShape& shape) {
       largest = std::max(largest, std::abs(double(values[i])));
     const double scale = largest > 0 ? largest / kMost : 1;
     for (std::size_t i = first; i < first + row; ++i)
-      integers[i] = static_cast<std::int16_t>(std::lround(double(values[i]) / scale));
+      integers[i] = static_cast<Integer>(std::lround(double(values[i]) / scale));
     scales.push_back(scale);
   }
-  Json out = pack_array(integers, shape);
+  Json out = pack_array(integers, shape, ArrayCoding::DeltaShuffle, shape.back());
   out["scale"] = scales;
   return out;
 }
+template Json pack_field<std::int8_t>(const std::vector<float>&, const ArrayShape&);
+template Json pack_field<std::int16_t>(const std::vector<float>&, const ArrayShape&);
 
 std::vector<double> unpack_array(const Json& array, const std::string& path) {
   const auto refuse = [&](const std::string& what) -> void { throw InputError(path, what); };
@@ -201,7 +215,7 @@ std::vector<double> unpack_array(const Json& array, const std::string& path) {
     refuse("expected an array of numbers, {\"type\", \"shape\", \"data\"}");
   const std::string type = array["type"];
   const std::size_t size = bytes_of(type);
-  if (size == 0) refuse(fmt::format("expected the type f32, f64, i16 or u32, got '{}'", type));
+  if (size == 0) refuse(fmt::format("expected the type f32, f64, i8, i16 or u32, got '{}'", type));
   ArrayShape shape;
   std::size_t n = 1;
   for (const Json& extent : array["shape"]) {
@@ -219,10 +233,17 @@ std::vector<double> unpack_array(const Json& array, const std::string& path) {
     refuse("the data are damaged");
   const bool coded = array.value("coding", "") == "delta-shuffle";
   const std::size_t row = row_of(shape);
-  std::vector<double> out = type == "f64"   ? numbers_of<double>(bytes, n, row, coded)
-                            : type == "f32" ? numbers_of<float>(bytes, n, row, coded)
-                            : type == "u32" ? numbers_of<std::uint32_t>(bytes, n, row, coded)
-                                            : numbers_of<std::int16_t>(bytes, n, row, coded);
+  std::size_t before = row;
+  if (array.contains("distance")) {
+    if (!array["distance"].is_number_unsigned() || array["distance"] == 0)
+      refuse("expected a whole number as distance");
+    before = array["distance"];
+  }
+  std::vector<double> out = type == "f64"   ? numbers_of<double>(bytes, n, before, coded)
+                            : type == "f32" ? numbers_of<float>(bytes, n, before, coded)
+                            : type == "u32" ? numbers_of<std::uint32_t>(bytes, n, before, coded)
+                            : type == "i8"  ? numbers_of<std::int8_t>(bytes, n, before, coded)
+                                            : numbers_of<std::int16_t>(bytes, n, before, coded);
   if (!array.contains("scale")) return out;
   const Json& scale = array["scale"];
   if (!scale.is_number() && (!scale.is_array() || shape.empty() || scale.size() != shape[0]))

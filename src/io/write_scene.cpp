@@ -17,6 +17,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/base/version.h"
 #include "liedyn/io/packed_array.h"
+#include "liedyn/io/scene_loads.h"
 #include "liedyn/io/scene_shapes.h"
 #include "liedyn/io/scene_surface.h"
 #include "liedyn/io/write_results.h"
@@ -36,6 +37,9 @@ constexpr long kMostFrames = 2000;
 constexpr std::size_t kMostPoses = 2'000'000;         // times x frames, unless a number of times is asked for
 constexpr std::size_t kMostSensorValues = 4'000'000;  // of all sensors
 constexpr std::size_t kMostChannelTimes = 10000;
+constexpr std::size_t kMostLoadValues = 300'000;  // what acts, over all times; thinned in time
+constexpr int kMostLoads = 3000;                  // at a time,
+constexpr int kMostLiveLoads = 600;               // and of a run that is watched
 constexpr double kQuaternionUnit = 32767;
 
 // Six digits are enough for what is drawn.
@@ -147,6 +151,7 @@ struct SceneFlexible {
   bool second_order = false;
   std::vector<float> shapes;   // [modes, vertices, 3]
   std::vector<float> pairs;    // of products of two coordinates likewise
+  std::vector<float> stress;   // [modes, vertices, 6]; empty: not known
   std::vector<float> history;  // [times, modes]
 
   Eigen::VectorXd coordinates(const std::vector<Motion<double>>& motions) const {
@@ -227,7 +232,34 @@ Json packed_modes(const std::vector<float>& modes, const std::vector<float>& coo
       coordinate = std::max(coordinate, std::abs(double(coordinates[i])));
     moved += coordinate * mode * std::sqrt(3.0) / (2 * 32767);
   }
-  return moved > tolerance ? pack_array(modes, shape, ArrayCoding::DeltaShuffle) : pack_scaled(modes, shape);
+  return moved > tolerance ? pack_array(modes, shape, ArrayCoding::DeltaShuffle)
+                           : pack_field<std::int16_t>(modes, shape);
+}
+
+// Stresses [K, N, 6] colour a body: in 8 bits, unless what rounding adds, for the coordinates [T, K] of the motion, is more than a share of the largest von Mises stress.
+Json packed_stresses(const std::vector<float>& stress, const std::vector<float>& coordinates, std::size_t K,
+                     bool is_growing) {
+  constexpr double kShare = 0.02;
+  constexpr std::size_t kMostRows = 20;  // are enough to know the largest stress
+  const std::size_t width = stress.size() / K, rows = coordinates.size() / K;
+  const ArrayShape shape = {K, width / 6, 6};
+  const auto count = [](std::size_t n) { return static_cast<Eigen::Index>(n); };
+  const Eigen::Map<const Eigen::MatrixXf> S(stress.data(), count(width), count(K));
+  const Eigen::Map<const Eigen::MatrixXf> eta(coordinates.data(), count(K), count(rows));
+  double largest = 0, rounded = 0;
+  for (std::size_t row = 0; row < rows; row += std::max<std::size_t>(1, rows / kMostRows)) {
+    const Eigen::VectorXf s = S * eta.col(count(row));
+    // xx, yy, zz, yz, xz, xy
+    for (Eigen::Index i = 0; i < s.size(); i += 6) {
+      const double xy = s[i] - s[i + 1], yz = s[i + 1] - s[i + 2], zx = s[i + 2] - s[i];
+      const double shear = s.segment<3>(i + 3).squaredNorm();
+      largest = std::max(largest, std::sqrt(0.5 * (xy * xy + yz * yz + zx * zx) + 3 * shear));
+    }
+  }
+  for (Eigen::Index k = 0; rows > 0 && k < S.cols(); ++k)
+    rounded += double(S.col(k).cwiseAbs().maxCoeff()) * double(eta.row(k).cwiseAbs().maxCoeff()) / (2 * 127);
+  const bool is_coarse = !is_growing && rounded < kShare * largest;
+  return is_coarse ? pack_field<std::int8_t>(stress, shape) : pack_field<std::int16_t>(stress, shape);
 }
 
 // In 16 bits, with one scale.
@@ -252,8 +284,12 @@ std::string dumped(const Json& scene) { return scene.dump(-1, ' ', false, Json::
 struct SceneWriter::Content {
   Content(const System& system, const State& first, long frames);
 
+  // From the first state on, which satisfies the equations: what acts is kept as well, of at most so many numbers.
+  void watch_loads(const System& system, int most) { loads = std::make_unique<SceneLoads>(system, most); }
   void add(const State& state, double time);
   Json scene(const char* kind);
+  Json about(const Sensor& sensor) const;
+  void add_loads(Json& out) const;
   void add_channels(const Trajectory& trajectory, Json& out) const;
   Json mode(const System& system, const State& state, const SparseMatrix& Q, const Mode& mode);
 
@@ -281,6 +317,9 @@ struct SceneWriter::Content {
   std::vector<double> times;
   std::vector<float> positions;
   std::vector<float> rotations;
+  std::unique_ptr<SceneLoads> loads;  // null: not known
+  std::vector<float> load_history;    // [times, loads]
+  bool is_growing = false;            // rows follow, with all loads
 
  private:
   const Entry& body(std::size_t i) const { return model->description().entries(Section::Bodies)[i]; }
@@ -581,24 +620,21 @@ void SceneWriter::Content::add_flexible(const FlexibleOutput& own) {
                {"kind", "flexible"},
                {"type", entry.kind->type},
                {"frame", frame},
-               {"vertices", pack_array(places, {N, 3})},
+               {"vertices", pack_array(places, {N, 3}, ArrayCoding::DeltaShuffle)},
                {"triangles",
                 pack_array(surface.triangles, {surface.triangles.size() / 3, 3}, ArrayCoding::DeltaShuffle)},
                {"mode_count", out.modes}};
   if (!made->mesh.solid.elements.empty()) {
     const Eigen::MatrixXd stresses =
         middle_stresses(made->mesh.solid, made->mesh.material, made->reduced.modes.leftCols(out.modes));
-    json["stress"] = pack_scaled(surface.stresses(made->mesh.solid, stresses), {at(out.modes), N, 6});
+    out.stress = surface.stresses(made->mesh.solid, stresses);
     json["young"] = tidy(made->mesh.material.young);
   }
   if (!made->mesh.lines.empty()) {
     const std::vector<LinearBeam> members =
         linear_beams(Inputs<double>(d, entry, params.values().data(), nullptr));
-    const std::vector<float> stress = surface.beam_stresses(members, made->reduced.modes.leftCols(out.modes));
-    if (!stress.empty()) {
-      json["stress"] = pack_scaled(stress, {at(out.modes), N, 6});
-      json["young"] = tidy(section_constants(members.front().in, 0)->young);
-    }
+    out.stress = surface.beam_stresses(members, made->reduced.modes.leftCols(out.modes));
+    if (!out.stress.empty()) json["young"] = tidy(section_constants(members.front().in, 0)->young);
   }
   bodies.push_back(std::move(json));
   flexible.push_back(std::move(out));
@@ -684,6 +720,7 @@ void SceneWriter::Content::add(const State& state, double time) {
       beam_section<double>(*beam.sections, evaluation, beam.first, beam.elements, x, strain, force);
       for (const double f : force) beam.history.push_back(std::isfinite(f) ? static_cast<float>(f) : 0);
     }
+  if (loads) loads->add(state, load_history);
   if (times.size() <= limit) return;
   // Every second one from now on.
   const auto halve = [rows = times.size()](auto& values) {
@@ -696,6 +733,7 @@ void SceneWriter::Content::add(const State& state, double time) {
   };
   for (SceneFlexible& body : flexible) halve(body.history);
   for (SceneBeam& beam : beams) halve(beam.history);
+  halve(load_history);
   halve(positions);
   halve(rotations);
   halve(times);
@@ -741,6 +779,8 @@ Json SceneWriter::Content::scene(const char* kind) {
     std::vector<float> modes = own.shapes;
     modes.insert(modes.end(), own.pairs.begin(), own.pairs.end());
     bodies[own.entry]["modes"] = packed_modes(modes, coordinates, all, 3e-6 * box.size());
+    if (!own.stress.empty())
+      bodies[own.entry]["stress"] = packed_stresses(own.stress, own.history, K, is_growing);
     bodies[own.entry]["coordinates"] = pack_array(coordinates, {T, all}, ArrayCoding::DeltaShuffle);
   }
   for (const SceneBeam& own : beams) {
@@ -774,7 +814,69 @@ Json SceneWriter::Content::scene(const char* kind) {
               {"channels", Json::array()},
               {"summary", Json::object()},
               {"warnings", missing}};
+  if (loads && std::string_view(kind) == "motion") add_loads(out);
   return out;
+}
+
+// What a sensor shows, of what, and where: a reaction acts on the second body of its joint.
+Json SceneWriter::Content::about(const Sensor& sensor) const {
+  const Kind& kind = sensor.listed->kind;
+  Json out = {{"type", kind.type}, {"components", component_names(sensor.components)}};
+  if (const int axes = kind.field("axes"); axes >= 0)
+    out["axes"] = kind.fields[at(axes)].choices[at(sensor.choice)];
+  int frame = sensor.frame;
+  if (sensor.batch >= 0) {
+    const Batch& batch = *model->batches[at(sensor.batch)];
+    const Section section = model->sections[at(sensor.batch)];
+    if (section == Section::Joints || section == Section::Forces) {
+      out[section == Section::Joints ? "joint" : "force"] =
+          model->entry_of(sensor.batch, sensor.element).name;
+      const int last = std::min(batch.coupling().frames, batch.acting_frames()) - 1;
+      if (frame < 0 && last >= 0 && batch.parts.empty())
+        frame = batch.frames[at(sensor.element * batch.coupling().frames + last)];
+    }
+  }
+  // States of controllers have nodes as well, behind those of the bodies.
+  const int body = frame < 0 ? -1 : node(frame);
+  const bool is_drawn = body < 0 || (at(body) < frame_of_body.size() && scene_frame(body) >= 0);
+  if (frame >= 0 && is_drawn) out.update(place(frame));
+  return out;
+}
+
+// What acts, thinned in time.
+void SceneWriter::Content::add_loads(Json& out) const {
+  const std::size_t T = times.size(), W = loads->width();
+  const std::size_t step = std::max<std::size_t>(1, (T * W + kMostLoadValues - 1) / kMostLoadValues);
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < T; row += step) kept.push_back(row);
+  if (!kept.empty() && kept.back() + 1 != T) kept.push_back(T - 1);
+  std::vector<double> at_times;
+  for (const std::size_t row : kept) at_times.push_back(times[row]);
+  std::vector<std::vector<float>> values;
+  std::vector<float> largest;
+  std::map<std::string, float> largest_of_unit;
+  for (const Sensor& sensor : loads->sensors()) {
+    std::vector<float>& own = values.emplace_back();
+    for (const std::size_t row : kept)
+      own.insert(own.end(), &load_history[row * W + at(sensor.first)],
+                 &load_history[row * W + at(sensor.first)] + sensor.components);
+    largest.push_back(0);
+    for (const float x : own) largest.back() = std::max(largest.back(), std::abs(x));
+    float& of_unit = largest_of_unit[sensor.listed->unit];
+    of_unit = std::max(of_unit, largest.back());
+  }
+  out["load_times"] = pack_array(at_times, {kept.size()});
+  out["loads"] = Json::array();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Sensor& sensor = loads->sensors()[i];
+    // Torques that a ball transmits, say: nothing but round-off.
+    constexpr float kRoundOff = 1e-9F;
+    if (!is_growing && largest[i] <= kRoundOff * largest_of_unit[sensor.listed->unit]) continue;
+    Json one = {{"name", sensor.name}, {"unit", sensor.listed->unit}};
+    one.update(about(sensor));
+    one["values"] = packed_over_time(values[i], {kept.size(), at(sensor.components)});
+    out["loads"].push_back(std::move(one));
+  }
 }
 
 // Sensors over time, thinned like the poses, with the point that they look at.
@@ -792,29 +894,12 @@ void SceneWriter::Content::add_channels(const Trajectory& t, Json& out) const {
     const Channel& channel = t.channels[c];
     Json one = {{"name", channel.name}, {"unit", channel.unit}};
     if (c < model->sensors.size()) {
-      const Sensor& sensor = model->sensors[c];
-      const Kind& kind = sensor.listed->kind;
-      one["type"] = kind.type;
-      if (const int axes = kind.field("axes"); axes >= 0)
-        one["axes"] = kind.fields[at(axes)].choices[at(sensor.choice)];
-      int frame = sensor.frame;
-      if (frame < 0 && sensor.batch >= 0) {
-        // A reaction acts on the second body of its joint.
-        const Batch& batch = *model->batches[at(sensor.batch)];
-        const Section section = model->sections[at(sensor.batch)];
-        const std::vector<int> frames = own_frames(batch, sensor.element);
-        if ((section == Section::Joints || section == Section::Forces) && !frames.empty())
-          frame = frames[std::min<std::size_t>(1, frames.size() - 1)];
-      }
-      // States of controllers have nodes as well, behind those of the bodies.
-      const int body = frame < 0 ? -1 : node(frame);
-      const bool is_drawn = body < 0 || (at(body) < frame_of_body.size() && scene_frame(body) >= 0);
-      if (frame >= 0 && is_drawn) one.update(place(frame));
+      one.update(about(model->sensors[c]));
     } else {
       one["type"] = channel.name;
+      one["components"] = component_names(channel.components);
     }
     const auto components = at(channel.components);
-    one["components"] = component_names(channel.components);
     std::vector<float> values;
     values.reserve(kept.size() * components);
     for (const std::size_t row : kept)
@@ -908,6 +993,16 @@ SceneWriter::~SceneWriter() = default;
 SceneWriter::SceneWriter(SceneWriter&&) noexcept = default;
 SceneWriter& SceneWriter::operator=(SceneWriter&&) noexcept = default;
 
+void SceneWriter::add(const System& system, const State& state) {
+  const bool is_first = content_ == nullptr || content_->model != system.shared_model();
+  if (is_first) {
+    content_ = std::make_unique<Content>(system, state, frames_);
+    content_->watch_loads(system, kMostLoads);
+  }
+  if (content_->loads) content_->loads->follow(system);
+  content_->add(state, state.t);
+}
+
 void SceneWriter::add(const System& system, const State& state, double time) {
   if (content_ == nullptr || content_->model != system.shared_model())
     content_ = std::make_unique<Content>(system, state, frames_);
@@ -974,6 +1069,8 @@ std::string SceneWriter::finish() {
 SceneStream::SceneStream(const System& system, const State& first, std::span<const double> sensors)
     : content_(std::make_unique<SceneWriter::Content>(system, first, 2)),
       sensors_(sensors.begin(), sensors.end()) {
+  content_->is_growing = true;
+  content_->watch_loads(system, kMostLiveLoads);
   content_->add(first, first.t);
 }
 SceneStream::~SceneStream() = default;
@@ -993,7 +1090,7 @@ std::string SceneStream::scene(const std::string& live) {
 std::size_t SceneStream::width() const {
   std::size_t out = 7 * content_->body_of_frame.size() + sensors_.size();
   for (const SceneFlexible& own : content_->flexible) out += own.coordinate_count();
-  return out;
+  return out + content_->loads->width();
 }
 
 bool SceneStream::add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows) {
@@ -1012,10 +1109,14 @@ bool SceneStream::add_row(const State& state, std::span<const double> sensors, s
     own.write_coordinates(eta.data(), rows.data() + rows.size() - own.coordinate_count());
   }
   for (const double x : sensors) rows.push_back(static_cast<float>(x));
+  c.loads->add(state, rows);
   return true;
 }
 
-void SceneStream::follow(const System& system) { content_->poses = BodyPoses(system); }
+void SceneStream::follow(const System& system) {
+  content_->poses = BodyPoses(system);
+  content_->loads->follow(system);
+}
 
 std::string model_scene(const System& system, const SimulateOptions& options,
                         std::vector<Diagnostic>& findings) {
@@ -1028,7 +1129,7 @@ std::string model_scene(const System& system, const SimulateOptions& options,
     State typed = system.empty_state();
     typed.t = options.start;
     typed.q = initial_values(system.model(), system.params().values().data()).q;
-    writer.add(system, typed);
+    writer.add(system, typed, typed.t);
   }
   return writer.finish();
 }

@@ -24,9 +24,9 @@ class SceneWriter {
   SceneWriter(SceneWriter&&) noexcept;
   SceneWriter& operator=(SceneWriter&&) noexcept;
 
-  // A state of the motion, as SimulateOptions::recorded gives it. The system need not live on.
-  void add(const System& system, const State& state) { add(system, state, state.t); }
-  // The same at another time than that of the state: the load factor of an equilibrium.
+  // A state of the motion, as SimulateOptions::recorded gives it, with what acts in it. The system need not live on.
+  void add(const System& system, const State& state);
+  // The positions alone: at the load factor of an equilibrium, or of a state that does not satisfy the equations.
   void add(const System& system, const State& state, double time);
 
   // The scene as JSON, of a run, of an equilibrium, of modes about the state that was added, or of the states alone. Once.
@@ -50,7 +50,7 @@ class SceneStream {
 
   // The scene of the first state as JSON, with this object (JSON as well) under "live". Once.
   std::string scene(const std::string& live);
-  // Positions [F, 3], quaternions [F, 4], coordinates [K] of each flexible body, sensors: as many numbers for every state.
+  // Positions [F, 3], quaternions [F, 4], coordinates [K] of each flexible body, sensors, loads: as many numbers for every state.
   std::size_t width() const;
   // Appends the row of a state. False, and nothing: it is not finite.
   bool add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows);

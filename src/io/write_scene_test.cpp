@@ -25,6 +25,8 @@
 #include "liedyn/io/scene_shapes.h"
 #include "liedyn/io/write_gltf.h"
 #include "liedyn/io/write_model.h"
+#include "liedyn/model/edit_description.h"
+#include "liedyn/model/record_all.h"
 
 namespace liedyn {
 namespace {
@@ -51,11 +53,14 @@ TEST(PackedArray, IsReadBackBitByBit) {
   }
 }
 
-TEST(PackedArray, OfSixteenBitsIsNearTheNumbers) {
+TEST(PackedArray, OfFewBitsIsNearTheNumbers) {
   const std::vector<float> values = {1, -0.5F, 0.123F, 1000, 3, -999};
-  const std::vector<double> back = unpack_array(pack_scaled(values, {2, 3}), "a");
-  for (std::size_t i = 0; i < values.size(); ++i)
-    EXPECT_NEAR(back[i], values[i], (i < 3 ? 1 : 1000) * 1.6e-5);
+  for (const auto& [packed, error] : {std::pair(pack_field<std::int16_t>(values, {2, 1, 3}), 1.6e-5),
+                                      {pack_field<std::int8_t>(values, {2, 1, 3}), 4e-3}}) {
+    const std::vector<double> back = unpack_array(packed, "a");
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_NEAR(back[i], values[i], (i < 3 ? 1 : 1000) * error);
+  }
 }
 
 TEST(PackedArray, ThatIsDamagedIsRefused) {
@@ -73,6 +78,8 @@ TEST(PackedArray, ThatIsDamagedIsRefused) {
   refused("data", "!!!!");
   refused("data", good["data"].get<std::string>().substr(4));
   refused("scale", {1, 2});
+  refused("distance", 0);
+  refused("distance", -1);
   EXPECT_THROW(unpack_array(Json(3), "a"), InputError);
 }
 
@@ -202,6 +209,90 @@ TEST(Scene, PositionsHaveThirtyTwoBits) {
     for (int i = 0; i < 3; ++i)
       EXPECT_EQ(scene.positions[3 * row + static_cast<std::size_t>(i)],
                 static_cast<float>(result.trajectory.at(row, "position")[static_cast<std::size_t>(i)]));
+}
+
+// What acts is known without sensors, in 16 bits: beside a run whose model has these sensors.
+TEST(Scene, LoadsAreWhatSensorsShowInEveryFormulation) {
+  for (const std::string formulation : {"r3so3", "se3", "minimal"}) {
+    Description sensed = read_model_text(kMechanism, "");
+    record_all(sensed);
+    for (const char* type : {"applied_force", "applied_torque"})
+      add_entry(sensed, Section::Sensors, std::string("spring.") + type, type, "of", "spring");
+    SceneWriter writer, of_sensed;
+    const System system = load_text(kMechanism, {}, formulation);
+    SimulateOptions options = default_options(system);
+    options.output_every = 20;
+    const Read scene(writer.finish(simulated(system, writer, options)));
+    const System other = make_system(std::make_shared<const Description>(sensed), {}, formulation);
+    const Result result = simulated(other, of_sensed, options);
+    EXPECT_EQ(unpack_array(scene.json["load_times"], "t"), scene.times);
+    int compared = 0;
+    for (const Json& load : scene.json["loads"]) {
+      const std::vector<double> values = unpack_array(load["values"], "values");
+      const std::size_t C = load["components"].empty() ? 1 : load["components"].size();
+      double largest = 0;
+      for (const double x : values) largest = std::max(largest, std::abs(x));
+      for (std::size_t row = 0; row < scene.times.size(); ++row) {
+        const auto expected = result.trajectory.at(row, load["name"].get<std::string>());
+        for (std::size_t c = 0; c < C; ++c)
+          EXPECT_NEAR(values[row * C + c], expected[c], 1.6e-5 * largest)
+              << formulation << " " << load["name"] << " at " << scene.times[row];
+      }
+      ++compared;
+    }
+    // Angle, rate and torque of the hinge, whose force has a sensor; force of the ball and of the spring.
+    EXPECT_EQ(compared, 5) << formulation;
+    EXPECT_EQ(scene.named("loads", "pin.reaction_force")["joint"], "pin");
+    EXPECT_EQ(scene.named("channels", "hinge_force")["joint"], "hinge");
+    EXPECT_EQ(scene.named("loads", "spring.applied_force")["force"], "spring");
+    EXPECT_TRUE(Read(of_sensed.finish(result)).json["loads"].empty());
+  }
+}
+
+// A mass that whirls: m w^2 r inwards. It turns by 6 rad from frame to frame. An event changes the torque of a motor that turns nothing else.
+TEST(Scene, LoadsOfAWhirlingMass) {
+  const System system = load_text(R"({ "liedyn": 1, "parameters": {"torque": 3},
+    "bodies": {
+      "mass": { "type": "rigid", "mass": 2, "inertia": [0.1, 0.1, 0.1], "position": [0.5, 0, 0], "velocity": [0, 2, 0], "angular_velocity": [0, 0, 4] },
+      "wheel": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [3, 0, 0] } },
+    "joints": {
+      "arm": { "type": "revolute", "between": ["ground", "mass"], "at": [0, 0, 0], "axis": [0, 0, 1] },
+      "axle": { "type": "revolute", "between": ["ground", "wheel"], "at": [3, 0, 0], "axis": [0, 0, 1] } },
+    "forces": { "motor": { "type": "joint_effort", "joint": "axle", "effort": "torque" } },
+    "sensors": { "later": { "type": "event", "when": "t - 2", "set": "torque = 5" } },
+    "simulation": { "end": 3, "step": 1e-3 } })");
+  SceneWriter writer;
+  SimulateOptions options = default_options(system);
+  options.output_every = 1500;
+  const Read scene(writer.finish(simulated(system, writer, options)));
+  ASSERT_EQ(scene.times, (std::vector<double>{0, 1.5, 3}));
+  const auto values = [&](const char* name) {
+    return unpack_array(scene.named("loads", name)["values"], name);
+  };
+  const std::vector<double> force = values("arm.reaction_force"), angle = values("arm.joint_angle"),
+                            torque = values("motor.applied_torque");
+  for (std::size_t row = 0; row < 3; ++row) {
+    const double phi = 4 * scene.times[row];
+    EXPECT_NEAR(angle[row], phi, 1e-3);
+    EXPECT_NEAR(force[3 * row], -16 * std::cos(phi), 5e-3);
+    EXPECT_NEAR(force[3 * row + 1], -16 * std::sin(phi), 5e-3);
+    EXPECT_NEAR(torque[3 * row + 2], row < 2 ? 3 : 5, 1e-3);
+  }
+  // It acts where the axle is, on the wheel.
+  EXPECT_EQ(scene.named("loads", "motor.applied_torque")["frame"], scene.frame("wheel"));
+}
+
+// However many joints there are, what acts stays small.
+TEST(Scene, LoadsOfLongChainsAreThinned) {
+  const System system = load("chain", {{"links", 500}});
+  SceneWriter writer;
+  SimulateOptions options = default_options(system);
+  options.end = 5 * options.step;
+  const Read scene(writer.finish(simulated(system, writer, options)));
+  std::size_t numbers = 0;
+  for (const Json& load : scene.json["loads"]) numbers += std::max<std::size_t>(1, load["components"].size());
+  EXPECT_GT(numbers, 500U);
+  EXPECT_LE(numbers, 3000U);
 }
 
 TEST(Scene, JointsAndForcesHaveTheirPlaces) {

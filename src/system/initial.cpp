@@ -322,8 +322,24 @@ bool position_step(const System& system, State& state, const std::vector<bool>* 
   return true;
 }
 
-// Rows that depend on the others at the state, but not beside it: at a small distance along the velocities that the imposed rows allow, back on these
-// rows, they are violated.
+// The rows that need not be imposed since they follow from the others, here and in the configurations around.
+void choose_redundant_rows(const System& system, State& state, Work& work) {
+  constexpr double kTolerance = 1e-7;
+  state.redundant = rows_to_leave_out(system, state, kTolerance, RowLevel::Velocity, nullptr, work);
+  if (state.redundant.empty()) return;
+  const Model& model = system.model();
+  std::vector<Diagnostic> findings;
+  for (const int row : independent_nearby(system, state, work))
+    findings.push_back(
+        {model.description().file, model.joint_of(row).line, model.row_name(row),
+         "the initial configuration is singular: this constraint depends on the others here, but not beside "
+         "it",
+         findings.empty() ? "start from a configuration nearby: from here the motion is not unique" : ""});
+  if (!findings.empty()) throw InputError(findings);
+}
+
+}  // namespace
+
 std::vector<int> independent_nearby(const System& system, const State& state, Work& work) {
   constexpr double kDistance = 1e-3;
   constexpr int kIterations = 8;
@@ -360,24 +376,6 @@ std::vector<int> independent_nearby(const System& system, const State& state, Wo
       out.push_back(row);
   return out;
 }
-
-// The rows that need not be imposed since they follow from the others, here and in the configurations around.
-void choose_redundant_rows(const System& system, State& state, Work& work) {
-  constexpr double kTolerance = 1e-7;
-  state.redundant = rows_to_leave_out(system, state, kTolerance, RowLevel::Velocity, nullptr, work);
-  if (state.redundant.empty()) return;
-  const Model& model = system.model();
-  std::vector<Diagnostic> findings;
-  for (const int row : independent_nearby(system, state, work))
-    findings.push_back(
-        {model.description().file, model.joint_of(row).line, model.row_name(row),
-         "the initial configuration is singular: this constraint depends on the others here, but not beside "
-         "it",
-         findings.empty() ? "start from a configuration nearby: from here the motion is not unique" : ""});
-  if (!findings.empty()) throw InputError(findings);
-}
-
-}  // namespace
 
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work) {
   constexpr int kMaxIterations = 50;

@@ -48,6 +48,10 @@ std::vector<double> constrained_part(const System& system, const State& state, c
 // first numbers of work.right. False: the matrix is singular. Allocates nothing.
 bool forbidden_velocity(const System& system, const State& state, Work& work);
 
+// Rows of state.redundant that depend on the others at the state, but not beside it: at a small distance along the velocities that the imposed rows allow,
+// back on these rows, they are violated.
+std::vector<int> independent_nearby(const System& system, const State& state, Work& work);
+
 // Nearest state (in the norm of M) with Phi = 0, or with B v + Phi_t = 0. `free` null: all may move. False: no convergence. Far from
 // the constraints steps are shortened until |Phi| falls, and where that does not help assembly.h takes over.
 bool project_positions(const System& system, State& state, const std::vector<bool>* free, Work& work);

@@ -21,14 +21,8 @@ std::vector<std::string> cases() {
 }
 
 // Beyond the stroke of a hydraulic cylinder its chambers keep their dead volume: a kink. All random lengths are within this one.
-// Meshes of both flanks are left out in minimal coordinates: there velocity rows beside them are known to have a wrong matrix (CHANGELOG, known faults).
-std::shared_ptr<const Description> adapted(const std::shared_ptr<const Description>& all, bool in_tree) {
+std::shared_ptr<const Description> adapted(const std::shared_ptr<const Description>& all) {
   Description d = *all;
-  if (in_tree)
-    std::erase_if(d.entries(Section::Joints), [&](const Entry& e) {
-      const int field = e.kind->field("flanks");
-      return field >= 0 && Inputs<double>(*all, e, nullptr, nullptr).choice(field) == 1;
-    });
   for (const Entry& e : d.entries(Section::Forces)) {
     if (e.kind->type != "hydraulic_cylinder") continue;
     const auto number = [&](const char* name) -> double& {
@@ -45,10 +39,8 @@ class Matrix : public testing::TestWithParam<std::string> {
  protected:
   explicit Matrix(Pairs pairs = Pairs::All)
       : random_(7),
-        system_(GetParam() == kTree
-                    ? make_system(adapted(tree_of_everything(random_), true), "minimal")
-                    : make_system(adapted(model_of_everything(random_, pairs), GetParam() == "minimal"),
-                                  GetParam())),
+        system_(GetParam() == kTree ? make_system(adapted(tree_of_everything(random_)), "minimal")
+                                    : make_system(adapted(model_of_everything(random_, pairs)), GetParam())),
         work_(system_),
         state_(random_state(system_, random_)) {}
 
@@ -104,9 +96,20 @@ TEST_P(Matrix, HoldsStiffnessDampingAndInertiaOnRequest) {
   const auto along = [&](std::vector<double> State::*part) {
     return differences([&](const Eigen::VectorXd& d) { return residual(with(part, d)); }, nv());
   };
-  const Eigen::MatrixXd K = differences([&](const Eigen::VectorXd& d) { return residual(with_q(d)); }, nv());
+  // With smaller steps where two points of a spring happen to lie close together.
+  Eigen::MatrixXd K;
+  double error = std::numeric_limits<double>::infinity();
+  const Eigen::MatrixXd exact = block({1, 0, 0});
+  for (const double h : {1e-3, 1e-5, 1e-6}) {
+    if (error <= kDifferences) break;
+    Eigen::MatrixXd now = differences([&](const Eigen::VectorXd& d) { return residual(with_q(d)); }, nv(), h);
+    if (const double own = row_difference(exact, now); own < error) {
+      error = own;
+      K = std::move(now);
+    }
+  }
   const Eigen::MatrixXd C = along(&State::v), M = along(&State::vdot);
-  expect_at_most(row_difference(block({1, 0, 0}), K), kDifferences, GetParam() + ": K = dr/dq");
+  expect_at_most(error, kDifferences, GetParam() + ": K = dr/dq");
   expect_at_most(row_difference(block({0, 1, 0}), C), kDifferences, GetParam() + ": C = dr/dv");
   expect_at_most(row_difference(block({0, 0, 1}), M), kDifferences, GetParam() + ": M = dr/dvdot");
   const Eigen::MatrixXd sum = 2 * K + 3 * C + 5 * M;
@@ -197,8 +200,7 @@ TEST_P(Matrix, ResidualIsTheSameWithAndWithoutIt) {
   EXPECT_EQ(scale, work_.force_scale);
 }
 
-// Newton's matrix as the corrector makes it, against differences of its residuals: along the stage, in the multipliers, in
-// every index form. A corrector that may not iterate leaves the matrix and the residuals of its predictor.
+// Newton's matrix against differences of the residuals of a stage: along the stage, in the multipliers, in every index form.
 class NewtonMatrix : public Matrix {
  protected:
   NewtonMatrix() : Matrix(Pairs::Neighbours) {}
@@ -244,30 +246,41 @@ class NewtonMatrix : public Matrix {
     return out;
   }
 
-  void evaluate(const Predictor& p, const Stage& stage, IndexForm form, bool simplified, Work& work) const {
+  StageEquations equations(IndexForm form, bool simplified, Work& work) const {
     CorrectorOptions options;
     options.form = form;
     if (local_) options.local = LocalForm::Rates;
     options.chart = chart_;
     options.simplified = simplified;
-    options.max_iterations = 0;
-    Corrector corrector(system_, options);
-    corrector.prepare(work);
-    corrector.Theta = p.Theta;
-    corrector.V = p.V;
-    corrector.theta = p.theta;
-    if (local_) corrector.covector = p.covector;
+    StageEquations out(system_, options);
+    out.prepare_structure(work);
+    return out;
+  }
+  // The state at the end of the predictor, which `of` then gives the matrix or the residuals of.
+  template <class F>
+  void evaluate(StageEquations& of, const Predictor& p, const Stage& stage, Work& work,
+                const F& evaluation) const {
+    of.Theta = p.Theta;
+    of.V = p.V;
+    of.theta = p.theta;
+    if (local_) of.covector = p.covector;
     State to = p.to;
-    EXPECT_FALSE(corrector.solve(stage, kStep, p.reference, to, work).converged());
+    const StageProblem problem{stage, kStep, p.reference, to, work};
+    of.set_reference(problem);
+    of.evaluate_nodes(problem);
+    evaluation(problem);
   }
   Eigen::MatrixXd predicted_matrix(const Predictor& p, const Stage& stage, IndexForm form, bool simplified,
                                    Work& work) const {
-    evaluate(p, stage, form, simplified, work);
+    StageEquations of = equations(form, simplified, work);
+    evaluate(of, p, stage, work, [&](const StageProblem& problem) { of.assemble(problem); });
     return dense_matrix(block_pattern(system_.model(), form), *work.solver);
   }
   // s r, Phi and (s/c_v) (B v + Phi_t), as far as the form has them.
-  Eigen::VectorXd scaled_residual(const Predictor& p, const Stage& stage, IndexForm form, Work& work) const {
-    evaluate(p, stage, form, false, work);
+  Eigen::VectorXd scaled_residual(StageEquations& of, const Predictor& p, const Stage& stage,
+                                  Work& work) const {
+    evaluate(of, p, stage, work, [&](const StageProblem& problem) { of.residual(stage, problem.to, work); });
+    const IndexForm form = of.options().form;
     const double s = 1 / stage.rate();
     Eigen::VectorXd out(unknown_count(system_.model(), form));
     out.head(nv()) = s * as_vector(work.r);
@@ -280,11 +293,12 @@ class NewtonMatrix : public Matrix {
   // together, the larger ones are too large.
   double error_of_matrix(const Predictor& start, const Stage& stage, IndexForm form, Work& work) const {
     const Eigen::MatrixXd exact = predicted_matrix(start, stage, form, false, work);
+    StageEquations of = equations(form, false, work);
     double best = std::numeric_limits<double>::infinity();
     for (const double h : {1e-3, 1e-5, 1e-6}) {
       Eigen::MatrixXd expected = differences(
           [&](const Eigen::VectorXd& d) {
-            return scaled_residual(moved_by(start, stage, d), stage, form, work);
+            return scaled_residual(of, moved_by(start, stage, d), stage, work);
           },
           unknown_count(system_.model(), form), h);
       for (int i = 0; i < rows() && form == IndexForm::Stabilized; ++i) {
@@ -312,13 +326,11 @@ const Stage kStages[] = {{.c_1 = 0.4, .c_2 = 0, .c_v = 0.7},
 TEST_P(NewtonMatrix, IsTheDerivativeOfTheResidualsInEveryIndexForm) {
   const std::pair<IndexForm, const char*> forms[] = {
       {IndexForm::Index3, "index 3"}, {IndexForm::Index2, "index 2"}, {IndexForm::Stabilized, "stabilised"}};
-  // Every form and every stage, not every pair: a difference of the whole model is expensive.
-  for (std::size_t k = 0; k < std::max(std::size(forms), std::size(kStages)); ++k) {
-    const auto& [form, form_name] = forms[k % std::size(forms)];
-    const Stage& stage = kStages[k % std::size(kStages)];
+  for (const auto& [form, form_name] : forms) {
     Work work(system_, "auto", form);
-    expect_at_most(error_of_matrix(random_predictor(), stage, form, work), kDifferences,
-                   fmt::format("{}, {}: c_1 = {}, c_2 = {}", GetParam(), form_name, stage.c_1, stage.c_2));
+    for (const Stage& stage : kStages)
+      expect_at_most(error_of_matrix(random_predictor(), stage, form, work), kDifferences,
+                     fmt::format("{}, {}: c_1 = {}, c_2 = {}", GetParam(), form_name, stage.c_1, stage.c_2));
   }
 }
 
@@ -326,13 +338,13 @@ TEST_P(NewtonMatrix, IsTheDerivativeInLocalCoordinates) {
   local_ = true;
   const std::pair<Chart, const char*> charts[] = {
       {Chart::Exponential, "exponential"}, {Chart::Conformal, "conformal"}, {Chart::Cayley, "Cayley"}};
-  const IndexForm forms[] = {IndexForm::Index3, IndexForm::Index2, IndexForm::Stabilized};
-  for (std::size_t k = 0; k < std::size(charts); ++k) {
-    chart_ = charts[k].first;
-    const IndexForm form = forms[k];
+  for (const IndexForm form : {IndexForm::Index3, IndexForm::Index2, IndexForm::Stabilized}) {
     Work work(system_, "auto", form);
-    expect_at_most(error_of_matrix(random_predictor(), kStages[0], form, work), kDifferences,
-                   fmt::format("{}, {}, form {}", GetParam(), charts[k].second, static_cast<int>(form)));
+    for (const auto& [chart, chart_name] : charts) {
+      chart_ = chart;
+      expect_at_most(error_of_matrix(random_predictor(), kStages[0], form, work), kDifferences,
+                     fmt::format("{}, {}, form {}", GetParam(), chart_name, static_cast<int>(form)));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "liedyn/base/index.h"
+#include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 
@@ -36,6 +37,27 @@ Vec6 bracket_transposed(const Vec6& X, const Vec6& f) {
   Vec6 out;
   out << force.cross(w), force.cross(u) + f.tail<3>().cross(w);
   return out;
+}
+
+// B of the elements, behind the columns of their multipliers: the transpose of these, unless forces add to them (the other flanks of teeth).
+void keep_rows(const Batch& batch, const Evaluation& e, const std::vector<BlockRef>& refs, double* values,
+               double* scratch) {
+  const Coupling c = batch.coupling();
+  const bool apart = dynamic_cast<const BothFlanks*>(&batch) != nullptr;
+  if (apart) batch.constraint_matrices(e, scratch);
+  const int per_element = Batch::blocks_per_element(c);
+  for (int k = 0; k < batch.size(); ++k)
+    for (int i = 0; i < c.frames; ++i, scratch += 6 * c.rows) {
+      const BlockRef& ref = refs[at((k + 1) * per_element - c.frames + i)];
+      if (ref.offset < 0) continue;
+      using Columns = Eigen::Matrix<double, 6, Eigen::Dynamic>;
+      Eigen::Map<const Columns> columns(values + ref.offset, 6, c.rows);
+      Eigen::Map<Columns> kept(values + ref.offset + 6 * c.rows, 6, c.rows);
+      if (apart)
+        kept = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, 6>>(scratch, c.rows, 6).transpose();
+      else
+        kept = columns;
+    }
 }
 
 }  // namespace
@@ -91,7 +113,7 @@ TreeAssembly::TreeAssembly(const Model& model) : model_(&model), at_(*model.tree
     }
     for (std::size_t side = first; side < sides_.size(); ++side) {
       sides_[side].transpose = numbers;
-      numbers += 6 * c.rows;
+      numbers += 2 * 6 * c.rows;  // as the forces have it, and that of the rows: keep_rows
     }
     std::size_t side = first;
     for (int i = 0; i < c.frames; ++i)
@@ -139,11 +161,13 @@ void TreeAssembly::evaluate_batch(const Evaluation& e, int b, const Seeding& s, 
     to.force = {1, 0, 0};
     batch.jacobian(e, to);
   }
-  if (joints && s.q != 0) return;
-  to.values = partials_.M.data();
-  to.force = {0, 0, 1};
-  batch.jacobian(s.q != 0 ? again : e, to);
-  if (joints || (s.q == 0 && s.v == 0)) return;
+  if (!joints || s.q == 0) {
+    to.values = partials_.M.data();
+    to.force = {0, 0, 1};
+    batch.jacobian(s.q != 0 ? again : e, to);
+  }
+  if (joints) return keep_rows(batch, e, blocks_[at(b)], to.values, body_matrices_.data());
+  if (s.q == 0 && s.v == 0) return;
   to.values = partials_.C.data();
   to.force = {0, 1, 0};
   batch.jacobian(again, to);
@@ -319,7 +343,7 @@ void TreeAssembly::add_forces(const Seeding& s, const double* tangent, const dou
 
 void TreeAssembly::add_side(const Side& side, int first, int last, RowLevel level, double q, double* values,
                             const BlockRef* refs, int step) const {
-  const double* Bt = with_rows_ + side.transpose;
+  const double* Bt = with_rows_ + side.transpose + 6 * side.rows;
   const double* Z = with_rows_ + side.Z;
   const Column* column = columns_.data() + first_column_[at(side.link)];
   for (const int link : model_->tree->path[at(side.link)]) {

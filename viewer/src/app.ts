@@ -97,7 +97,7 @@ export class App {
     };
     this.toolbar.append(
       tool('fit', 'fit', 'Fit everything (F)', () => this.fit()), tool('follow', 'follow', 'Follow what is selected (O)', () => this.toggleFollow()),
-      tool('trail', 'trail', 'Path of what is selected (T)', () => this.toggleTrail()), tool('arrows', 'arrow', 'Arrows of forces and velocities (A)', () => this.toggleArrows()),
+      tool('trail', 'trail', 'Path of what is selected (T)', () => this.toggleTrail()), tool('arrows', 'arrow', 'Arrows of forces, reactions and velocities (A)', () => this.toggleArrows()),
       tool('joints', 'joint', 'Joints and springs (J)', () => this.toggleSymbols()), tool('color', 'palette', 'Colours: bodies, speed, section force, stress (C)', () => this.nextColoring()),
     );
     const header = h(
@@ -179,7 +179,7 @@ export class App {
     this.scaleNote.textContent = `grid ${format(this.stage.gridStep)} m`;
     this.arrows = new Arrows(scene, () => view.largestSpeed());
     this.setColoring('body');
-    this.plots.setChannels(scene.channels);
+    this.plots.setChannels(scene.channels, scene.loads);
     this.tree = new Tree(scene, (index) => view.swatch(index), { select: (owner) => this.select(owner), setVisible: (owner, on) => this.setVisible(owner, on), isVisible: (owner) => view.isVisible(owner) });
     const modes = scene.kind === 'modes';
     if (modes) view.mode = firstMode(scene);
@@ -208,7 +208,7 @@ export class App {
     this.redrawTrails();
     const [first, second] = apart(this.view.scene, scene);
     const gap = distance(this.view.scene, scene, second);
-    this.plots.setChannels([...(gap ? [gap] : []), ...this.view.scene.channels]);
+    this.plots.setChannels([...(gap ? [gap] : []), ...this.view.scene.channels], this.view.scene.loads);
     if (gap) this.plots.show(gap);
     this.openTab('plots');
     this.title.textContent = `${first} and, in pink, ${second}`;
@@ -260,7 +260,7 @@ export class App {
     const leaves = () => scene.frames.some((_, f) => !this.framed.containsPoint(latest.fromArray(scene.positions, scene.positions.length - 3 * (scene.frames.length - f))));
     if (!this.touched && performance.now() - this.framedAt > 700 && leaves()) this.fit();
     this.plots.refresh();
-    this.showLegend();
+    this.updateLegends();
     this.refresh();
   }
 
@@ -316,6 +316,7 @@ export class App {
     this.tree?.select(owner);
     this.values.show(view, owner, () => this.timeline.time, {
       plot: (what) => this.plotFrame(what),
+      plotChannel: (channel) => (this.plots.show(channel), this.openTab('plots')),
       follow: () => this.toggleFollow(),
       trail: () => this.toggleTrail(),
       isFollowed: () => this.followed !== undefined && this.followed === this.selectedFrame(),
@@ -357,7 +358,8 @@ export class App {
   }
 
   plot(name: string): void {
-    const channel = this.view?.scene.channels.find((entry: Channel) => entry.name === name);
+    const { channels, loads } = this.view!.scene;
+    const channel = [...channels, ...loads].find((entry: Channel) => entry.name === name);
     if (channel) this.plots.show(channel);
   }
 
@@ -409,14 +411,27 @@ export class App {
     if (group.parent) this.stage.scene.remove(group);
     else this.stage.scene.add(group);
     this.arrowKinds.hidden = !group.parent;
-    const row = ({ label, color, largest, unit }: Arrows['kinds'][number]) => {
-      const mark = h('i', {});
-      mark.style.background = color;
-      return h('div', { title: 'The longest arrow of the motion' }, mark, h('span', {}, label), h('small', {}, `up to ${format(largest)} ${unit}`));
-    };
-    this.arrowKinds.replaceChildren(...this.arrows.kinds.map(row));
+    this.showArrowKinds();
     this.enableTools();
     this.refresh();
+  }
+
+  // What the arrows mean; a click hides or shows those of a kind.
+  private showArrowKinds(): void {
+    const { arrows } = this;
+    if (!arrows || this.arrowKinds.hidden) return;
+    const row = ({ kind, label, color, largest, unit, isShown }: Arrows['kinds'][number]) => {
+      const mark = h('i', {});
+      mark.style.background = color;
+      const toggle = () => {
+        arrows.show(kind, !isShown);
+        this.showArrowKinds();
+        this.refresh();
+      };
+      const title = `${isShown ? 'Hide' : 'Show'} these arrows; the number is that of the longest one`;
+      return h('button', { type: 'button', title, class: isShown ? '' : 'off', 'aria-pressed': String(isShown), 'data-kind': kind, click: toggle }, mark, h('span', {}, label), h('small', {}, `up to ${format(largest)} ${unit}`));
+    };
+    this.arrowKinds.replaceChildren(...arrows.kinds.map(row));
   }
 
   toggleSymbols(): void {
@@ -441,6 +456,16 @@ export class App {
     this.stage.dirty = true;
   }
 
+  // Largest values of a running simulation grow. What one clicks at stays.
+  private updateLegends(): void {
+    const { coloring } = this.view!;
+    if (coloring !== 'body') this.legend.querySelector('.largest')!.textContent = format(this.view!.range() / COLORINGS[coloring].factor);
+    this.arrows?.kinds.forEach(({ largest, unit }, i) => {
+      const note = this.arrowKinds.children[i]?.querySelector('small');
+      if (note) note.textContent = `up to ${format(largest)} ${unit}`;
+    });
+  }
+
   // What the colours mean, and the choice of another meaning.
   private showLegend(): void {
     const { coloring } = this.view!;
@@ -451,7 +476,7 @@ export class App {
     choice.addEventListener('change', () => this.setColoring(choice.value as Coloring));
     const bar = h('i', {});
     bar.style.background = gradient;
-    this.legend.replaceChildren(choice, bar, h('div', {}, h('small', {}, '0'), h('small', {}, format(this.view!.range() / COLORINGS[coloring].factor))));
+    this.legend.replaceChildren(choice, bar, h('div', {}, h('small', {}, '0'), h('small', { class: 'largest' }, format(this.view!.range() / COLORINGS[coloring].factor))));
   }
 
   private enableTools(): void {

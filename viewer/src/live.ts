@@ -1,7 +1,7 @@
 // A running simulation: its motion arrives as server-sent events, buttons and sliders send requests.
 //
 // Events of GET path?token=…: `scene` (a whole scene of the first state; `live` has the sliders), `rows` ({times: [n], rows: base64 of 32-bit numbers [n, W]}: positions
-// [F, 3], rotations [F, 4], coordinates of flexible bodies, channels), `status`, `end`. POST path/pause, /resume, /step, /stop, /pace with {value}, /set with {name, value}.
+// [F, 3], rotations [F, 4], coordinates of flexible bodies, channels, loads), `status`, `end`. POST path/pause, /resume, /step, /stop, /pace with {value}, /set with {name, value}.
 import { SceneError } from './error';
 import { LivePanel, type Status } from './live_panel';
 import { readScene, type Scene } from './scene';
@@ -121,8 +121,9 @@ export class Live {
     grow(scene.positions, 3 * F, (view) => (scene.positions = view));
     grow(scene.rotations, 4 * F, (view) => (scene.rotations = view));
     for (const body of scene.bodies) if (body.kind === 'flexible') grow(body.coordinates, body.modeCount, (view) => (body.coordinates = view));
-    this.channelTimes = scene.channels[0] && new Growing(scene.channels[0].times, 1, (view) => scene.channels.forEach((channel) => (channel.times = view)));
-    for (const channel of scene.channels) grow(channel.values, channel.components.length, (view) => (channel.values = view));
+    const channels = [...scene.channels, ...scene.loads];
+    this.channelTimes = channels[0] && new Growing(channels[0].times, 1, (view) => channels.forEach((channel) => (channel.times = view)));
+    for (const channel of channels) grow(channel.values, channel.components.length, (view) => (channel.values = view));
   }
 
   private take({ times, rows }: { times: number[]; rows: string }): void {

@@ -37,16 +37,31 @@ export class Trail {
   }
 }
 
-// ---- vectors at points: those of sensors, and the velocities of bodies
+// ---- vectors at points: those of sensors, what acts in joints and forces, and the velocities of bodies
 
 const VECTORS: Record<string, { label: string; color: string }> = {
   velocity: { label: 'velocity', color: '#3f9d6d' },
   acceleration: { label: 'acceleration', color: '#a067c9' },
   reaction_force: { label: 'reaction force', color: '#c94f6d' },
   applied_force: { label: 'applied force', color: '#c99a2e' },
+  reaction_torque: { label: 'reaction torque', color: '#8c5a9e' },
+  applied_torque: { label: 'applied torque', color: '#3d8fb8' },
 };
-const MOST = 40; // arrows of bodies and nodes of beams
+const isTorque = (kind: string) => kind.endsWith('_torque');
+const MOST = 40; // arrows of a kind, without those of sensors
 const isVector = (channel: Channel) => channel.frame !== undefined && channel.components.length === 3 && channel.type in VECTORS;
+
+// The largest of some vectors, at a time of which it is exceeded in a tenth of all.
+function usualSize(channels: Channel[]): number {
+  const rows = new Map<Float64Array, number[]>();
+  for (const { times, values } of channels) {
+    const largest = rows.get(times) ?? Array.from(times, () => 0);
+    rows.set(times, largest);
+    for (let i = 0; i < largest.length; i++) largest[i] = Math.max(largest[i], Math.hypot(values[3 * i], values[3 * i + 1], values[3 * i + 2]) || 0);
+  }
+  const sorted = [...rows.values()].flat().sort((a, b) => a - b);
+  return sorted[Math.floor(0.9 * (sorted.length - 1))] ?? 0;
+}
 
 interface Arrow {
   name: string;
@@ -55,21 +70,34 @@ interface Arrow {
   value: (time: number, poses: Poses, out: Vector3) => void;
   group: Group;
   shaft: Mesh;
-  head: Mesh;
+  heads: Mesh[]; // torques have two
 }
+const SHAFT = cylinder(1, 1).translate(0, 0, 0.5);
+const HEAD = cone(1, 1).translate(0, 0, 0.5);
 
 export class Arrows {
   readonly group = new Group();
   readonly list: Arrow[] = [];
   private readonly largest = new Map<string, number>(); // by kind: all arrows of a kind have one scale
+  private readonly usual = new Map<string, number>(); // what is exceeded in a tenth of the time: peaks make no other arrow invisible
   private readonly units = new Map<string, string>();
+  private readonly hidden = new Set(['reaction_torque']); // kinds
 
   // `speed` is the largest speed of the motion.
   constructor(
     private readonly scene: Scene,
     speed: () => number,
   ) {
-    for (const channel of scene.channels.filter(isVector)) {
+    const largest = ({ values }: Channel) => values.reduce((sum, x) => Math.max(sum, Math.abs(x)), 0);
+    const force = Math.max(0, ...scene.loads.filter((channel) => channel.type.endsWith('_force')).map(largest));
+    // Torques that are round-off beside the forces are none.
+    const loads = scene.loads.filter((channel) => isVector(channel) && !(isTorque(channel.type) && largest(channel) < 1e-9 * force * scene.size));
+    const few = Object.keys(VECTORS).flatMap((kind) => {
+      const all = loads.filter((channel) => channel.type === kind);
+      return all.filter((_, n) => n % Math.ceil(all.length / MOST) === 0);
+    });
+    const drawn = [...scene.channels.filter(isVector), ...few];
+    for (const channel of drawn) {
       this.add(channel.name, channel.type, channel.unit, { frame: channel.frame!, at: channel.at }, (time, poses, out) => {
         out.set(valueAt(channel, time, 0), valueAt(channel, time, 1), valueAt(channel, time, 2));
         if (!channel.bodyAxes || channel.frame! < 0) return;
@@ -78,6 +106,10 @@ export class Arrows {
       });
       const v = channel.values;
       for (let i = 0; i + 2 < v.length; i += 3) this.grow(channel.type, Math.hypot(v[i], v[i + 1], v[i + 2]));
+    }
+    for (const kind of Object.keys(VECTORS)) {
+      const usual = usualSize(drawn.filter((channel) => channel.type === kind));
+      if (!scene.live && usual > 0.02 * (this.largest.get(kind) ?? 0)) this.usual.set(kind, usual);
     }
     if (scene.kind !== 'motion') return;
     const sensed = new Set(scene.channels.filter((channel) => channel.type === 'velocity').map((channel) => channel.frame));
@@ -90,10 +122,12 @@ export class Arrows {
 
   private add(name: string, kind: string, unit: string, at: Point, value: Arrow['value']): void {
     const material = new MeshStandardMaterial({ color: VECTORS[kind].color, roughness: 0.5, depthTest: false, transparent: true, opacity: 0.92 });
-    const arrow = { name, kind, at, value, group: new Group(), shaft: new Mesh(cylinder(1, 1).translate(0, 0, 0.5), material), head: new Mesh(cone(1, 1).translate(0, 0, 0.5), material) };
-    arrow.group.add(arrow.shaft, arrow.head);
+    const arrow = { name, kind, at, value, group: new Group(), shaft: new Mesh(SHAFT, material), heads: Array.from({ length: isTorque(kind) ? 2 : 1 }, () => new Mesh(HEAD, material)) };
+    for (const part of [arrow.shaft, ...arrow.heads]) {
+      part.renderOrder = 5;
+      arrow.group.add(part);
+    }
     arrow.group.matrixAutoUpdate = false;
-    arrow.shaft.renderOrder = arrow.head.renderOrder = 5;
     this.group.add(arrow.group);
     this.list.push(arrow);
     this.units.set(kind, unit);
@@ -104,25 +138,32 @@ export class Arrows {
   }
 
   // Kinds that are drawn, with the value of the longest arrow.
-  get kinds(): { label: string; color: string; largest: number; unit: string }[] {
-    return [...this.units].map(([kind, unit]) => ({ ...VECTORS[kind], largest: this.largest.get(kind) ?? 0, unit }));
+  get kinds(): { kind: string; label: string; color: string; largest: number; unit: string; isShown: boolean }[] {
+    const units = Object.keys(VECTORS).flatMap((kind) => (this.units.has(kind) ? [[kind, this.units.get(kind)!]] : []));
+    return units.map(([kind, unit]) => ({ kind, ...VECTORS[kind], largest: this.largest.get(kind) ?? 0, unit, isShown: !this.hidden.has(kind) }));
+  }
+  show(kind: string, on: boolean): void {
+    if (on) this.hidden.delete(kind);
+    else this.hidden.add(kind);
   }
 
-  // The longest arrow of a kind over the motion is 22 % of the size of the scene.
+  // An arrow of the usual size of its kind has 22 % of the size of the scene; none has more than 33 %.
   update(time: number, poses: Poses): void {
     const { size } = this.scene;
     const value = new Vector3();
-    for (const { kind, at, value: sample, group, shaft, head } of this.list) {
+    for (const { kind, at, value: sample, group, shaft, heads } of this.list) {
       sample(time, poses, value);
       this.grow(kind, value.length());
-      const length = (0.22 * size * value.length()) / (this.largest.get(kind) || 1);
-      group.visible = length > 1e-4 * size && Number.isFinite(length);
+      const length = 0.22 * size * Math.min(value.length() / (this.usual.get(kind) || this.largest.get(kind) || 1), 1.5);
+      group.visible = length > 1e-3 * size && Number.isFinite(length) && !this.hidden.has(kind);
       if (!group.visible) continue;
-      const radius = 0.004 * size;
+      const radius = Math.min(0.004 * size, 0.06 * length);
       const tip = Math.min(0.032 * size, 0.5 * length);
       shaft.scale.set(radius, radius, length - tip);
-      head.scale.set(2.4 * radius, 2.4 * radius, tip);
-      head.position.set(0, 0, length - tip);
+      heads.forEach((head, i) => {
+        head.scale.set(2.4 * radius, 2.4 * radius, tip);
+        head.position.set(0, 0, length - (1 + 0.6 * i) * tip);
+      });
       group.matrix.compose(new Vector3(...poses.point(at)), new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), value.normalize()), new Vector3(1, 1, 1));
       group.matrixWorldNeedsUpdate = true;
     }

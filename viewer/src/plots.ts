@@ -6,6 +6,8 @@ import { SERIES } from './colors';
 import type { Channel } from './scene';
 import { button, format, formatBeside, h } from './ui';
 
+const MOST_LOADS = 400; // in the menu; a click on a value plots the others
+
 class Plot {
   readonly element: HTMLElement;
   private readonly host = h('div', { class: 'plot' });
@@ -122,11 +124,14 @@ export class Plots {
     this.element.append(this.menu, this.hosts);
   }
 
-  setChannels(channels: Channel[]): void {
-    this.channels = channels;
-    this.menu.replaceChildren(h('option', { value: '' }, channels.length > 0 ? `Add a curve (${channels.length} available)` : 'The model has no sensors'));
-    channels.forEach((channel, i) => this.menu.append(h('option', { value: i }, channel.unit ? `${channel.name} [${channel.unit}]` : channel.name)));
-    this.menu.disabled = channels.length === 0;
+  setChannels(channels: Channel[], loads: Channel[]): void {
+    const listed = loads.slice(0, MOST_LOADS);
+    this.channels = [...channels, ...listed];
+    this.menu.replaceChildren(h('option', { value: '' }, this.channels.length > 0 ? `Add a curve (${this.channels.length} available)` : 'The model has no sensors'));
+    const options = (part: Channel[], first: number) => part.map((channel, i) => h('option', { value: first + i }, channel.unit ? `${channel.name} [${channel.unit}]` : channel.name));
+    this.menu.append(...options(channels, 0));
+    if (listed.length > 0) this.menu.append(h('optgroup', { label: 'Joints and forces' }, ...options(listed, channels.length)));
+    this.menu.disabled = this.channels.length === 0;
   }
 
   get shown(): string[] {

@@ -86,6 +86,8 @@ export interface Channel extends Named {
   frame?: number;
   at: Vector;
   bodyAxes?: boolean; // components in the axes of `frame`, otherwise in inertial axes
+  joint?: string; // what it looks at
+  force?: string;
   times: Float64Array;
   values: Float32Array; // [R, C]
 }
@@ -112,6 +114,7 @@ export interface Scene {
   joints: Joint[];
   forces: Force[];
   channels: Channel[];
+  loads: Channel[]; // what acts in joints and forces, and coordinates of joints, without sensors of the model
   modes: Mode[];
   summary: Record<string, unknown>;
   warnings: string[];
@@ -198,12 +201,14 @@ async function decode(json: Json): Promise<Scene> {
     joints: list(json.joints, 'joints').map((entry, i) => joint(object(entry, `joints[${i}]`), `joints[${i}]`, F)),
     forces: list(json.forces, 'forces').map((entry, i) => force(object(entry, `forces[${i}]`), `forces[${i}]`, F)),
     channels: [],
+    loads: [],
     modes: [],
     summary: isObject(json.summary) ? json.summary : {},
     warnings: list(json.warnings, 'warnings').map((warning) => (typeof warning === 'string' ? warning : JSON.stringify(warning))),
     live: isObject(json.live) ? json.live : undefined,
   };
-  scene.channels = await channels(json, F);
+  scene.channels = await channels(json, 'channels', 'channel_times', F);
+  scene.loads = await channels(json, 'loads', 'load_times', F);
   const K = bodies.reduce((sum, b) => sum + (b.kind === 'flexible' ? b.linearModes : 0), 0);
   for (const [i, entry] of list(json.mode_list, 'mode_list').entries()) scene.modes.push(await mode(object(entry, `mode_list[${i}]`), `mode_list[${i}]`, F, K));
   if (scene.kind === 'modes' && scene.modes.length === 0) throw new SceneError('The scene has no modes', 'Expected mode_list with at least one entry.');
@@ -324,15 +329,15 @@ function force(json: Json, path: string, F: number): Force {
   return { name: text(json.name, path), type: text(json.type), ends: ends(json, path, F), radius: number(json.radius, `${path}.radius`, 0) };
 }
 
-async function channels(json: Json, F: number): Promise<Channel[]> {
-  const entries = list(json.channels, 'channels');
-  const energy = json.energy !== undefined && json.energy !== null;
+async function channels(json: Json, key: string, timesKey: string, F: number): Promise<Channel[]> {
+  const entries = list(json[key], key);
+  const energy = key === 'channels' && json.energy !== undefined && json.energy !== null;
   if (entries.length === 0 && !energy) return [];
-  const times = Float64Array.from(await unpack(json.channel_times, 'channel_times', [-1]));
+  const times = Float64Array.from(await unpack(json[timesKey], timesKey, [-1]));
   const R = times.length;
   const result: Channel[] = [];
   for (const [i, entry] of entries.entries()) {
-    const path = `channels[${i}]`;
+    const path = `${key}[${i}]`;
     const channel = object(entry, path);
     // Sensors may be undefined at times, so numbers that are not finite are gaps of the curve.
     const values = Float32Array.from(await unpack(channel.values, `${path}.values`, [R, -1]));
@@ -346,6 +351,8 @@ async function channels(json: Json, F: number): Promise<Channel[]> {
       frame: channel.frame === undefined || channel.frame === null ? undefined : frameIndex(channel.frame, `${path}.frame`, F),
       at: vector(channel.at, `${path}.at`, [0, 0, 0]),
       bodyAxes: channel.axes === 'body',
+      joint: text(channel.joint) || undefined,
+      force: text(channel.force) || undefined,
       times,
       values,
     });

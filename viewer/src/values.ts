@@ -7,12 +7,15 @@ import type { SceneView } from './view';
 
 export interface ValueActions {
   plot: (what: 'position' | 'speed') => void;
+  plotChannel: (channel: Channel) => void;
   follow: () => void;
   trail: () => void;
   isFollowed: () => boolean;
   hasTrail: () => boolean;
 }
 
+// "joint_angle_rate" is the angle rate of the joint that is selected.
+const quantity = (channel: Channel) => channel.type.replace(/^joint_/, '').replaceAll('_', ' ');
 const vector = (values: ArrayLike<number>) => Array.from(values, format).join('  ');
 
 export class Values {
@@ -29,8 +32,10 @@ export class Values {
     const { scene, poses } = view;
     const thing = owner.kind === 'body' ? scene.bodies[owner.index] : owner.kind === 'joint' ? scene.joints[owner.index] : scene.forces[owner.index];
     const frame = view.frameOf(owner);
-    const rows: { label: string; unit: string; value: () => string }[] = [];
-    const add = (label: string, unit: string, value: () => string) => rows.push({ label, unit, value });
+    const rows: { label: string; unit: string; value: () => string; channel?: Channel }[] = [];
+    const add = (label: string, unit: string, value: () => string, channel?: Channel) => rows.push({ label, unit, value, channel });
+    const addChannel = (label: string, channel: Channel) =>
+      add(label, channel.unit, () => vector(channel.components.slice(0, 6).map((_, c) => valueAt(channel, time(), c))), channel);
     if ('mass' in thing && thing.mass !== undefined) add('mass', 'kg', () => format(thing.mass!));
     if (owner.kind === 'joint' && scene.joints[owner.index].bodies.length > 0) add('connects', '', () => scene.joints[owner.index].bodies.join(' – '));
     if ('nodes' in thing) add('nodes', '', () => String(thing.nodes.length));
@@ -53,14 +58,16 @@ export class Values {
       }
     }
     const frames = 'nodes' in thing ? thing.nodes : [frame];
-    const belongs = (channel: Channel) => channel.name === thing.name || channel.name.startsWith(`${thing.name}.`) || (owner.kind === 'body' && channel.frame !== undefined && frames.includes(channel.frame) && channel.frame >= 0);
-    for (const channel of scene.channels.filter(belongs).slice(0, 12))
-      add(channel.name, channel.unit, () => vector(channel.components.slice(0, 6).map((_, c) => valueAt(channel, time(), c))));
+    const looksAt = (channel: Channel) => (owner.kind === 'joint' ? channel.joint : owner.kind === 'force' ? channel.force : undefined) === thing.name;
+    const isAtBody = (channel: Channel) => owner.kind === 'body' && channel.frame !== undefined && channel.frame >= 0 && frames.includes(channel.frame);
+    for (const channel of scene.loads.filter(looksAt)) addChannel(quantity(channel), channel);
+    for (const channel of scene.channels.filter((c) => looksAt(c) || isAtBody(c)).slice(0, 12)) addChannel(channel.name, channel);
 
     const kind = 'kind' in thing ? thing.kind : thing.type.replaceAll('_', ' ');
     const outputs = rows.map((row) => h('dd', {}, row.value()));
     const list = h('dl', {});
-    rows.forEach((row, i) => list.append(h('dt', {}, row.label, row.unit !== '' && h('small', {}, ` ${row.unit}`)), outputs[i]));
+    const label = ({ label: text, channel }: (typeof rows)[number]) => (channel ? h('button', { type: 'button', title: 'Plot it', click: () => actions.plotChannel(channel) }, text) : text);
+    rows.forEach((row, i) => list.append(h('dt', {}, label(row), row.unit !== '' && h('small', {}, ` ${row.unit}`)), outputs[i]));
     const tools = h('div', { class: 'tools' });
     const refresh = () => {
       if (frame < 0) return;

@@ -221,6 +221,50 @@ test('modes: chosen from a list, with their amplitude', async () => {
   await other.close();
 });
 
+test('what acts in joints and forces has arrows, values and curves without sensors', async () => {
+  const top = scenes.top().json;
+  const t = scenes.times(Math.PI, 101);
+  const load = (name, type, of, unit, values, place) => ({ name, type, unit, ...of, ...place, components: values[0].length === 3 ? ['x', 'y', 'z'] : [], values: { ...scenes.pack('i16', [101, values[0].length], values.flat().map((x) => 1000 * x)), scale: 1e-3 } });
+  top.load_times = scenes.pack('f64', [101], t);
+  top.joints.push({ name: 'axle', type: 'revolute', bodies: ['ground', 'top'], frame: -1, at: [0, 0, 0], radius: 0.06 });
+  top.forces = [{ name: 'motor', type: 'joint_effort', ends: [], radius: 0 }];
+  top.loads = [
+    load('axle.joint_angle', 'joint_angle', { joint: 'axle' }, 'rad', t.map((x) => [2 * x])),
+    load('axle.reaction_force', 'reaction_force', { joint: 'axle' }, 'N', t.map((x) => [0, 0, 6 + x]), { frame: -1, at: [0, 0, 0.2] }),
+    load('axle.reaction_torque', 'reaction_torque', { joint: 'axle' }, 'N m', t.map(() => [1, 0, 0]), { frame: -1, at: [0, 0, 0.2] }),
+    load('motor.applied_torque', 'applied_torque', { force: 'motor' }, 'N m', t.map(() => [0, 3, 0]), { frame: -1, at: [0, 0, 0] }),
+  ];
+  top.channels[1].joint = 'axle';
+  const { tab, errors, close } = await open(browser, 'test_loads', [top]);
+  await seek(tab, 1);
+  await tab.keyboard.press('a');
+  const arrows = () => tab.evaluate(() => Object.fromEntries(window.liedyn.app.arrows.list.map(({ name, group, heads }) => [name, { matrix: Array.from(group.matrix.elements), visible: group.visible, heads: heads.length }])));
+  const shown = await arrows();
+  near(shown['axle.reaction_force'].matrix.slice(8, 11), [0, 0, 1], 1e-6, 'reaction');
+  near(shown['axle.reaction_force'].matrix.slice(12, 15), [0, 0, 0.2], 1e-6, 'where it begins');
+  near(shown['motor.applied_torque'].matrix.slice(8, 11), [0, 1, 0], 1e-6, 'torque');
+  assert.deepEqual([shown['motor.applied_torque'].heads, shown['axle.reaction_force'].heads], [2, 1]);
+  // Each kind is switched in the legend; torques of joints are off at first.
+  assert.equal(shown['axle.reaction_torque'].visible, false);
+  await tab.click('#arrow-kinds [data-kind="reaction_torque"]');
+  await tab.click('#arrow-kinds [data-kind="reaction_force"]');
+  const switched = await arrows();
+  assert.deepEqual([switched['axle.reaction_torque'].visible, switched['axle.reaction_force'].visible, switched['motor.applied_torque'].visible], [true, false, true]);
+  // Values of the joint, with the sensor that looks at it, follow the time; a click on one plots it.
+  await tab.click('.row[data-name="axle"]');
+  const values = () => tab.$$eval('.values dt', (list) => Object.fromEntries(list.map((dt) => [dt.textContent, dt.nextSibling.textContent])));
+  assert.deepEqual([(await values())['angle rad'], (await values())['reaction force N'], 'pivot_force N' in (await values())], ['2', '0  0  7', true]);
+  await seek(tab, 2);
+  assert.equal((await values())['angle rad'], '4');
+  await tab.click('.values dt button:text("reaction force")');
+  assert.deepEqual((await tab.evaluate(() => window.liedyn.app.plots.shown)).includes('axle.reaction_force'), true);
+  await tab.click('[data-tab="values"]');
+  await tab.click('.row[data-name="motor"]');
+  assert.equal((await values())['applied torque N m'], '0  3  0');
+  assert.deepEqual(errors, []);
+  await close();
+});
+
 test('bodies without sensors have arrows of their velocities', async () => {
   const { tab, errors, close } = await open(browser, 'test_arrows', [scenes.plate().json]);
   await seek(tab, 1);

@@ -138,6 +138,8 @@ def _svg(draw: Callable[[style.Theme], Figure], theme: style.Theme) -> str:
     # Fixed identifiers and no date: the same numbers give the same file.
     with style.use(theme), plt.rc_context({"svg.hashsalt": "liedyn"}):
         drawn = draw(theme)
+        # The layout follows the tick labels, and these follow the layout.
+        drawn.draw_without_rendering()
         content = io.BytesIO()
         drawn.savefig(content, format="svg", metadata={"Date": None})
         plt.close(drawn)

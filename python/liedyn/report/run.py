@@ -121,7 +121,7 @@ def lead(result: ld.Result) -> str:
     s = result.summary
     out += f"Simulated from {s['start']:g} s to {s['end']:g} s"
     if s["steps"]:
-        out += f" in {s['steps']} steps and {seconds(s['wall_seconds'])} of computing time"
+        out += f" in {s['steps']} steps and {seconds(s['wall_seconds'])} of wall time"
     states = {
         "failed": " The numerics failed before the end.",
         "stopped": " The run was stopped before the end.",
@@ -165,7 +165,7 @@ def headline(result: ld.Result) -> str:
     s = result.summary
     facts = [(f"{s['end'] - s['start']:.4g} s", "simulated")]
     if s["steps"]:
-        facts += [(seconds(s["wall_seconds"]), f"computing time, {seconds(s['wall_seconds'] / s['steps'])} per step")]
+        facts += [(seconds(s["wall_seconds"]), f"wall time, {seconds(s['wall_seconds'] / s['steps'])} per step")]
     facts += [(str(s["degrees_of_freedom"]), "degrees of freedom")]
     if s["steps"] and s["energy"]["max_drift"] is not None:
         facts += [(f"{scientific(s['energy']['max_drift'], 2)} J", "largest change of the energy")]
@@ -314,7 +314,7 @@ def effort_section(result: ld.Result) -> str:
         ]
     else:
         rows += [["linear solves", f"{s['newton_iterations']} ({per:.2f} per step)"]]
-    rows += [["computing time", f"{seconds(s['wall_seconds'])} ({seconds(s['wall_seconds'] / s['steps'])} per step)"]]
+    rows += [["wall time of the steps", f"{seconds(s['wall_seconds'])} ({seconds(s['wall_seconds'] / s['steps'])} per step)"]]
     if s["redundant_constraints"]:
         rows += [["redundant constraints", str(len(s["redundant_constraints"]))]]
     if "steps" not in result.statistics or len(result.time) < 3:
@@ -410,8 +410,7 @@ def draw_effort(result: ld.Result, theme: style.Theme) -> Figure:
     fig, axes = plt.subplots(1 + bool(adaptive), 1, figsize=(4.8, 2.7 if not adaptive else 4.2), sharex=True, squeeze=False)
     ax = axes[0][0]
     ax.plot(*thinned(time[1:][inside], (np.diff(iterations)[inside] / taken[inside])), linewidth=1.1)
-    ax.set(title="Iterations per step", ylim=(0, None))
-    ax.margins(x=0)
+    ax.set(title="Iterations per step", xlim=(time[0], time[-1]), ylim=(0, None))
     if adaptive:
         axes[1][0].semilogy(*thinned(time[1:], statistics["step"][1:]), linewidth=1.1, color="C1")
         axes[1][0].set(title="Length of the steps / s")

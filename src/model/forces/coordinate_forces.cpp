@@ -4,7 +4,7 @@
 
 #include "liedyn/base/dual.h"
 #include "liedyn/model/common_fields.h"
-#include "liedyn/model/forces/signal_force.h"
+#include "liedyn/model/forces/watched_spring.h"
 
 namespace liedyn {
 namespace {
@@ -75,6 +75,14 @@ void JointSpring::wound_angles(const std::array<Motion<double>, 2>& f, const dou
   out[0] = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]);
 }
 
+Approach JointSpring::approach(const std::array<Motion<double>, 2>& f, const double* p) {
+  const double* n = p + kCoordinateNumbers;
+  if (n[4] == 0) return no_gap();
+  const double e = coordinate_value<double>(f[0], f[1], p, p[numbers - 1]) - n[3], side = e < 0 ? -1 : 1;
+  const auto B = coordinate_gradient<double>(f[0], f[1], p);
+  return {side * e - n[4], side * (B[0].dot(f[0].V) + B[1].dot(f[1].V))};
+}
+
 ListedKind joint_spring() {
   return {
       {"joint_spring",
@@ -92,7 +100,7 @@ ListedKind joint_spring() {
                "Width of a dead band about `free` in which the spring does not act; the damping does.", {0},
                Range::NonNegative)
             .as(kBacklash)}},
-      &make_force<JointSpring>,
+      &make_watched_spring<JointSpring>,
       &signal_shape};
 }
 

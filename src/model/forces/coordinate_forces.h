@@ -61,6 +61,8 @@ struct JointSpring {
     return {S(0), S(0.5) * n[0] * e * e + S(0.25) * n[1] * e * e * e * e};
   }
   static void wound_angles(const std::array<Motion<double>, 2>& f, const double* p, double* out);
+  // Backlash: flanks that hit each other.
+  static Approach approach(const std::array<Motion<double>, 2>& f, const double* p);
 };
 
 struct JointStop {

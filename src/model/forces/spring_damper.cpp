@@ -1,7 +1,7 @@
 #include "liedyn/model/forces/spring_damper.h"
 
 #include "liedyn/model/common_fields.h"
-#include "liedyn/model/forces/signal_force.h"
+#include "liedyn/model/forces/watched_spring.h"
 
 namespace liedyn {
 namespace {
@@ -59,6 +59,14 @@ void SpringDamper::partials(const World<double>&, const std::array<Motion<double
   }
 }
 
+Approach SpringDamper::approach(const std::array<Motion<double>, 2>& f, const double* p) {
+  const Vec3 span = f[0].p - f[1].p;
+  const double length = span.norm();
+  if (p[3] == 0) return no_gap();
+  const double rate = length > 0 ? span.dot(f[0].velocity() - f[1].velocity()) / length : 0;
+  return {p[3] * (length - p[2]), p[3] * rate};
+}
+
 ListedKind spring_damper() {
   return {
       {"spring_damper",
@@ -95,7 +103,7 @@ ListedKind spring_damper() {
                     "only while shorter (it never pulls).",
          .choices = {"both", "tension", "compression"},
          .index = kSide}}},
-      &make_force<SpringDamper>,
+      &make_watched_spring<SpringDamper>,
       &signal_shape};
 }
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "liedyn/model/batch_of.h"
+#include "liedyn/model/forces/watched_contact.h"
 
 namespace liedyn {
 
@@ -49,6 +49,8 @@ struct SpringDamper {
     if (p[3] * extension < S(0)) return {};
     return {S(0), S(0.5) * p[0] * extension * extension};
   }
+  // One-sided, a stop that may be hit.
+  static Approach approach(const std::array<Motion<double>, 2>& f, const double* p);
 };
 
 ListedKind spring_damper();
