@@ -197,14 +197,14 @@ def sensor_unit(sensor: dict) -> str:
     return SENSOR_UNITS[sensor["type"]]
 
 
-# ---- generated models as plain files
+# ---- models of repeated parts as plain files
 
 
-def expanded(model: dict) -> dict:
-    """A model made by a generator, written out."""
-    if "generator" not in model:
+def expanded(name: str, model: dict) -> dict:
+    """The chain, the ring and the net, written out independently of what their files say."""
+    if name not in ("chain", "ring", "net"):
         return model
-    arguments = model["arguments"]
+    arguments = {key: argument["value"] for key, argument in model["arguments"].items()} if name != "net" else {"rows": 3, "columns": 3}
     out: dict = {"liedyn": 1, "gravity": [0, 0, -9.81], "bodies": {}, "joints": {}, "sensors": {}, "simulation": model["simulation"]}
 
     def link(name, a, b):
@@ -215,13 +215,13 @@ def expanded(model: dict) -> dict:
     def hold(name, first, second, at):
         out["joints"][name] = {"type": "spherical", "between": [first, second], "at": [at[0], at[1], 0]}
 
-    if model["generator"] == "chain":
+    if name == "chain":
         links = arguments["links"]
         for i in range(1, links + 1):
             link(f"link{i}", (i - 1.0, 0.0), (float(i), 0.0))
             hold(f"j{i}", f"link{i - 1}" if i > 1 else "ground", f"link{i}", (i - 1.0, 0.0))
         last = f"link{links}"
-    elif model["generator"] == "ring":
+    elif name == "ring":
         links = arguments["links"]
         radius = 0.5 / np.sin(np.pi / links)
         knots = [(radius * (1 - np.cos(phi)), radius * np.sin(phi)) for phi in 2 * np.pi / links * (np.arange(links + 1) % links)]
@@ -495,10 +495,7 @@ def all_analyses() -> list[str]:
 def shipped() -> dict[str, dict]:
     found = {}
     for name in ld.models():
-        model = ld.load(name)
-        if model.get("generator") == "net":
-            model["arguments"] = {"rows": 3, "columns": 3}
-        found[name] = expanded(model)
+        found[name] = expanded(name, ld.load(name))
     return found
 
 
