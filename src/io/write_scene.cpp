@@ -869,8 +869,8 @@ void SceneWriter::Content::add_loads(Json& out) const {
   out["loads"] = Json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Sensor& sensor = loads->sensors()[i];
-    // Torques that a ball transmits, say: nothing but round-off.
-    constexpr float kRoundOff = 1e-9F;
+    // Torques that a ball transmits, say: nothing but round-off, and what Newton's method leaves.
+    constexpr float kRoundOff = 1e-6F;
     if (!is_growing && largest[i] <= kRoundOff * largest_of_unit[sensor.listed->unit]) continue;
     Json one = {{"name", sensor.name}, {"unit", sensor.listed->unit}};
     one.update(about(sensor));
