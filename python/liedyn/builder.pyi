@@ -96,19 +96,6 @@ class Builder(Document, Owner):
         initial: one of check, project, default "check". Initial values that violate constraints: an error (check), or moved to the nearest that do not (project).
         output_every: a whole number, default 1. Record every n-th step (adaptive integrators: at every n-th multiple of `step`, between steps); 0: only the start and the end.
         """
-    def generator(self, name: str, **arguments: Any) -> None:
-        """A function of the program that adds entries to the model: "chain", "ring" or "net", with its arguments.
-
-        chain: Links of 1 m and 1 kg along x, joined by spherical joints, the first to the ground at the origin.
-        links: a whole number, default 10. Number of links.
-
-        ring: Links of 1 m and 1 kg that form a regular polygon, joined by spherical joints, one of its knots held at the origin.
-        links: a whole number, default 10. Number of links, three or more.
-
-        net: Zigzag chains of links of 1 m and 1 kg in the plane z = 0, side by side and joined where they touch, all by spherical joints, the first links to the ground.
-        rows: a whole number, default 10. Links of a chain.
-        columns: a whole number, default 10. Number of chains.
-        """
     def add(self, model: Builder | str | os.PathLike | Mapping[str, Any], name: str, *, at: Any = None, rotation: Any = None, set: Mapping[str, Any] | None = None) -> SubModel:
         """Another model as a part of this one: a `Builder`, the name of a file, or a dict. Its parts have `name` before theirs, left.knee; what it
         gives in inertial axes is moved by `at` and turned by `rotation`. `set` gives its parameters values or expressions of this model.
@@ -1906,14 +1893,14 @@ class Builder(Document, Owner):
 
         when: a number or an expression, required. The expression whose zero crossings are located.
         direction: one of both, rising, falling, default "both". Which zero crossings count.
-        set: a string, optional. What it sets, "u = 3; sensors.speed[2] = -0.8*speed[2]": parameters, states, or, by an impulse, velocities that sensors show.
+        set: a string, optional. What it sets, "u = 3; sensors.speed[2] = -0.8*speed[2]": parameters, states, or, by an impulse, velocities that sensors show; "joints.latch = 0" releases a joint, 1 engages it.
         action: one of continue, stop, default "continue". Whether the run goes on after it.
         """
     def sample(self, name: str, *, value: Number, into: str, every: Number, delay: Number | None = 0, first: Number | None = 0) -> Sensor:
         """Sample and hold, as a digital controller does it: sets a parameter or a state to the value of an expression at equal distances in time; it shows the expression.
 
         value: a number or an expression, required. The expression.
-        into: a string, required. What is set: "u", "forces.motor.torque[2]" or "states.held".
+        into: a string, required. What is set: "u", "forces.motor.torque[2]", "states.held" or "joints.latch".
         every: a number [s], required. Sampling time.
         delay: a number [s], default 0. Time from the sample until it is set.
         first: a number [s], default 0. Time of the first sample after the start of the run.
