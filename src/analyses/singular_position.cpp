@@ -29,6 +29,7 @@ std::string singular_position(const System& system, const State& state, const Li
   if (const Eigen::Index count = doubtful.count(); count > 0)
     return describe("close to a singular", count,
                     fmt::format("but for {:.1e}", doubtful.select(pivots, 0.0).maxCoeff()));
+  if (state.redundant.empty()) return {};
   if (const auto count = static_cast<Eigen::Index>(independent_nearby(system, state, work).size()); count > 0)
     return describe("a singular", count, "here, but not beside it");
   return {};

@@ -414,13 +414,13 @@ class Equilibrium {
     if (has_states())
       ways = nv <= kLargestDense ? std::vector<Way>{&Equilibrium::balance, &Equilibrium::settle}
                                  : std::vector<Way>{&Equilibrium::newton};
-    evaluate(state);
+    system_->residual(state, *work_, {});
     first_extent_ = extent();
     for (const Way way : ways) {
       State found = state;
       section_forces_.forget();
       if (!(this->*way)(found)) continue;
-      evaluate(found);
+      system_->residual(found, *work_, {});
       if (runs_away(found)) continue;
       state = std::move(found);
       return true;
@@ -461,7 +461,7 @@ class Equilibrium {
     return out;
   }
 
-  // At the state that was evaluated last.
+  // `state` is the one whose residuals were evaluated last.
   bool runs_away(const State& state) {
     if (extent() < kRunaway * first_extent_) return false;
     reached = state;
