@@ -58,6 +58,10 @@ void set_by_impulse(const System& system, State& state, int column, double value
     system.sense(moved, work, variables, shown.data());
     return shown[at(column)];
   };
+  const auto refuse = [&] {
+    throw InputError(path, "no velocity changes what this sensor shows, so that it cannot be set",
+                     "name a sensor of a velocity in a direction that the joints leave free");
+  };
   const double before = sensed();
   for (int i = 0; i < kCorrections; ++i) {
     const double now = sensed(), missing = value - now;
@@ -86,11 +90,21 @@ void set_by_impulse(const System& system, State& state, int column, double value
       work.solver->solve(w.data());
       for (std::size_t k = 0; k < J.size(); ++k) gain += J[k] * w[k];
     }
-    if (!(gain > 0) || !std::isfinite(gain))
-      throw InputError(path, "no velocity changes what this sensor shows, so that it cannot be set",
-                       "name a sensor of a velocity in a direction that the joints leave free");
+    if (!(gain > 0) || !std::isfinite(gain)) refuse();
     for (std::size_t k = 0; k < J.size(); ++k) moved.v[k] += missing / gain * w[k];
   }
+  // In a direction that the joints forbid w is round-off, made as large as asked for.
+  constexpr double kForbidden = 1e-6;
+  double change = 0, forbidden = 0;
+  if (model.rows > 0 && forbidden_velocity(system, state, work)) {
+    const std::vector<double> then(work.right.begin(), work.right.begin() + model.nv);
+    if (!forbidden_velocity(system, moved, work)) refuse();
+    for (std::size_t k = 0; k < moved.v.size(); ++k) {
+      change = std::max(change, std::abs(moved.v[k] - state.v[k]));
+      forbidden = std::max(forbidden, std::abs(work.right[k] - then[k]));
+    }
+  }
+  if (forbidden > kForbidden * change) refuse();
   state.v = moved.v;
 }
 
@@ -118,8 +132,6 @@ Events::Events(const System& system, double start, double step)
   shown_.resize(at(model.sensor_values));
   sign_.assign(crossings_.size(), 0);
   last_time_.assign(crossings_.size(), -std::numeric_limits<double>::infinity());
-  begin_.assign(crossings_.size(), 0);
-  largest_.assign(crossings_.size(), 0);
   taken_.assign(samples_.size(), 0);
 }
 
@@ -152,10 +164,24 @@ double Events::value(int crossing) const {
   return shown_[at(system_->model().sensors[at(crossings_[at(crossing)].entry)].first)];
 }
 
-bool Events::at_zero(int crossing) const {
-  constexpr double kRoundOff = 1e-9;
-  return std::max(std::abs(value(crossing)), std::abs(begin_[at(crossing)])) <=
-         kRoundOff * largest_[at(crossing)];
+void Events::follow_joint(int joint, bool released) {
+  if (released)
+    released_.push_back(joint);
+  else
+    std::erase(released_, joint);
+}
+
+bool Events::changes_nothing(int crossing) const {
+  const Crossing& c = crossings_[at(crossing)];
+  if (c.stops || c.targets.empty()) return false;
+  const std::vector<Expression>& expressions = system_->model().sensors[at(c.entry)].expressions;
+  for (std::size_t k = 0; k < c.targets.size(); ++k) {
+    const Target& target = targets_[at(c.targets[k])];
+    if (target.of != Target::Of::Joint) return false;
+    const bool engaged = std::find(released_.begin(), released_.end(), target.index) == released_.end();
+    if (expressions[1 + k].evaluate<double>(variables_) != (engaged ? 1.0 : 0.0)) return false;
+  }
+  return true;
 }
 
 std::string Events::not_a_number(int crossing, double t) const {
@@ -187,10 +213,6 @@ void Events::look_around(const State& state, Work& work) {
       throw InputError("events." + name(crossings_[at(i)].entry), not_a_number(i, state.t));
     sign_[at(i)] = sign_of(value(i));
     if (sign_[at(i)] == 0) unclear.push_back(i);
-  }
-  for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
-    begin_[at(i)] = value(i);
-    largest_[at(i)] = std::max(largest_[at(i)], std::abs(value(i)));
   }
   if (unclear.empty()) return;
   const double dt = kLittle * step_;
@@ -260,17 +282,14 @@ StepEnd Events::look(const State& from, const State& to, const StateBetween& bet
       return {from.t, true};
     }
     const double now = sign_of(value(i));
-    if (sign != 0 && !at_zero(i) && now * sign <= 0 &&
-        (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling))
+    if (sign != 0 && now * sign <= 0 && (sign < 0 ? crossings_[at(i)].rising : crossings_[at(i)].falling) &&
+        !changes_nothing(i))
       crossed.push_back(i);
   }
   const auto follow = [&] {
     sense(to, work);
-    for (int i = 0; i < static_cast<int>(crossings_.size()); ++i) {
-      if (const double now = sign_of(value(i)); now != 0 && !at_zero(i)) sign_[at(i)] = now;
-      begin_[at(i)] = value(i);
-      largest_[at(i)] = std::max(largest_[at(i)], std::abs(value(i)));
-    }
+    for (int i = 0; i < static_cast<int>(crossings_.size()); ++i)
+      if (const double now = sign_of(value(i)); now != 0) sign_[at(i)] = now;
   };
   if (crossed.empty()) {
     follow();
@@ -361,8 +380,7 @@ std::vector<Events::Change> Events::due(const State& state, Work& work) {
 }
 
 void Events::archive(Archive& a) {
-  a(sign_, last_time_, begin_, largest_, found_from_, found_, slope_, span_, corrections_, taken_, pending_,
-    log_);
+  a(sign_, last_time_, released_, found_from_, found_, slope_, span_, corrections_, taken_, pending_, log_);
 }
 
 }  // namespace liedyn

@@ -57,6 +57,8 @@ class Events {
   // What is set now; samples that are due are taken.
   std::vector<Change> due(const State& state, Work& work);
 
+  // A joint has been released or engaged.
+  void follow_joint(int joint, bool released);
   // What events and samples remember, except the log.
   void archive(Archive& archive);
 
@@ -95,10 +97,11 @@ class Events {
   std::vector<double> variables_, shown_;
   State probe_;
 
-  // Of crossings: the sign of each expression since the last step, 0 as long as it is not known, and when it last was an event; the value at the begin of the step, and the
-  // largest so far: an expression that a joint, once engaged, keeps at zero does not cross it by round-off.
-  std::vector<double> sign_, last_time_, begin_, largest_;
-  bool at_zero(int crossing) const;
+  // Of crossings: the sign of each expression since the last step, 0 as long as it is not known, and when it last was an event.
+  std::vector<double> sign_, last_time_;
+  std::vector<int> released_;  // joints
+  // It only sets joints, which are so already: what an engaged joint keeps at zero crosses it by round-off in every other step. With the variables of the last sense().
+  bool changes_nothing(int crossing) const;
   // A crossing that was found: in the step from this time, to be located, with the others at the same time; slope of its expression there.
   double found_from_ = std::numeric_limits<double>::quiet_NaN();
   std::vector<int> found_;

@@ -313,5 +313,51 @@ TEST(Events, SetNoPositions) {
   EXPECT_THROW(simulation.advance(1), InputError);
 }
 
+// Across the plane of its hinges a double pendulum cannot move, whatever round-off says.
+TEST(Events, DoNotSetVelocitiesThatJointsForbid) {
+  ModelBuilder builder({0, 0, -kGravity});
+  for (const auto& [name, x] : {std::pair("arm", 0.25), std::pair("bob", 0.75)})
+    builder.body(name, "rigid")
+        .set("mass", {1})
+        .set("inertia", {0.01, 0.03, 0.03})
+        .set("position", {x, 0, 0});
+  builder.joint("hinge", "revolute")
+      .set("between", "ground", "arm")
+      .set("at", {0, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.joint("elbow", "revolute")
+      .set("between", "arm", "bob")
+      .set("at", {0.5, 0, 0})
+      .set("axis", {0, 1, 0});
+  builder.sensor("v", "velocity").set("of", "bob");
+  builder.sensor("hit", "event").set("when", "t - 0.1").set("set", "sensors.v[1] = 1");
+  const auto description = builder.finish();
+  for (const std::string formulation : {"r3so3", "r3so3-spatial", "se3", "minimal"})
+    for (const std::string method :
+         {"generalized-alpha,rho=0.9", "generalized-alpha,rho=0.6", "lms3", "rk44"}) {
+      SimulateOptions options;
+      options.integrator = method;
+      options.end = 1;
+      options.step = 1e-3;
+      Simulation simulation(make_system(description, formulation), options);
+      EXPECT_THROW(simulation.advance_to(0.2), InputError) << formulation << " " << method;
+    }
+}
+
+// What no body has at the start, no body gets during a run.
+TEST(Events, DoNotMakeAnInertiaThatNoBodyHas) {
+  ModelBuilder builder({0, 0, 0});
+  builder.body("b", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("angular_velocity", {1, 2, 3});
+  const System system = make_system(builder.finish());
+  SimulateOptions options;
+  options.end = 1;
+  options.step = 1e-2;
+  Simulation simulation(system, options);
+  simulation.advance_to(0.1);
+  for (const double value : {-1.0, 100.0})
+    EXPECT_THROW(simulation.set_input("bodies.b.inertia[1]", value), InputError) << value;
+  simulation.set_input("bodies.b.inertia[1]", 1.5);
+}
+
 }  // namespace
 }  // namespace liedyn

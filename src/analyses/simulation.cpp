@@ -469,6 +469,7 @@ bool Simulation::Parts::switch_joint(int joint, double value, const std::string&
           "engage a joint where its constraint is satisfied: velocities may jump there, positions not");
   }
   driver->change_constraints(std::move(released));
+  events->follow_joint(joint, value == 0);
   return true;
 }
 
@@ -515,6 +516,16 @@ void Simulation::Parts::set_inputs(const std::vector<std::pair<int, double>>& gi
     return;
   }
   const Model& model = system.model();
+  // Numbers of a body must make sense together, as at the start: those of an inertia, say.
+  for (std::size_t i = 0; i < params.values().size(); ++i) {
+    if (params.values()[i] == before.values()[i]) continue;
+    const NumberPlace place = locate_number(model.description(), static_cast<int>(i));
+    if (place.entry == nullptr || place.section != Section::Bodies) continue;
+    const std::vector<Diagnostic> mistakes = check_numbers(model, params.values().data());
+    if (mistakes.empty()) break;
+    throw InputError(path, fmt::format("{} at t = {:.9g}", mistakes.front().message, state.t),
+                     mistakes.front().hint);
+  }
   Work& solving = plain_work();
   const State kept = state;
   const auto go_back = [&] {
