@@ -622,7 +622,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.mas=1"}, "did you mean 'mass'?"},
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.mass=-1"}, "expected a number >= 0, got -1"},
         BadCommand{{"run", "heavy_top", "--set", "bodies.top.inertia[0]=9"}, "principal moments"},
-        BadCommand{{"run", "chain", "--set", "links=0"}, "expected a positive number, got 0"},
+        BadCommand{{"run", "chain", "--set", "links=0"}, "links: expected at least 1, got 0"},
         BadCommand{{"run", "slider_crank", "--set", "initial.cranc=1"},
                    "initial.cranc: the model has no such joint"},
         BadCommand{{"converge", "slider_crank", "--set", "initial.crank=1"},

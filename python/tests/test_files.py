@@ -1,8 +1,10 @@
 """Result files: written while a run goes on, complete after a kill, read as far as they are needed, and turned into other formats."""
 
+import html
 import json
 import math
 import random
+import re
 import signal
 import subprocess
 import time
@@ -221,6 +223,17 @@ def test_a_failed_run_says_so_in_its_file(tmp_path):
     liedyn("run", "heavy_top", "--step", 0.2, "--end", 20, "--out", file, code=3)
     result = ld.load_result(file)
     assert result.status == "failed" and result.failure and len(result.time) > 0
+
+
+def test_the_report_says_how_to_repeat_its_run(tmp_path):
+    first, second = tmp_path / "a.h5", tmp_path / "run.h5"
+    liedyn("run", "slider_crank", "--set", "speed=8.1", "--step", 2e-3, "--end", 0.05, "--integrator", "lms2,rho=0.7", "--formulation", "se3", "--out", first)
+    result = ld.load_result(first)
+    command = html.unescape(re.search("liedyn (run [^<\n]*)", run_report.again(result, "a.h5"))[1])
+    liedyn(*command.replace("run.h5", str(second)).split())
+    repeated = ld.load_result(second)
+    for name in result:
+        assert np.array_equal(result[name], repeated[name]), (name, command)
 
 
 def test_the_report_has_its_parts(chain, tmp_path, template):

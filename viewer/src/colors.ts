@@ -9,6 +9,7 @@ const BODIES = ['#5b82ab', '#cf7d56', '#7ba083', '#d3ab57', '#8c76a8', '#56989b'
 export const bodyColor = (index: number) => new Color(BODIES[index % BODIES.length]);
 export const GROUND = new Color('#98a0aa');
 export const SELECTED = new Color('#ff8a1f');
+export const WITHOUT_VALUE = new Color('#9aa1a9'); // rigid bodies, where stresses are coloured
 export const JOINT = new Color('#565f6b');
 export const PIN = new Color('#b9c1ca');
 export const FORCE = new Color('#4f9d78');

@@ -91,6 +91,22 @@ export function slerp(a: ArrayLike<number>, i: number, b: ArrayLike<number>, j: 
   for (let c = 0; c < 4; c++) out[k + c] /= norm;
 }
 
+// The rate of number n of `width` numbers per frame, at frame k: that of the parabola through three frames, of which k is the middle one but at the ends.
+function rateAt(times: ArrayLike<number>, values: ArrayLike<number>, width: number, n: number, k: number): number {
+  const last = times.length - 1;
+  const m = Math.min(Math.max(k, 1), last - 1);
+  const span = (from: number) => times[from + 1] - times[from];
+  const slope = (from: number) => (span(from) > 0 ? (values[width * (from + 1) + n] - values[width * from + n]) / span(from) : 0);
+  if (m < 1) return last === 1 ? slope(0) : 0;
+  // At an event there may be two frames.
+  if (!(span(m - 1) > 0)) return slope(m);
+  if (!(span(m) > 0)) return slope(m - 1);
+  // x = x_(m-1) + d (t - t_(m-1)) + c (t - t_(m-1)) (t - t_m)
+  const d = slope(m - 1);
+  const c = (slope(m) - d) / (times[m + 1] - times[m - 1]);
+  return d + c * (2 * times[k] - times[m - 1] - times[m]);
+}
+
 export function sampleMotion(scene: Scene, time: number, poses: Poses): void {
   const { times, positions, rotations } = scene;
   const F = scene.frames.length;
@@ -102,7 +118,7 @@ export function sampleMotion(scene: Scene, time: number, poses: Poses): void {
     const a = positions[3 * F * i + n];
     const b = positions[3 * F * j + n];
     poses.positions[n] = a + s * (b - a);
-    poses.velocities[n] = span > 0 ? (b - a) / span : 0;
+    poses.velocities[n] = (1 - s) * rateAt(times, positions, 3 * F, n, i) + s * rateAt(times, positions, 3 * F, n, j);
   }
   for (let f = 0; f < F; f++) slerp(rotations, 4 * (F * i + f), rotations, 4 * (F * j + f), s, poses.rotations, 4 * f);
   for (const [body, q] of poses.coordinates) {

@@ -90,8 +90,9 @@ export class Arrows {
   ) {
     const largest = ({ values }: Channel) => values.reduce((sum, x) => Math.max(sum, Math.abs(x)), 0);
     const force = Math.max(0, ...scene.loads.filter((channel) => channel.type.endsWith('_force')).map(largest));
-    // Torques that are round-off beside the forces are none.
-    const loads = scene.loads.filter((channel) => isVector(channel) && !(isTorque(channel.type) && largest(channel) < 1e-9 * force * scene.size));
+    // Torques that are round-off beside the forces are none; those of a run that goes on may still come.
+    const isNone = (channel: Channel) => !scene.live && isTorque(channel.type) && largest(channel) < 1e-9 * force * scene.size;
+    const loads = scene.loads.filter((channel) => isVector(channel) && !isNone(channel));
     const few = Object.keys(VECTORS).flatMap((kind) => {
       const all = loads.filter((channel) => channel.type === kind);
       return all.filter((_, n) => n % Math.ceil(all.length / MOST) === 0);

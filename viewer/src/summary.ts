@@ -34,7 +34,7 @@ const FACTS: [string, string, string][] = [
   ['energy.initial', 'energy at the start', 'J'],
   ['energy.max_drift', 'largest change of energy', 'J'],
   ['constraint_residual.position', 'largest constraint error', ''],
-  ['wall_seconds', 'computing time', 's'],
+  ['wall_seconds', 'wall time', 's'],
   ['liedyn', 'Liedyn version', ''],
   ['date', 'date', ''],
 ];

@@ -1,7 +1,7 @@
 // One scene in 3D: bodies, joints and forces at the poses of a time.
 import { Box3, Color, Group, Matrix4, Mesh, MeshStandardMaterial, Quaternion, Vector3, type Intersection, type Object3D, type WebGLRenderer } from 'three';
 import { BeamGeometry } from './beams';
-import { bodyColor, colormap, GHOST, GROUND, SELECTED } from './colors';
+import { bodyColor, colormap, GHOST, GROUND, SELECTED, WITHOUT_VALUE } from './colors';
 import { FlexibleMesh } from './flexible';
 import { addForce } from './forces';
 import { shapeGeometry } from './geometry';
@@ -160,7 +160,9 @@ export class SceneView {
     const bySpeed = (frame: number) => colormap(this.poses.speed(frame) / range, new Color());
     const paints = this.scene.bodies.map((body, index) => {
       if (is({ kind: 'body', index })) return SELECTED;
-      return this.coloring === 'speed' && body.kind !== 'beam' && body.frame >= 0 ? bySpeed(body.frame) : undefined;
+      if (this.coloring === 'body' || body.kind === 'beam') return undefined;
+      if (this.coloring === 'speed') return body.frame >= 0 ? bySpeed(body.frame) : undefined;
+      return body.kind === 'flexible' ? undefined : WITHOUT_VALUE;
     });
     this.bodies.each((instance) => (instance.paint = paints[instance.owner.index]));
     this.bodies.recolor();

@@ -77,6 +77,14 @@ test('a spinning top: pose, playback, keys, selection, curves, path, arrows', as
   await seek(tab, times[77]);
   const [inertial, body] = await tab.evaluate(() => ['velocity', 'velocity_body'].map((name) => Array.from(window.liedyn.app.arrows.list.find((arrow) => arrow.name === name).group.matrix.elements)));
   body.forEach((x, i) => assert.ok(Math.abs(x - inertial[i]) < 1e-3, `arrow in body axes: ${body} instead of ${inertial}`));
+  // Velocities from the frames are those of the sensor, to second order in their distance.
+  const [sensed, found] = await tab.evaluate(() => {
+    const { arrows, stage, timeline, view } = window.liedyn.app;
+    const vector = stage.controls.target.clone();
+    arrows.list.find((arrow) => arrow.name === 'velocity').value(timeline.time, view.poses, vector);
+    return [vector.toArray(), Array.from(view.poses.velocities.subarray(0, 3))];
+  });
+  near(found, sensed, 2e-3 * Math.hypot(...sensed), 'velocity from the frames');
   const before = await tab.evaluate(() => { const { stage, view } = window.liedyn.app; stage.camera.updateMatrixWorld(); return stage.controls.target.clone().fromArray(view.poses.positions).project(stage.camera).toArray(); });
   await seek(tab, 0.4);
   const after = await tab.evaluate(() => { const { stage, view } = window.liedyn.app; stage.camera.updateMatrixWorld(); return stage.controls.target.clone().fromArray(view.poses.positions).project(stage.camera).toArray(); });

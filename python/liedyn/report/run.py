@@ -337,7 +337,10 @@ def again(result: ld.Result, source: str) -> str:
     model = Path(s.get("model_file") or "").name or s.get("model", "MODEL")
     if s.get("model_file") and Path(s["model_file"]).name == "model.json":  # a shipped model
         model = s["model"]
-    words = ["liedyn", "run", model or "MODEL", *(f"--set {path}={value:g}" for path, value in s.get("set", {}).items())]
+    words = ["liedyn", "run", model or "MODEL", *(f"--set {path}={value!r}" for path, value in s.get("set", {}).items())]
+    # The run may have had other settings than its model.
+    words += [f"--{key} {s[key]!r}" for key in ("start", "end", "step") if s.get(key)]
+    words += [f"--{key} {s[key]}" for key in ("integrator", "formulation") if s.get(key)]
     commands = [" ".join([*words, "--out run.h5 --states"]), "liedyn report run.h5", "liedyn view run.h5", "liedyn convert run.h5 run.csv"]
     python = ["import liedyn as ld", "", f'r = ld.load_result("{Path(source).name or "run.h5"}")', "r.summary"]
     if len(result):
