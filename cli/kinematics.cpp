@@ -41,9 +41,8 @@ int kinematics_command(const KinematicsArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}\n", summary_json(result));
   } else {
-    fmt::print(
-        "{}: driven motion, t = {:.6g} ... {:.6g} s in {} steps of {:.6g} s, {:.3g} s of wall time\n",
-        s.model, s.start, s.end, s.steps, s.step, s.wall_seconds);
+    fmt::print("{}: driven motion, t = {:.6g} ... {:.6g} s in {} steps of {:.6g} s, {:.3g} s of wall time\n",
+               s.model, s.start, s.end, s.steps, s.step, s.wall_seconds);
     fmt::print("  constraint residual  position {:.3g}, velocity {:.3g}\n", s.residual_position,
                s.residual_velocity);
     if (!t.channels.empty()) fmt::print("  sensors at the end\n");

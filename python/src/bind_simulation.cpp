@@ -312,8 +312,8 @@ void bind_simulation(py::module_& m) {
       .def("_linearize", alone<StateSpace>(&linearized))
       .def("_step_derivatives", alone<StepDerivatives>(&derivatives))
       .def("_events", alone<py::list>(&events_of))
-      .def("_released_joints", alone<std::vector<std::string>>(
-                                   +[](Stepper& s) { return s.simulation.released_joints(); }))
+      .def("_released_joints",
+           alone<std::vector<std::string>>(+[](Stepper& s) { return s.simulation.released_joints(); }))
       .def("_stopped_by", alone<std::string>(+[](Stepper& s) { return s.simulation.stopped_by(); }))
       .def("_record", alone<void>(+[](Stepper& s, long every) {
              s.record_every = every;

@@ -96,8 +96,7 @@ class SoundPart {
       if (place.entry == "start" || place.entry == "initial") is_complete_ = false;
       return false;
     }
-    if (place.section == "gravity" || place.section == "arguments" ||
-        place.section == "tables")
+    if (place.section == "gravity" || place.section == "arguments" || place.section == "tables")
       is_complete_ = false;
     if (place.section == "parameters") {
       bad_names_.emplace(place.entry);
