@@ -211,6 +211,12 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
       .set("between", "arm", "bead")
       .set("points", {0.4, 0, 0, 1, 0, 0})
       .set("stiffness", {3});
+  // A contact has no tension along the line of its two points.
+  b.force("floor", "contact_plane_sphere")
+      .set("between", "ground", "bead")
+      .set("points", {0, 0, -2, 1, 0, 0})
+      .set("normal", {0, 0, 1})
+      .set("stiffness", {1e4});
   b.state("clock", "integral").set("input", std::string("1"));
   b.sensor("own", "position").set("of", std::string("bead"));
   Description description = *b.finish();
@@ -232,10 +238,21 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
                                              "hinge.reaction_torque",
                                              "spring.power",
                                              "spring.effort",
+                                             "floor.power",
                                              "clock.value"};
   EXPECT_EQ(names, expected);
   EXPECT_NEAR(last(t, "clock.value"), 0.1, 1e-12);
   EXPECT_EQ(last(t, "own", 2), last(t, "bead.position", 2));
+
+  b.sensor("pressed", "effort").set("of", std::string("floor"));
+  try {
+    make_system(b.finish());
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics().front().message,
+              "expected a force in a joint or along the line between two points, got 'floor' of type "
+              "contact_plane_sphere");
+  }
 }
 
 }  // namespace
