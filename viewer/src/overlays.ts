@@ -111,7 +111,7 @@ export class Arrows {
     }
     for (const kind of Object.keys(VECTORS)) {
       const usual = usualSize(drawn.filter((channel) => channel.type === kind));
-      if (!scene.live && usual > 0.02 * (this.largest.get(kind) ?? 0)) this.usual.set(kind, usual);
+      if (!scene.live && scene.kind === 'motion' && usual > 0.02 * (this.largest.get(kind) ?? 0)) this.usual.set(kind, usual);
     }
     if (scene.kind !== 'motion') return;
     const sensed = new Set(scene.channels.filter((channel) => channel.type === 'velocity').map((channel) => channel.frame));

@@ -4,7 +4,7 @@ import type { Owner } from './instances';
 import { movingEnd } from './motion';
 import type { Channel } from './scene';
 import { hasStress } from './sections';
-import { format, h } from './ui';
+import { format, formatBeside, h } from './ui';
 import type { SceneView } from './view';
 
 export interface ValueActions {
@@ -18,7 +18,7 @@ export interface ValueActions {
 
 // "joint_angle_rate" is the angle rate of the joint that is selected.
 const quantity = (channel: Channel) => channel.type.replace(/^joint_/, '').replaceAll('_', ' ');
-const vector = (values: ArrayLike<number>) => Array.from(values, format).join('  ');
+const vector = (values: ArrayLike<number>, scale = 0) => Array.from(values, (value) => formatBeside(value, scale)).join('  ');
 
 export class Values {
   readonly element = h('div', { class: 'values' });
@@ -45,7 +45,7 @@ export class Values {
     if ('nodes' in thing && thing.sectionValues && !hasStress(thing)) add('stress', '', () => 'not known: the section is given by its stiffness, not by its outline');
     if ('modeCount' in thing) add('modes', '', () => String(thing.linearModes));
     const end = 'ends' in thing ? movingEnd(thing.ends) : undefined;
-    if (end) add('position', 'm', () => vector(poses.point(end)));
+    if (end) add('position', 'm', () => vector(poses.point(end), scene.size));
     if (owner.kind !== 'body' && 'ends' in thing && thing.ends.length === 2) {
       const gap = () => {
         const [a, b] = thing.ends.map((end) => poses.point(end));
@@ -55,10 +55,10 @@ export class Values {
     }
     if (owner.kind === 'body' && frame >= 0) {
       const where = 'nodes' in thing ? ' of the last node' : '';
-      add(`position${where}`, 'm', () => vector(poses.positions.subarray(3 * frame, 3 * frame + 3)));
-      add('quaternion w x y z', '', () => vector(poses.rotations.subarray(4 * frame, 4 * frame + 4)));
+      add(`position${where}`, 'm', () => vector(poses.positions.subarray(3 * frame, 3 * frame + 3), scene.size));
+      add('quaternion w x y z', '', () => vector(poses.rotations.subarray(4 * frame, 4 * frame + 4), 1));
       if (scene.kind === 'motion' && scene.times.length > 1) {
-        add('velocity', 'm/s', () => vector(poses.velocities.subarray(3 * frame, 3 * frame + 3)));
+        add('velocity', 'm/s', () => vector(poses.velocities.subarray(3 * frame, 3 * frame + 3), view.largestSpeed()));
         add('speed', 'm/s', () => format(poses.speed(frame)));
       }
     }
