@@ -7,6 +7,7 @@
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/analyses/statics.h"
+#include "liedyn/model/edit_description.h"
 #include "liedyn/model/record_all.h"
 #include "liedyn/system/testing.h"
 
@@ -216,6 +217,7 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
       .set("between", "ground", "bead")
       .set("points", {0, 0, -2, 1, 0, 0})
       .set("normal", {0, 0, 1})
+      .set("radius", {0.1})
       .set("stiffness", {1e4});
   b.state("clock", "integral").set("input", std::string("1"));
   b.sensor("own", "position").set("of", std::string("bead"));
@@ -244,9 +246,9 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
   EXPECT_NEAR(last(t, "clock.value"), 0.1, 1e-12);
   EXPECT_EQ(last(t, "own", 2), last(t, "bead.position", 2));
 
-  b.sensor("pressed", "effort").set("of", std::string("floor"));
+  add_entry(description, Section::Sensors, "pressed", "effort", "of", "floor");
   try {
-    make_system(b.finish());
+    make_system(std::make_shared<const Description>(description));
     FAIL();
   } catch (const InputError& error) {
     EXPECT_EQ(error.diagnostics().front().message,
