@@ -462,9 +462,8 @@ class Writer {
     int number = 0;
     for (const Json& mode : scene_["mode_list"]) {
       const double frequency = mode.value("frequency", 0.0);
-      begin_animation(frequency > 0 ? fmt::format("mode {}, {:.4g} Hz", ++number, frequency)
-                                    : fmt::format("mode {}, no oscillation", ++number),
-                      line);
+      const std::string swings = frequency > 0 ? fmt::format("{:.4g} Hz", frequency) : "no oscillation";
+      begin_animation(fmt::format("mode {}, {}", ++number, swings), line);
       const std::vector<double> d = unpack_array(mode["displacement"], "displacement"),
                                 c = unpack_array(mode["coordinates"], "coordinates");
       if (d.size() != 12 * F_) throw InputError("displacement", "does not fit to the frames");
