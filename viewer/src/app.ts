@@ -375,7 +375,7 @@ export class App {
   fit(): void {
     this.followed = undefined;
     if (this.live && this.view) this.frameMotion(this.view);
-    else this.stage.fit();
+    else this.stage.fit(undefined, this.arrows?.group.parent ? this.arrows.tips() : []);
     this.enableTools();
   }
 

@@ -145,6 +145,10 @@ export class Arrows {
     const units = Object.keys(VECTORS).flatMap((kind) => (this.units.has(kind) ? [[kind, this.units.get(kind)!]] : []));
     return units.map(([kind, unit]) => ({ kind, ...VECTORS[kind], largest: this.largest.get(kind) ?? 0, unit, isShown: !this.hidden.has(kind) }));
   }
+  // Where the arrows that are seen now end.
+  tips(): number[] {
+    return this.list.filter(({ group }) => group.visible).flatMap(({ group, shaft, heads }) => new Vector3(0, 0, shaft.scale.z + heads[0].scale.z).applyMatrix4(group.matrix).toArray());
+  }
   show(kind: string, on: boolean): void {
     if (on) this.hidden.delete(kind);
     else this.hidden.add(kind);

@@ -164,7 +164,8 @@ export class Stage {
 
   // The nearest position in a direction, if not given that of the camera now, from which all points are inside of the picture. With x, y, z along right, top and towards the camera, a point is inside if
   // |x - cx| <= a (d - z): of d >= z + (x - cx)/a and d >= z - (x - cx)/a the smallest d is (P + M)/2, at cx = a (P - M)/2, P = max(z + x/a), M = max(z - x/a).
-  fit(direction = this.direction): void {
+  // `more` are points that it shows besides.
+  fit(direction = this.direction, more: number[] = []): void {
     const center = this.box.getCenter(new Vector3());
     // Straight from above, where right is along a horizontal axis, the camera itself says what is right.
     const right = new Vector3().crossVectors(this.up, direction);
@@ -178,12 +179,13 @@ export class Stage {
     const point = new Vector3();
     for (const [axis, slope] of [[right, vertical * this.camera.aspect * width], [top, vertical * height]] as const) {
       let [plus, minus] = [-Infinity, -Infinity];
-      for (let i = 0; i < this.points.length; i += 3) {
-        point.fromArray(this.points, i).sub(center);
-        const [x, z] = [point.dot(axis), point.dot(direction)];
-        plus = Math.max(plus, z + x / slope);
-        minus = Math.max(minus, z - x / slope);
-      }
+      for (const points of [this.points, more])
+        for (let i = 0; i < points.length; i += 3) {
+          point.fromArray(points, i).sub(center);
+          const [x, z] = [point.dot(axis), point.dot(direction)];
+          plus = Math.max(plus, z + x / slope);
+          minus = Math.max(minus, z - x / slope);
+        }
       if (!Number.isFinite(plus)) [plus, minus] = [this.radius / slope, this.radius / slope];
       distance = Math.max(distance, (plus + minus) / 2);
       shift.addScaledVector(axis, (slope * (plus - minus)) / 2);

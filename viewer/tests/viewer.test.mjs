@@ -308,6 +308,13 @@ test('an equilibrium: the way to it, what acts on the way, and no speeds', async
     // There are few frames: the largest force has the usual length, not that of a peak.
     const longest = await tab.evaluate(() => { const { shaft, heads } = window.liedyn.app.arrows.list.find(({ name }) => name === 'spring.applied_force'); return shaft.scale.z + heads[0].scale.z; });
     assert.ok(Math.abs(longest - 0.22 * 1.5) < 1e-6, `${longest}`);
+    // Fitted, the picture has the arrows as well: that of the guide reaches beyond the bob.
+    const fitted = async () => { await tab.keyboard.press('f'); return tab.evaluate(() => { const { camera, controls } = window.liedyn.app.stage; return camera.position.distanceTo(controls.target); }); };
+    await tab.setViewportSize({ width: 800, height: 1400 });
+    const withArrows = await fitted();
+    await tab.keyboard.press('a');
+    assert.ok(withArrows > 1.02 * (await fitted()), 'farther away');
+    await tab.setViewportSize({ width: 900, height: 520 });
     // The joint is where the bob is, not where it was drawn.
     await tab.click('.row[data-name="guide"]');
     const values = () => tab.$$eval('.values dt', (list) => Object.fromEntries(list.map((dt) => [dt.textContent, dt.nextSibling.textContent])));
