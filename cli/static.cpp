@@ -52,7 +52,9 @@ int static_command(StaticArguments& arguments) {
   options.from = arguments.model.configuration(system, options.time);
   SceneWriter scene;
   if (arguments.scene.wanted())
-    options.reached = [&](double factor, const State& state) { scene.add(system, state, factor); };
+    options.reached = [&](const System& loaded, double factor, const State& state) {
+      scene.add_loaded(system, loaded, factor, state);
+    };
   const StaticResult found = find_equilibrium(system, options);
   if (!arguments.out.empty() && found.converged) write_configuration(system, found.state, arguments.out);
   std::string shapes;

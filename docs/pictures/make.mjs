@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 // run: the command without --html. time: of a still picture. Animations have frames from `from` to `to` at `fps`, `speed` times real time.
-// bare: without the panels of the page; closed: with its bars. before: other runs, whose files are in SCRATCH. turn: degrees about the vertical axis; lift: degrees up; zoom: nearer. joints: false hides them.
+// bare: without the panels of the page; closed: with its bars. arrows: of forces and reactions, without velocities. plots: curves of these names. before: other runs, whose files are in SCRATCH. turn: degrees about the vertical axis; lift: degrees up; zoom: nearer. joints: false hides them.
 const pictures = {
   'walk.webp': { run: ['run', 'examples/four_legs/robot.json'], bare: true, from: 0.5, to: 2.5, fps: 15, speed: 1, turn: 20, zoom: 1.3, width: 960, height: 400, follow: 'torso' },
   'robot.jpg': { run: ['run', 'examples/robot/arm.urdf', '--set', 'initial.shoulder=0.6', '--set', 'initial.elbow=1.2', '--end', '0.1'], bare: true, time: 0, turn: 10, width: 1080, height: 640 },
@@ -24,6 +24,7 @@ const pictures = {
     run: ['run', 'SCRATCH/robot/robot.urdf', '--end', '2', ...motor('turret', 2.6), ...motor('upper_arm', 0.5), ...motor('forearm', 0.9), ...motor('hand', 0.5)],
     closed: true, time: 0.8, zoom: 1.15, trail: ['hand'], width: 960, height: 600,
   },
+  'forces.jpg': { run: ['run', 'SCRATCH/crane.json'], time: 0.75, arrows: true, plots: ['hinge.reaction_force', 'jack.applied_force'], turn: 150, lift: -4, zoom: 0.9, width: 1080, height: 640 },
   'two_integrators.jpg': {
     before: [['run', 'heavy_top', '--step', '8e-3', '--integrator', 'generalized-alpha,rho=0.5', '--scene', 'SCRATCH/coarse.json']],
     run: ['run', 'heavy_top', '--compare', 'SCRATCH/coarse.json'], time: 0.9, trail: ['top'], width: 1080, height: 640,
@@ -83,6 +84,38 @@ function writeRobot() {
 }
 writeRobot();
 
+// ---- a crane without sensors: a boom that a hydraulic cylinder holds, and a load that swings at its tip
+
+function writeCrane() {
+  const [length, angle] = [3, (35 * Math.PI) / 180];
+  const along = (s) => [s * Math.cos(angle), 0, 1 + s * Math.sin(angle)];
+  const tip = along(length);
+  const [rope, swing] = [1.3, 0.35];
+  const load = [tip[0], -rope * Math.sin(swing), tip[2] - rope * Math.cos(swing)];
+  writeFileSync(join(scratch, 'crane.json'), JSON.stringify({
+    liedyn: 1, gravity: [0, 0, -9.81],
+    bodies: {
+      tower: { type: 'rigid', mass: 500, inertia: [100, 100, 100], position: [0.3, 0, 0.2], shapes: [{ type: 'box', size: [1.5, 0.9, 0.2], at: [0, 0, -0.1] }, { type: 'box', size: [0.3, 0.3, 0.8], at: [-0.3, 0, 0.4] }] },
+      boom: { type: 'rigid', mass: 80, inertia: [2, 60, 60], position: along(length / 2), orientation: { rotation_vector: [0, -angle, 0] }, shapes: [{ type: 'box', size: [length, 0.16, 0.16] }] },
+      load: { type: 'rigid', mass: 250, inertia: [10, 10, 10], position: load, orientation: { rotation_vector: [-swing, 0, 0] },
+        shapes: [{ type: 'rod', from: [0, 0, 0], to: [0, 0, rope], radius: 0.015 }, { type: 'box', size: [0.5, 0.5, 0.4] }] },
+    },
+    joints: {
+      bolts: { type: 'fixed', between: ['ground', 'tower'], at: [0.3, 0, 0] },
+      hinge: { type: 'revolute', between: ['tower', 'boom'], at: [0, 0, 1], axis: [0, 1, 0] },
+      hook: { type: 'spherical', between: ['boom', 'load'], at: tip },
+    },
+    forces: {
+      jack: {
+        type: 'hydraulic_cylinder', between: ['tower', 'boom'], points: [[0.9, 0, 0.2], along(1.5)], area_a: 4e-3, area_b: 2.5e-3, dead_volume_a: 2e-4, dead_volume_b: 2e-4, stroke: 1.1, retracted: 1.1,
+        bulk_modulus: 1.4e9, valve: 0, rated_flow: 8e-4, rated_drop: 3.5e6, supply_pressure: 1.6e7, tank_pressure: 1e5, leakage: 1e-12, damping: 2000, initial_pressure_a: 1.75e6, initial_pressure_b: 1e5,
+      },
+    },
+    simulation: { end: 3, step: 1e-3, integrator: 'generalized-alpha,rho=0.6', initial: 'project', output_every: 5 },
+  }));
+}
+writeCrane();
+
 const SMALL = 60e3; // bytes of a still picture
 const browser = await launch();
 for (const [name, picture] of Object.entries(pictures)) {
@@ -91,7 +124,7 @@ for (const [name, picture] of Object.entries(pictures)) {
   for (const args of [...(picture.before ?? []), [...picture.run, '--html', file]])
     execFileSync(resolve(build, 'dev', 'bin', 'liedyn'), args.map((word) => word.replace('SCRATCH', scratch)), { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
   const { tab, close } = await openUrl(browser, `${pathToFileURL(file).href}?play=0&quality=high`, picture);
-  await tab.evaluate(({ bare, closed, trail, coloring, joints, turn, lift, zoom, follow }) => {
+  await tab.evaluate(({ bare, closed, trail, coloring, joints, turn, lift, zoom, follow, arrows, plots }) => {
     const { app } = window.liedyn;
     if (bare || closed) for (const side of ['left', 'right']) app.setPanel(side, false);
     else {
@@ -105,6 +138,12 @@ for (const [name, picture] of Object.entries(pictures)) {
     for (const frame of trail ?? []) app.toggleTrail(app.view.scene.frames.indexOf(frame));
     if (coloring) app.setColoring(coloring);
     if (joints === false) app.toggleSymbols();
+    if (plots) app.plots.clear();
+    for (const name of plots ?? []) app.plot(name);
+    if (arrows) {
+      app.toggleArrows();
+      document.querySelector('#arrow-kinds [data-kind="velocity"]').click();
+    }
     const { camera, controls } = app.stage;
     const offset = camera.position.clone().sub(controls.target);
     if (turn) offset.applyAxisAngle(camera.up, (turn * Math.PI) / 180);

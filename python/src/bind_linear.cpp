@@ -115,7 +115,9 @@ void bind_linear(py::module_& m) {
         StaticOptions wanted{time, load_steps, tolerance, options.initial, options.from};
         SceneWriter way;
         if (scene)
-          wanted.reached = [&](double factor, const State& state) { way.add(system, state, factor); };
+          wanted.reached = [&](const System& loaded, double factor, const State& state) {
+            way.add_loaded(system, loaded, factor, state);
+          };
         const StaticResult found = find_equilibrium(system, wanted);
         // The object that --json prints, and the scene: empty if it is not wanted.
         return std::pair(static_json(found, system),

@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import h5py
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 import liedyn as ld
+from liedyn.report import __main__ as report_command
 from liedyn.report import run as run_report
 
 PROGRAM = "liedyn"
@@ -245,6 +247,23 @@ def test_the_report_has_its_parts(chain, tmp_path, template):
     stored.save(tmp_path / "r.csv")
     plain = run_report.text(ld.load_result(tmp_path / "r.csv"))
     assert "<h2>The important curves</h2>" in plain and "srcdoc" not in plain
+
+
+def test_the_report_overwrites_only_what_is_named(tmp_path, monkeypatch, capsys):
+    liedyn("run", "heavy_top", "--end", 0.01, "--out", tmp_path / "r.csv")
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / "r.html"
+    page.write_text("the page of the run")
+    monkeypatch.setattr(sys, "argv", ["liedyn report", "r.csv"])
+    assert report_command.main() == 2
+    assert "error: r.html: exists, and is not overwritten (hint: name the page: --out r.html, or another one)" in capsys.readouterr().err
+    assert page.read_text() == "the page of the run"
+    monkeypatch.setattr(sys, "argv", ["liedyn report", "r.csv", "--out", "r.html"])
+    assert report_command.main() == 0
+    assert "The important curves" in page.read_text()
+    page.unlink()
+    monkeypatch.setattr(sys, "argv", ["liedyn report", "r.csv"])
+    assert report_command.main() == 0 and page.exists()
 
 
 def test_thinned_curves_keep_their_peaks():

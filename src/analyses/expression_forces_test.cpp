@@ -7,6 +7,7 @@
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/analyses/statics.h"
+#include "liedyn/model/edit_description.h"
 #include "liedyn/model/record_all.h"
 #include "liedyn/system/testing.h"
 
@@ -211,6 +212,13 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
       .set("between", "arm", "bead")
       .set("points", {0.4, 0, 0, 1, 0, 0})
       .set("stiffness", {3});
+  // A contact has no tension along the line of its two points.
+  b.force("floor", "contact_plane_sphere")
+      .set("between", "ground", "bead")
+      .set("points", {0, 0, -2, 1, 0, 0})
+      .set("normal", {0, 0, 1})
+      .set("radius", {0.1})
+      .set("stiffness", {1e4});
   b.state("clock", "integral").set("input", std::string("1"));
   b.sensor("own", "position").set("of", std::string("bead"));
   Description description = *b.finish();
@@ -232,10 +240,21 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
                                              "hinge.reaction_torque",
                                              "spring.power",
                                              "spring.effort",
+                                             "floor.power",
                                              "clock.value"};
   EXPECT_EQ(names, expected);
   EXPECT_NEAR(last(t, "clock.value"), 0.1, 1e-12);
   EXPECT_EQ(last(t, "own", 2), last(t, "bead.position", 2));
+
+  add_entry(description, Section::Sensors, "pressed", "effort", "of", "floor");
+  try {
+    make_system(std::make_shared<const Description>(description));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(error.diagnostics().front().message,
+              "expected a force in a joint or along the line between two points, got 'floor' of type "
+              "contact_plane_sphere");
+  }
 }
 
 }  // namespace

@@ -1299,7 +1299,19 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
   double factor = 0, step = 1.0 / options.load_steps;
   std::vector<double> variables(at(model.sensor_variables));
   const State start = state;
-  if (options.reached) options.reached(0, start);
+  if (options.reached) {
+    // M v' + B^T lambda = -g with the loads at zero: what springs that are not relaxed exert, and what joints transmit of it.
+    const System unloaded = loaded(system, loads, 0);
+    Work unloaded_work(unloaded, work->solver->name());
+    State let_go = start;
+    if (!solve_accelerations(unloaded, let_go, unloaded_work)) {
+      std::fill(let_go.lambda.begin(), let_go.lambda.end(), 0.0);
+      std::fill(let_go.vdot.begin(), let_go.vdot.end(), 0.0);
+    }
+    out.start.resize(at(model.sensor_values));
+    unloaded.sense(let_go, unloaded_work, variables, out.start.data());
+    options.reached(unloaded, 0, let_go);
+  }
   while (factor < 1) {
     const double next = factor + step > 1 - 1e-9 ? 1 : factor + step;
     // The whole loads are the model's own.
@@ -1375,7 +1387,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     LoadStep record{factor, equilibrium.iterations, std::vector<double>(at(model.sensor_values))};
     raised.sense(state, raised_work, variables, record.sensors.data());
     out.steps.push_back(std::move(record));
-    if (options.reached && factor < 1) options.reached(factor, state);
+    if (options.reached && factor < 1) options.reached(raised, factor, state);
   }
   out.converged = true;
   std::optional<VectorXd> leaves;
@@ -1411,7 +1423,7 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
         "the equilibrium is unstable: the smallest push makes it leave{}",
         leaves ? fmt::format(", along this motion, say: {}", describe_motion(model, *leaves)) : ""));
   if (!state.redundant.empty()) out.warnings.push_back(redundancy_warning(system, state, "equilibrium"));
-  if (options.reached) options.reached(1, state);
+  if (options.reached) options.reached(system, 1, state);
   out.state = std::move(state);
   return out;
 }

@@ -20,8 +20,9 @@ struct StaticOptions {
   double tolerance = 1e-10;       // of the forces left over, relative to the forces there are
   std::string initial = "check";  // positions to start from: check or project
   std::shared_ptr<const Configuration> from = {};
-  // Called with the start (factor 0) and with the equilibrium of every load step. May be empty.
-  std::function<void(double factor, const State&)> reached = {};
+  // Called with the start as it is let go without loads (factor 0) and with the equilibrium of every load step, each with the system under this share of the loads.
+  // May be empty.
+  std::function<void(const System& loaded, double factor, const State&)> reached = {};
 };
 
 struct LoadStep {
@@ -33,8 +34,9 @@ struct LoadStep {
 struct StaticResult {
   std::string model, formulation;
   bool converged = false;
-  std::string failure;  // with the worst equation and what nothing holds; empty if converged
-  State state;          // v = vdot = 0; the last that converged, if not
+  std::string failure;        // with the worst equation and what nothing holds; empty if converged
+  State state;                // v = vdot = 0; the last that converged, if not
+  std::vector<double> start;  // Model::sensor_values at factor 0; only if StaticOptions::reached is given
   std::vector<LoadStep> steps;
   double residual_force = 0;     // largest |r|
   double residual_position = 0;  // largest |Phi|

@@ -347,6 +347,7 @@ void LiveView::Parts::tell(const Simulation& simulation, Clock::time_point now) 
                             {"factor", factor},
                             {"steps", simulation.report().steps},
                             {"values", values},
+                            {"largest", stream->largest()},
                             {"refused", refused}}));
 }
 
@@ -416,6 +417,7 @@ void LiveView::finish(const Result& result) {
                                          : s.interrupted ? fmt::format("stopped at {:.6g} s", s.end)
                                                          : "failed: " + s.failure},
                              {"completed", s.completed || s.interrupted},
+                             {"largest", parts_->stream ? Json(parts_->stream->largest()) : Json::object()},
                              {"summary", Json::parse(summary_json(result))},
                              {"warnings", s.warnings}}));
 }

@@ -180,6 +180,36 @@ TEST_F(Live, APageSeesTheMotionWheneverItIsOpened) {
     const LiveJson end = page.next("end");
     EXPECT_THAT(end["message"].get<std::string>(), HasSubstr("finished at 2 s"));
     EXPECT_EQ(end["summary"]["completed"], true);
+    EXPECT_NEAR(end["largest"]["applied_torque"], 2, 1e-6);
+  }
+}
+
+// Rows have what beams are coloured by.
+TEST_F(Live, RowsHaveTheForcesInBeams) {
+  const System system = load_text(R"({ "liedyn": 1, "gravity": [0, 0, 0],
+    "beams": {"beam": {"type": "stiffness", "from": [0, 0, 0], "to": [1, 0, 0], "elements": 2, "axial_stiffness": 1e4, "shear_stiffness_y": 1e4, "shear_stiffness_z": 1e4,
+      "torsional_stiffness": 10, "bending_stiffness_y": 10, "bending_stiffness_z": 10, "mass_per_length": 1, "inertia_per_length": [0.02, 0.01, 0.01], "angular_velocity_inertial": [0, 0, 3]}},
+    "joints": {"axle": {"type": "revolute", "between": ["ground", "beam.start"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
+    "simulation": {"end": 0.1, "step": 1e-3} })");
+  LiveView view;
+  view.finish(simulate(system, default_options(system), {.companion = &view}));
+  Page page(view);
+  const LiveJson scene = page.next("scene");
+  std::vector<float> rows;
+  std::vector<double> times;
+  while (times.empty() || times.back() < 0.1 - 1e-9) {
+    const LiveJson event = page.next("rows");
+    ASSERT_FALSE(event.is_null());
+    for (const double t : event["times"]) times.push_back(t);
+    rows = decoded(event["rows"]);
+  }
+  // Three nodes with positions and quaternions, then N, Q, Q, T, M, M, |Gamma|, |kappa| of the nodes, then axle: angle, rate, force, torque.
+  constexpr std::size_t kWidth = 3 * 7 + 8 * 3 + 8;
+  ASSERT_EQ(rows.size() % kWidth, 0U);
+  const float* forces = rows.data() + rows.size() - kWidth + 21;
+  for (std::size_t node = 0; node < 3; ++node) {
+    EXPECT_GT(forces[node], 0) << "it is stretched";
+    EXPECT_NEAR(forces[18 + node], std::hypot(forces[node], forces[3 + node], forces[6 + node]) / 1e4, 1e-6);
   }
 }
 

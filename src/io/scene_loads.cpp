@@ -34,7 +34,8 @@ const ListedSensor& listed_sensor(const std::string& type) {
 
 }  // namespace
 
-SceneLoads::SceneLoads(const System& system, int most) : system_(system), work_(system_) {
+SceneLoads::SceneLoads(const System& system, int most)
+    : system_(system), work_(std::make_unique<Work>(system_)) {
   const Model& model = system_.model();
   memory_.assign(at(model.angles), 0);
   struct Element {
@@ -87,15 +88,20 @@ bool SceneLoads::is_shown(const Sensor& sensor) const {
 }
 
 void SceneLoads::follow(const System& system) {
-  if (system.params().values() != system_.params().values()) system_.set_params(system.params());
+  const Params& now = system.params();
+  const bool is_timed_alike = now.timed().size() == system_.params().timed().size();
+  if (is_timed_alike && now.values() == system_.params().values()) return;
+  system_.set_params(now);
+  if (!is_timed_alike) work_ = std::make_unique<Work>(system_);
 }
 
 void SceneLoads::add(const State& state, std::vector<float>& out) {
   const Model& model = system_.model();
   // The residual leaves the motions of the bodies, and in minimal coordinates what the joints transmit.
-  system_.residual(state, work_, {});
-  Evaluation e = evaluation_at(model, *work_.numbers, state, {false, false, false}, work_);
-  if (work_.tree) work_.tree->transmitted(work_.wrench.data());
+  Work& work = *work_;
+  system_.residual(state, work, {});
+  Evaluation e = evaluation_at(model, *work.numbers, state, {false, false, false}, work);
+  if (work.tree) work.tree->transmitted(work.wrench.data());
   std::copy(state.angles.begin(), state.angles.end(), memory_.begin());
   e.angles = memory_.data();
   const Energy none;

@@ -1,6 +1,7 @@
 // What acts in a model, and how far its joints have moved, for scenes: as sensors would show it, without sensors in the model.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ class SceneLoads {
   // In the order of their values; names are those of --record all, "hinge.reaction_force".
   const std::vector<Sensor>& sensors() const { return sensors_; }
   std::size_t width() const { return width_; }
-  // Parameters of the same model may have changed.
+  // Parameters of the same model may have changed, and loads that depended on time may have become constants.
   void follow(const System& system);
   // Appends the values at a state whose accelerations and multipliers satisfy the equations.
   void add(const State& state, std::vector<float>& out);
@@ -30,7 +31,7 @@ class SceneLoads {
   bool is_shown(const Sensor& sensor) const;
 
   System system_;  // the caller's need not live on
-  Work work_;
+  std::unique_ptr<Work> work_;
   std::vector<Sensor> sensors_;
   std::size_t width_ = 0;
   std::vector<double> values_, rates_;  // of the last state

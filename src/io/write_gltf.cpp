@@ -1,5 +1,7 @@
 #include "liedyn/io/write_gltf.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <array>
@@ -145,6 +147,13 @@ constexpr std::array<std::array<double, 3>, 6> kPalette = {{{0.12, 0.30, 0.55},
                                                             {0.62, 0.52, 0.10},
                                                             {0.25, 0.27, 0.30}}};
 
+// The surface of a flexible body: the weights of its morph targets at all times, of which the first `linear` are modal coordinates and the others products of two.
+struct Morph {
+  int node;
+  std::size_t count, linear;
+  std::vector<float> weights;
+};
+
 class Writer {
  public:
   explicit Writer(const Json& scene) : scene_(scene) {
@@ -153,7 +162,7 @@ class Writer {
              {"scenes", {{{"name", scene.value("title", "")}, {"nodes", {0}}}}},
              {"nodes", Json::array()}};
     const std::vector<double> times = unpack_array(scene["times"], "times");
-    // Load factors are shown as seconds; a model alone, and modes, stand still.
+    // Load factors are shown as seconds; a model alone stands still.
     for (const double t : times) times_.push_back(static_cast<float>(t - times[0]));
     F_ = scene["frames"].size();
     positions_ = unpack_array(scene["positions"], "positions");
@@ -176,7 +185,10 @@ class Writer {
       else
         add_shapes(body, kind == "ground" ? kPalette.size() - 1 : color++);
     }
-    animate_frames();
+    if (scene_.value("kind", "") == "modes")
+      animate_modes();
+    else
+      animate_motion();
     return packed();
   }
 
@@ -384,7 +396,7 @@ class Writer {
           {{"POSITION",
             points({first, first + static_cast<std::ptrdiff_t>(vertices.size())}, kVertices, true)}});
     }
-    const std::vector<float> weights(coordinates.begin(), coordinates.end());
+    std::vector<float> weights(coordinates.begin(), coordinates.end());
     Json whole = {{"primitives", {std::move(one)}}};
     if (K > 0)
       whole["weights"] =
@@ -393,27 +405,34 @@ class Writer {
     const int node =
         add_node({{"name", std::string(body["name"]) + " surface"}, {"mesh", gltf_["meshes"].size() - 1}},
                  frame_node(body));
-    if (K > 0) animate(node, "weights", accessor(weights, kFloat, "SCALAR", 1, 0));
+    morphs_.push_back({node, K, std::min(K, body.value("mode_count", K)), std::move(weights)});
   }
 
   // ---- motion
 
+  void begin_animation(const std::string& name, int times) {
+    time_accessor_ = times;
+    gltf_["animations"].push_back({{"name", name}, {"samplers", Json::array()}, {"channels", Json::array()}});
+  }
   void animate(int node, const char* what, int output) {
-    if (times_.size() < 2) return;
-    if (time_accessor_ < 0) {
-      time_accessor_ = accessor(times_, kFloat, "SCALAR", 1, 0, true);
-      gltf_["animations"].push_back(
-          {{"name", "motion"}, {"samplers", Json::array()}, {"channels", Json::array()}});
-    }
-    Json& animation = gltf_["animations"][0];
+    Json& animation = gltf_["animations"].back();
     animation["channels"].push_back(
         {{"sampler", animation["samplers"].size()}, {"target", {{"node", node}, {"path", what}}}});
     animation["samplers"].push_back(
         {{"input", time_accessor_}, {"interpolation", "LINEAR"}, {"output", output}});
   }
+  void animate_frame(std::size_t frame, const std::vector<float>& places, const std::vector<float>& turns) {
+    animate(frame_nodes_[frame], "translation", points(places, 0));
+    animate(frame_nodes_[frame], "rotation", accessor(turns, kFloat, "VEC4", 4, 0));
+  }
+  void animate_weights(const Morph& morph, const std::vector<float>& weights) {
+    if (morph.count > 0) animate(morph.node, "weights", accessor(weights, kFloat, "SCALAR", 1, 0));
+  }
+  int time_line(const std::vector<float>& times) { return accessor(times, kFloat, "SCALAR", 1, 0, true); }
 
-  void animate_frames() {
-    if (times_.size() < 2) return;
+  void animate_motion() {
+    if (times_.size() < 2 || F_ == 0) return;
+    begin_animation("motion", time_line(times_));
     for (std::size_t f = 0; f < F_; ++f) {
       std::vector<float> places, turns;
       for (std::size_t row = 0; row < times_.size(); ++row) {
@@ -422,8 +441,61 @@ class Writer {
         const std::array<float, 4> q = rotation(row, f);
         turns.insert(turns.end(), q.begin(), q.end());
       }
-      animate(frame_nodes_[f], "translation", points(places, 0));
-      animate(frame_nodes_[f], "rotation", accessor(turns, kFloat, "VEC4", 4, 0));
+      animate_frame(f, places, turns);
+    }
+    for (const Morph& morph : morphs_) animate_weights(morph, morph.weights);
+  }
+
+  // Each mode is an animation of its own, one period in a second: with the amplitude a and the phase s
+  //
+  //   p + a Re(d exp(i s)),    exp(a Re(r exp(i s))) R,    eta + a Re(c exp(i s))
+  //
+  // where d, r and c are displacements, rotations and modal coordinates of the mode. Its largest displacement is the share of the size that pages begin with.
+  void animate_modes() {
+    constexpr int kSteps = 32;
+    constexpr double kShare = 0.12;
+    if (F_ == 0) return;
+    const double amplitude = kShare * scene_.value("size", 1.0);
+    std::vector<float> times;
+    for (int k = 0; k <= kSteps; ++k) times.push_back(static_cast<float>(k) / kSteps);
+    const int line = time_line(times);
+    int number = 0;
+    for (const Json& mode : scene_["mode_list"]) {
+      const double frequency = mode.value("frequency", 0.0);
+      const std::string swings = frequency > 0 ? fmt::format("{:.4g} Hz", frequency) : "no oscillation";
+      begin_animation(fmt::format("mode {}, {}", ++number, swings), line);
+      const std::vector<double> d = unpack_array(mode["displacement"], "displacement"),
+                                c = unpack_array(mode["coordinates"], "coordinates");
+      if (d.size() != 12 * F_) throw InputError("displacement", "does not fit to the frames");
+      const auto at_step = [&](const std::vector<double>& values, std::size_t n, int k) {
+        const double phase = 2 * std::numbers::pi * (k % kSteps) / kSteps;
+        return amplitude * (std::cos(phase) * values[2 * n] - std::sin(phase) * values[2 * n + 1]);
+      };
+      for (std::size_t f = 0; f < F_; ++f) {
+        std::vector<float> places, turns;
+        for (int k = 0; k <= kSteps; ++k) {
+          for (std::size_t i = 0; i < 3; ++i)
+            places.push_back(static_cast<float>(positions_[3 * f + i] + at_step(d, 6 * f + i, k)));
+          const Vec3 r(at_step(d, 6 * f + 3, k), at_step(d, 6 * f + 4, k), at_step(d, 6 * f + 5, k));
+          const std::array<float, 4> rest = rotation(0, f);
+          const Eigen::Quaterniond turn(Eigen::AngleAxisd(r.norm(), r.stableNormalized()));
+          const Eigen::Quaterniond q =
+              (turn * Eigen::Quaterniond(rest[3], rest[0], rest[1], rest[2])).normalized();
+          for (const double x : {q.x(), q.y(), q.z(), q.w()}) turns.push_back(static_cast<float>(x));
+        }
+        animate_frame(f, places, turns);
+      }
+      std::size_t first = 0;
+      for (const Morph& morph : morphs_) {
+        if (c.size() < 2 * (first + morph.linear)) throw InputError("coordinates", "do not fit to the modes");
+        std::vector<float> weights;
+        for (int k = 0; k <= kSteps; ++k)
+          for (std::size_t i = 0; i < morph.count; ++i)
+            weights.push_back(morph.weights[i] +
+                              (i < morph.linear ? static_cast<float>(at_step(c, first + i, k)) : 0));
+        animate_weights(morph, weights);
+        first += morph.linear;
+      }
     }
   }
 
@@ -455,6 +527,7 @@ class Writer {
   std::vector<float> times_;
   std::vector<double> positions_, rotations_;
   std::vector<int> frame_nodes_;
+  std::vector<Morph> morphs_;
   std::map<std::string, int> materials_, meshes_;
   int time_accessor_ = -1;
 };

@@ -171,13 +171,29 @@ struct SceneFlexible {
   }
 };
 
-// An exact beam in the scene, with the forces in its sections at the nodes.
+// An exact beam in the scene, with the forces in its sections at the nodes: N, Q_y, Q_z, T, M_y, M_z. A section without outline has no stress; its strains are those of
+// the beam: the strain |Gamma| of the axis, stretched and sheared, and the curvature |kappa|, bent and twisted.
 struct SceneBeam {
   std::size_t entry;  // in the list of bodies of the scene
   const BeamSections* sections;
   int first, elements;
-  std::vector<double> places;  // of the nodes, fractions of the length
-  std::vector<float> history;  // [times, nodes, 6]
+  bool has_strains;
+  std::vector<double> places = {};  // of the nodes, fractions of the length
+  std::vector<float> history = {};  // [times, nodes, width]
+
+  std::size_t width() const { return has_strains ? 8 : 6; }
+  // Appends [nodes, width].
+  void add(const Evaluation& at, std::vector<float>& out) const {
+    for (const double x : places) {
+      Vec6 strain, force;
+      beam_section<double>(*sections, at, first, elements, x, strain, force);
+      const auto put = [&](double value) {
+        out.push_back(std::isfinite(value) ? static_cast<float>(value) : 0);
+      };
+      for (const double f : force) put(f);
+      if (has_strains) put(strain.head<3>().norm()), put(strain.tail<3>().norm());
+    }
+  }
 };
 bool is_drawable(const std::vector<Motion<double>>& motions) {
   constexpr double kFarthest = 1e30;  // what a 32-bit number holds, with room for differences
@@ -287,6 +303,7 @@ struct SceneWriter::Content {
   // From the first state on, which satisfies the equations: what acts is kept as well, of at most so many numbers.
   void watch_loads(const System& system, int most) { loads = std::make_unique<SceneLoads>(system, most); }
   void add(const State& state, double time);
+  Evaluation evaluation_of(const std::vector<Motion<double>>& motions) const;
   Json scene(const char* kind);
   Json about(const Sensor& sensor) const;
   void add_loads(Json& out) const;
@@ -572,6 +589,7 @@ void SceneWriter::Content::add_beam(const Entry& beam, std::size_t first) {
       out["end_constants"] = {tidy(other.area), tidy(other.about_y), tidy(other.about_z),
                               tidy(other.torsion)};
   }
+  const bool has_stress = out.contains("constants");
   const auto& entries = d.entries(Section::Beams);
   const auto index = static_cast<int>(&beam - entries.data());
   for (std::size_t b = 0; b < model->batches.size(); ++b) {
@@ -580,8 +598,8 @@ void SceneWriter::Content::add_beam(const Entry& beam, std::size_t first) {
     const auto& list = model->batches[b]->entries;
     const auto found = std::find(list.begin(), list.end(), index);
     if (found == list.end()) continue;
-    SceneBeam& own = beams.emplace_back(
-        SceneBeam{bodies.size(), sections, static_cast<int>(found - list.begin()), mesh.elements, {}, {}});
+    SceneBeam& own = beams.emplace_back(SceneBeam{
+        bodies.size(), sections, static_cast<int>(found - list.begin()), mesh.elements, !has_stress});
     for (int i = 0; i < mesh.nodes(); ++i) own.places.push_back(mesh.fraction(i));
   }
   bodies.push_back(std::move(out));
@@ -692,6 +710,16 @@ void SceneWriter::Content::add_forces() {
   });
 }
 
+// Enough of it for the sections of beams.
+Evaluation SceneWriter::Content::evaluation_of(const std::vector<Motion<double>>& motions) const {
+  Evaluation out;
+  out.frames = model->frames.data();
+  out.nodes = model->nodes.data();
+  out.motions = motions.data();
+  out.numbers = poses.numbers().data.data();
+  return out;
+}
+
 void SceneWriter::Content::add(const State& state, double time) {
   const bool kept = count++ % stride == 0;
   if (!kept) return;
@@ -709,17 +737,8 @@ void SceneWriter::Content::add(const State& state, double time) {
     const Eigen::VectorXd eta = body.coordinates(motions);
     for (const double x : eta) body.history.push_back(static_cast<float>(x));
   }
-  Evaluation evaluation;
-  evaluation.frames = model->frames.data();
-  evaluation.nodes = model->nodes.data();
-  evaluation.motions = motions.data();
-  evaluation.numbers = poses.numbers().data.data();
-  for (SceneBeam& beam : beams)
-    for (const double x : beam.places) {
-      Vec6 strain, force;
-      beam_section<double>(*beam.sections, evaluation, beam.first, beam.elements, x, strain, force);
-      for (const double f : force) beam.history.push_back(std::isfinite(f) ? static_cast<float>(f) : 0);
-    }
+  const Evaluation evaluation = evaluation_of(motions);
+  for (SceneBeam& beam : beams) beam.add(evaluation, beam.history);
   if (loads) loads->add(state, load_history);
   if (times.size() <= limit) return;
   // Every second one from now on.
@@ -785,14 +804,15 @@ Json SceneWriter::Content::scene(const char* kind) {
   }
   for (const SceneBeam& own : beams) {
     // One array for each component: they have different units, and some are zero throughout.
-    Json forces_of_beam = Json::array();
+    Json lists[2] = {Json::array(), Json::array()};
     const std::size_t N = own.places.size();
-    for (std::size_t c = 0; c < 6; ++c) {
+    for (std::size_t c = 0; c < own.width(); ++c) {
       std::vector<float> one;
-      for (std::size_t i = c; i < own.history.size(); i += 6) one.push_back(own.history[i]);
-      forces_of_beam.push_back(packed_over_time(one, {T, N}));
+      for (std::size_t i = c; i < own.history.size(); i += own.width()) one.push_back(own.history[i]);
+      lists[c < 6 ? 0 : 1].push_back(packed_over_time(one, {T, N}));
     }
-    bodies[own.entry]["section_forces"] = std::move(forces_of_beam);
+    bodies[own.entry]["section_forces"] = std::move(lists[0]);
+    if (own.has_strains) bodies[own.entry]["section_strains"] = std::move(lists[1]);
   }
   const Vec3 gravity = poses.numbers().gravity;
   Json out = {{"format", "liedyn scene 1"},
@@ -814,7 +834,7 @@ Json SceneWriter::Content::scene(const char* kind) {
               {"channels", Json::array()},
               {"summary", Json::object()},
               {"warnings", missing}};
-  if (loads && std::string_view(kind) == "motion") add_loads(out);
+  if (loads && std::string_view(kind) != "modes") add_loads(out);
   return out;
 }
 
@@ -875,6 +895,15 @@ void SceneWriter::Content::add_loads(Json& out) const {
     Json one = {{"name", sensor.name}, {"unit", sensor.listed->unit}};
     one.update(about(sensor));
     one["values"] = packed_over_time(values[i], {kept.size(), at(sensor.components)});
+    if (step > 1 && sensor.components == 3) {
+      // Of all times, also those that are left out.
+      double most = 0;
+      for (std::size_t row = 0; row < T; ++row) {
+        const float* v = &load_history[row * W + at(sensor.first)];
+        most = std::max(most, double(std::hypot(v[0], v[1], v[2])));
+      }
+      one["largest"] = tidy(most);
+    }
     out["loads"].push_back(std::move(one));
   }
 }
@@ -994,19 +1023,23 @@ SceneWriter::SceneWriter(SceneWriter&&) noexcept = default;
 SceneWriter& SceneWriter::operator=(SceneWriter&&) noexcept = default;
 
 void SceneWriter::add(const System& system, const State& state) {
+  add_loaded(system, system, state.t, state);
+}
+
+void SceneWriter::add_loaded(const System& system, const System& loaded, double factor, const State& state) {
   const bool is_first = content_ == nullptr || content_->model != system.shared_model();
   if (is_first) {
     content_ = std::make_unique<Content>(system, state, frames_);
-    content_->watch_loads(system, kMostLoads);
+    content_->watch_loads(loaded, kMostLoads);
   }
-  if (content_->loads) content_->loads->follow(system);
-  content_->add(state, state.t);
+  if (content_->loads) content_->loads->follow(loaded);
+  content_->add(state, factor);
 }
 
-void SceneWriter::add(const System& system, const State& state, double time) {
+void SceneWriter::add_positions(const System& system, const State& state) {
   if (content_ == nullptr || content_->model != system.shared_model())
     content_ = std::make_unique<Content>(system, state, frames_);
-  content_->add(state, time);
+  content_->add(state, state.t);
 }
 
 std::string SceneWriter::finish(const Result& result) {
@@ -1032,6 +1065,10 @@ std::string SceneWriter::finish(const StaticResult& result, const System& system
   Json out = content_->scene("static");
   out["time_label"] = "load factor";
   Trajectory path = empty_trajectory(*content_->model);
+  if (!result.start.empty()) {
+    path.data.push_back(0);
+    path.data.insert(path.data.end(), result.start.begin(), result.start.end());
+  }
   for (const LoadStep& step : result.steps) {
     path.data.push_back(step.factor);
     path.data.insert(path.data.end(), step.sensors.begin(), step.sensors.end());
@@ -1072,6 +1109,10 @@ SceneStream::SceneStream(const System& system, const State& first, std::span<con
   content_->is_growing = true;
   content_->watch_loads(system, kMostLiveLoads);
   content_->add(first, first.t);
+  if (content_->times.empty()) return;
+  std::vector<float> values(sensors.begin(), sensors.end());
+  values.insert(values.end(), content_->load_history.begin(), content_->load_history.end());
+  follow_largest(first.t, content_->positions.data(), values.data());
 }
 SceneStream::~SceneStream() = default;
 
@@ -1090,11 +1131,13 @@ std::string SceneStream::scene(const std::string& live) {
 std::size_t SceneStream::width() const {
   std::size_t out = 7 * content_->body_of_frame.size() + sensors_.size();
   for (const SceneFlexible& own : content_->flexible) out += own.coordinate_count();
+  for (const SceneBeam& own : content_->beams) out += own.width() * own.places.size();
   return out + content_->loads->width();
 }
 
 bool SceneStream::add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows) {
   SceneWriter::Content& c = *content_;
+  const std::size_t first_row = rows.size();
   const std::vector<Motion<double>>& motions = c.poses.at_state(state);
   if (!is_drawable(motions)) return false;
   for (const int index : c.body_of_frame)
@@ -1108,9 +1151,42 @@ bool SceneStream::add_row(const State& state, std::span<const double> sensors, s
     rows.resize(rows.size() + own.coordinate_count());
     own.write_coordinates(eta.data(), rows.data() + rows.size() - own.coordinate_count());
   }
+  const Evaluation evaluation = c.evaluation_of(motions);
+  for (const SceneBeam& own : c.beams) {
+    std::vector<float> values;
+    own.add(evaluation, values);
+    for (std::size_t component = 0; component < own.width(); ++component)
+      for (std::size_t i = component; i < values.size(); i += own.width()) rows.push_back(values[i]);
+  }
+  const std::size_t first_sensor = rows.size();
   for (const double x : sensors) rows.push_back(static_cast<float>(x));
   c.loads->add(state, rows);
+  follow_largest(state.t, rows.data() + first_row, rows.data() + first_sensor);
   return true;
+}
+
+// Vectors of sensors and loads by their type, and speeds |p - p_before|/(t - t_before) of the frames.
+void SceneStream::follow_largest(double t, const float* positions, const float* values) {
+  const auto raise = [&](const std::string& type, double value) {
+    double& most = largest_[type];
+    if (std::isfinite(value)) most = std::max(most, value);
+  };
+  const auto size = [](const float* v) { return std::hypot(v[0], v[1], v[2]); };
+  const SceneWriter::Content& c = *content_;
+  for (const Sensor& sensor : c.model->sensors)
+    if (sensor.components == 3) raise(sensor.listed->kind.type, size(values + sensor.first));
+  for (const Sensor& sensor : c.loads->sensors())
+    if (sensor.components == 3)
+      raise(sensor.listed->kind.type, size(values + sensors_.size() + at(sensor.first)));
+  double fastest = 0;
+  for (std::size_t i = 0; i < before_.size(); i += 3) {
+    const float step[3] = {positions[i] - before_[i], positions[i + 1] - before_[i + 1],
+                           positions[i + 2] - before_[i + 2]};
+    fastest = std::max(fastest, double(size(step)));
+  }
+  if (t > time_before_) raise("velocity", fastest / (t - time_before_));
+  time_before_ = t;
+  before_.assign(positions, positions + 3 * c.body_of_frame.size());
 }
 
 void SceneStream::follow(const System& system) {
@@ -1129,7 +1205,7 @@ std::string model_scene(const System& system, const SimulateOptions& options,
     State typed = system.empty_state();
     typed.t = options.start;
     typed.q = initial_values(system.model(), system.params().values().data()).q;
-    writer.add(system, typed, typed.t);
+    writer.add_positions(system, typed);
   }
   return writer.finish();
 }

@@ -4,6 +4,7 @@
 // modes stand there once. The number of poses is limited by dropping every second one whenever there are too many.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,8 +27,10 @@ class SceneWriter {
 
   // A state of the motion, as SimulateOptions::recorded gives it, with what acts in it. The system need not live on.
   void add(const System& system, const State& state);
-  // The positions alone: at the load factor of an equilibrium, or of a state that does not satisfy the equations.
-  void add(const System& system, const State& state, double time);
+  // The positions alone, of a state that does not satisfy the equations.
+  void add_positions(const System& system, const State& state);
+  // A state on the way to an equilibrium, as StaticOptions::reached gives it, with what acts in it: `loaded` is the system under this share of its loads.
+  void add_loaded(const System& system, const System& loaded, double factor, const State& state);
 
   // The scene as JSON, of a run, of an equilibrium, of modes about the state that was added, or of the states alone. Once.
   std::string finish(const Result& result);
@@ -50,16 +53,25 @@ class SceneStream {
 
   // The scene of the first state as JSON, with this object (JSON as well) under "live". Once.
   std::string scene(const std::string& live);
-  // Positions [F, 3], quaternions [F, 4], coordinates [K] of each flexible body, sensors, loads: as many numbers for every state.
+  // Positions [F, 3], quaternions [F, 4], coordinates [K] of each flexible body, section forces and strains [6 or 8, nodes] of each beam, sensors, loads: as many
+  // numbers for every state.
   std::size_t width() const;
   // Appends the row of a state. False, and nothing: it is not finite.
   bool add_row(const State& state, std::span<const double> sensors, std::vector<float>& rows);
   // Parameters of the same model have changed.
   void follow(const System& system);
+  // Of all rows: the length of the largest vector of each type of sensor ("reaction_force"), and under "velocity" the largest speed of a frame. Pages that were opened
+  // late have not got all rows.
+  const std::map<std::string, double>& largest() const { return largest_; }
 
  private:
+  void follow_largest(double t, const float* positions, const float* values);
+
   std::unique_ptr<SceneWriter::Content> content_;
   std::vector<double> sensors_;  // of the first state
+  std::map<std::string, double> largest_;
+  double time_before_ = 0;     // of the last row,
+  std::vector<float> before_;  // and the positions in it; empty: there is none
 };
 
 // A model at its start: assembled if it can be, otherwise as it was typed, since that is when one looks for the mistake. Then the findings are added to `findings`.

@@ -14,8 +14,10 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "liedyn/analyses/modes.h"
 #include "liedyn/analyses/shapes.h"
 #include "liedyn/analyses/simulate.h"
+#include "liedyn/analyses/simulation.h"
 #include "liedyn/analyses/statics.h"
 #include "liedyn/base/paths.h"
 #include "liedyn/io/load.h"
@@ -320,6 +322,30 @@ TEST(Scene, JointsAndForcesHaveTheirPlaces) {
   EXPECT_EQ(scene.json["joints"].size(), 2U);
 }
 
+// A ball that falls on a spring and comes back: in the last row it is slow, and nothing presses it any more.
+TEST(Scene, AStreamKnowsTheLargestValuesOfAllRows) {
+  const System system = load_text(R"({ "liedyn": 1, "gravity": [0, 0, -10],
+    "bodies": {"ball": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0, 0, 5]}},
+    "joints": {"guide": {"type": "prismatic", "between": ["ground", "ball"], "at": [0, 0, 5], "axis": [0, 0, 1]}},
+    "forces": {"stop": {"type": "spring_damper", "between": ["ground", "ball"], "points": [[0, 0, -1], [0, 0, 5]], "free_length": 1, "stiffness": 1000, "side": "compression"}},
+    "simulation": {"end": 1.9, "step": 1e-3, "integrator": "dopri5"} })");
+  std::unique_ptr<SceneStream> stream;
+  std::vector<float> row;
+  SimulateOptions options = default_options(system);
+  options.recorded = [&](const System& now, const State& state) {
+    if (!stream) stream = std::make_unique<SceneStream>(now, state, std::span<const double>{});
+    row.clear();
+    EXPECT_TRUE(stream->add_row(state, {}, row));
+    EXPECT_EQ(row.size(), stream->width());
+  };
+  simulate(system, options);
+  // m v^2/2 + m g d = k d^2/2 with v^2/2 = 5 g; the speed is largest where k d = m g.
+  const double deepest = 0.01 + std::sqrt(0.01 * 0.01 + 0.1), fastest = std::sqrt(100 + 10 * 0.01);
+  EXPECT_NEAR(stream->largest().at("applied_force"), 1000 * deepest, 1e-3 * 1000 * deepest);
+  EXPECT_NEAR(stream->largest().at("velocity"), fastest, 1e-3 * fastest);
+  EXPECT_NEAR(stream->largest().at("reaction_force"), 0, 1e-9);
+}
+
 TEST(Scene, KeepsAtMostTheFramesAskedForAndTheEnd) {
   const System system = load("heavy_top");
   for (const long frames : {2, 7, 100, 999, 1001}) {
@@ -419,7 +445,9 @@ TEST(Scene, ForcesAndStressesOfBeamsAreThoseOfCantilevers) {
       "twist": { "type": "torque", "on": "tip", "torque": [0.5, 0, 0] } } })");
   SceneWriter writer;
   StaticOptions options;
-  options.reached = [&](double factor, const State& state) { writer.add(system, state, factor); };
+  options.reached = [&](const System& loaded, double factor, const State& state) {
+    writer.add_loaded(system, loaded, factor, state);
+  };
   const StaticResult found = find_equilibrium(system, options);
   ASSERT_TRUE(found.converged);
   const Read scene(writer.finish(found, system));
@@ -452,6 +480,86 @@ TEST(Scene, ForcesAndStressesOfBeamsAreThoseOfCantilevers) {
     EXPECT_NEAR(s[5], -T * z / (2 * I), 0.01 * scale);
     EXPECT_NEAR(s[4], T * y / (2 * I), 0.01 * scale);
     EXPECT_NEAR(s[1], 0, 1e-3 * scale);
+  }
+}
+
+// M = F (L - x) bends a section that is known by its stiffness alone: curvature M/(E I), shear Q/(k G A).
+TEST(Scene, BeamsOfGivenStiffnessHaveStrainsAndNoStress) {
+  constexpr double F = 2, L = 0.8, kBending = 300, kShear = 4e5;
+  const System system = load_text(R"({ "liedyn": 1, "gravity": [0, 0, 0],
+    "beams": { "beam": { "type": "stiffness", "from": [0, 0, 0], "to": [0.8, 0, 0], "elements": 8, "axial_stiffness": 1e6, "shear_stiffness_y": 4e5,
+      "shear_stiffness_z": 4e5, "torsional_stiffness": 200, "bending_stiffness_y": 300, "bending_stiffness_z": 300, "mass_per_length": 1, "inertia_per_length": [2e-4, 1e-4, 1e-4] } },
+    "joints": { "clamp": { "type": "fixed", "between": ["ground", "beam.start"], "at": [0, 0, 0] } },
+    "forces": { "pull": { "type": "force", "on": "beam.end", "force": [0, 0, 2] } } })");
+  SceneWriter writer;
+  StaticOptions options;
+  options.reached = [&](const System& loaded, double factor, const State& state) {
+    writer.add_loaded(system, loaded, factor, state);
+  };
+  const StaticResult found = find_equilibrium(system, options);
+  ASSERT_TRUE(found.converged);
+  const Read scene(writer.finish(found, system));
+  const Json& beam = scene.named("bodies", "beam");
+  EXPECT_FALSE(beam.contains("constants"));
+  ASSERT_EQ(beam["section_strains"].size(), 2U);
+  const std::vector<double> strain = unpack_array(beam["section_strains"][0], "Gamma"),
+                            curvature = unpack_array(beam["section_strains"][1], "kappa");
+  ASSERT_EQ(scene.times.size(), 2U);
+  ASSERT_EQ(curvature.size(), 18U);
+  for (std::size_t i = 0; i < 9; ++i) {
+    const double x = L * static_cast<double>(i) / 8;
+    EXPECT_EQ(curvature[i], 0);
+    EXPECT_NEAR(curvature[9 + i], F * (L - x) / kBending, 1e-4 * F * L / kBending) << i;
+    EXPECT_NEAR(strain[9 + i], F / kShear, 1e-3 * F / kShear) << i;
+  }
+}
+
+// A bolted block and a bob on a spring: what acts in them rises with the loads, that of a load which depends on time to its value at the time of the equilibrium.
+TEST(Scene, EquilibriaHaveTheirLoads) {
+  const System system = load_text(R"({ "liedyn": 1, "gravity": [0, 0, -10],
+    "bodies": {
+      "block": { "type": "rigid", "mass": 2, "inertia": [1, 1, 1] },
+      "bob": { "type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [1, 0, 0] } },
+    "joints": {
+      "bolt": { "type": "fixed", "between": ["ground", "block"], "at": [0, 0, 0] },
+      "guide": { "type": "prismatic", "between": ["ground", "bob"], "at": [1, 0, 0], "axis": [0, 0, 1] } },
+    "forces": {
+      "push": { "type": "force", "on": "block", "force": ["6*t", 0, 0] },
+      "spring": { "type": "spring_damper", "between": ["ground", "bob"], "points": [[1, 0, 1], [1, 0, 0]], "stiffness": 100, "free_length": 0.96 } },
+    "sensors": { "height": { "type": "position", "of": "bob" } } })");
+  for (const int steps : {1, 2}) {
+    SceneWriter writer;
+    StaticOptions options;
+    options.time = 0.5;
+    options.load_steps = steps;
+    options.reached = [&](const System& loaded, double factor, const State& state) {
+      writer.add_loaded(system, loaded, factor, state);
+    };
+    const StaticResult found = find_equilibrium(system, options);
+    ASSERT_TRUE(found.converged) << found.failure;
+    const Read scene(writer.finish(found, system));
+    ASSERT_EQ(scene.times.size(), static_cast<std::size_t>(steps) + 1);
+    EXPECT_EQ(scene.json["gravity"][2], -10);
+    EXPECT_EQ(unpack_array(scene.json["load_times"], "t"), scene.times);
+    EXPECT_EQ(unpack_array(scene.json["channel_times"], "t"), scene.times);
+    const auto values = [&](const char* list, const char* name) {
+      return unpack_array(scene.named(list, name)["values"], name);
+    };
+    const std::vector<double> push = values("loads", "push.applied_force"),
+                              bolt = values("loads", "bolt.reaction_force"),
+                              spring = values("loads", "spring.applied_force"),
+                              moved = values("loads", "guide.joint_displacement"),
+                              height = values("channels", "height");
+    for (std::size_t row = 0; row < scene.times.size(); ++row) {
+      const double share = scene.times[row];
+      EXPECT_NEAR(push[3 * row], 3 * share, 1e-3) << share;
+      EXPECT_NEAR(bolt[3 * row], -3 * share, 1e-3) << share;
+      EXPECT_NEAR(bolt[3 * row + 2], 20 * share, 1e-3) << share;
+      // At the start it is as drawn, 0.04 m too long: 4 N. Then it carries the bob.
+      EXPECT_NEAR(spring[3 * row + 2], row == 0 ? 4 : 10 * share, 1e-3) << share;
+      EXPECT_NEAR(moved[row], row == 0 ? 0 : 0.04 - 0.1 * share, 1e-5) << share;
+      EXPECT_NEAR(height[3 * row + 2], row == 0 ? 0 : 0.04 - 0.1 * share, 1e-6) << share;
+    }
   }
 }
 
@@ -711,6 +819,74 @@ TEST(Gltf, AnimatesPosesAndModes) {
   EXPECT_EQ(bent, 2);
   EXPECT_THROW(gltf_of("{}"), InputError);
   EXPECT_THROW(gltf_of("no scene"), InputError);
+}
+
+// Each mode is an animation: at the phases 0 and pi/2 the real part, and the negative imaginary part, of its shape.
+TEST(Gltf, EachModeIsAnAnimation) {
+  std::string text = kFlexible;
+  text.replace(text.find("GEOMETRIC"), 9, "\"on\"");
+  const System system = load_text(text);
+  Work work(system);
+  const State state = initial_state(system, default_options(system), work);
+  ModesOptions options;
+  options.count = 5;
+  const std::string scene_text = SceneWriter().finish(modes(system, state, options), system, state);
+  const Read scene(scene_text);
+  const Gltf gltf(gltf_of(scene_text));
+  const Json& list = scene.json["mode_list"];
+  ASSERT_EQ(gltf.json["animations"].size(), list.size());
+  ASSERT_EQ(list.size(), 5U);
+  const double amplitude = 0.12 * scene.json["size"].get<double>();
+  double turned = 0;
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const Json& animation = gltf.json["animations"][n];
+    EXPECT_TRUE(animation["name"].get<std::string>().starts_with(fmt::format("mode {}, ", n + 1)));
+    const std::vector<double> d = unpack_array(list[n]["displacement"], "d"),
+                              c = unpack_array(list[n]["coordinates"], "c");
+    std::size_t moved = 0, first = 0;
+    for (const Json& channel : animation["channels"]) {
+      const Json& sampler = animation["samplers"][channel["sampler"].get<std::size_t>()];
+      const std::vector<float> times = gltf.floats(sampler["input"]), values = gltf.floats(sampler["output"]);
+      ASSERT_EQ(times.size() % 4, 1U);
+      EXPECT_EQ(times.front(), 0);
+      EXPECT_EQ(times.back(), 1);
+      const std::size_t width = values.size() / times.size(), quarter = width * (times.size() / 4);
+      for (std::size_t i = 0; i < width; ++i)
+        EXPECT_EQ(values[i], values[values.size() - width + i]) << "a period";
+      const std::string name = gltf.json["nodes"][channel["target"]["node"].get<std::size_t>()]["name"];
+      const std::size_t f = scene.frame(name);
+      if (channel["target"]["path"] == "translation") {
+        ++moved;
+        for (std::size_t i = 0; i < 3; ++i) {
+          const double rest = scene.positions[3 * f + i];
+          EXPECT_NEAR(values[i], rest + amplitude * d[2 * (6 * f + i)], 1e-6);
+          EXPECT_NEAR(values[quarter + i], rest - amplitude * d[2 * (6 * f + i) + 1], 1e-6);
+        }
+      } else if (channel["target"]["path"] == "rotation") {
+        // R R_0^T = exp(a Re r)
+        const Eigen::Quaterniond q(values[3], values[0], values[1], values[2]);
+        const Eigen::AngleAxisd turn(Mat3(q.toRotationMatrix() * scene.pose(0, f).rotation().transpose()));
+        for (std::size_t i = 0; i < 3; ++i) {
+          const double r = amplitude * d[2 * (6 * f + 3 + i)];
+          EXPECT_NEAR(turn.angle() * turn.axis()[static_cast<Eigen::Index>(i)], r, 2e-4);
+          turned = std::max(turned, std::abs(r));
+        }
+      } else {
+        const std::string body = name.substr(0, name.find(' '));
+        const std::size_t linear = scene.named("bodies", body)["mode_count"];
+        const std::vector<double> rest = unpack_array(scene.named("bodies", body)["coordinates"], "q");
+        ASSERT_EQ(width, rest.size());
+        for (std::size_t i = 0; i < linear; ++i) {
+          EXPECT_NEAR(values[i], rest[i] + amplitude * c[2 * (first + i)], 1e-5);
+          EXPECT_NEAR(values[quarter + i], rest[i] - amplitude * c[2 * (first + i) + 1], 1e-5);
+        }
+        first += linear;
+      }
+    }
+    EXPECT_EQ(moved, scene.frames.size());
+    EXPECT_EQ(2 * first, c.size());
+  }
+  EXPECT_GT(turned, 0.01);
 }
 
 class Pages : public testing::Test {

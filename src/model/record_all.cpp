@@ -3,6 +3,7 @@
 #include <string>
 
 #include "liedyn/model/edit_description.h"
+#include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
 
@@ -28,7 +29,7 @@ void record_all(Description& d) {
   }
   for (const Entry& force : d.entries(Section::Forces)) {
     add(force, {"power"});
-    if (force.kind->field("joint") >= 0 || force.kind->field("points") >= 0) add(force, {"effort"});
+    if (has_effort(*force.kind)) add(force, {"effort"});
   }
   for (const Entry& state : d.entries(Section::States))
     add_entry(d, Section::Sensors, state.name + ".value", "state", "of", state.name);

@@ -21,6 +21,7 @@ import { COLORINGS, type Coloring } from './sections';
 import { SceneView } from './view';
 
 const PHONE = '(max-width: 760px)';
+const STATIC_SPEED = 0.5; // two seconds for all the loads
 const GESTURES =
   'Drag to orbit, right-drag or two fingers to pan, wheel or pinch to zoom. Click a body to select it, click in a curve to go to that time. Drop a second file to compare two results.';
 const KEYS: [string, string][] = [
@@ -30,12 +31,12 @@ const KEYS: [string, string][] = [
   ['Home End', 'start or end'],
   ['< >', 'slower or faster'],
   ['L', 'repeat'],
-  ['F', 'fit everything into the picture'],
+  ['F', 'fit everything into the picture, from the same direction'],
   ['O', 'follow what is selected'],
   ['T', 'path of what is selected'],
   ['A', 'arrows of forces and velocities'],
   ['J', 'joints and springs'],
-  ['C', 'colours: bodies, speed, section force and moment, strain, stress'],
+  ['C', 'colours: bodies, speed or displacement, section force and moment, strain, stress'],
   ['M', 'model list'],
   ['P', 'values, curves and summary'],
   ['D', 'light or dark'],
@@ -145,7 +146,8 @@ export class App {
         this.message.hidden = true;
         this.live = new Live(path, query.get('token') ?? '', {
           opened: (scene) => this.open(scene),
-          grown: () => this.grown(),
+          grown: (row) => this.grown(row),
+          largest: (values) => this.raise(values),
           ended: (scene, late) => this.ended(scene, late),
           present: () => (this.timeline.pause(), this.timeline.seek(this.timeline.end)),
         });
@@ -186,12 +188,12 @@ export class App {
     if (modes) this.setPanel('left', true); // the list of the modes, also on a phone
     this.left.replaceChildren(
       ...(this.live ? [this.live.panel.element] : []),
-      ...(modes ? [modesPanel(scene, view.mode, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh()), amplitude: (value) => ((view.amplitude = value), this.refresh()) })] : []),
+      ...(modes ? [modesPanel(scene, view.mode, view.amplitude, { choose: (index) => ((view.mode = index), this.refresh(), this.updateLegends()), amplitude: (value) => ((view.amplitude = value), this.refresh(), this.updateLegends()) })] : []),
       this.tree.element,
     );
     this.tabs.summary.body.replaceChildren(summaryPanel(scene));
     if (modes) this.timeline.reset(Array.from({ length: 49 }, (_, i) => i / 48), 'phase', '');
-    else this.timeline.reset(scene.times, scene.timeLabel, 's');
+    else this.timeline.reset(scene.times, scene.timeLabel, 's', scene.kind === 'static' ? STATIC_SPEED : undefined);
     const first = scene.channels.filter((channel) => channel.type !== 'energy').slice(0, 2);
     if (first.length > 0) for (const channel of [...first].reverse()) this.plots.show(channel);
     this.openTab(scene.warnings.length > 0 || first.length === 0 ? 'summary' : 'plots');
@@ -247,11 +249,18 @@ export class App {
     }
   }
 
-  // Frames were appended by a running simulation.
-  private grown(): void {
+  // Largest values of a running simulation so far, of which this page may have seen only a part.
+  private raise(largest: Record<string, number>): void {
+    for (const [kind, value] of Object.entries(largest)) this.arrows?.grow(kind, value);
+    if (this.view && largest.velocity !== undefined) this.view.raiseSpeed(largest.velocity);
+    if (this.view) this.updateLegends();
+  }
+
+  // Frames were appended by a running simulation, from this row on.
+  private grown(row: number): void {
     if (!this.view) return;
     const { scene } = this.view;
-    this.view.grew();
+    this.view.grew(row);
     for (const [frame, [trail]] of this.trails) trail.setPoints(path(scene, frame, [0, 0, 0]), scene.times);
     for (const follow of this.derived) follow();
     this.timeline.extend(scene.times);
@@ -282,7 +291,7 @@ export class App {
     for (let n = 0; n < positions.length; n += 3) this.framed.expandByPoint(new Vector3().fromArray(positions, n));
     this.framed.expandByScalar(0.15 * this.framed.getSize(new Vector3()).length() + 0.05 * view.scene.size);
     this.framedAt = performance.now();
-    this.stage.frame(gravity, (up) => view.bounds(up));
+    this.stage.frame(gravity, (up) => view.bounds(up), this.touched);
     this.refresh();
   }
 
@@ -366,7 +375,7 @@ export class App {
   fit(): void {
     this.followed = undefined;
     if (this.live && this.view) this.frameMotion(this.view);
-    else this.stage.fit();
+    else this.stage.fit(undefined, this.arrows?.group.parent ? this.arrows.tips() : []);
     this.enableTools();
   }
 
@@ -428,7 +437,7 @@ export class App {
         this.showArrowKinds();
         this.refresh();
       };
-      const title = `${isShown ? 'Hide' : 'Show'} these arrows; the number is that of the longest one`;
+      const title = `${isShown ? 'Hide' : 'Show'} these arrows; the number is the largest of the whole motion`;
       return h('button', { type: 'button', title, class: isShown ? '' : 'off', 'aria-pressed': String(isShown), 'data-kind': kind, click: toggle }, mark, h('span', {}, label), h('small', {}, `up to ${format(largest)} ${unit}`));
     };
     this.arrowKinds.replaceChildren(...arrows.kinds.map(row));
@@ -493,6 +502,7 @@ export class App {
     set('arrows', this.arrows !== undefined && this.arrows.list.length > 0, Boolean(this.arrows?.group.parent));
     set('joints', this.view !== undefined, this.view?.symbols.group.visible ?? false);
     set('color', this.view !== undefined, this.view !== undefined && this.view.coloring !== 'body');
+    this.values.refreshTools();
   }
 
   // ---- panels
@@ -535,7 +545,7 @@ export class App {
       left: !phone && open('left') ? 268 : 0,
       right: !phone && open('right') ? 416 : 56,
       top: 48,
-      bottom: sheet ? 0.46 * window.innerHeight + 64 : 76,
+      bottom: (sheet ? 0.46 * window.innerHeight - 12 : 0) + (phone ? 114 : 76),
     });
   }
 

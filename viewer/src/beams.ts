@@ -143,12 +143,13 @@ export class BeamGeometry extends BufferGeometry {
     });
   }
 
-  // Colours from the forces in the sections: `value` of forces, of the fraction of the length and of a point of the section.
-  paintForces(forces: Float32Array, value: (forces: number[], fraction: number, y: number, z: number) => number): void {
+  // Colours from the forces and strains in the sections, W numbers for each node: `value` of these, of the fraction of the length and of a point of the section.
+  paintSections(values: Float32Array, value: (values: number[], fraction: number, y: number, z: number) => number): void {
     const color = new Color();
+    const W = values.length / this.body.nodes.length;
     this.fill((r) => {
       const { i, next, s } = this.between(r);
-      const own = [0, 1, 2, 3, 4, 5].map((c) => (1 - s) * forces[6 * i + c] + s * forces[6 * next + c]);
+      const own = Array.from({ length: W }, (_, c) => (1 - s) * values[W * i + c] + s * values[W * next + c]);
       return (y, z) => colormap(value(own, r / (this.rings - 1), y, z), color).toArray();
     });
   }

@@ -8,6 +8,8 @@ import { COLORMAP } from './colors';
 import { crease, creasedGeometry, creasedNormals, type Creased } from './geometry';
 
 const WIDTH = 2048;
+const SAMPLES = 200; // vertices of a first look at the stresses
+const MOST_STRESSES = 1e7; // vertices times modes of the second
 
 const grid = (count: number) => new Vector2(Math.min(count, WIDTH) || 1, Math.max(Math.ceil(count / WIDTH), 1));
 
@@ -58,7 +60,6 @@ export class FlexibleMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
   private readonly uniforms: Record<string, { value: unknown }>;
   private readonly coordinates: Float32Array;
   private readonly defines: Record<string, number>;
-  private range?: number;
 
   constructor(readonly body: FlexibleBody, material: MeshStandardMaterial) {
     const creased = crease(body.vertices, body.triangles);
@@ -121,20 +122,31 @@ export class FlexibleMesh extends Mesh<BufferGeometry, MeshStandardMaterial> {
     this.uniforms.stressRange.value = range && range > 0 ? range : 1;
   }
 
-  // The largest von Mises stress of the motion, over at most 60 frames.
-  largestStress(): number {
-    if (this.range !== undefined) return this.range;
-    const { stress, stressModes: K, modeCount, coordinates } = this.body;
+  // The largest von Mises stress from a frame of the motion on. Some vertices say in which frames it is large; all of them are looked at in these.
+  largestStress(from = 0): number {
+    const { modeCount, coordinates, stressModes } = this.body;
     const frames = coordinates.length / Math.max(modeCount, 1);
+    if (!this.hasStress) return 0;
+    const stride = Math.max(Math.floor(this.count / SAMPLES), 1);
+    const q = (frame: number) => coordinates.subarray(frame * modeCount, (frame + 1) * modeCount);
+    const found = Array.from({ length: Math.max(frames - from, 0) }, (_, f) => ({ frame: from + f, stress: this.stressAt(q(from + f), stride) }));
+    found.sort((a, b) => b.stress - a.stress);
+    const most = Math.max(Math.floor(MOST_STRESSES / (this.count * stressModes)), 1);
+    return Math.max(0, ...found.slice(0, most).map(({ frame, stress }) => (stride === 1 ? stress : this.stressAt(q(frame)))));
+  }
+
+  // The largest von Mises stress for modal coordinates, at every `stride`-th vertex.
+  stressAt(q: ArrayLike<number>, stride = 1): number {
+    const { stress, stressModes: K } = this.body;
+    if (!stress) return 0;
     let largest = 0;
     const s = new Float64Array(6);
-    for (let f = 0; stress && f < frames; f += Math.max(Math.ceil(frames / 60), 1))
-      for (let i = 0; i < this.count; i++) {
-        s.fill(0);
-        for (let k = 0; k < K; k++) for (let c = 0; c < 6; c++) s[c] += coordinates[f * modeCount + k] * stress[6 * (k * this.count + i) + c];
-        largest = Math.max(largest, 0.5 * ((s[0] - s[1]) ** 2 + (s[1] - s[2]) ** 2 + (s[2] - s[0]) ** 2) + 3 * (s[3] ** 2 + s[4] ** 2 + s[5] ** 2));
-      }
-    return (this.range = Math.sqrt(largest));
+    for (let i = 0; i < this.count; i += stride) {
+      s.fill(0);
+      for (let k = 0; k < K; k++) for (let c = 0; c < 6; c++) s[c] += q[k] * stress[6 * (k * this.count + i) + c];
+      largest = Math.max(largest, 0.5 * ((s[0] - s[1]) ** 2 + (s[1] - s[2]) ** 2 + (s[2] - s[0]) ** 2) + 3 * (s[3] ** 2 + s[4] ** 2 + s[5] ** 2));
+    }
+    return Math.sqrt(largest);
   }
 
   paint(color: Color): void {

@@ -1,7 +1,7 @@
 // A running simulation: its motion arrives as server-sent events, buttons and sliders send requests.
 //
 // Events of GET path?token=…: `scene` (a whole scene of the first state; `live` has the sliders), `rows` ({times: [n], rows: base64 of 32-bit numbers [n, W]}: positions
-// [F, 3], rotations [F, 4], coordinates of flexible bodies, channels, loads), `status`, `end`. POST path/pause, /resume, /step, /stop, /pace with {value}, /set with {name, value}.
+// [F, 3], rotations [F, 4], coordinates of flexible bodies, section forces of beams, channels, loads), `status`, `end`. POST path/pause, /resume, /step, /stop, /pace with {value}, /set with {name, value}.
 import { SceneError } from './error';
 import { LivePanel, type Status } from './live_panel';
 import { readScene, type Scene } from './scene';
@@ -59,7 +59,8 @@ export function thinned(times: ArrayLike<number>, count: number, latest: number)
 
 export interface LiveActions {
   opened: (scene: Scene) => void;
-  grown: () => void;
+  grown: (row: number) => void; // from this row on
+  largest: (values: Record<string, number>) => void; // of the whole run, by the type of a vector
   // `late`: the run was over when the page was opened.
   ended: (scene: Scene, late: boolean) => void;
   present: () => void;
@@ -72,6 +73,7 @@ export class Live {
   private times?: Growing<Float64Array>;
   private channelTimes?: Growing<Float64Array>;
   private pending = false;
+  private fresh = 0; // rows that were not drawn yet
   private ended = false;
   private openedAt = 0;
 
@@ -99,7 +101,11 @@ export class Live {
         resolve();
       });
       on('rows', (data) => this.take(JSON.parse(data) as { times: number[]; rows: string }));
-      on('status', (data) => this.panel.show(JSON.parse(data) as Status));
+      on('status', (data) => {
+        const status = JSON.parse(data) as Status;
+        this.panel.show(status);
+        if (this.scene) this.actions.largest(status.largest ?? {});
+      });
       on('end', (data) => this.end(JSON.parse(data) as End, reject));
       source.onerror = () => {
         source.close();
@@ -121,6 +127,7 @@ export class Live {
     grow(scene.positions, 3 * F, (view) => (scene.positions = view));
     grow(scene.rotations, 4 * F, (view) => (scene.rotations = view));
     for (const body of scene.bodies) if (body.kind === 'flexible') grow(body.coordinates, body.modeCount, (view) => (body.coordinates = view));
+    for (const body of scene.bodies) if (body.kind === 'beam') body.sectionValues?.forEach((values, c, all) => grow(values, body.nodes.length, (view) => (all[c] = view)));
     const channels = [...scene.channels, ...scene.loads];
     this.channelTimes = channels[0] && new Growing(channels[0].times, 1, (view) => channels.forEach((channel) => (channel.times = view)));
     for (const channel of channels) grow(channel.values, channel.components.length, (view) => (channel.values = view));
@@ -139,13 +146,15 @@ export class Live {
         array.take(values.subarray(first, first + array.width));
         first += array.width;
       }
+    this.fresh += times.length;
     if (this.scene.times.length > MOST_ROWS) this.thin();
     // Rows may arrive faster than they can be drawn: at most one update per picture.
     if (this.pending) return;
     this.pending = true;
     requestAnimationFrame(() => {
       this.pending = false;
-      this.actions.grown();
+      this.actions.grown(Math.max(this.scene!.times.length - this.fresh, 0));
+      this.fresh = 0;
     });
   }
 
@@ -162,6 +171,7 @@ export class Live {
     if (!this.scene) return reject(new SceneError('The simulation has ended before its first step', end.message));
     this.scene.summary = end.summary ?? {};
     this.scene.warnings = [...this.scene.warnings, ...(end.warnings ?? [])];
+    this.actions.largest(end.largest ?? {});
     this.actions.ended(this.scene, performance.now() - this.openedAt < 1500);
   }
 
@@ -180,4 +190,5 @@ interface End {
   completed?: boolean;
   summary?: Record<string, unknown>;
   warnings?: string[];
+  largest?: Record<string, number>;
 }

@@ -8,6 +8,7 @@ export interface Status {
   pace: number; // simulated seconds per second; 0: as fast as possible
   factor: number; // the same as it is
   values: Record<string, number>;
+  largest?: Record<string, number>; // vectors of the run so far, by their type
   refused: string; // why the last value was not accepted
 }
 

@@ -6,7 +6,7 @@ export class Poses {
   readonly rotations: Float64Array; // [F, 4], w, x, y, z
   readonly velocities: Float64Array; // [F, 3], by differences of frames
   readonly coordinates = new Map<FlexibleBody, Float32Array>();
-  readonly sectionForces = new Map<BeamBody, Float32Array>(); // [nodes, 6]
+  readonly sectionValues = new Map<BeamBody, Float32Array>(); // [nodes, as many as the beam has]
 
   constructor(readonly scene: Scene) {
     const F = scene.frames.length;
@@ -15,7 +15,7 @@ export class Poses {
     this.velocities = new Float64Array(3 * F);
     for (const body of scene.bodies) {
       if (body.kind === 'flexible') this.coordinates.set(body, new Float32Array(body.modeCount));
-      if (body.kind === 'beam' && body.sectionForces) this.sectionForces.set(body, new Float32Array(6 * body.nodes.length));
+      if (body.kind === 'beam' && body.sectionValues) this.sectionValues.set(body, new Float32Array(body.sectionValues.length * body.nodes.length));
     }
   }
 
@@ -52,10 +52,20 @@ export class Poses {
     return [m[0] * x + m[4] * y + m[8] * z + m[12], m[1] * x + m[5] * y + m[9] * z + m[13], m[2] * x + m[6] * y + m[10] * z + m[14]];
   }
 
+  // How far the origin of a frame is from where it was in the first frame of the motion.
+  displacement(frame: number): number {
+    if (frame < 0) return 0;
+    const start = this.scene.positions;
+    return Math.hypot(this.positions[3 * frame] - start[3 * frame], this.positions[3 * frame + 1] - start[3 * frame + 1], this.positions[3 * frame + 2] - start[3 * frame + 2]);
+  }
+
   speed(frame: number): number {
     return frame < 0 ? 0 : Math.hypot(this.velocities[3 * frame], this.velocities[3 * frame + 1], this.velocities[3 * frame + 2]);
   }
 }
+
+// Of the two ends of a joint or a force that on the second body, on which it acts, unless this is the ground.
+export const movingEnd = ([first, second]: Point[]): Point | undefined => (second && second.frame >= 0 ? second : first);
 
 // The last index i with times[i] <= time, at most `length - 2`, so that i and i + 1 exist; 0 for a single time.
 export function interval(times: ArrayLike<number>, time: number): number {
@@ -125,10 +135,10 @@ export function sampleMotion(scene: Scene, time: number, poses: Poses): void {
     const K = body.modeCount;
     for (let k = 0; k < K; k++) q[k] = (1 - s) * body.coordinates[K * i + k] + s * body.coordinates[K * j + k];
   }
-  for (const [body, forces] of poses.sectionForces) {
+  for (const [body, own] of poses.sectionValues) {
     const N = body.nodes.length;
-    body.sectionForces!.forEach((values, c) => {
-      for (let n = 0; n < N; n++) forces[6 * n + c] = (1 - s) * values[N * i + n] + s * values[N * j + n];
+    body.sectionValues!.forEach((values, c, { length: W }) => {
+      for (let n = 0; n < N; n++) own[W * n + c] = (1 - s) * values[N * i + n] + s * values[N * j + n];
     });
   }
 }

@@ -107,10 +107,11 @@ export class Arrows {
       });
       const v = channel.values;
       for (let i = 0; i + 2 < v.length; i += 3) this.grow(channel.type, Math.hypot(v[i], v[i + 1], v[i + 2]));
+      this.grow(channel.type, channel.largest ?? 0);
     }
     for (const kind of Object.keys(VECTORS)) {
       const usual = usualSize(drawn.filter((channel) => channel.type === kind));
-      if (!scene.live && usual > 0.02 * (this.largest.get(kind) ?? 0)) this.usual.set(kind, usual);
+      if (!scene.live && scene.kind === 'motion' && usual > 0.02 * (this.largest.get(kind) ?? 0)) this.usual.set(kind, usual);
     }
     if (scene.kind !== 'motion') return;
     const sensed = new Set(scene.channels.filter((channel) => channel.type === 'velocity').map((channel) => channel.frame));
@@ -134,14 +135,19 @@ export class Arrows {
     this.units.set(kind, unit);
   }
 
-  private grow(kind: string, length: number): void {
+  // The largest of a kind is at least this.
+  grow(kind: string, length: number): void {
     if (length > (this.largest.get(kind) ?? 0)) this.largest.set(kind, length);
   }
 
-  // Kinds that are drawn, with the value of the longest arrow.
+  // Kinds that are drawn, with the largest value of the whole motion.
   get kinds(): { kind: string; label: string; color: string; largest: number; unit: string; isShown: boolean }[] {
     const units = Object.keys(VECTORS).flatMap((kind) => (this.units.has(kind) ? [[kind, this.units.get(kind)!]] : []));
     return units.map(([kind, unit]) => ({ kind, ...VECTORS[kind], largest: this.largest.get(kind) ?? 0, unit, isShown: !this.hidden.has(kind) }));
+  }
+  // Where the arrows that are seen now end.
+  tips(): number[] {
+    return this.list.filter(({ group }) => group.visible).flatMap(({ group, shaft, heads }) => new Vector3(0, 0, shaft.scale.z + heads[0].scale.z).applyMatrix4(group.matrix).toArray());
   }
   show(kind: string, on: boolean): void {
     if (on) this.hidden.delete(kind);

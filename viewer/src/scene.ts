@@ -46,7 +46,8 @@ export interface BeamBody extends Named {
   closed: boolean;
   young: number; // 0: not known
   constants: SectionConstants[]; // at the start and the end
-  sectionForces?: Float32Array[]; // N, Q_y, Q_z, T, M_y, M_z in section axes, each [T, nodes]
+  // N, Q_y, Q_z, T, M_y, M_z in section axes, each [T, nodes]. Of sections without outline then the strain of the axis and the curvature.
+  sectionValues?: Float32Array[];
 }
 export interface FlexibleBody extends Named {
   kind: 'flexible';
@@ -90,6 +91,7 @@ export interface Channel extends Named {
   force?: string;
   times: Float64Array;
   values: Float32Array; // [R, C]
+  largest?: number; // vector, where times were left out
 }
 export interface Mode {
   frequency: number;
@@ -245,9 +247,12 @@ async function body(json: Json, path: string, { T, F }: { T: number; F: number }
       .map((list) => numbers<SectionConstants>(list, `${path}.constants`, 4));
     const forces = list(json.section_forces, `${path}.section_forces`);
     if (forces.length !== 0 && forces.length !== 6) throw new SceneError(`${path}.section_forces has ${forces.length} entries`, 'Expected 6.');
-    const sectionForces: Float32Array[] = [];
-    for (const [i, array] of forces.entries()) sectionForces.push(await unpackFloats(array, `${path}.section_forces[${i}]`, [T, nodes.length]));
-    return { name, kind: 'beam', nodes, section: start, end, closed: json.closed === true, young: number(json.young, `${path}.young`, 0), constants, sectionForces: forces.length > 0 ? sectionForces : undefined };
+    const strains = forces.length > 0 ? list(json.section_strains, `${path}.section_strains`) : [];
+    if (strains.length !== 0 && strains.length !== 2) throw new SceneError(`${path}.section_strains has ${strains.length} entries`, 'Expected 2.');
+    const sectionValues: Float32Array[] = [];
+    for (const [i, array] of forces.entries()) sectionValues.push(await unpackFloats(array, `${path}.section_forces[${i}]`, [T, nodes.length]));
+    for (const [i, array] of strains.entries()) sectionValues.push(await unpackFloats(array, `${path}.section_strains[${i}]`, [T, nodes.length]));
+    return { name, kind: 'beam', nodes, section: start, end, closed: json.closed === true, young: number(json.young, `${path}.young`, 0), constants, sectionValues: forces.length > 0 ? sectionValues : undefined };
   }
   if (json.kind === 'flexible') {
     const vertices = await unpackFloats(json.vertices, `${path}.vertices`, [-1, 3]);
@@ -355,6 +360,7 @@ async function channels(json: Json, key: string, timesKey: string, F: number): P
       force: text(channel.force) || undefined,
       times,
       values,
+      largest: channel.largest === undefined ? undefined : number(channel.largest, `${path}.largest`),
     });
   }
   if (energy)

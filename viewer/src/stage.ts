@@ -90,8 +90,9 @@ export class Stage {
     this.dirty = true;
   }
 
-  // Adapts light, ground and clipping to what is shown; up is against gravity.
-  frame(gravity: Vector, bounds: (up: Vector3) => Bounds): void {
+  // Adapts light, ground and clipping to what is shown; up is against gravity. The direction of view is the usual one, or stays.
+  frame(gravity: Vector, bounds: (up: Vector3) => Bounds, keepDirection = false): void {
+    const direction = keepDirection ? this.direction : undefined;
     const g = new Vector3(...gravity);
     let { box, low, points } = bounds(this.up.set(0, 0, 1));
     const extent = box.getSize(new Vector3());
@@ -137,7 +138,12 @@ export class Stage {
     this.sun.shadow.normalBias = 0.004 * this.radius;
     this.camera.near = this.radius / 200;
     this.camera.far = this.radius * 60;
-    this.fit();
+    this.fit(direction ?? this.viewDirection());
+  }
+
+  // From what is looked at to the camera.
+  private get direction(): Vector3 {
+    return this.camera.position.clone().sub(this.controls.target).normalize();
   }
 
   // From the side, a little above; across what is flat.
@@ -156,12 +162,15 @@ export class Stage {
     return look.multiplyScalar(1).addScaledVector(right, flat ? 0.3 : 0.62).addScaledVector(this.up, flat ? 0.22 : 0.42).normalize();
   }
 
-  // The nearest position from which all points are inside of the picture. With x, y, z along right, top and towards the camera, a point is inside if
+  // The nearest position in a direction, if not given that of the camera now, from which all points are inside of the picture. With x, y, z along right, top and towards the camera, a point is inside if
   // |x - cx| <= a (d - z): of d >= z + (x - cx)/a and d >= z - (x - cx)/a the smallest d is (P + M)/2, at cx = a (P - M)/2, P = max(z + x/a), M = max(z - x/a).
-  fit(): void {
+  // `more` are points that it shows besides.
+  fit(direction = this.direction, more: number[] = []): void {
     const center = this.box.getCenter(new Vector3());
-    const direction = this.viewDirection();
-    const right = new Vector3().crossVectors(this.up, direction).normalize();
+    // Straight from above, where right is along a horizontal axis, the camera itself says what is right.
+    const right = new Vector3().crossVectors(this.up, direction);
+    if (right.length() < 1e-3) right.setFromMatrixColumn(this.camera.matrixWorld, 0);
+    right.normalize();
     const top = new Vector3().crossVectors(direction, right);
     const vertical = Math.tan((this.camera.fov * Math.PI) / 360);
     const { width, height } = this.freeShare();
@@ -170,12 +179,13 @@ export class Stage {
     const point = new Vector3();
     for (const [axis, slope] of [[right, vertical * this.camera.aspect * width], [top, vertical * height]] as const) {
       let [plus, minus] = [-Infinity, -Infinity];
-      for (let i = 0; i < this.points.length; i += 3) {
-        point.fromArray(this.points, i).sub(center);
-        const [x, z] = [point.dot(axis), point.dot(direction)];
-        plus = Math.max(plus, z + x / slope);
-        minus = Math.max(minus, z - x / slope);
-      }
+      for (const points of [this.points, more])
+        for (let i = 0; i < points.length; i += 3) {
+          point.fromArray(points, i).sub(center);
+          const [x, z] = [point.dot(axis), point.dot(direction)];
+          plus = Math.max(plus, z + x / slope);
+          minus = Math.max(minus, z - x / slope);
+        }
       if (!Number.isFinite(plus)) [plus, minus] = [this.radius / slope, this.radius / slope];
       distance = Math.max(distance, (plus + minus) / 2);
       shift.addScaledVector(axis, (slope * (plus - minus)) / 2);

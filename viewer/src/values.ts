@@ -1,8 +1,10 @@
 // Values of what is selected, at the time shown.
 import { valueAt } from './channels';
 import type { Owner } from './instances';
+import { movingEnd } from './motion';
 import type { Channel } from './scene';
-import { format, h } from './ui';
+import { hasStress } from './sections';
+import { format, formatBeside, h } from './ui';
 import type { SceneView } from './view';
 
 export interface ValueActions {
@@ -16,15 +18,16 @@ export interface ValueActions {
 
 // "joint_angle_rate" is the angle rate of the joint that is selected.
 const quantity = (channel: Channel) => channel.type.replace(/^joint_/, '').replaceAll('_', ' ');
-const vector = (values: ArrayLike<number>) => Array.from(values, format).join('  ');
+const vector = (values: ArrayLike<number>, scale = 0) => Array.from(values, (value) => formatBeside(value, scale)).join('  ');
 
 export class Values {
   readonly element = h('div', { class: 'values' });
   private update?: () => void;
+  private updateTools?: () => void;
 
   // What is selected, or a note what to do.
   show(view: SceneView, owner: Owner | undefined, time: () => number, actions: ValueActions): void {
-    this.update = undefined;
+    this.update = this.updateTools = undefined;
     if (!owner) {
       this.element.replaceChildren(h('p', { class: 'muted' }, 'Click a body or a joint, in the picture or in the list, to see its values.'));
       return;
@@ -39,8 +42,10 @@ export class Values {
     if ('mass' in thing && thing.mass !== undefined) add('mass', 'kg', () => format(thing.mass!));
     if (owner.kind === 'joint' && scene.joints[owner.index].bodies.length > 0) add('connects', '', () => scene.joints[owner.index].bodies.join(' – '));
     if ('nodes' in thing) add('nodes', '', () => String(thing.nodes.length));
+    if ('nodes' in thing && thing.sectionValues && !hasStress(thing)) add('stress', '', () => 'not known: the section is given by its stiffness, not by its outline');
     if ('modeCount' in thing) add('modes', '', () => String(thing.linearModes));
-    if (owner.kind !== 'body' && 'ends' in thing && thing.ends[0]) add('position', 'm', () => vector(poses.point(thing.ends[0])));
+    const end = 'ends' in thing ? movingEnd(thing.ends) : undefined;
+    if (end) add('position', 'm', () => vector(poses.point(end), scene.size));
     if (owner.kind !== 'body' && 'ends' in thing && thing.ends.length === 2) {
       const gap = () => {
         const [a, b] = thing.ends.map((end) => poses.point(end));
@@ -50,10 +55,10 @@ export class Values {
     }
     if (owner.kind === 'body' && frame >= 0) {
       const where = 'nodes' in thing ? ' of the last node' : '';
-      add(`position${where}`, 'm', () => vector(poses.positions.subarray(3 * frame, 3 * frame + 3)));
-      add('quaternion w x y z', '', () => vector(poses.rotations.subarray(4 * frame, 4 * frame + 4)));
+      add(`position${where}`, 'm', () => vector(poses.positions.subarray(3 * frame, 3 * frame + 3), scene.size));
+      add('quaternion w x y z', '', () => vector(poses.rotations.subarray(4 * frame, 4 * frame + 4), 1));
       if (scene.kind === 'motion' && scene.times.length > 1) {
-        add('velocity', 'm/s', () => vector(poses.velocities.subarray(3 * frame, 3 * frame + 3)));
+        add('velocity', 'm/s', () => vector(poses.velocities.subarray(3 * frame, 3 * frame + 3), view.largestSpeed()));
         add('speed', 'm/s', () => format(poses.speed(frame)));
       }
     }
@@ -68,21 +73,26 @@ export class Values {
     const list = h('dl', {});
     const label = ({ label: text, channel }: (typeof rows)[number]) => (channel ? h('button', { type: 'button', title: 'Plot it', click: () => actions.plotChannel(channel) }, text) : text);
     rows.forEach((row, i) => list.append(h('dt', {}, label(row), row.unit !== '' && h('small', {}, ` ${row.unit}`)), outputs[i]));
-    const tools = h('div', { class: 'tools' });
-    const refresh = () => {
-      if (frame < 0) return;
-      const tool = (label: string, click: () => void, on = false) => h('button', { type: 'button', class: on ? 'on' : '', click: () => (click(), refresh()) }, label);
-      tools.replaceChildren(
-        tool('Follow', actions.follow, actions.isFollowed()),
-        ...(scene.kind === 'motion' && scene.times.length > 1 ? [tool('Path', actions.trail, actions.hasTrail()), tool('Plot position', () => actions.plot('position')), tool('Plot speed', () => actions.plot('speed'))] : []),
-      );
+    const tool = (name: string, click: () => void) => h('button', { type: 'button', click }, name);
+    const [follow, path] = [tool('Follow', actions.follow), tool('Path', actions.trail)];
+    const [position, speed] = [tool('Plot position', () => actions.plot('position')), tool('Plot speed', () => actions.plot('speed'))];
+    const tools = h('div', { class: 'tools', hidden: frame < 0 }, follow, path, position, speed);
+    this.updateTools = () => {
+      follow.classList.toggle('on', actions.isFollowed());
+      path.classList.toggle('on', actions.hasTrail());
+      path.hidden = position.hidden = scene.kind === 'modes' || scene.times.length < 2;
+      speed.hidden = path.hidden || scene.kind !== 'motion';
     };
-    refresh();
+    this.updateTools();
     this.element.replaceChildren(h('header', { class: 'selected-name' }, h('h2', { id: 'selected' }, thing.name), h('small', {}, kind)), tools, list);
     this.update = () => rows.forEach((row, i) => (outputs[i].textContent = row.value()));
   }
 
   refresh(): void {
     this.update?.();
+  }
+  // The buttons show what is on, whoever switched it: a key, say.
+  refreshTools(): void {
+    this.updateTools?.();
   }
 }

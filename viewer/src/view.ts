@@ -7,7 +7,7 @@ import { addForce } from './forces';
 import { shapeGeometry } from './geometry';
 import { attached, Instances, widened, type Owner } from './instances';
 import { addJoint } from './joints';
-import { Poses, sampleMode, sampleMotion } from './motion';
+import { movingEnd, Poses, sampleMode, sampleMotion } from './motion';
 import type { Scene } from './scene';
 import type { Bounds } from './stage';
 import { COLORINGS, largestSectionValue, sectionValue, type Coloring } from './sections';
@@ -91,8 +91,9 @@ export class SceneView {
       mesh.matrixWorldNeedsUpdate = true;
       mesh.setCoordinates(this.poses.coordinates.get(mesh.body)!);
     }
-    const moving = this.coloring !== 'body' && !(this.coloring === 'stress' && this.beams.length === 0);
-    if (moving) this.recolor();
+    // The shader knows the stresses of flexible bodies; only the range may change.
+    const isFixed = this.coloring === 'stress' && this.beams.length === 0 && this.scene.kind !== 'modes' && !this.scene.live;
+    if (this.coloring !== 'body' && !isFixed) this.recolor();
   }
 
   // ---- colours
@@ -102,37 +103,71 @@ export class SceneView {
     this.recolor();
   }
 
-  // The range of what is coloured, for the legend.
+  // The range of what is coloured over the whole motion, for the legend.
   range(): number {
     const { coloring } = this;
     if (coloring === 'body' || coloring === 'speed') return this.largestSpeed();
-    if (this.ranges.has(coloring)) return this.ranges.get(coloring)!;
-    const values: number[] = [0];
-    for (const { mesh } of this.beams) {
-      const value = sectionValue(mesh.geometry.body, coloring);
-      if (value) values.push(largestSectionValue(mesh.geometry.body, value, mesh.geometry.outline));
-    }
-    for (const { mesh } of this.flexible) {
-      if (coloring === 'stress') values.push(mesh.largestStress());
-      if (coloring === 'strain' && mesh.body.young > 0) values.push(mesh.largestStress() / mesh.body.young);
-    }
-    this.ranges.set(coloring, Math.max(...values));
+    if (this.scene.kind === 'modes') return coloring === 'displacement' ? this.amplitude : this.rangeOfMode(coloring);
+    if (!this.ranges.has(coloring)) this.ranges.set(coloring, coloring === 'displacement' ? this.largestDisplacement() : this.largestFrom(coloring, 0));
     return this.ranges.get(coloring)!;
   }
 
-  // What the scene has values for.
+  // The same over a period of the mode that is shown.
+  private modeRange = { key: '', value: 0 };
+  private rangeOfMode(coloring: Coloring): number {
+    const key = `${coloring} ${this.mode} ${this.amplitude}`;
+    if (this.modeRange.key === key) return this.modeRange.value;
+    this.modeRange = { key, value: 0 };
+    const poses = new Poses(this.scene);
+    const steps = 16;
+    for (let i = 0; i < steps; i++) {
+      sampleMode(this.scene, this.mode, (2 * Math.PI * i) / steps, this.amplitude, poses);
+      for (const { mesh } of this.flexible) {
+        const stress = mesh.stressAt(poses.coordinates.get(mesh.body)!);
+        const value = coloring === 'stress' ? stress : mesh.body.young > 0 ? stress / mesh.body.young : 0;
+        this.modeRange.value = Math.max(this.modeRange.value, value);
+      }
+    }
+    return this.modeRange.value;
+  }
+
+  private largestFrom(coloring: Coloring, row: number): number {
+    let largest = 0;
+    for (const { mesh } of this.beams) largest = Math.max(largest, largestSectionValue(mesh.geometry.body, coloring, mesh.geometry.outline, row));
+    for (const { mesh } of this.flexible) {
+      if (coloring === 'stress') largest = Math.max(largest, mesh.largestStress(row));
+      if (coloring === 'strain' && mesh.body.young > 0) largest = Math.max(largest, mesh.largestStress(row) / mesh.body.young);
+    }
+    return largest;
+  }
+
+  // What the scene has values for. Equilibria and modes have no speeds: nothing says how fast the loads rise, nor how far a mode swings.
   get colorings(): Coloring[] {
     const modes = this.scene.kind === 'modes';
+    const moves = this.scene.kind === 'motion' ? 'speed' : 'displacement';
     const has = (coloring: Coloring) =>
       (!modes && this.beams.some(({ mesh }) => sectionValue(mesh.geometry.body, coloring))) ||
       this.flexible.some(({ mesh }) => mesh.hasStress && (coloring === 'stress' || (coloring === 'strain' && mesh.body.young > 0)));
-    return ['body', 'speed', ...(Object.keys(COLORINGS) as Coloring[]).filter((coloring) => coloring !== 'speed' && has(coloring))];
+    return ['body', moves, ...(Object.keys(COLORINGS) as Coloring[]).filter(has)];
   }
 
-  // Frames of a running simulation were appended.
-  grew(): void {
-    const { times } = this.scene;
-    if (this.fastest !== undefined && times.length > 1) this.fastest = Math.max(this.fastest, this.speedOfRow(times.length - 2));
+  // Frames of a running simulation were appended, from this one on.
+  grew(row: number): void {
+    for (let i = Math.max(row - 1, 0); this.fastest !== undefined && i + 1 < this.scene.times.length; i++) this.fastest = Math.max(this.fastest, this.speedOfRow(i));
+    for (const [coloring, largest] of this.ranges) this.ranges.set(coloring, Math.max(largest, this.largestFrom(coloring, row)));
+  }
+  // The running simulation had this speed, perhaps before the page was opened.
+  raiseSpeed(speed: number): void {
+    this.fastest = Math.max(this.largestSpeed(), speed);
+  }
+
+  private largestDisplacement(): number {
+    const { positions, frames } = this.scene;
+    const row = 3 * frames.length;
+    let largest = 0;
+    for (let n = row; n < positions.length; n += 3)
+      largest = Math.max(largest, Math.hypot(positions[n] - positions[n % row], positions[n + 1] - positions[(n % row) + 1], positions[n + 2] - positions[(n % row) + 2]));
+    return largest;
   }
 
   largestSpeed(): number {
@@ -156,23 +191,24 @@ export class SceneView {
 
   recolor(): void {
     const is = (owner: Owner) => this.selected !== undefined && this.selected.kind === owner.kind && this.selected.index === owner.index;
-    const range = this.coloring === 'speed' ? this.largestSpeed() || 1 : 1;
-    const bySpeed = (frame: number) => colormap(this.poses.speed(frame) / range, new Color());
+    const ofFrames = this.coloring === 'speed' || this.coloring === 'displacement'; // not of points in bodies
+    const largest = this.coloring === 'body' ? 1 : this.range() || 1;
+    const byFrame = (frame: number) => colormap((this.coloring === 'speed' ? this.poses.speed(frame) : this.poses.displacement(frame)) / largest, new Color());
     const paints = this.scene.bodies.map((body, index) => {
       if (is({ kind: 'body', index })) return SELECTED;
       if (this.coloring === 'body' || body.kind === 'beam') return undefined;
-      if (this.coloring === 'speed') return body.frame >= 0 ? bySpeed(body.frame) : undefined;
+      if (ofFrames) return body.frame >= 0 ? byFrame(body.frame) : undefined;
       return body.kind === 'flexible' ? undefined : WITHOUT_VALUE;
     });
     this.bodies.each((instance) => (instance.paint = paints[instance.owner.index]));
     this.bodies.recolor();
     this.symbols.each((instance) => (instance.paint = is(instance.owner) ? SELECTED : undefined));
     this.symbols.recolor();
-    const largest = this.coloring === 'body' || this.coloring === 'speed' ? 1 : this.range() || 1;
     for (const { index, mesh } of this.beams) {
       const value = sectionValue(mesh.geometry.body, this.coloring);
-      if (value && !paints[index]) mesh.geometry.paintForces(this.poses.sectionForces.get(mesh.geometry.body)!, (f, x, y, z) => value(f, x, y, z) / largest);
-      else mesh.geometry.paint((node) => (paints[index] ?? (this.coloring === 'speed' ? bySpeed(node) : this.colors[index])).toArray() as [number, number, number]);
+      const plain = this.coloring === 'body' ? this.colors[index] : WITHOUT_VALUE;
+      if (value && !paints[index]) mesh.geometry.paintSections(this.poses.sectionValues.get(mesh.geometry.body)!, (f, x, y, z) => value(f, x, y, z) / largest);
+      else mesh.geometry.paint((node) => (paints[index] ?? (ofFrames ? byFrame(node) : plain)).toArray() as [number, number, number]);
     }
     for (const { index, mesh } of this.flexible) {
       const stress = this.coloring === 'stress' ? largest : this.coloring === 'strain' ? largest * mesh.body.young : undefined;
@@ -215,10 +251,9 @@ export class SceneView {
     return owner?.(hit.instanceId ?? 0);
   }
 
-  // The frame that stands for a thing: of a body, the middle node of a beam, the first end of a joint.
+  // The frame that stands for a thing: of a body, the last node of a beam, that of the end of a joint or a force that moves.
   frameOf(owner: Owner): number {
-    if (owner.kind === 'joint') return this.scene.joints[owner.index].ends[0]?.frame ?? -1;
-    if (owner.kind === 'force') return this.scene.forces[owner.index].ends.at(-1)?.frame ?? -1;
+    if (owner.kind !== 'body') return movingEnd((owner.kind === 'joint' ? this.scene.joints : this.scene.forces)[owner.index].ends)?.frame ?? -1;
     const body = this.scene.bodies[owner.index];
     return body.kind === 'beam' ? body.nodes[body.nodes.length - 1] : body.frame;
   }

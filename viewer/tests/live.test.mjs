@@ -150,6 +150,21 @@ test('a run that was over before the page was opened is played from its start', 
   await until(second.tab, () => document.querySelector('#live').dataset.state === 'ended' && window.liedyn.app.timeline.playing);
   assert.equal(await second.tab.evaluate(() => window.liedyn.app.timeline.end), 5);
   assert.match(await second.tab.textContent('#live .state'), /finished at 5 s/);
+  // At the start nothing is fast yet; the legend has the largest values of the whole run all the same.
+  const legends = [];
+  for (const { tab } of [first, second]) {
+    await tab.evaluate(() => (window.liedyn.app.timeline.pause(), window.liedyn.app.timeline.seek(0)));
+    await tab.keyboard.press('a');
+    legends.push(await tab.$$eval('#arrow-kinds button', (rows) => rows.map((row) => row.textContent).filter((text) => !text.startsWith('velocity'))));
+  }
+  assert.deepEqual(legends[1], legends[0]);
+  const rows = await second.tab.evaluate(() => {
+    const { channels, loads } = window.liedyn.app.view.scene;
+    const sizes = (type) => [...channels, ...loads].filter((channel) => channel.type === type).flatMap(({ values }) => Array.from({ length: values.length / 3 }, (_, i) => Math.hypot(...values.subarray(3 * i, 3 * i + 3))));
+    const drawn = Object.fromEntries(window.liedyn.app.arrows.kinds.map(({ kind, largest }) => [kind, largest]));
+    return ['reaction_force', 'reaction_torque', 'applied_torque'].map((type) => [type, drawn[type], Math.max(...sizes(type)), sizes(type)[0]]);
+  });
+  for (const [type, shown, largest] of rows) assert.ok(shown >= 0.999 * largest && shown < 2 * largest, `${type}: ${shown} of rows up to ${largest}`);
   assert.deepEqual([...first.errors, ...second.errors], []);
   await first.close();
   await second.close();

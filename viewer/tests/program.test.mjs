@@ -73,5 +73,26 @@ test('glTF files pass the validator of Khronos', { skip }, async () => {
     const { numErrors, numWarnings, messages } = report.issues;
     assert.equal(numErrors + numWarnings, 0, `${name}: ${JSON.stringify(messages.slice(0, 5))}`);
     assert.ok(report.info.drawCallCount > 0, name);
+    const modes = name === 'modes' ? JSON.parse(run(...args, '--json')).modes.length : 1;
+    assert.equal(report.info.animationCount, modes, name);
   }
+});
+
+test('an equilibrium of the default single load step moves, with arrows of what acts', { skip }, async () => {
+  run('static', 'cantilever_45', '--html', 'bend.html');
+  const { tab, errors, close } = await openUrl(browser, `file://${join(out, 'bend.html')}?play=0`);
+  const tip = async (factor) => {
+    await seek(tab, factor);
+    return tab.evaluate(() => Array.from(window.liedyn.app.view.poses.positions.slice(-3)));
+  };
+  const [start, end] = [await tip(0), await tip(1)];
+  const size = await tab.evaluate(() => window.liedyn.app.view.scene.size);
+  assert.ok(Math.hypot(...end.map((x, k) => x - start[k])) > 0.2 * size, `from ${start} to ${end}`);
+  await tab.keyboard.press('a');
+  const kinds = await tab.evaluate(() => Object.fromEntries(window.liedyn.app.arrows.kinds.map(({ kind, largest }) => [kind, largest])));
+  // The clamp carries the load.
+  assert.ok(kinds.applied_force > 0 && Math.abs(kinds.reaction_force - kinds.applied_force) < 1e-3 * kinds.applied_force, JSON.stringify(kinds));
+  assert.ok(!(await tab.evaluate(() => window.liedyn.app.view.colorings)).includes('speed'));
+  assert.deepEqual(errors, []);
+  await close();
 });

@@ -144,6 +144,35 @@ export function beams() {
   };
 }
 
+// A bob that its weight pulls down along a guide, against a spring: the start and the equilibrium, as `liedyn static` writes them. And how far it is after half the loads.
+export function equilibrium({ steps = 1 } = {}) {
+  const count = steps + 1;
+  const t = times(1, count);
+  const sunk = (factor) => 0.4 * factor;
+  const load = (name, type, of, unit, values, place) => ({ name, type, unit, ...of, ...place, components: values[0].length === 3 ? ['x', 'y', 'z'] : [], values: pack('f32', [count, values[0].length], values.flat()) });
+  return {
+    sunk,
+    json: {
+      ...scene({
+        title: 'bob', end: 1, count, size: 1.5, frames: ['bob'], poses: (factor) => [{ position: [0, 0, -sunk(factor)], rotation: [1, 0, 0, 0] }], delta: false,
+        extra: {
+          bodies: [{ name: 'ground', kind: 'ground', frame: -1, shapes: [] }, { name: 'bob', kind: 'rigid', frame: 0, mass: 4, shapes: [{ type: 'sphere', radius: 0.15 }] }],
+          joints: [{ name: 'guide', type: 'prismatic', bodies: ['ground', 'bob'], ends: [{ frame: -1, at: [0, 0, 0], axis: [0, 0, 1] }, { frame: 0, at: [0, 0, 0], axis: [0, 0, 1] }], radius: 0.05 }],
+          forces: [{ name: 'spring', type: 'spring_damper', ends: [{ frame: -1, at: [0, 0, 1] }, { frame: 0, at: [0, 0, 0] }], radius: 0.05 }],
+          channels: [{ name: 'height', unit: 'm', type: 'position', components: ['x', 'y', 'z'], frame: 0, at: [0, 0, 0], values: pack('f32', [count, 3], t.flatMap((x) => [0, 0, -sunk(x)])) }],
+          channel_times: pack('f64', [count], t), load_times: pack('f64', [count], t),
+          loads: [
+            load('guide.joint_displacement', 'joint_displacement', { joint: 'guide' }, 'm', t.map((x) => [-sunk(x)])),
+            load('guide.reaction_force', 'reaction_force', { joint: 'guide' }, 'N', t.map((x) => [7 * x, 0, 0]), { frame: 0, at: [0, 0, 0] }),
+            load('spring.applied_force', 'applied_force', { force: 'spring' }, 'N', t.map((x) => [0, 0, 39.24 * x]), { frame: 0, at: [0, 0, 0] }),
+          ],
+        },
+      }),
+      kind: 'static', time_label: 'load factor', summary: { converged: true },
+    },
+  };
+}
+
 // A plate with three modes: bending, torsion, bending with two waves; stresses of the bending modes.
 export function plate(n = 24) {
   const [a, b, h] = [1.2, 0.6, 0.03];

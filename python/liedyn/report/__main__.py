@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     )
     out.add_argument("target", metavar="RESULT|MODEL", help="a result (.h5, .csv, .npz), a model file, or the name of a shipped model")
     out.add_argument("directory", nargs="?", help=argparse.SUPPRESS)  # of the demo
-    out.add_argument("--out", metavar="FILE", type=Path, help="the page; NAME.html in the current folder if not given")
+    out.add_argument("--out", metavar="FILE", type=Path, help="the page, which is overwritten if it exists; if not given NAME.html in the current folder, unless it exists")
     out.add_argument("--title", default="", help="the heading of the page")
     out.add_argument("--set", metavar="PATH=VALUE", action="append", default=[], help="a parameter of the model; may be repeated")
     for name, words in (("end", "end of the simulation [s]"), ("step", "time step [s]"), ("output-times", "output at multiples of this time [s]")):
@@ -47,6 +47,8 @@ def write_page(given: argparse.Namespace) -> Path:
     file = given.out or Path(Path(name).stem + ".html")
     if file.suffix != ".html":
         raise ld.InputError([ld.Diagnostic("", 0, "--out", f"expected a file that ends with .html, got '{str(file)[:200]}'")])
+    if given.out is None and file.exists():  # perhaps the page of `liedyn run MODEL --html`
+        raise ld.InputError([ld.Diagnostic(str(file), 0, "", "exists, and is not overwritten", f"name the page: --out {file}, or another one")])
     if name.endswith((".h5", ".csv", ".npz")):
         changes = [option for option in ("set", "end", "step", "output_times", "integrator") if getattr(given, option)]
         if changes:

@@ -133,10 +133,11 @@ void connect_to_force(SensorConnection& c, Sensor& sensor) {
         choice == 0 ? c.d.entries(Section::Joints)[at(joint)].kind->coordinates.angle : choice == 1;
   }
   const SensorTraits& traits = sensor.listed->traits;
-  if (traits.of_effort && joint_field < 0 && force.kind->field("points") < 0)
-    c.refuse(fmt::format("expected a force in a joint or between two points, got '{}' of type {}", force.name,
-                         force.kind->type),
-             "applied_force and applied_torque show what other forces exert");
+  if (traits.of_effort && !has_effort(*force.kind))
+    c.refuse(
+        fmt::format("expected a force in a joint or along the line between two points, got '{}' of type {}",
+                    force.name, force.kind->type),
+        "applied_force and applied_torque show what other forces exert");
   else if (sensor.elements > 1 && !traits.sums_elements)
     c.refuse(fmt::format("'{}' of type {} is spread over a beam", force.name, force.kind->type),
              "of such a force there are the power and the work");
@@ -249,6 +250,12 @@ void (*connection_by(const Field& field))(SensorConnection&, Sensor&) {
 }
 
 }  // namespace
+
+bool has_effort(const Kind& force) {
+  if (force.field("joint") >= 0 || force.field("joints") >= 0) return true;
+  const bool is_contact = force.field("impact_speed") >= 0;  // of model/forces/contact_law.h
+  return force.field("points") >= 0 && !is_contact;
+}
 
 int SensorConnection::add_frame(int i) {
   return compiler_->add_frame(entry, sensor_attachment(*entry.kind, i));

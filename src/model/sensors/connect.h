@@ -31,6 +31,9 @@ class SensorConnection {
   ModelCompiler* compiler_;
 };
 
+// Whether forces of this kind have an effort: they act in a joint, or along the line between two points. Contacts and tyres have two points as well, but act elsewhere.
+bool has_effort(const Kind& force);
+
 // As its kind says, or by the types of its fields.
 void connect_sensor(SensorConnection& c, Sensor& sensor);
 
