@@ -43,6 +43,7 @@ TEST(NewtonByCost, KeepsExpensiveMatricesOnly) {
     double end, step;
     bool keeps;
     const char* formulation = "r3so3";
+    const char* method = "generalized-alpha,rho=0.9";
   };
   const Case cases[] = {{"heavy_top", {}, 0.2, 1e-3, false},
                         {"slider_crank", {}, 0.2, 1e-3, false},
@@ -52,13 +53,16 @@ TEST(NewtonByCost, KeepsExpensiveMatricesOnly) {
                         {"puma560", {}, 0.1, 1e-3, true, "minimal"},
                         {"heavy_top", {}, 0.2, 1e-3, true, "minimal"},
                         {"rotor", {}, 1e-3, 1e-5, true},
-                        {"slider_crank_flexible", {}, 5e-3, 5e-5, true}};
+                        {"slider_crank_flexible", {}, 5e-3, 5e-5, true},
+                        {"flying_spaghetti", {}, 1, 1e-2, true, "r3so3", "esdirk4-6"},
+                        {"flying_spaghetti", {}, 1, 1e-2, true, "minimal", "esdirk3-4"},
+                        {"heavy_top", {}, 0.2, 1e-3, false, "r3so3", "esdirk4-6"}};
   for (const Case& c : cases) {
     const System system = model(c.name, c.assignments, c.formulation);
-    const Outcome chosen = run(system, c.end, c.step, "generalized-alpha,rho=0.9"),
-                  full = run(system, c.end, c.step, "generalized-alpha,rho=0.9,newton=full"),
-                  precise =
-                      run(system, c.end, c.step, "generalized-alpha,rho=0.9,newton=full,newton_tol=1e-12");
+    const std::string method = c.method;
+    const Outcome chosen = run(system, c.end, c.step, method),
+                  full = run(system, c.end, c.step, method + ",newton=full"),
+                  precise = run(system, c.end, c.step, method + ",newton=full,newton_tol=1e-12");
     fmt::print("  {}: {} iterations with {} matrices, full {}\n", c.name, chosen.iterations, chosen.matrices,
                full.matrices);
     if (!c.keeps) {

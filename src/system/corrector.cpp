@@ -56,7 +56,7 @@ void Corrector::begin(const StageProblem& p) {
     matrices_.forget();
     stopping_.forget_iterations();
   }
-  matrices_.begin(similar_);
+  matrices_.begin();
   stopping_.begin(p, similar_, matrices_.keeps_by_cost());
 }
 

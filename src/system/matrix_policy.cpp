@@ -28,10 +28,11 @@ double cost_of_matrix(const Model& model, const Work& work) {
         model.tree && (model.sections[b] == Section::Bodies ||
                        (model.sections[b] == Section::Joints && model.batches[b]->coupling().rows == 0));
     if (in_link) continue;
-    const bool beam = model.sections[b] == Section::Beams;
-    const ElementTimes& times = model.tree ? (beam ? kBeamTimesInTree : kElementTimesInTree)
-                                : beam     ? kBeamTimes
-                                           : kElementTimes;
+    const bool beam = model.sections[b] == Section::Beams, joint = model.sections[b] == Section::Joints;
+    const ElementTimes& times = !model.tree ? (beam ? kBeamTimes : kElementTimes)
+                                : beam      ? kBeamTimesInTree
+                                : joint     ? kJointTimesInTree
+                                            : kForceTimesInTree;
     iteration += times.residual * model.batches[b]->size();
     matrix += times.matrix * model.batches[b]->size();
   }
@@ -61,8 +62,8 @@ bool MatrixPolicy::is_foreign(const Stage& stage, const std::vector<int>& redund
   return !is_same(matrix_stage_, stage) || matrix_redundant_ != redundant;
 }
 
-void MatrixPolicy::begin(bool similar) {
-  by_cost_ = matrix_cost_ > 0 && similar;
+void MatrixPolicy::begin() {
+  by_cost_ = matrix_cost_ > 0;
   const bool pauses = by_cost_ && pause_ > 0;
   if (pauses) --pause_;
   renews_ = !keeps() || !has_matrix_ || pauses;

@@ -28,8 +28,8 @@ class MatrixPolicy {
 
   // Whether the last matrix belongs to another stage or to other redundant rows.
   bool is_foreign(const Stage& stage, const std::vector<int>& redundant) const;
-  // Before a solve. `similar`: it is like the one before.
-  void begin(bool similar);
+  // Before a solve.
+  void begin();
   // This solve may iterate with a matrix of an earlier iteration or solve by cost, and then converges linearly.
   bool keeps_by_cost() const { return by_cost_; }
   // The next matrix is almost surely needed: it is evaluated together with the residual.

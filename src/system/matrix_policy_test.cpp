@@ -22,7 +22,7 @@ class Solves {
 
   // One solve: `with_new` iterations if it takes a new matrix, `with_kept` otherwise. Whether it took a new one.
   bool solve(int with_new, int with_kept) {
-    policy.begin(true);
+    policy.begin();
     const bool renewed = policy.assembles_with_residual(0);
     if (renewed) factorize();
     CorrectorOutcome outcome;
@@ -76,7 +76,7 @@ CorrectorOptions with(MatrixRenewal renewal) {
 TEST(MatrixPolicy, FullNewtonTakesANewMatrixInEveryIteration) {
   Solves solves(with(MatrixRenewal::EveryIteration));
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(solves.solve(2, 2));
-  solves.policy.begin(true);
+  solves.policy.begin();
   solves.factorize();
   EXPECT_TRUE(solves.policy.is_due(1, 1e-9, 1));
 }
@@ -85,7 +85,7 @@ TEST(MatrixPolicy, ModifiedNewtonKeepsAMatrixThatContractsEnough) {
   Solves solves(with(MatrixRenewal::WhenSlow));
   EXPECT_TRUE(solves.solve(2, 2));
   for (int i = 0; i < 5; ++i) EXPECT_FALSE(solves.solve(2, 2));
-  solves.policy.begin(true);
+  solves.policy.begin();
   const MatrixPolicy& policy = solves.policy;
   // The first iteration may do anything but enlarge the residual, later ones have to halve it.
   EXPECT_FALSE(policy.is_due(1, 0.9e-6, 1e-6));
@@ -105,7 +105,7 @@ TEST(MatrixPolicy, ByCostRenewsWhereTheAverageCostIsLeast) {
   for (const auto& additional : additional_in) {
     Solves solves(with(MatrixRenewal::ByCost));
     EXPECT_TRUE(solves.solve(1, 1));
-    solves.policy.begin(true);
+    solves.policy.begin();
     const double c = solves.cost();
     EXPECT_GT(c, 2.5);
     const auto average = [&](int n) {

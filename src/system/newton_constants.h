@@ -68,8 +68,8 @@ struct ElementTimes {
 inline constexpr ElementTimes kBeamTimes{500, 2500}, kElementTimes{100, 200};
 inline constexpr double kNodeTime = 150;
 // In a tree elements have full blocks, which each link passes on to all before it.
-inline constexpr ElementTimes kLinkTimes{700, 1400}, kBeamTimesInTree{600, 8500},
-    kElementTimesInTree{600, 2000};
+inline constexpr ElementTimes kLinkTimes{300, 1400}, kBeamTimesInTree{300, 8500},
+    kJointTimesInTree{300, 2000}, kForceTimesInTree{300, 8000};
 inline constexpr double kPairOfLinksTime = 300;
 
 // ---- line search
