@@ -48,6 +48,8 @@ std::string ways_of_bodies(const System& system, const State& from, const State&
       (is_displacement(node.type, k) ? way.displacement : way.rotation)[component(node.type, k) % 3] =
           motion[node.v + k];
     if (motion.size() == 0) way.displacement = way.moved;
+    // The last step may have been one back.
+    if (way.displacement.dot(way.moved) < 0) way.rotation = -way.rotation;
     if (way.size() > 0) ways.push_back(way);
   }
   std::stable_sort(ways.begin(), ways.end(),

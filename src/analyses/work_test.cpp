@@ -125,14 +125,11 @@ TEST(Work, OfAMotorGoesToItsRotorToo) {
       b.sensor("power", "power").set("of", std::string("motor"));
       b.sensor("energy", "energy");
       const System system = make_system(b.finish());
-      for (const char* integrator : {"rk67", "esdirk4-6"}) {
-        const Result r = run_with_work(system, 0.5, 2e-4, integrator);
-        const double energy = gained(r, "energy");
-        EXPECT_GT(energy, 0.1);
-        expect_at_most(std::abs(last(r, "work") - energy) / energy, 1e-9,
-                       fmt::format("{}, inductance {}, rotor {}: work - energy, relative", integrator,
-                                   inductance, rotor));
-      }
+      const Result r = run_with_work(system, 0.5, 1e-3, "rk67");
+      const double energy = gained(r, "energy");
+      EXPECT_GT(energy, 0.1);
+      expect_at_most(std::abs(last(r, "work") - energy) / energy, 1e-9,
+                     fmt::format("inductance {}, rotor {}: work - energy, relative", inductance, rotor));
     }
 }
 
