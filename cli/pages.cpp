@@ -90,6 +90,22 @@ std::size_t agreement(const std::string& text, std::string_view message) {
   return count;
 }
 
+// Characters of the longest end of a fragment that the text begins with, whole words: "nothing holds" of "...: nothing holds {}" in "nothing holds body 'x'". What varies, and what the
+// text has behind, is a few words.
+std::size_t agreement_before_a_value(const std::string& text, std::string_view message) {
+  constexpr std::ptrdiff_t kMostWords = 8;
+  std::size_t most = 0;
+  for (const std::string& fragment : fragments(message))
+    for (std::size_t at = 0; at != std::string::npos; at = fragment.find(' ', at + 1)) {
+      const std::string end = fragment.substr(at == 0 ? 0 : at + 1);
+      if (!text.starts_with(end + ' ')) continue;
+      if (std::count(text.begin() + static_cast<std::ptrdiff_t>(end.size()), text.end(), ' ') <= kMostWords)
+        most = std::max(most, end.size());
+      break;
+    }
+  return most;
+}
+
 // "converged" and "converges" are about the same thing.
 std::string stem(std::string word) {
   for (const std::string_view ending : {"ing", "ed", "es", "s", "e"})
@@ -196,6 +212,15 @@ const ErrorFamily* find_error(std::string_view given) {
   for (const ErrorFamily& family : error_families())
     for (const ErrorMessage& message : family.messages)
       if (flat(message.text).find(text) != std::string::npos) return &family;
+  // A part of a message with a value in it.
+  most = kTelling;
+  for (const ErrorFamily& family : error_families())
+    for (const ErrorMessage& message : family.messages)
+      if (const std::size_t found = agreement_before_a_value(text, message.text); found > most) {
+        best = &family;
+        most = found;
+      }
+  if (best != nullptr) return best;
   for (const ErrorFamily& family : error_families()) {
     std::string all = family.title + " " + family.cause + " ";
     for (const ErrorMessage& message : family.messages) all += message.text + " ";

@@ -99,6 +99,9 @@ TEST(New, NeverOverwrites) {
 
 TEST(Explain, WordsOfEveryTable) {
   EXPECT_THAT(explained({"revolute"}), HasSubstr("a type of joints"));
+  EXPECT_THAT(explained({"nothing holds body"}), HasSubstr("No equilibrium was found"));
+  EXPECT_THAT(explained({"nothing holds body 'stone' along (0, 0, -1)"}),
+              HasSubstr("No equilibrium was found"));
   EXPECT_THAT(explained({"revolute"}),
               HasSubstr(R"("NAME": { "type": "revolute", "between": ["ground", "BODY"])"));
   EXPECT_THAT(explained({"sigma"}), HasSubstr("an option of integrators"));

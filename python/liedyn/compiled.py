@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +16,7 @@ from liedyn.errors import Diagnostic, InputError
 from liedyn.matrices import has_matrices, in_files
 from liedyn.places import Places
 from liedyn.source import Document, ModelSource, json_text
-from liedyn.tables import Shown, Table, numbers, shortened
+from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
 
 Configuration = Union[str, os.PathLike, Mapping[str, Any]]
 """How bodies stand and move: a .json file that `liedyn static|assemble --out` wrote, a dict of that form
@@ -53,7 +54,7 @@ class Parameters(Shown, Mapping[str, float]):
         return f"<Parameters: {len(self)} numbers>"
 
 
-class Compiled:
+class Compiled(Shown):
     """A model compiled for one formulation, with values of its parameters."""
 
     def __init__(
@@ -167,6 +168,17 @@ class Compiled:
             files = {file.name: file.read_bytes() for file in Path(folder).iterdir()}
         source = {"file": name, "text": text, "folder": folder, "files": files}
         return _restored, (type(self), source, self._set, self._later, self.formulation, self._joints)
+
+    def _parts(self) -> list[str | Table]:
+        named = itertools.takewhile(lambda path: path != "gravity[0]", self.parameters)  # the numbers of its parts follow
+        given = [[name, numbers(self.value(name))] for name in named]
+        sensors = [[name, unit or "-"] for name, unit in self.units.items()]
+        return [
+            f"{self.name}: {self.formulation}, {plural(len(self._params), 'number')} in `parameters`",
+            facts(*((name, str(value)) for name, value in self.settings.items())),
+            Table(["parameter", "value"], shortened(given)),
+            Table(["sensor", "unit"], shortened(sensors), "<<"),
+        ]
 
     def __repr__(self) -> str:
         return f"<Model {self.name}, {self.formulation}, {len(self._params)} parameters>"

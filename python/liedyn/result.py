@@ -59,8 +59,11 @@ class Result(Shown, Mapping[str, np.ndarray]):
     each array is read when it is first asked for.
     """
 
-    def __init__(self, recorded: _liedyn.Result | _liedyn.StoredResult, *, has_summary: bool = True) -> None:
+    def __init__(
+        self, recorded: _liedyn.Result | _liedyn.StoredResult, *, has_summary: bool = True, events: Sequence[tuple[float, str]] = ()
+    ) -> None:
         self._recorded = recorded
+        self._events = list(events)  # an .h5 file has its own
         self._has_summary = has_summary
         self._sensors = Tables(recorded.channels, recorded.values)
         self._scene: str | None = None  # of `view`, where the run was asked for it
@@ -154,8 +157,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
 
     @cached_property
     def events(self) -> list[tuple[float, str]]:
-        """Of an .h5 file: the events that have happened, with their times."""
-        return self._stored.events() if self._stored else []
+        """The events that have happened, with their times. Files other than .h5 and .npz do not keep them."""
+        return self._stored.events() if self._stored else self._events
 
     def view(self) -> View:
         """The motion in 3D, of a run that was asked to keep it: `run(..., scene=True)`, or `run(..., out="FILE.h5", states=True)`.
@@ -203,8 +206,11 @@ class Result(Shown, Mapping[str, np.ndarray]):
         return _liedyn.write_results(self._in_memory(), name)
 
     def _save_npz(self, file: Path) -> None:
-        """"time", one array "sensors/NAME" per channel, their "units" in this order, and the "summary" as JSON."""
+        """"time", one array "sensors/NAME" per channel, their "units" in this order, the "summary" as JSON, and if there are events
+        "events/time" and "events/name"."""
         arrays = {"time": self.time} | {f"sensors/{name}": self[name] for name in self}
+        if self.events:
+            arrays |= {"events/time": np.array([t for t, _ in self.events]), "events/name": np.array([name for _, name in self.events])}
         summary = self._summary_text() if self._has_summary else ""
         part = file.with_name(file.name + ".part")  # the file appears under its name only when it is complete
         try:
@@ -275,7 +281,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
     def __reduce__(self) -> tuple:
         channels = [(channel.name, channel.unit, channel.components) for channel in self.channels.values()]
         summary = self._summary_text() if self._has_summary else ""
-        return _restored, (channels, np.array(self.table), summary, self.sensitivity, self._scene)
+        return _restored, (channels, np.array(self.table), summary, self.sensitivity, self._scene, self.events)
 
 
 def load_result(file: str | os.PathLike) -> Result:
@@ -306,19 +312,27 @@ def _load_npz(name: str) -> Result:
                 tables.append(values.reshape(len(values), -1))
                 channels.append((key, unit, tables[-1].shape[1]))
             summary = str(content["summary"])
+            events = []
+            if "events/time" in content.files:
+                events = list(zip(content["events/time"].tolist(), content["events/name"].tolist()))
         table = np.hstack(tables).astype(float)
     except OSError as error:
         raise InputError([Diagnostic(name, 0, "", f"cannot be read: {error.strerror or error}")]) from None
     except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
         message, hint = f"is not the result of a run: {error}", "numpy.load reads other .npz files"
         raise InputError([Diagnostic(name, 0, "", message, hint)]) from None
-    return Result(_liedyn.make_result(channels, table, summary, name), has_summary=bool(summary))
+    return Result(_liedyn.make_result(channels, table, summary, name), has_summary=bool(summary), events=events)
 
 
 def _restored(
-    channels: list[tuple[str, str, int]], table: np.ndarray, summary: str, sensitivity: Sensitivity | None, scene: str | None = None
+    channels: list[tuple[str, str, int]],
+    table: np.ndarray,
+    summary: str,
+    sensitivity: Sensitivity | None,
+    scene: str | None = None,
+    events: Sequence[tuple[float, str]] = (),
 ) -> Result:
-    out = Result(_liedyn.make_result(channels, table, summary, ""), has_summary=bool(summary))
+    out = Result(_liedyn.make_result(channels, table, summary, ""), has_summary=bool(summary), events=events)
     out.sensitivity = sensitivity
     out._scene = scene
     return out

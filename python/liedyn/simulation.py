@@ -234,8 +234,8 @@ def simulated(
     options = model._options({"threads": 0} | {name: value for name, value in given.items() if value is not None}, from_)
     folder = os.fspath(vtk) if vtk is not None else ""
     output = output or {}
-    recorded = _liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene, live, **output)
-    result = load_result(output["out"]) if output.get("out") else Result(recorded)
+    recorded, events = _liedyn.simulate(model._compiled, model._params, options, driven, folder, stopped, scene, live, **output)
+    result = load_result(output["out"]) if output.get("out") else Result(recorded, events=events)
     result._scene = scene.json if scene is not None else None
     return result
 

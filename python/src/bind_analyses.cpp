@@ -2,6 +2,7 @@
 #include "liedyn/analyses/converge.h"
 #include "liedyn/analyses/kinematics.h"
 #include "liedyn/analyses/run_output.h"
+#include "liedyn/analyses/simulation.h"
 #include "liedyn/io/live_view.h"
 #include "liedyn/io/result_file.h"
 #include "liedyn/io/write_scene.h"
@@ -36,11 +37,15 @@ struct Scene {
   std::string json;
 };
 
-std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& params,
-                            SimulateOptions options, bool driven, const std::string& vtk,
-                            const py::object& stopped, Scene* scene, LiveView* live, const std::string& out,
-                            bool states, double output_times, bool output_events) {
+// The result and the events that happened.
+using ResultAndEvents = std::pair<std::shared_ptr<Result>, std::vector<std::pair<double, std::string>>>;
+
+ResultAndEvents run(const std::shared_ptr<Model>& model, const Params& params, SimulateOptions options,
+                    bool driven, const std::string& vtk, const py::object& stopped, Scene* scene,
+                    LiveView* live, const std::string& out, bool states, double output_times,
+                    bool output_events) {
   const auto result = std::make_shared<Result>();
+  std::vector<Occurrence> happened;
   const auto run_it = [&](const auto& progress) {
     options.progress = progress;
     std::optional<VtkWriter> shapes;
@@ -51,7 +56,8 @@ std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& p
         if (scene != nullptr) scene->writer.add(simulated, state);
       };
     const System system = driven ? in_absolute_coordinates({model, params}) : System(model, params);
-    RunOutput output{.times = output_times, .events = output_events, .companion = live};
+    RunOutput output{
+        .times = output_times, .events = output_events, .companion = live, .happened = &happened};
     std::optional<ResultWriter> writer;
     if (!out.empty()) {
       output.sink = &writer.emplace(out, states);
@@ -68,7 +74,9 @@ std::shared_ptr<Result> run(const std::shared_ptr<Model>& model, const Params& p
     if (scene != nullptr) scene->json = scene->writer.finish(*result);
   };
   run_freely(run_it, stopped);
-  return result;
+  ResultAndEvents all{result, {}};
+  for (Occurrence& one : happened) all.second.emplace_back(one.t, std::move(one.name));
+  return all;
 }
 
 // The models are one model in different formulations, each with its numbers.

@@ -141,7 +141,7 @@ def test_all_arguments_of_the_wrong_kind_are_reported_at_once():
         (lambda: ld.sweep("heavy_top", set={"spin": [1, 2]}), "set: expected a list of dicts, one per run"),
         (lambda: ld.sweep("heavy_top", set=[{"spin": 1}, 2]), "set[1]: expected a dict of paths and numbers, got 2 (int)"),
         (lambda: ld.load_result("nowhere.csv"), "nowhere.csv: cannot be read: No such file or directory"),
-        (lambda: ld.load_result("nowhere.h5"), "nowhere.h5: cannot be read as HDF5"),
+        (lambda: ld.load_result("nowhere.h5"), "nowhere.h5: cannot be read: No such file or directory"),
         (lambda: ld.load_result("nowhere.npz"), "nowhere.npz: cannot be read: No such file or directory"),
         (lambda: ld.load_result("nowhere.txt"), "nowhere.txt: expected a result file"),
         (lambda: ld.load_result(3), "file: expected the name of a file"),

@@ -3,6 +3,7 @@
 import html
 import json
 import math
+import pickle
 import random
 import re
 import signal
@@ -119,6 +120,10 @@ def test_rows_at_events_show_both_sides(tmp_path):
     before, after = np.flatnonzero(result.time == result.events[0][0])
     assert result["speed"][before, 2] == pytest.approx(-math.sqrt(2 * 9.81)) and result["speed"][after, 2] == pytest.approx(0.8 * math.sqrt(2 * 9.81))
     only = ld.run(BALL, every=0, output_events=True)
+    # Results in memory, in pickles and in .npz files have the events too.
+    assert only.events == result.events and len(only.events) > 0
+    only.save(tmp_path / "ball.npz")
+    assert pickle.loads(pickle.dumps(only)).events == only.events == ld.load_result(tmp_path / "ball.npz").events
     assert len(only.time) == 2 + 2 * len(result.events)
     only.save(tmp_path / "ball.csv")  # two rows of one time
     assert np.array_equal(ld.load_result(tmp_path / "ball.csv").table, only.table)

@@ -141,7 +141,7 @@ def test_matrices_of_a_dict_survive_changes_and_pickles():
     assert changed.run(formulation="se3")["place"][-1, 2] == pytest.approx(-5 * 0.01**2 / 2)
 
 
-@pytest.mark.parametrize("name", ["result", "modes", "space", "rest", "assembled", "sensitivity", "study", "methods", "parameters", "sweep"])
+@pytest.mark.parametrize("name", ["result", "modes", "space", "rest", "assembled", "sensitivity", "study", "methods", "parameters", "sweep", "model"])
 def test_what_is_printed_is_a_table_as_text_and_as_html(name, heavy_top):
     shown = {
         "result": lambda: heavy_top,
@@ -153,13 +153,14 @@ def test_what_is_printed_is_a_table_as_text_and_as_html(name, heavy_top):
         "study": lambda: ld.converge("heavy_top", steps=[2e-3, 1e-3], end=0.02),
         "methods": lambda: ld.analyze_integrator(["rk44", "lms2,rho=0.6"]),
         "parameters": lambda: ld.Model("heavy_top").parameters,
+        "model": lambda: ld.Model("heavy_top", set={"spin": 33}),
         "sweep": lambda: ld.sweep("heavy_top", [{"spin": 10}, {"spin": 20}], end=0.01),
     }[name]()
     text, page = str(shown), shown._repr_html_()
     assert "\n" in text and "\n" not in repr(shown)
     assert max(map(len, text.splitlines())) < 200
     assert page.count("<table>") == page.count("</table>") >= 1
-    for word in {"result": ["position", "m/s", "constraint residual"], "modes": ["frequency / Hz", "100 %"], "rest": ["stable", "J"]}.get(name, []):
+    for word in {"result": ["position", "m/s", "constraint residual"], "modes": ["frequency / Hz", "100 %"], "rest": ["stable", "J"], "model": ["spin", "33", "generalized-alpha", "position"]}.get(name, []):
         assert word in text and word in page
 
 

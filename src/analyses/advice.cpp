@@ -27,6 +27,29 @@ using Eigen::VectorXcd;
 using Eigen::VectorXd;
 using Complex = std::complex<double>;
 
+// Of a shape of a body (io/expand/shapes.h); empty if it is not known.
+std::optional<double> volume_of(const Visual& visual) {
+  constexpr double pi = std::numbers::pi;
+  const auto& [a, b, c] = visual.size;
+  if (visual.shape == "box") return a * b * c;
+  if (visual.shape == "ellipsoid" || visual.shape == "sphere") return 4 * pi / 3 * a * b * c;
+  if (visual.shape == "cylinder") return pi * a * a * c;
+  if (visual.shape == "tube") return pi * (a * a - b * b) * c;
+  if (visual.shape == "cone") return pi / 3 * a * a * c;
+  if (visual.shape == "capsule") return pi * a * a * c + 4 * pi / 3 * a * a * a;
+  return {};
+}
+// How far a shape reaches from the reference point of its body, at most.
+double reach_of(const Visual& visual) {
+  const Vec3 size(visual.size.data());
+  double own = size.norm();
+  if (visual.shape == "box") own = 0.5 * size.norm();
+  if (visual.shape == "cylinder" || visual.shape == "tube" || visual.shape == "cone")
+    own = std::hypot(size[0], 0.5 * size[2]);
+  if (visual.shape == "capsule") own = size[0] + 0.5 * size[2];
+  return Vec3(visual.position.data()).norm() + own;
+}
+
 // The numbers of a model by the names of fields.
 class UnitAdvice {
  public:
@@ -43,7 +66,9 @@ class UnitAdvice {
     gravity();
     find_spans();
     const std::vector<Entry>& bodies = d_.entries(Section::Bodies);
+    measure_shapes();
     for (std::size_t i = 0; i < bodies.size(); ++i) {
+      density(i);
       inertia(i);
       length(i);
       angles(bodies[i]);
@@ -110,9 +135,40 @@ class UnitAdvice {
     on_earth_ = std::abs(g - kEarth) < 0.1 * kEarth;
   }
 
-  // I = m k^2: no body of a mechanism reaches ten times as far as the mechanism itself.
+  // The volume of the shapes of each body, and how far they reach from its reference point; 0 where that is not known.
+  void measure_shapes() {
+    const std::vector<Entry>& bodies = d_.entries(Section::Bodies);
+    volumes_.assign(bodies.size(), 0);
+    reaches_.assign(bodies.size(), 0);
+    for (std::size_t i = 0; i < bodies.size(); ++i)
+      for (const Visual& visual : d_.visuals) {
+        if (visual.body != bodies[i].name || visual.color[3] == 0) continue;
+        const std::optional<double> volume = volume_of(visual);
+        if (!volume) {
+          volumes_[i] = reaches_[i] = 0;
+          break;
+        }
+        volumes_[i] += *volume;
+        reaches_[i] = std::max(reaches_[i], reach_of(visual));
+      }
+  }
+
+  // Of solid shapes: foams have 10 kg/m^3 and more. Far less is another unit of all: t and mm, say.
+  void density(std::size_t body) {
+    constexpr double kLightest = 10, kOtherUnits = 0.1;
+    const Entry& entry = d_.entries(Section::Bodies)[body];
+    const double mass = number(entry, "mass"), volume = volumes_[body];
+    if (!(volume > 0)) return;
+    if (const double density = mass / volume; density >= kOtherUnits && density < kLightest)
+      say(
+          fmt::format("bodies.{}: {:.4g} kg in shapes of {:.4g} m^3 are {:.4g} kg/m^3, less than any solid; "
+                      "{:.4g} g/cm^3 would be {:.4g} kg/m^3",
+                      entry.name, mass, volume, density, density, 1000 * density));
+  }
+
+  // I = m k^2: no body of a mechanism reaches ten times as far as the mechanism itself, nor farther than its own shapes.
   void inertia(std::size_t body) {
-    constexpr double kFar = 10;
+    constexpr double kFar = 10, kFarOfShapes = 2;
     const Entry& entry = d_.entries(Section::Bodies)[body];
     const int field = entry.kind->field("inertia");
     const double mass = number(entry, "mass"), size = size_of(body);
@@ -124,6 +180,11 @@ class UnitAdvice {
     for (int i = 0; i < std::min<int>(value.count, 3); ++i)
       moment = std::max(moment, params_[value.first + i]);
     const double radius = std::sqrt(moment / mass);
+    if (reaches_[body] > 0 && radius > kFarOfShapes * reaches_[body])
+      return say(fmt::format(
+          "bodies.{}.inertia: {:g} kg m^2 with {:g} kg is a radius of gyration of {:.3g} m in shapes that "
+          "reach {:.3g} m; {:g} kg mm^2 would be {:g} kg m^2",
+          entry.name, moment, mass, radius, reaches_[body], moment, 1e-6 * moment));
     if (size > 0 && radius > kFar * size)
       say(fmt::format(
           "bodies.{}.inertia: {:g} kg m^2 with {:g} kg is a radius of gyration of {:.3g} m in a mechanism of "
@@ -273,7 +334,7 @@ class UnitAdvice {
   const double* params_;
   Work work_;
   Subsystems parts_;
-  std::vector<double> spans_;  // per body
+  std::vector<double> spans_, volumes_, reaches_;  // per body
   bool on_earth_ = false;
   std::vector<std::string> out_;
   std::size_t left_out_ = 0;

@@ -189,6 +189,26 @@ TEST(UnitAdvice, RecognisesDegrees) {
   EXPECT_THAT(advice_for({.angle = 31.4}), IsEmpty());
 }
 
+// A cube of 0.1 m that is drawn.
+std::vector<std::string> advice_for_cube(double mass, double inertia) {
+  ModelBuilder builder({0, 0, -9.81});
+  builder.body("cube", "rigid").set("mass", {mass}).set("inertia", {inertia, inertia, inertia});
+  const std::shared_ptr<const Description> description = builder.finish();
+  Description drawn = *description;
+  drawn.visuals.push_back({.body = "cube", .shape = "box", .mesh = {}, .size = {0.1, 0.1, 0.1}});
+  return unit_advice(make_system(std::make_shared<const Description>(std::move(drawn))));
+}
+
+TEST(UnitAdvice, RecognisesShapesInOtherUnits) {
+  EXPECT_THAT(advice_for_cube(7.8, 0.013), IsEmpty());
+  EXPECT_THAT(advice_for_cube(7.8e-3, 1.3e-5),
+              ElementsAre(HasSubstr("are 7.8 kg/m^3, less than any solid; 7.8 "
+                                    "g/cm^3 would be 7800 kg/m^3")));
+  EXPECT_THAT(advice_for_cube(0.03, 5e-5), IsEmpty());  // a foam
+  EXPECT_THAT(advice_for_cube(1, 100), ElementsAre(HasSubstr("bodies.cube.inertia: 100 kg m^2 with 1 kg is a "
+                                                             "radius of gyration of 10 m in shapes")));
+}
+
 TEST(UnitAdvice, RecognisesMaterialsInOtherUnits) {
   const auto beam = [](double young, double density) {
     ModelBuilder builder({0, 0, 0});

@@ -14,6 +14,8 @@
 
 namespace liedyn {
 
+struct Occurrence;  // analyses/simulation.h
+
 // What is known about the run at a row: figures of the last step before it.
 struct RunStatistics {
   double energy = 0, position_residual = 0, velocity_residual = 0;
@@ -44,6 +46,8 @@ struct RunOutput {
   bool keep = true;
   // Looks at the run and may change its inputs. The results are the same bits as long as it changes nothing.
   Companion* companion = nullptr;
+  // The events that happened during the run, in their order; null: nobody asks.
+  std::vector<Occurrence>* happened = nullptr;
   // Of runs that may be killed; null: none are kept.
   const Checkpoints* checkpoints = nullptr;
 };

@@ -255,6 +255,7 @@ Result simulate(const System& given, const SimulateOptions& options, const RunOu
   s.interrupted = report.interrupted && !stopped();
   s.failure = report.failure;
   result.state = state;
+  if (output.happened != nullptr) *output.happened = simulation.events();
   if (options.checkpoint) *options.checkpoint = simulation.save();
   return result;
 }

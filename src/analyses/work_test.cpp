@@ -99,6 +99,40 @@ TEST(Work, OfASpringIsTheEnergyThatItLost) {
   }
 }
 
+// The rotor of a motor is part of the energy, so that its power goes to it as well.
+TEST(Work, OfAMotorGoesToItsRotorToo) {
+  for (const double inductance : {0.0, 0.02})
+    for (const double rotor : {0.0, 2e-3}) {
+      ModelBuilder b({0, -9.81, 0});
+      b.body("arm", "rigid")
+          .set("mass", {1.2})
+          .set("inertia", {0.02, 0.02, 0.02})
+          .set("position", {0.2, 0, 0});
+      b.joint("hinge", "revolute")
+          .set("between", "ground", "arm")
+          .set("at", {0, 0, 0})
+          .set("axis", {0, 0, 1});
+      b.force("motor", "dc_motor")
+          .set("joint", std::string("hinge"))
+          .set("voltage", {12})
+          .set("resistance", {2})
+          .set("inductance", {inductance})
+          .set("torque_constant", {0.1})
+          .set("gear_ratio", {6})
+          .set("rotor_inertia", {rotor})
+          .set("damping", {1e-3});
+      b.sensor("work", "work").set("of", std::string("motor"));
+      b.sensor("power", "power").set("of", std::string("motor"));
+      b.sensor("energy", "energy");
+      const System system = make_system(b.finish());
+      const Result r = run_with_work(system, 0.5, 1e-3, "rk67");
+      const double energy = gained(r, "energy");
+      EXPECT_GT(energy, 0.1);
+      expect_at_most(std::abs(last(r, "work") - energy) / energy, 1e-9,
+                     fmt::format("inductance {}, rotor {}: work - energy, relative", inductance, rotor));
+    }
+}
+
 // F.(x - x_0) of a body that spins: exact where methods are exact on parabolas, which in SE(3) they are not.
 TEST(Work, OfAConstantForceIsForceTimesDistance) {
   const Vec3 F(2, -1, 3), g(0, 0, -9.81);

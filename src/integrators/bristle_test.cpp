@@ -1,4 +1,6 @@
 // Contacts with bristles: what sticks stays, what slides has the friction of the law.
+#include <gmock/gmock.h>
+
 #include "liedyn/integrators/testing.h"
 
 namespace liedyn {
@@ -65,6 +67,23 @@ TEST(Bristles, ABlockSlidesAsCoulombSays) {
                  v = run.sensors[3];
     expect_at_most(std::abs(v * v / (2 * a * run.sensors[0]) - 1), 2e-3, method + ": v^2/(2 a x) - 1");
   }
+}
+
+// Equal steps that slide by many lengths of the bristles are named, with a step that will do; so are none that do not, or adaptive ones.
+TEST(Bristles, WarnOfStepsThatSlideTooFar) {
+  Block block;
+  block.alpha = 0.6;
+  block.presliding = 1e-4;
+  const auto warnings = [&](const std::string& method, double step) {
+    return WholeRun(block.system(), method, 0.2, step).report.warnings;
+  };
+  // v = 0.29 m/s in the end: 2.9 and 29 lengths per step.
+  EXPECT_THAT(warnings("generalized-alpha,rho=0.7", 1e-3), ::testing::IsEmpty());
+  EXPECT_THAT(warnings("generalized-alpha,rho=0.7", 1e-2),
+              ::testing::ElementsAre(::testing::AllOf(
+                  ::testing::HasSubstr("'forces.floor' is not resolved: at t = 0.2 it slides by "),
+                  ::testing::HasSubstr("Take steps of at most 0.0017 s"))));
+  EXPECT_THAT(warnings("esdirk4-6,adaptive=true,rtol=1e-6", 1e-2), ::testing::IsEmpty());
 }
 
 // Vibrations below the limit leave it where it is; bristles that creep while they are elastic (LuGre) would drift.

@@ -385,6 +385,37 @@ TEST(ContactWatch, WarnsOfStepsThatDoNotResolveAnImpact) {
   EXPECT_THAT(warnings("dopri5,adaptive=true", 0.05), ::testing::IsEmpty());
 }
 
+// Wherever in a step the touch falls: a run without a warning has the restitution within a per cent of the speed.
+TEST(ContactWatch, WarnsBeforeTheRestitutionIsWrong) {
+  constexpr double v = 1;
+  int silent = 0, warned = 0;
+  double worst = 0;
+  for (const double exponent : {1.0, 1.5})
+    for (const double restitution : {1.0, 0.5})
+      for (const double part : {0.0, 0.2, 0.4, 0.6, 0.8})
+        for (const double steps : {6.0, 8.0, 10.0, 14.0, 20.0, 24.0}) {
+          Ball ball;
+          ball.exponent = exponent;
+          ball.stiffness = exponent == 1 ? 6e4 : 1e6;
+          ball.restitution = restitution;
+          ball.impact_speed = v;
+          ball.velocity = {0, 0, -v};
+          const double h = ball.contact_time(v) / steps;
+          ball.height = (2 + part) * h * v;
+          const WholeRun run(ball.system(), "generalized-alpha,rho=0.6", h * std::ceil(5 + 2 * steps), h);
+          if (!run.report.warnings.empty()) {
+            ++warned;
+            EXPECT_LT(steps, 20) << exponent << " " << restitution << " " << part;
+            continue;
+          }
+          ++silent;
+          worst = std::max(worst, std::abs(run.sensors[kVz] - restitution * v));
+        }
+  fmt::print("  {} runs with a warning, {} without\n", warned, silent);
+  EXPECT_GT(warned, 40);
+  expect_at_most(worst, 0.006, "error of the restitution without a warning");
+}
+
 // Springs that act on one side, and backlash, are hit as stops are.
 TEST(ContactWatch, WarnsOfSpringsThatAreHit) {
   const auto make = [](const std::string& kind) {

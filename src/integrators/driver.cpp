@@ -53,53 +53,6 @@ std::string entry_not_finite(const System& system, const State& state, double h,
   return {};
 }
 
-// Whether an impact within a step makes bodies much faster than they were, beyond what other forces do in that time, or begins and ends within it: a contact has no energy to
-// give, and what happens within a step is unknown. Corners of a box that turns may be faster than the one that touched first.
-bool throws_apart(const System& system, const State& from, const State& to, double h, Work& work) {
-  constexpr double kThrown = 1.5, kDriven = 3, kSudden = 0.5, kPulled = 10;
-  const Model& model = system.model();
-  Evaluation at;
-  at.frames = model.frames.data();
-  at.nodes = model.bodies().data();
-  std::vector<Motion<double>> before, pulled;
-  const auto evaluate = [&](const State& state) {
-    system.residual(state, work, {});
-    at.numbers = work.numbers->data.data();
-    at.angles = state.angles.data();
-  };
-  const auto approach = [&](const WatchedContacts& contacts, int e,
-                            const std::vector<Motion<double>>& motions) {
-    at.motions = motions.data();
-    return contacts.approach(at, e);
-  };
-  evaluate(from);
-  before = pulled = work.motions;
-  for (Motion<double>& motion : pulled) motion.V += h * motion.A;
-  struct Near {
-    const WatchedContacts* contacts;
-    int element;
-    double speed, change;
-  };
-  std::vector<Near> near;
-  for (const auto& batch : model.batches) {
-    const auto* contacts = dynamic_cast<const WatchedContacts*>(batch.get());
-    if (contacts == nullptr) continue;
-    for (int e = 0; e < batch->size(); ++e) {
-      const Approach now = approach(*contacts, e, before);
-      if (now.rate > 0 && now.rate * h > -now.depth)
-        near.push_back({contacts, e, now.rate, std::abs(approach(*contacts, e, pulled).rate - now.rate)});
-    }
-  }
-  if (near.empty()) return false;
-  evaluate(to);
-  return std::any_of(near.begin(), near.end(), [&](const Near& c) {
-    const Approach then = approach(*c.contacts, c.element, work.motions);
-    const double pull = kPulled * c.change;
-    return std::abs(then.rate) > (then.rate < 0 ? kThrown : kDriven) * c.speed + pull ||
-           (then.depth <= 0 && std::abs(then.rate - c.speed) > kSudden * c.speed + pull);
-  });
-}
-
 }  // namespace
 
 Driver::Driver(Integrator& integrator, const System& system, DriveOptions options, State& state, Work& work)
@@ -489,7 +442,7 @@ bool Driver::adaptive_steps_to(double end, const Observer& observer) {
     if (stopped_ && step_end <= state_.t) break;  // something happens here and now
     bool good = done.converged() && done.error <= 1;
     const bool thrown = good && now > smallest && throws < kMostThrows && !contacts_->empty() &&
-                        throws_apart(system_, state_, next_, now, work_);
+                        contacts_->throws_apart(state_, next_, now, work_);
     throws = thrown ? throws + 1 : 0;
     good = good && !thrown;
     double factor = kAfterFailure;

@@ -482,6 +482,8 @@ std::int64_t Hdf5Input::check(std::int64_t result, const std::string& what) cons
 
 Hdf5Input::Hdf5Input(std::string file) : name_(std::move(file)) {
   const auto lock = library();
+  if (std::error_code unknown; !std::filesystem::exists(name_, unknown) && !unknown)
+    throw InputError({{name_, 0, "", "cannot be read: No such file or directory", ""}});
   // A file that is being written, or whose program was killed, opens only in the second way. What does not look right is then read again, since the program may just
   // be writing it: after pauses that double from a nanosecond on, so that the number of attempts is the logarithm of what a damaged file costs.
   constexpr unsigned kAttempts = 24;

@@ -23,6 +23,7 @@
 #include "liedyn/io/robot_file.h"
 #include "liedyn/io/tables.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/events.h"
 #include "liedyn/system/further_findings.h"
 
 namespace liedyn {
@@ -872,6 +873,21 @@ std::string find_model_file(const std::string& model) {
 
 namespace {
 
+// What events set is known when the model is compiled, and lines of other files are known here.
+void check_events_of_parts(const Description& description, const Origins& origins) {
+  const std::vector<Entry>& sensors = description.entries(Section::Sensors);
+  if (std::none_of(sensors.begin(), sensors.end(), [&](const Entry& entry) {
+        const std::string& file = origins.file(entry.line);
+        return acts(*entry.kind) && !file.empty() && file != description.file;
+      }))
+    return;
+  try {
+    Model::compile(std::make_shared<const Description>(description));
+  } catch (const InputError& error) {
+    throw InputError(with_further_findings(description, error.diagnostics()));
+  }
+}
+
 Description read_expanded(const JsonDocument& document, const std::string& file,
                           std::vector<Assignment>& assignments) {
   Expansion expansion = expand(document, file, assignments);
@@ -879,6 +895,7 @@ Description read_expanded(const JsonDocument& document, const std::string& file,
   try {
     Description out = ModelReader(expansion.document, file, assignments, true).read();
     if (findings.empty()) {
+      check_events_of_parts(out, expansion.origins);
       restore_lines(out, expansion.origins);
       out.visuals = std::move(expansion.visuals);
       return out;

@@ -110,7 +110,7 @@ TEST_F(ReadResults, SaysWhyAFileIsNoHdf5Result) {
     }
     return std::string("read without an error");
   };
-  EXPECT_THAT(message(), HasSubstr("cannot be read as HDF5"));
+  EXPECT_THAT(message(), HasSubstr("cannot be read: No such file or directory"));
   std::ofstream(hdf5_) << "t,x\n0,1\n";
   EXPECT_THAT(message(), HasSubstr("cannot be read as HDF5"));
   {

@@ -205,6 +205,9 @@ int find_number(const Description& description, std::string_view path) {
   if (std::find(description.parameter_names.begin(), description.parameter_names.end(), path) !=
       description.parameter_names.end())
     return find_parameter(description, path, path);
+  if (std::any_of(description.parameter_names.begin(), description.parameter_names.end(),
+                  [&](const std::string& name) { return name.starts_with(fmt::format("{}.", first)); }))
+    return find_parameter(description, path, path);
   if (first == "initial")
     no_such(
         path, "the model has no such parameter",

@@ -14,21 +14,11 @@
 namespace liedyn {
 namespace {
 
-// "joints", "pivot" and "at" of "joints.pivot.at[2]".
-struct Place {
-  std::string_view section, entry, field;
-};
-Place place_of(std::string_view path) {
-  const auto take = [&path] {
-    const std::size_t end = std::min(path.find_first_of(".[:"), path.size());
-    const std::string_view out = path.substr(0, end);
-    path.remove_prefix(std::min(end + 1, path.size()));
-    return out;
-  };
-  Place out;
-  out.section = take();
-  out.entry = take();
-  out.field = take();
+// The part of a path up to the next key, which is taken off: "joints" of "joints.pivot.at[2]".
+std::string_view take_key(std::string_view& path) {
+  const std::size_t end = std::min(path.find_first_of(".[:"), path.size());
+  const std::string_view out = path.substr(0, end);
+  path.remove_prefix(std::min(end + 1, path.size()));
   return out;
 }
 
@@ -64,7 +54,7 @@ class SoundPart {
   // Leaves out what the findings are about. False: they are about nothing that could be left out.
   bool leave_out(const std::vector<Diagnostic>& findings) {
     bool any = false;
-    for (const Diagnostic& finding : findings) any = leave_out(place_of(finding.path)) || any;
+    for (const Diagnostic& finding : findings) any = leave_out(finding.path) || any;
     for (const Section section : kSections)
       for (std::size_t i = 0; i < d_.entries(section).size(); ++i)
         if (!dropped(section)[i] && !has_numbers(section, d_.entries(section)[i])) any = drop(section, i);
@@ -91,7 +81,31 @@ class SoundPart {
     }
   }
 
-  bool leave_out(const Place& place) {
+  // "joints", "pivot" and "at" of "joints.pivot.at[2]". Names of parts of sub-models have dots, and events are among the sensors.
+  struct Place {
+    std::string_view section, entry, field;
+  };
+  Place place_of(std::string_view path) {
+    constexpr std::string_view kEnds = ".[:";
+    Place out;
+    out.section = take_key(path);
+    if (out.section == "events") out.section = section_name(Section::Sensors);
+    for (const Section section : kSections)
+      for (std::size_t end = 0; out.section == section_name(section) && end < path.size(); ++end) {
+        end = std::min(path.find_first_of(kEnds, end), path.size());
+        if (names(section).contains(path.substr(0, end))) out.entry = path.substr(0, end);
+      }
+    if (out.section == "parameters") out.entry = path.substr(0, path.find_first_of("[:"));
+    if (out.entry.empty())
+      out.entry = take_key(path);
+    else
+      path.remove_prefix(std::min(out.entry.size() + 1, path.size()));
+    out.field = take_key(path);
+    return out;
+  }
+
+  bool leave_out(const std::string& path) {
+    const Place place = place_of(path);
     if (place.section == "simulation") {
       if (place.entry == "start" || place.entry == "initial") is_complete_ = false;
       return false;

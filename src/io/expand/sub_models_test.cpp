@@ -301,6 +301,37 @@ TEST(SubModels, NameWhatIsWrong) {
   EXPECT_NE(complaint(deep).find("nested more than 20 levels deep"), std::string::npos) << complaint(deep);
 }
 
+// Each error in what an event sets is said once, with the file that it is in and the names that this has there.
+TEST(SubModels, ErrorsInEventsAreSaidOnce) {
+  const Files files;
+  const std::string part =
+      R"({ "liedyn": 1, "parameters": {"k": 1}, "bodies": {"b": {"type": "point", "mass": 1}},
+  "sensors": {"x": {"type": "position", "of": "b"}},
+  "events": {
+    "hit": {"when": "x[2] + k", "set": "kk = 3; sensors.y[2] = 4; k = foo"} } })";
+  const auto count = [](const std::string& text, const std::string& of) {
+    int out = 0;
+    for (std::size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++out;
+    return out;
+  };
+  const std::string alone = complaint([&] { load(files.write("part.json", part)); });
+  for (const char* message :
+       {"part.json:4: events.hit.set: there is no parameter 'kk' (hint: did you mean 'k'?)",
+        "events.hit.set: there is no sensor 'y'", "events.hit.set: 'foo': unknown name"})
+    EXPECT_EQ(count(alone, message), 1) << message << "\n" << alone;
+  const std::string inside = complaint([&] {
+    load(files.write("model.json", R"({ "liedyn": 1, "models": {"left": {"file": "part.json"}},
+      "events": {"mine": {"when": "t - 1", "set": "left.kk = 2"}} })"));
+  });
+  for (const char* message :
+       {"part.json:4: events.left.hit.set: there is no parameter 'left.kk' (hint: did you mean 'left.k'?)",
+        "part.json:4: events.left.hit.set: there is no sensor 'left.y'",
+        "part.json:4: events.left.hit.set: 'left.foo': unknown name",
+        "model.json:2: events.mine.set: there is no parameter 'left.kk'"})
+    EXPECT_EQ(count(inside, message), 1) << message << "\n" << inside;
+  EXPECT_EQ(count(inside, "events."), 4) << inside;
+}
+
 // A field that nobody has classified makes moved models with it fail: every field of every kind is.
 TEST(SubModels, EveryVectorHasARole) {
   for (const Section section : kSections)

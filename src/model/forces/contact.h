@@ -392,7 +392,8 @@ struct Contact {
     Approach& found;
     bool skips(double depth) const { return !(depth > found.depth); }
     void operator()(double depth, const Vec3& n, const Vec3& at) const {
-      found = {depth, -n.dot(relative_velocity<double>(f, at))};
+      const Vec3 u = relative_velocity<double>(f, at);
+      found = {depth, -n.dot(u), (u - n.dot(u) * n).norm()};
     }
   };
   static Approach approach(const FramePair<double>& f, const double* p) {

@@ -185,6 +185,8 @@ class Machine : public SignalBatch, public MachineOutput {
   }
   double quantity(const Evaluation& at, int which) const override { return quantity_of(at, which); }
   Varied quantity(const VariedEvaluation& at, int which) const override { return quantity_of(at, which); }
+  double rotor_power(const Evaluation& at) const override { return rotor_power_of(at); }
+  Varied rotor_power(const VariedEvaluation& at) const override { return rotor_power_of(at); }
 
  private:
   static constexpr int kMostOwnNumbers = 64;  // of one entry
@@ -295,6 +297,16 @@ class Machine : public SignalBatch, public MachineOutput {
     const auto f = motions(at);
     const Seen<S> seen = seen_by<S>(at, f, C::template gradient<S>(f, first_of(at)));
     return E::template quantity<S>(which, seen.value, seen.rate, seen.states.data(), seen.n.data());
+  }
+  // J x' x''
+  template <class S>
+  S rotor_power_of([[maybe_unused]] const EvaluationOf<S>& at) const {
+    if constexpr (E::inertia) {
+      const auto f = motions(at);
+      const Seen<S> seen = seen_by<S>(at, f, C::template gradient<S>(f, first_of(at)));
+      return seen.n[0] * seen.rate * C::template acceleration<S>(f, first_of(at));
+    }
+    return S(0);
   }
   template <class S>
   EnergyOf<S> energy_of(const EvaluationOf<S>& at) const {

@@ -19,6 +19,9 @@ class MachineOutput {
   virtual const std::vector<MachineQuantity>& quantities() const = 0;
   virtual double quantity(const Evaluation& at, int which) const = 0;
   virtual Varied quantity(const VariedEvaluation& at, int which) const = 0;
+  // d/dt (J x'^2/2): what its rotor stores, which is part of the energy of the model.
+  virtual double rotor_power(const Evaluation& at) const = 0;
+  virtual Varied rotor_power(const VariedEvaluation& at) const = 0;
 };
 
 }  // namespace liedyn

@@ -8,6 +8,8 @@ namespace liedyn {
 struct Approach {
   double depth = -1e300;  // of the deepest point; negative: the gap that is left
   double rate = 0;        // of that depth
+  double slip = 0;        // speed of sliding there
+  double presliding = 0;  // of the bristles between the surfaces; 0: there are none
 };
 
 class WatchedContacts {

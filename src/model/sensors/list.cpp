@@ -124,7 +124,8 @@ Vec3T<S> applied(const SensorContextOf<S>& c, int part) {
   return c.motion_of(c.joint->frames[static_cast<std::size_t>(first + last)]).R * local;
 }
 // -sum_i W_i.V_i over the elements of a force: a wrench stands in the residual with a minus sign. Of a joint this is -lambda.B v = lambda.Phi_t:
-// 0 unless it depends on time. Joints of a tree do not, and what they transmit need not be known for this.
+// 0 unless it depends on time. Joints of a tree do not, and what they transmit need not be known for this. What a rotor inside of a machine stores is
+// part of the energy of the model: it counts as well.
 template <class S>
 S power(const SensorContextOf<S>& c) {
   S sum(0);
@@ -134,6 +135,8 @@ S power(const SensorContextOf<S>& c) {
     for (int i = 0; i < c.joint->acting_frames(); ++i)
       sum -= c.joint->wrench_on(c.at, e, i)
                  .dot(c.motion_of(c.joint->frames[static_cast<std::size_t>(e * frames + i)]).V);
+  if (const auto* machine = dynamic_cast<const MachineOutput*>(c.joint); machine != nullptr)
+    sum += machine->rotor_power(c.at);
   return sum;
 }
 
@@ -568,8 +571,8 @@ std::vector<ListedSensor> built_in() {
        []<class S>(const SensorContextOf<S>& c, S* out) { out[0] = effort(c); },
        {.of_effort = true}},
       {{"power",
-        "Power of a force element or of a joint: what it adds to the energy of the bodies per time. Joints "
-        "that do not depend on time have none.",
+        "Power of a force element or of a joint: what it adds to the energy of the bodies per time, of a "
+        "dc_motor with that of its rotor. Joints that do not depend on time have none.",
         {of_force_or_joint()}},
        "W",
        1,
