@@ -446,10 +446,12 @@ class Equilibrium {
   // What clutches that stick carry at rest is not determined where something else holds too: those that would have to carry more than their capacity carry all of it,
   // and the rest is shared by what is left. False: nothing is left.
   bool share_among_clutches(State& state) {
-    for (std::string too_much = overloaded_clutches(*system_, state); !too_much.empty();
-         too_much = overloaded_clutches(*system_, state)) {
+    const std::vector<int> clutches = clutch_states(*system_);
+    for (std::size_t round = 0; round <= clutches.size(); ++round) {
+      const std::string too_much = overloaded_clutches(*system_, state);
+      if (too_much.empty()) break;
       if (overloaded.empty()) overloaded = too_much;
-      for (const int i : clutch_states(*system_))
+      for (const int i : clutches)
         if (double& share = state.v[at(i)]; std::abs(share) > 1) {
           share = share > 0 ? 1 : -1;
           held_[i] = 1;
@@ -823,7 +825,10 @@ class Equilibrium {
       pull = times.tail(states);
       held = hold.tail(states);
       for (Eigen::Index i = 0; i < states; ++i) {
-        if (held[i] > 0) J.row(n + i).setUnit(n + i);
+        if (held[i] > 0) {
+          J.col(n + i).setZero();  // least squares would share what is left with it
+          J.row(n + i).setUnit(n + i);
+        }
         if (pull[i] == 0) continue;
         J.row(n + i) *= pull[i];
         J.row(n + i).head(n) += C.row(first + i).head(first) * N;

@@ -488,10 +488,13 @@ TEST(Statics, BrakesHoldUpToTheirCapacity) {
   const StaticResult slips = braked(7, 0);
   EXPECT_FALSE(slips.converged);
   EXPECT_THAT(slips.failure, HasSubstr("'forces.brake' (1.4 of its capacity) would slip"));
-  const StaticResult shared = braked(50, 10);
-  ASSERT_TRUE(shared.converged) << shared.failure;
-  EXPECT_NEAR(shared.steps.back().sensors[0], -5, 1e-9);
-  EXPECT_NEAR(shared.steps.back().sensors[1], 4.5, 1e-9);
+  for (const double stiffness : {1.0, 10.0}) {
+    const StaticResult shared = braked(12, stiffness);
+    ASSERT_TRUE(shared.converged) << shared.failure;
+    const double brake = -shared.steps.back().sensors[0], angle = shared.steps.back().sensors[1];
+    expect_between(brake, 0, 5 + 1e-9, "torque of the brake beside a spring");
+    EXPECT_NEAR(brake + stiffness * angle, 12, 1e-9);
+  }
 }
 
 // Two flywheels with a clutch between them: they turn together, and nothing grows.
