@@ -393,7 +393,8 @@ TEST_P(NewtonMatrix, SimplifiedLeavesOutTheTangentOperatorsOnly) {
                    name + ": simplified - that without T");
     EXPECT_EQ(positions(exact).bottomRows(rows()), positions(simplified).bottomRows(rows()));
     EXPECT_EQ(exact.rightCols(rows()), simplified.rightCols(rows()));
-    EXPECT_GT(relative_difference(columns(simplified), columns(exact)), 1e-3)
+    // Ten digits above what is compared: how much they are beside the forces of all kinds depends on the list of kinds.
+    EXPECT_GT(relative_difference(columns(simplified), columns(exact)), 1e-4)
         << "the operators should matter at this size of theta";
   }
 }
