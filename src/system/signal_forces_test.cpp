@@ -134,7 +134,7 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       expect_at_most(row_difference(block({0, 1, 0}), C), 1e-7, name + ": C = dr/dv");
     }
   }
-  EXPECT_EQ(kinds_with_signals, 14);
+  EXPECT_EQ(kinds_with_signals, 13);
 }
 
 // With the values of the signals typed as numbers the residual is the same.

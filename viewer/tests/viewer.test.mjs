@@ -311,6 +311,7 @@ test('an equilibrium: the way to it, what acts on the way, and no speeds', async
     // Fitted, the picture has the arrows as well: that of the guide reaches beyond the bob.
     const fitted = async () => { await tab.keyboard.press('f'); return tab.evaluate(() => { const { camera, controls } = window.liedyn.app.stage; return camera.position.distanceTo(controls.target); }); };
     await tab.setViewportSize({ width: 800, height: 1400 });
+    await tab.waitForFunction(() => window.liedyn.app.stage.camera.aspect < 1);   // the page has noticed
     const withArrows = await fitted();
     await tab.keyboard.press('a');
     assert.ok(withArrows > 1.02 * (await fitted()), 'farther away');

@@ -11,9 +11,6 @@
 // stopped by it. Without contact, and along the normal, z decays: z' = -z/tau. So does what z is longer than mu/s_0,
 // so that nothing rests on more friction than there is.
 //
-// Statics presses bodies together that only just touch (analyses/statics_friction.h): meanwhile bristles act as if N were larger by N_0, also
-// at points that are apart by less than a reach. Both are 0 otherwise.
-//
 // The states NAME.bristle1, ... are those of the description (DescriptionBuilder::finish), three for each point where the shapes may touch.
 // They have the rate 0 there; this batch adds theirs.
 #pragma once
@@ -88,9 +85,7 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
     return forces(at, e).W[index(i)];
   }
   Approach approach(const Evaluation& at, int e) const override {
-    Approach out = Base::approach(motions(at, e), own_numbers_of(at, e));
-    out.presliding = own_numbers_of(at, e)[Base::numbers];
-    return out;
+    return Base::approach(motions(at, e), own_numbers_of(at, e));
   }
 
  private:
@@ -111,14 +106,13 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
 
     bool skips(const S& depth) {
       ++point;
-      return !(depth > -bristles[kBristleReach]);
+      return !(depth > S(0));
     }
     void operator()(const S& depth, const Vec3T<S>& n, const Vec3T<S>& at) {
       using std::exp, std::sqrt;
       const Vec3T<S> u = Base::template relative_velocity<S>(f, at);
       const S away = n.dot(u), normal = normal_force<S>(depth, -away, law);
-      const S pressing = normal + bristles[kBristlePressure];
-      if (!(pressing > S(0))) return;
+      if (!(normal > S(0))) return;
       const S* friction = law + kNormalNumbers;
       const Vec3T<S> v = u - away * n, own = vector_at(z + kBristleStates * point);
       Vec3T<S> e = f[0].R * own;
@@ -143,8 +137,7 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
         const S ratio = bristles[1] / friction[1];
         damping = bristles[1] / sqrt(1 + ratio * ratio * v.squaredNorm());
       }
-      push_at<S>(f, at, Vec3T<S>(normal * n - pressing * (friction[1] / bristles[0] * e + damping * rate)),
-                 out.W);
+      push_at<S>(f, at, Vec3T<S>(normal * (n - friction[1] / bristles[0] * e - damping * rate)), out.W);
     }
   };
   template <class S>
