@@ -85,7 +85,9 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
     return forces(at, e).W[index(i)];
   }
   Approach approach(const Evaluation& at, int e) const override {
-    return Base::approach(motions(at, e), own_numbers_of(at, e));
+    Approach out = Base::approach(motions(at, e), own_numbers_of(at, e));
+    out.presliding = own_numbers_of(at, e)[Base::numbers];
+    return out;
   }
 
  private:
