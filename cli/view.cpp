@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 struct ViewArguments {
   ModelArguments model;
   std::string html, compare;
+  bool no_open = false;
 };
 
 // A file of our own that others cannot read, and that stays for the browser.
@@ -80,7 +81,7 @@ int view(const ViewArguments& arguments) {
   fmt::print("The 3D view is in {}\n", page);
   if (!is_file) fmt::print("It shows the start; liedyn run {} --html FILE shows the motion.\n", name);
   std::fflush(stdout);
-  if (!arguments.html.empty()) return kDone;
+  if (!arguments.html.empty() || arguments.no_open) return kDone;
   if (!has_display()) {
     fmt::print("There is no display here: open the file in a browser.\n");
     return kDone;
@@ -98,6 +99,7 @@ void add_view(CLI::App& program, int& exit_code) {
   const auto a = std::make_shared<ViewArguments>();
   a->model.add_to(command);
   command.add_option("--html", a->html, "Write the page to this file, and do not open it")->type_name("FILE");
+  command.add_flag("--no-open", a->no_open, "Name the page, and open no browser");
   command.add_option("--compare", a->compare, "Another page or scene that is shown over the first one")
       ->type_name("FILE");
   command.footer(

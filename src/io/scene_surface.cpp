@@ -35,23 +35,27 @@ void add_triangle(FlexibleSurface& to, int a, int b, int c) {
   for (const int i : {a, b, c}) to.triangles.push_back(static_cast<std::uint32_t>(i));
 }
 
-// Corners of a section in its y-z plane, counter-clockwise seen from x. Each belongs to the wall behind it and to the one before it: those of a rectangle are there twice,
-// so that its edges stay sharp.
-std::vector<std::pair<double, double>> corners(const SectionOutline& s) {
+// Points around a section, counter-clockwise seen from x, with the normals of their walls. A rectangle has the ends and the middle of each side, where torsion has its largest
+// stress: its corners are there twice, so that edges stay sharp.
+struct OutlinePoint {
+  Vec3 place, normal;
+};
+std::vector<OutlinePoint> points_around(const SectionOutline& s) {
   constexpr int kSteps = 16;
-  std::vector<std::pair<double, double>> out;
+  std::vector<OutlinePoint> out;
   if (s.is_round) {
     for (int i = 0; i < kSteps; ++i) {
       const double angle = 2 * std::numbers::pi * i / kSteps;
-      out.emplace_back(s.radius * std::cos(angle), s.radius * std::sin(angle));
+      const Vec3 normal(0, std::cos(angle), std::sin(angle));
+      out.push_back({s.radius * normal, normal});
     }
     return out;
   }
-  const double y = 0.5 * s.width, z = 0.5 * s.height;
-  for (const auto& [a, b] : {std::pair{y, z}, {-y, z}, {-y, -z}, {y, -z}}) {
-    out.emplace_back(a, b);
-    out.emplace_back(a, b);
-  }
+  const Vec3 half(0, 0.5 * s.width, 0.5 * s.height);
+  for (const Vec3& normal :
+       {Vec3(Vec3::UnitY()), Vec3(Vec3::UnitZ()), Vec3(-Vec3::UnitY()), Vec3(-Vec3::UnitZ())})
+    for (const double along : {-1, 0, 1})
+      out.push_back({half.cwiseProduct(normal + along * Vec3::UnitX().cross(normal)), normal});
   return out;
 }
 
@@ -62,15 +66,16 @@ void add_beam(const LinearBeam& beam, int index, FlexibleSurface& to) {
     const double x = static_cast<double>(i) / static_cast<double>(nodes - 1);
     const Mat3& R = beam.rest[i].R;
     const int first = static_cast<int>(to.vertices.size());
-    for (const auto& [y, z] : corners(section_outline(beam.in, x)))
-      to.vertices.push_back({beam.nodes[i], R * Vec3(0, y, z), index, static_cast<int>(i)});
+    for (const OutlinePoint& point : points_around(section_outline(beam.in, x)))
+      to.vertices.push_back({beam.nodes[i], R * point.place, index, static_cast<int>(i), point.normal});
     return first;
   };
   std::vector<int> first;
   for (std::size_t i = 0; i < nodes; ++i) first.push_back(ring(i));
-  const int size = static_cast<int>(corners(section_outline(beam.in, 0)).size());
+  const int size = static_cast<int>(points_around(section_outline(beam.in, 0)).size());
   for (std::size_t i = 0; i + 1 < nodes; ++i)
-    for (int k = is_round ? 0 : 1; k < size; k += is_round ? 1 : 2) {
+    for (int k = 0; k < size; ++k) {
+      if (!is_round && k % 3 == 2) continue;  // the end of one side and the start of the next are one corner
       const int next = (k + 1) % size, a = first[i], b = first[i + 1];
       add_triangle(to, a + k, a + next, b + next);
       add_triangle(to, a + k, b + next, b + k);
@@ -80,6 +85,22 @@ void add_beam(const LinearBeam& beam, int index, FlexibleSurface& to) {
     for (int k = 1; k + 1 < size; ++k)
       at_end ? add_triangle(to, cap, cap + k, cap + k + 1) : add_triangle(to, cap, cap + k + 1, cap + k);
   }
+}
+
+// tau_xy and tau_xz of a rectangle of the half sides a and c, for T/J = 1: (dphi/dz, -dphi/dy) with Prandtl's stress function
+//   phi = a^2 - y^2 - 32 a^2/pi^3 sum_{n odd} (-1)^((n-1)/2)/n^3 cos(k y) cosh(k z)/cosh(k c),  k = n pi/(2 a)
+Eigen::Vector2d rectangle_torsion(double a, double c, double y, double z) {
+  constexpr double pi = std::numbers::pi;
+  Eigen::Vector2d tau(0, 2 * y);
+  double sign = 1;
+  for (int n = 1; n < 400; n += 2, sign = -sign) {
+    const double k = n * pi / (2 * a), back = std::exp(-2 * k * std::abs(z));
+    const double scale =
+        16 * a * sign / (pi * pi * n * n) * std::exp(k * (std::abs(z) - c)) / (1 + std::exp(-2 * k * c));
+    tau[0] -= scale * std::cos(k * y) * std::copysign(1 - back, z);
+    tau[1] -= scale * std::sin(k * y) * (1 + back);
+  }
+  return tau;
 }
 
 // Faces of an element in the order of Gmsh: corners, then for ten nodes the middles of the edges.
@@ -201,6 +222,39 @@ std::optional<SectionConstants> section_constants(const Inputs<double>& beam, do
   return SectionConstants{E, G, K(0, 0) / E, K(4, 4) / E, K(5, 5) / E, K(3, 3) / G};
 }
 
+Eigen::Matrix<double, 2, 3> section_shear(const SectionOutline& outline, const SectionConstants& constants,
+                                          const Vec3& point, const Vec3& normal) {
+  const auto& [young, shear_modulus, A, Iy, Iz, J] = constants;
+  const double y = point.y(), z = point.z(), ny = normal.y(), nz = normal.z();
+  Eigen::Matrix<double, 2, 3> out;
+  if (outline.is_round) {
+    const double R = outline.radius, r = outline.wall > 0 ? R - outline.wall : 0;
+    const double k = 4.0 / 3 * (R * R + R * r + r * r) / (R * R + r * r) / A;
+    out << k * nz * nz, -k * ny * nz, -z / J, -k * ny * nz, k * ny * ny, y / J;
+    return out;
+  }
+  const double w = outline.width, h = outline.height, t = outline.wall;
+  if (t > 0) {
+    // Walls of height a along the force, between walls of width b, at a distance from the middle.
+    const auto along = [&](double b, double a, double at, double I) {
+      const double inside = a / 2 - t;
+      const double first_moment =
+          b * (a * a / 4 - inside * inside) / 2 + t * (inside * inside - std::min(at * at, inside * inside));
+      return first_moment / (2 * t * I);
+    };
+    const double ym = (w - t) / 2, zm = (h - t) / 2, flow = 1 / (8 * ym * zm * t);
+    if (ny != 0)
+      out << 0, 0, 0, -ny * ym * z / Iz, along(w, h, z, Iy), ny * flow;
+    else
+      out << along(h, w, y, Iz), -nz * zm * y / Iy, -nz * flow, 0, 0, 0;
+    return out;
+  }
+  const Eigen::Vector2d torsion = rectangle_torsion(w / 2, h / 2, y, z) / J;
+  out << 1.5 / A * (1 - 4 * y * y / (w * w)), 0, torsion[0], 0, 1.5 / A * (1 - 4 * z * z / (h * h)),
+      torsion[1];
+  return out;
+}
+
 std::vector<float> FlexibleSurface::places(const FiniteElements& elements) const {
   std::vector<float> out;
   out.reserve(3 * vertices.size());
@@ -257,8 +311,8 @@ std::vector<float> FlexibleSurface::beam_stresses(const std::vector<LinearBeam>&
     elements += beam_mesh(beam.in.description(), beam.in.entry()).elements;
   }
   const auto points = sections.rows() / 12 / elements;  // in each element, equally far from its middle
-  // Strains at a node: those of the points before and behind it, linear between them and beyond the outer ones.
-  const auto strain_at = [&](int beam, int ring, Eigen::Index column) {
+  // Forces at a node: those of the points before and behind it, linear between them and beyond the outer ones.
+  const auto force_at = [&](int beam, int ring, Eigen::Index column) {
     const BeamMesh mesh = beam_mesh(beams[static_cast<std::size_t>(beam)].in.description(),
                                     beams[static_cast<std::size_t>(beam)].in.entry());
     const auto place = [&](Eigen::Index i) {
@@ -269,28 +323,38 @@ std::vector<float> FlexibleSurface::beam_stresses(const std::vector<LinearBeam>&
     const double wanted = mesh.fraction(ring) * mesh.elements;
     Eigen::Index i = 0;
     while (i + 2 < count && place(i + 1) < wanted) ++i;
-    const Vec6 a = sections.block<6, 1>(12 * (row + i), column);
+    const Vec6 a = sections.block<6, 1>(12 * (row + i) + 6, column);
     if (count == 1) return a;
-    const Vec6 b = sections.block<6, 1>(12 * (row + i + 1), column);
+    const Vec6 b = sections.block<6, 1>(12 * (row + i + 1) + 6, column);
     return Vec6(a + (wanted - place(i)) / (place(i + 1) - place(i)) * (b - a));
   };
+  struct OfVertex {
+    SectionConstants section;
+    Vec3 arm;
+    Eigen::Matrix<double, 2, 3> shear;
+  };
+  std::vector<OfVertex> of_vertices;
+  for (const Vertex& v : vertices) {
+    const LinearBeam& beam = beams[static_cast<std::size_t>(v.beam)];
+    const double x = beam_mesh(beam.in.description(), beam.in.entry()).fraction(v.ring);
+    const SectionConstants section = *section_constants(beam.in, x);
+    const Vec3 arm = beam.rest[static_cast<std::size_t>(v.ring)].R.transpose() * v.arm;
+    of_vertices.push_back({section, arm, section_shear(section_outline(beam.in, x), section, arm, v.wall)});
+  }
   std::vector<float> out;
   out.reserve(static_cast<std::size_t>(U.cols()) * 6 * vertices.size());
   for (Eigen::Index column = 0; column < U.cols(); ++column)
-    for (const Vertex& v : vertices) {
-      const LinearBeam& beam = beams[static_cast<std::size_t>(v.beam)];
-      const BeamMesh mesh = beam_mesh(beam.in.description(), beam.in.entry());
-      const SectionConstants c = *section_constants(beam.in, mesh.fraction(v.ring));
-      const Mat3& R = beam.rest[static_cast<std::size_t>(v.ring)].R;
-      const Vec3 arm = R.transpose() * v.arm;
-      const Vec6 e = strain_at(v.beam, v.ring, column);
-      // sigma_xx = E (eps + z kappa_y - y kappa_z);  tau = G kappa_x r in round sections
+    for (std::size_t i = 0; i < vertices.size(); ++i) {
+      const Vertex& v = vertices[i];
+      const auto& [c, arm, shear] = of_vertices[i];
+      const Mat3& R = beams[static_cast<std::size_t>(v.beam)].rest[static_cast<std::size_t>(v.ring)].R;
+      const Vec6 f = force_at(v.beam, v.ring, column);  // N, Q_y, Q_z, T, M_y, M_z
+      // sigma_xx = N/A + M_y z/I_y - M_z y/I_z
       Mat3 S = Mat3::Zero();
-      S(0, 0) = c.young * (e[0] + arm.z() * e[4] - arm.y() * e[5]);
-      if (section_outline(beam.in, 0).is_round) {
-        S(0, 1) = S(1, 0) = -c.shear_modulus * e[3] * arm.z();
-        S(0, 2) = S(2, 0) = c.shear_modulus * e[3] * arm.y();
-      }
+      S(0, 0) = f[0] / c.area + f[4] * arm.z() / c.about_y - f[5] * arm.y() / c.about_z;
+      const Eigen::Vector2d tau = shear * f.segment<3>(1);
+      S(0, 1) = S(1, 0) = tau[0];
+      S(0, 2) = S(2, 0) = tau[1];
       const Mat3 T = R * S * R.transpose();
       for (const double x : {T(0, 0), T(1, 1), T(2, 2), T(1, 2), T(0, 2), T(0, 1)})
         out.push_back(static_cast<float>(x));

@@ -28,12 +28,17 @@ struct SectionConstants {
 };
 std::optional<SectionConstants> section_constants(const Inputs<double>& beam, double x);
 
+// tau_xy and tau_xz by Q_y, Q_z and T at a point of the surface with a normal. Those of Q are Jourawski's, those of T Saint-Venant's or, in thin walls, Bredt's: docs/scenes.md.
+Eigen::Matrix<double, 2, 3> section_shear(const SectionOutline& outline, const SectionConstants& constants,
+                                          const Vec3& point, const Vec3& normal);
+
 // Triangles around a flexible body. A vertex moves with a node of the finite elements: by the displacement of the node, and where nodes turn by its rotation times an arm.
 struct FlexibleSurface {
   struct Vertex {
     int node;
-    Vec3 arm;                 // from the node, body axes; zero on solid elements
-    int beam = -1, ring = 0;  // which of the beams, and which of its nodes
+    Vec3 arm;                  // from the node, body axes; zero on solid elements
+    int beam = -1, ring = 0;   // which of the beams, and which of its nodes
+    Vec3 wall = Vec3::Zero();  // normal of the wall of a beam, section axes
   };
   std::vector<Vertex> vertices;
   std::vector<std::uint32_t> triangles;
@@ -43,8 +48,7 @@ struct FlexibleSurface {
   std::vector<float> displacements(const FiniteElements& elements, const Eigen::MatrixXd& U) const;
   // [columns, N, 6] from stresses in the middle of the elements, six rows each: means of the elements around a node.
   std::vector<float> stresses(const SolidMesh& mesh, const Eigen::MatrixXd& of_elements) const;
-  // [columns, N, 6] of beams, for displacements of the nodes that are the columns of U: normal stresses of stretch and bending, and in round sections shear stresses of torsion, which
-  // are zero in the corners of rectangles. Empty if constants of a section are not known.
+  // [columns, N, 6] of beams, for displacements of the nodes that are the columns of U: stresses of all section forces. Empty if constants of a section are not known.
   std::vector<float> beam_stresses(const std::vector<LinearBeam>& beams, const Eigen::MatrixXd& U) const;
 };
 // The outer faces of solid elements, the walls of beams; of bodies known by their matrices alone a small octahedron at each node.

@@ -408,9 +408,9 @@ TEST(Scene, SurfacesOfFlexibleBodiesAreTheShapesOfVtkFiles) {
       EXPECT_LT((places.colwise() - skin.col(i)).colwise().norm().minCoeff(), 1e-5 * size);
     // The corners of a section are around its node.
     const Eigen::Matrix3Xd walls = scene.surface(row, bar);
-    ASSERT_EQ(walls.cols(), (7 + 2) * 8);
+    ASSERT_EQ(walls.cols(), (7 + 2) * 12);
     for (Eigen::Index ring = 0; ring < 7; ++ring) {
-      const Vec3 middle = walls.middleCols(8 * ring, 8).rowwise().mean();
+      const Vec3 middle = walls.middleCols(12 * ring, 12).rowwise().mean();
       EXPECT_LT((places.colwise() - middle).colwise().norm().minCoeff(), 1e-5 * size);
     }
   }
@@ -480,6 +480,55 @@ TEST(Scene, ForcesAndStressesOfBeamsAreThoseOfCantilevers) {
     EXPECT_NEAR(s[5], -T * z / (2 * I), 0.01 * scale);
     EXPECT_NEAR(s[4], T * y / (2 * I), 0.01 * scale);
     EXPECT_NEAR(s[1], 0, 1e-3 * scale);
+  }
+}
+
+// Torsion of a rectangle of 30 x 10 mm by 7 N m: T/(0.267 b h^2) in the middle of the long sides and 0.753 of it in the middle of the short ones, nothing in the corners (Timoshenko and
+// Goodier, Theory of Elasticity, section 109). Of a box T/(2 A_m t) everywhere.
+TEST(Scene, StressesOfTwistedRectanglesAndBoxesAreThoseOfHandbooks) {
+  constexpr double b = 0.03, h = 0.01, t = 0.001, T = 7, kLargest = T / (0.267 * b * h * h);
+  for (const bool is_box : {false, true}) {
+    const System system = load_text(
+        R"({ "liedyn": 1, "gravity": [0, 0, 0],
+      "flexible": { "bar": { "type": ")" +
+        std::string(is_box ? "hollow_rectangle" : "rectangle") +
+        R"(", "from": [0, 0, 0], "to": [0.8, 0, 0], "elements": 4, "width": 0.03, "height": 0.01, )" +
+        (is_box ? R"("thickness": 0.001, )" : "") +
+        R"("young": 2e11, "poisson": 0.3, "density": 7800, "modes": 2 },
+      "foot": { "type": "interface", "of": "bar", "at": [0, 0, 0], "group": "start" }, "tip": { "type": "interface", "of": "bar", "at": [0.8, 0, 0], "group": "end" } },
+      "joints": { "clamp": { "type": "fixed", "between": ["ground", "foot"], "at": [0, 0, 0] } },
+      "forces": { "twist": { "type": "torque", "on": "tip", "torque": [7, 0, 0] } } })");
+    SceneWriter writer;
+    StaticOptions options;
+    options.reached = [&](const System& loaded, double factor, const State& state) {
+      writer.add_loaded(system, loaded, factor, state);
+    };
+    const StaticResult found = find_equilibrium(system, options);
+    ASSERT_TRUE(found.converged);
+    const Read scene(writer.finish(found, system));
+    const Json& bar = scene.named("bodies", "bar");
+    const std::vector<double> stress = unpack_array(bar["stress"], "s"),
+                              vertices = unpack_array(bar["vertices"], "v"),
+                              q = unpack_array(bar["coordinates"], "q");
+    const std::size_t N = vertices.size() / 3, K = bar["mode_count"], last = scene.times.size() - 1;
+    double corner = 0, long_side = 0, short_side = 0;
+    for (std::size_t i = 0; i < N; ++i) {
+      std::array<double, 6> s{};
+      for (std::size_t k = 0; k < K; ++k)
+        for (std::size_t c = 0; c < 6; ++c) s[c] += q[last * K + k] * stress[6 * (k * N + i) + c];
+      const double y = vertices[3 * i + 1], z = vertices[3 * i + 2], tau = std::hypot(s[4], s[5]);
+      double& where = std::abs(y) < 1e-6 ? long_side : std::abs(z) < 1e-6 ? short_side : corner;
+      where = std::max(where, tau);
+      if (std::abs(y) < 1e-6) {
+        EXPECT_LT(s[5] * z, 0) << "against y on the upper side";
+      }
+    }
+    std::cout << (is_box ? "box" : "rectangle") << ": long side " << long_side << ", short side "
+              << short_side << ", corner " << corner << " Pa\n";
+    const double thin = T / (2 * (b - t) * (h - t) * t);
+    EXPECT_NEAR(long_side, is_box ? thin : kLargest, 0.01 * kLargest);
+    EXPECT_NEAR(short_side, is_box ? thin : 0.753 * kLargest, 0.01 * kLargest);
+    EXPECT_NEAR(corner, is_box ? thin : 0, 0.01 * kLargest);
   }
 }
 

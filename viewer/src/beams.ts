@@ -5,25 +5,32 @@
 import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage } from 'three';
 import { colormap } from './colors';
 import { slerp, type Poses } from './motion';
-import type { BeamBody, Section } from './scene';
+import type { BeamBody, Section, SectionConstants } from './scene';
+import { between, shearAt, type SectionPoint } from './sections';
 
-type ProfilePoint = { y: number; z: number; ny: number; nz: number };
 const RINGS = 240;
+const SIDE_POINTS = 4; // intervals of a side of a rectangle: torsion has its largest stress in the middle
+const ROUND_POINTS = 28;
 
-function outline(section: Section, fallback: number): ProfilePoint[] {
+// The surface of a section, or of its hollow: `scale` in y and z.
+function outline(section: Section, constants: SectionConstants | undefined, fallback: number, scale = [1, 1]): SectionPoint[] {
+  const point = (y: number, z: number, ny: number, nz: number): SectionPoint => {
+    const [ys, zs] = [scale[0] * y, scale[1] * z];
+    return { y: ys, z: zs, ny, nz, shear: constants ? shearAt(section, constants, ys, zs, ny, nz) : [0, 0, 0, 0, 0, 0] };
+  };
   if (section.width > 0 && section.height > 0) {
     const [w, h] = [section.width / 2, section.height / 2];
-    const edge = (y0: number, z0: number, y1: number, z1: number, ny: number, nz: number) => [
-      { y: y0, z: z0, ny, nz },
-      { y: y1, z: z1, ny, nz },
-    ];
-    return [...edge(w, -h, w, h, 1, 0), ...edge(w, h, -w, h, 0, 1), ...edge(-w, h, -w, -h, -1, 0), ...edge(-w, -h, w, -h, 0, -1)];
+    const side = (ny: number, nz: number) =>
+      Array.from({ length: SIDE_POINTS + 1 }, (_, i) => {
+        const s = (2 * i) / SIDE_POINTS - 1;
+        return point(w * (ny - nz * s), h * (nz + ny * s), ny, nz);
+      });
+    return [...side(1, 0), ...side(0, 1), ...side(-1, 0), ...side(0, -1)];
   }
   const radius = section.radius > 0 ? section.radius : fallback;
-  const count = 28;
-  return Array.from({ length: count + 1 }, (_, i) => {
-    const [ny, nz] = [Math.cos((2 * Math.PI * i) / count), Math.sin((2 * Math.PI * i) / count)];
-    return { y: radius * ny, z: radius * nz, ny, nz };
+  return Array.from({ length: ROUND_POINTS + 1 }, (_, i) => {
+    const [ny, nz] = [Math.cos((2 * Math.PI * i) / ROUND_POINTS), Math.sin((2 * Math.PI * i) / ROUND_POINTS)];
+    return point(radius * ny, radius * nz, ny, nz);
   });
 }
 
@@ -40,7 +47,7 @@ function hollow(section: Section): [number, number] {
 export class BeamGeometry extends BufferGeometry {
   private readonly steps: number; // rings per interval of nodes
   private readonly rings: number;
-  private readonly profiles: { start: ProfilePoint[]; end: ProfilePoint[]; side: number }[] = [];
+  private readonly profiles: { start: SectionPoint[]; end: SectionPoint[]; side: number }[] = [];
   private readonly caps: { ring: number; sign: number }[];
   private readonly ringPosition: Float64Array;
   private readonly ringRotation: Float64Array;
@@ -55,14 +62,14 @@ export class BeamGeometry extends BufferGeometry {
     this.steps = Math.min(Math.max(Math.round(RINGS / intervals), 1), 12);
     this.rings = intervals * this.steps + 1;
     this.caps = body.closed ? [] : [{ ring: 0, sign: -1 }, { ring: this.rings - 1, sign: 1 }];
-    const outer = [outline(body.section, 0.004 * size), outline(body.end, 0.004 * size)];
-    this.profiles.push({ start: outer[0], end: outer[1], side: 1 });
-    const [shareY, shareZ] = hollow(body.section);
-    const inside = (points: ProfilePoint[], section: Section) => {
-      const [y, z] = hollow(section);
-      return points.map((p) => ({ y: y * p.y, z: z * p.z, ny: p.ny, nz: p.nz }));
+    const surfaces = (scale: (section: Section) => number[]) => {
+      const [start, end] = [body.section, body.end].map((section, i) => outline(section, body.constants[i], 0.004 * size, scale(section)));
+      return [start, body.end === body.section ? start : end];
     };
-    const inner = [inside(outer[0], body.section), inside(outer[1], body.end)];
+    const outer = surfaces(() => [1, 1]);
+    this.profiles.push({ start: outer[0], end: outer[1], side: 1 });
+    const inner = surfaces(hollow);
+    const [shareY, shareZ] = hollow(body.section);
     if (shareY > 0 && shareZ > 0) this.profiles.push({ start: inner[0], end: inner[1], side: -1 });
 
     const P = outer[0].length;
@@ -99,7 +106,7 @@ export class BeamGeometry extends BufferGeometry {
     this.ringPosition = new Float64Array(3 * this.rings);
     this.ringRotation = new Float64Array(4 * this.rings);
   }
-  private readonly capProfile: { outer: ProfilePoint[]; inner: ProfilePoint[] }[];
+  private readonly capProfile: { outer: SectionPoint[]; inner: SectionPoint[] }[];
 
   update(poses: Poses): void {
     this.placeRings(poses);
@@ -137,46 +144,47 @@ export class BeamGeometry extends BufferGeometry {
   paint(nodeColor: (node: number) => [number, number, number]): void {
     const colors = this.body.nodes.map(nodeColor);
     this.fill((r) => {
-      const { i, next, s } = this.between(r);
+      const { i, next, s } = this.nodesAround(r);
       const color = colors[i].map((value, k) => (1 - s) * value + s * colors[next][k]);
       return () => color;
     });
   }
 
   // Colours from the forces and strains in the sections, W numbers for each node: `value` of these, of the fraction of the length and of a point of the section.
-  paintSections(values: Float32Array, value: (values: number[], fraction: number, y: number, z: number) => number): void {
+  paintSections(values: Float32Array, value: (values: number[], fraction: number, point: SectionPoint) => number): void {
     const color = new Color();
     const W = values.length / this.body.nodes.length;
     this.fill((r) => {
-      const { i, next, s } = this.between(r);
+      const { i, next, s } = this.nodesAround(r);
       const own = Array.from({ length: W }, (_, c) => (1 - s) * values[W * i + c] + s * values[W * next + c]);
-      return (y, z) => colormap(value(own, r / (this.rings - 1), y, z), color).toArray();
+      return (point) => colormap(value(own, r / (this.rings - 1), point), color).toArray();
     });
   }
 
   // The two nodes around a ring, and where between them it is.
-  private between(r: number): { i: number; next: number; s: number } {
+  private nodesAround(r: number): { i: number; next: number; s: number } {
     const { nodes } = this.body;
     const i = Math.min(Math.floor(r / this.steps), nodes.length - 1);
     return { i, next: (i + 1) % nodes.length, s: r / this.steps - i };
   }
 
-  // The points of the outline at the start, for the largest stress.
-  get outline(): { y: number; z: number }[] {
-    return this.profiles[0].start;
+  // The points of the outline at the fraction x of the length.
+  outline(x: number): SectionPoint[] {
+    const { start, end } = this.profiles[0];
+    return start.map((point, i) => between(point, end[i], x));
   }
 
-  private fill(ringColor: (r: number) => (y: number, z: number) => number[]): void {
+  private fill(ringColor: (r: number) => (point: SectionPoint) => number[]): void {
     const out = this.colors.array as Float32Array;
     let v = 0;
     for (const { start, end } of this.profiles)
       for (let r = 0; r < this.rings; r++) {
         const [color, s] = [ringColor(r), r / (this.rings - 1)];
-        for (let i = 0; i < start.length; i++, v += 3) out.set(color((1 - s) * start[i].y + s * end[i].y, (1 - s) * start[i].z + s * end[i].z), v);
+        for (let i = 0; i < start.length; i++, v += 3) out.set(color(between(start[i], end[i], s)), v);
       }
     this.caps.forEach(({ ring }, c) => {
       const color = ringColor(ring);
-      for (const points of [this.capProfile[c].outer, this.capProfile[c].inner]) for (const { y, z } of points) (out.set(color(y, z), v), (v += 3));
+      for (const points of [this.capProfile[c].outer, this.capProfile[c].inner]) for (const point of points) (out.set(color(point), v), (v += 3));
     });
     this.colors.needsUpdate = true;
   }

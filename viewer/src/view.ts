@@ -133,7 +133,7 @@ export class SceneView {
 
   private largestFrom(coloring: Coloring, row: number): number {
     let largest = 0;
-    for (const { mesh } of this.beams) largest = Math.max(largest, largestSectionValue(mesh.geometry.body, coloring, mesh.geometry.outline, row));
+    for (const { mesh } of this.beams) largest = Math.max(largest, largestSectionValue(mesh.geometry.body, coloring, (x) => mesh.geometry.outline(x), row));
     for (const { mesh } of this.flexible) {
       if (coloring === 'stress') largest = Math.max(largest, mesh.largestStress(row));
       if (coloring === 'strain' && mesh.body.young > 0) largest = Math.max(largest, mesh.largestStress(row) / mesh.body.young);
@@ -207,7 +207,7 @@ export class SceneView {
     for (const { index, mesh } of this.beams) {
       const value = sectionValue(mesh.geometry.body, this.coloring);
       const plain = this.coloring === 'body' ? this.colors[index] : WITHOUT_VALUE;
-      if (value && !paints[index]) mesh.geometry.paintSections(this.poses.sectionValues.get(mesh.geometry.body)!, (f, x, y, z) => value(f, x, y, z) / largest);
+      if (value && !paints[index]) mesh.geometry.paintSections(this.poses.sectionValues.get(mesh.geometry.body)!, (f, x, point) => value(f, x, point) / largest);
       else mesh.geometry.paint((node) => (paints[index] ?? (ofFrames ? byFrame(node) : plain)).toArray() as [number, number, number]);
     }
     for (const { index, mesh } of this.flexible) {

@@ -159,7 +159,7 @@ test('beams bend to arcs and twist', async () => {
     assert.ok(Math.abs(radius - 0.06) < 5e-5, `wall at ${radius}`);
   }
   const flat = points(await vertices(tab, 'twisting'));
-  const last = flat.slice(96 * 8, 97 * 8); // the last ring: width 0.1, height 0.04
+  const last = flat.slice(96 * 20, 97 * 20); // the last ring: width 0.1, height 0.04
   const pose = beams.twisted(beams.length, t);
   near(last[0], scenes.transform(pose, [0, 0.05, -0.02]), SIZE_TOLERANCE, 'corner at the end');
   near(flat[0], scenes.transform(beams.twisted(0, t), [0, 0.11, -0.02]), SIZE_TOLERANCE, 'corner at the start');
@@ -174,6 +174,42 @@ test('beams bend to arcs and twist', async () => {
   assert.ok(colors[ring + 2] > colors[ring] && colors[ring + 3 * 7] > 4 * colors[ring + 3 * 7 + 2], `neutral ${colors.slice(ring, ring + 3)}, outer ${colors.slice(ring + 21, ring + 24)}`);
   assert.deepEqual(errors, []);
   await close();
+});
+
+test('stresses of beams: torsion and shear forces of rectangles, boxes, rods and tubes', async () => {
+  // Largest von Mises stresses by handbooks: T/(k w h^2) of rectangles with k = 0.267 (3:1) and 0.208 (square) after Timoshenko and Goodier, Theory of Elasticity, table of section 109;
+  // T/(2 A_m t) of thin boxes; T r/J; shear forces 3/2, 4/3 and about 2 Q/A. A load is N, Q_y, Q_z, T, M_y, M_z.
+  const [w, h, t, R, r] = [0.03, 0.01, 0.001, 0.012, 0.011];
+  const solid = { type: 'rectangle', width: w, height: h };
+  const rectangle = [w * h, (w * h ** 3) / 12, (h * w ** 3) / 12, 0.2633 * w * h ** 3];
+  const boxed = (f) => f(w, h) - f(w - 2 * t, h - 2 * t);
+  const box = [boxed((a, b) => a * b), boxed((a, b) => (a * b ** 3) / 12), boxed((a, b) => (b * a ** 3) / 12), (2 * t * (w - t) ** 2 * (h - t) ** 2) / (w + h - 2 * t)];
+  const round = (r) => [Math.PI * (R ** 2 - r ** 2), (Math.PI / 4) * (R ** 4 - r ** 4), (Math.PI / 4) * (R ** 4 - r ** 4), (Math.PI / 2) * (R ** 4 - r ** 4)];
+  const root3 = Math.sqrt(3);
+  const sigma = 40 / rectangle[0] + (2 * h) / 2 / rectangle[1]; // N = 40, M_y = 2: upper side
+  const webs = ((w * (h / 2) ** 2 - (w - 2 * t) * (h / 2 - t) ** 2) / 2) * (300 / (2 * t * box[1])); // first moment of the upper half
+  const cases = [
+    ['rectangle, T', solid, rectangle, [0, 0, 0, 7, 0, 0], (root3 * 7) / (0.267 * w * h ** 2), 2e-3],
+    ['square, T', { ...solid, width: h }, [h * h, h ** 4 / 12, h ** 4 / 12, 0.1406 * h ** 4], [0, 0, 0, 7, 0, 0], (root3 * 7) / (0.208 * h ** 3), 2e-3],
+    ['rectangle, Q_z', solid, rectangle, [0, 0, 300, 0, 0, 0], (root3 * 1.5 * 300) / rectangle[0], 1e-6],
+    ['rectangle, Q_z helps T on one side', solid, rectangle, [0, 0, 1000, 7, 0, 0], root3 * ((0.753 * 7) / (0.267 * w * h ** 2) + 1500 / rectangle[0]), 3e-3], // short side: 0.753 of the long one
+    ['rectangle, N, T and M_y', solid, rectangle, [40, 0, 0, 7, 2, 0], Math.hypot(sigma, (root3 * 7) / (0.267 * w * h ** 2)), 2e-3],
+    ['box, T', { ...solid, type: 'box', thickness: t }, box, [0, 0, 0, 7, 0, 0], (root3 * 7) / (2 * (w - t) * (h - t) * t), 1e-6],
+    ['box, Q_z', { ...solid, type: 'box', thickness: t }, box, [0, 0, 300, 0, 0, 0], root3 * webs, 1e-6],
+    ['rod, T', { type: 'circle', radius: R }, round(0), [0, 0, 0, 7, 0, 0], (root3 * 2 * 7) / (Math.PI * R ** 3), 1e-6],
+    ['rod, Q_y', { type: 'circle', radius: R }, round(0), [0, 300, 0, 0, 0, 0], (root3 * (4 / 3) * 300) / (Math.PI * R ** 2), 1e-6],
+    ['tube, Q_z', { type: 'tube', radius: R, inner: r }, round(r), [0, 0, 300, 0, 0, 0], (root3 * 2 * 300) / round(r)[0], 2e-3],
+  ];
+  for (const [what, section, constants, load, expected, tolerance] of cases) {
+    const { json } = scenes.beams();
+    const N = json.bodies[1].nodes.length;
+    Object.assign(json.bodies[1], { section, constants, section_forces: load.map((value) => scenes.pack('f32', [241, N], Array(241 * N).fill(value))) });
+    const { tab, errors, close } = await open(browser, 'test_section_stress', [json]);
+    const found = await tab.evaluate(() => (window.liedyn.app.setColoring('stress'), window.liedyn.app.view.range()));
+    assert.ok(Math.abs(found / expected - 1) <= tolerance, `${what}: ${found} instead of ${expected}`);
+    assert.deepEqual(errors, []);
+    await close();
+  }
 });
 
 test('beams of given stiffness have strains and no stress', async () => {
@@ -193,7 +229,7 @@ test('beams of given stiffness have strains and no stress', async () => {
   await seek(tab, Math.PI / 2);
   const [root, tip, other] = await tab.evaluate(() => {
     const [bending, twisting] = window.liedyn.app.view.beams.map(({ mesh }) => Array.from(mesh.geometry.colors.array));
-    return [twisting.slice(0, 3), twisting.slice(96 * 8 * 3, 96 * 8 * 3 + 3), bending.slice(0, 3)];
+    return [twisting.slice(0, 3), twisting.slice(96 * 20 * 3, 96 * 20 * 3 + 3), bending.slice(0, 3)];
   });
   assert.ok(root[0] > 4 * root[2] && tip[2] > tip[0], `red at the root, blue at the tip: ${root}, ${tip}`);
   assert.ok(Math.max(...other) - Math.min(...other) < 0.1, `the other beam has no such value and is grey: ${other}`);
