@@ -16,13 +16,14 @@
 #include "liedyn/analyses/motions.h"
 #include "liedyn/analyses/shifted_matrix.h"
 #include "liedyn/analyses/shortest_solution.h"
+#include "liedyn/analyses/statics_friction.h"
+#include "liedyn/analyses/statics_messages.h"
 #include "liedyn/analyses/stiffness_scale.h"
 #include "liedyn/base/decompositions.h"
 #include "liedyn/base/index.h"
 #include "liedyn/base/largest.h"
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
-#include "liedyn/model/forces/bristles.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/system/assembly.h"
 #include "liedyn/system/node_components.h"
@@ -339,42 +340,6 @@ class SectionForces {
   std::vector<Vec6> forces_;  // empty: those of the positions
 };
 
-// The deflection of the bristles of a contact at one of its points: three states.
-struct Bristle {
-  const Entry* force;
-  std::array<int, kBristleStates> velocities;
-  double presliding, relaxation_time;
-
-  double stretch(const State& state) const {  // of what friction allows
-    double square = 0;
-    for (const int i : velocities) square += state.v[at(i)] * state.v[at(i)];
-    return std::sqrt(square) / presliding;
-  }
-};
-std::vector<Bristle> bristles_of(const System& system) {
-  const Model& model = system.model();
-  const Description& d = model.description();
-  const std::vector<Entry>& states = d.entries(Section::States);
-  std::vector<Bristle> out;
-  for (const Entry& force : d.entries(Section::Forces)) {
-    const auto number = [&](const char* name) {
-      return system.params().get(force.fields[at(force.kind->field(name))].first);
-    };
-    const std::string name = bristle_name(force.name, 0);
-    for (int i = 0; i < bristle_states(force); i += kBristleStates) {
-      const auto first =
-          std::find_if(states.begin(), states.end(), [&](const Entry& entry) { return entry.name == name; });
-      Bristle bristle{&force, {}, number("presliding"), number("relaxation_time")};
-      for (int k = 0; k < kBristleStates; ++k) {
-        const int frame = model.state_frames[at(static_cast<int>(first - states.begin()) + i + k)];
-        bristle.velocities[at(k)] = model.nodes[at(model.frames[at(frame)].node)].v;
-      }
-      out.push_back(bristle);
-    }
-  }
-  return out;
-}
-
 // The iteration for one set of loads.
 class Equilibrium {
  public:
@@ -385,17 +350,24 @@ class Equilibrium {
         scales_(system, state, work),
         section_forces_(system),
         pull_(VectorXd::Zero(system.model().nv)),
-        presliding_(pull_) {
+        limit_(pull_),
+        held_(pull_) {
     for (const Bristle& bristle : bristles_of(system))
       for (const int i : bristle.velocities) {
         pull_[i] = kPull * bristle.relaxation_time;
-        presliding_[i] = bristle.presliding;
+        limit_[i] = bristle.presliding;
+        has_bristles_ = true;
       }
+    for (const int i : clutch_states(system))
+      pull_[i] = limit_[i] = 1;  // their rates contain nothing but the slip
   }
 
   int iterations = 0;
   State reached;               // where the last way with states ended that failed, or one that ran away
+  VectorXd motion;             // the last step of the way that ended there
   bool ran_away = false;       // so far that only round-off could balance what acts there
+  bool driven_on = false;      // far, and what drives it stays the same
+  std::string overloaded;      // clutches that would have to carry more than they can
   bool straight_first = true;  // not beside an unstable equilibrium, where it would lead back
 
   // Whether forces are in balance, up to the round-off that solve() tolerates.
@@ -416,12 +388,18 @@ class Equilibrium {
                                  : std::vector<Way>{&Equilibrium::newton};
     system_->residual(state, *work_, {});
     first_extent_ = extent();
+    State start = state;
+    if (!press_in(start)) return false;
     for (const Way way : ways) {
-      State found = state;
+      State found = start;
       section_forces_.forget();
-      if (!(this->*way)(found)) continue;
+      if (!(this->*way)(found)) {
+        if (driven_on) return false;
+        continue;
+      }
       system_->residual(found, *work_, {});
       if (runs_away(found)) continue;
+      if (!share_among_clutches(found)) return false;
       state = std::move(found);
       return true;
     }
@@ -447,6 +425,44 @@ class Equilibrium {
   static constexpr double kPull = 1e3;
 
   bool has_states() const { return system_->model().first_state() < system_->model().nv; }
+
+  // Contacts with bristles that have no pressure yet hold nothing: bodies would slide before they are pressed in. So they come to rest with bristles
+  // that hold whatever acts, and which go along with their surfaces; the true bristles begin there, with the deflection of these. The way of
+  // a body along a surface is then that of its bristles, as of one that starts pressed in. False: it runs away even so.
+  bool press_in(State& state) {
+    if (!has_bristles_ || system_->model().nv > kLargestDense) return true;
+    const Numbers gripping = with_gripping_bristles(*system_, scales_.parts(), state, *work_);
+    const Numbers* const kept = work_->numbers;
+    work_->numbers = &gripping;
+    pressing_ = true;
+    State found = state;
+    bool pressed = balance(found);
+    if (!pressed) pressed = settle(found = state);
+    pressing_ = false;
+    work_->numbers = kept;
+    if (!pressed) return !ran_away;
+    ran_away = driven_on = false;
+    state = std::move(found);
+    return true;
+  }
+
+  // Clutches that stick are springs up to their capacity. Those that would have to carry more carry all of it, and what else there is holds the rest. False: nothing does.
+  bool share_among_clutches(State& state) {
+    const std::vector<int> clutches = clutch_states(*system_);
+    for (std::size_t round = 0; round <= clutches.size(); ++round) {
+      const std::string too_much = overloaded_clutches(*system_, state);
+      if (too_much.empty()) break;
+      if (overloaded.empty()) overloaded = too_much;
+      for (const int i : clutches)
+        if (double& share = state.v[at(i)]; std::abs(share) > 1) {
+          share = share > 0 ? 1 : -1;
+          held_[i] = 1;
+        }
+      if (system_->model().nv > kLargestDense || !balance(state)) return false;
+    }
+    overloaded.clear();
+    return true;
+  }
   bool fail(const Place& at_place) {
     reached = at_place.state;
     return false;
@@ -459,6 +475,40 @@ class Equilibrium {
       if (const int part = scales_.parts().of_body[b]; part >= 0 && scales_.parts().length[at(part)] > 0)
         out = std::max(out, work_->motions[b].p.cwiseAbs().maxCoeff() / scales_.parts().length[at(part)]);
     return out;
+  }
+
+  // How far a way has led, and whether what drives it has stayed the same: a motion that nothing resists goes on like this.
+  class Drive {
+   public:
+    explicit Drive(const Place& start) : first_(size(start)) {}
+    void went(const VectorXd& y, double length, const StaticScales& scales, const Place& now) {
+      const VectorXd own = length * y.cwiseQuotient(scales.units().head(y.size()));
+      way_ = way_.size() == 0 ? own : VectorXd(way_ + own);
+      if (!half_way_ && far() > kFar / 2) half_way_ = size(now);
+    }
+    // A step into a surface, far deeper than what acts presses it, would shake it off its place.
+    bool is_shock(const Place& now) const {
+      constexpr double kShock = 2;
+      return size(now) > kShock * first_;
+    }
+    bool undiminished(const Place& now) const {
+      constexpr double kChange = 1e-4;  // of the force
+      return half_way_ && far() > kFar && std::abs(size(now) - *half_way_) < kChange * *half_way_;
+    }
+
+   private:
+    static constexpr double kFar = 20;  // lengths or radians
+    double far() const { return way_.lpNorm<Eigen::Infinity>(); }
+    static double size(const Place& place) {
+      return (place.motions.N.transpose() * place.force.head(place.motions.N.rows())).norm();
+    }
+    double first_;
+    std::optional<double> half_way_;  // the force there
+    VectorXd way_;                    // to and fro cancel
+  };
+  void drives_on(const State& state) {
+    reached = state;
+    ran_away = driven_on = true;
   }
 
   // `state` is the one whose residuals were evaluated last.
@@ -553,7 +603,7 @@ class Equilibrium {
   }
   // The size of a state; of one that is zero the change that balances motions of the size of the model.
   double typical(const Linearization& l, const State& state, int i) const {
-    if (presliding_[i] > 0) return presliding_[i];
+    if (limit_[i] > 0) return limit_[i];
     if (state.v[at(i)] != 0) return std::abs(state.v[at(i)]);
     double by_motions = 0;
     for (int j = 0; j < l.first_state; ++j)
@@ -707,6 +757,7 @@ class Equilibrium {
     constexpr int kIterations = 300;
     constexpr double kShortest = 1e-10, kSettled = 1e-14, kFine = 1e-10;
     Place now = place(state);
+    Drive drive(now);
     double before = INFINITY;
     for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
       if (runs_away(now.state)) return false;
@@ -742,13 +793,18 @@ class Equilibrium {
         accepted = work_along(y, then.force) < -0.9 * slope || work_along(y, then.foretold) < -0.9 * slope ||
                    (down.convex() && down.step(then.force).norm() <= (1 - length / 4) * p.norm()) ||
                    (down.convex() && newton_step(then).norm() <= (1 - length / 4) * p.norm());
-        if (accepted) go_to(std::move(then), now);
+        if (accepted) {
+          go_to(std::move(then), now);
+          drive.went(y, length, scales_, now);
+          motion = y;
+        }
       }
       if (settled || close) {
         state = std::move(now.state);
         return evaluate(state, settled) <= (settled ? kLeft : 1);
       }
     }
+    if (evaluate(now.state) > 1 && drive.undiminished(now)) drives_on(now.state);
     state = std::move(now.state);
     return evaluate(state) <= 1;
   }
@@ -756,14 +812,16 @@ class Equilibrium {
   // The balance of bodies along N and of states:   J (p, dx) = -(N^T Q^T r, r_x),   y = N p,
   //   J = | N^T K N   N^T C_x |
   //       | K_x N     C_xx    |
-  // with rows and columns brought to the size 1. The rates of bristles z vanish at rest, whatever they are: they have gone along with the surfaces on the way
+  // with rows and columns brought to the size 1. The rates of bristles and of clutches z vanish at rest, whatever they are: they have gone along with the surfaces on the way
   // here. With z' = -r_z, which contains the sliding velocity, a step is one of the pseudo-time T of slow motions y/T:
   //   dz + C_zy y + T (r_z + K_z y + C_zx dx) = 0
+  // States that are held have dx = 0.
   struct Balance {
     MatrixXd J, inertia;
     VectorXd row, column;  // what J was multiplied with
     VectorXd pull;         // T, 0: rates that vanish
-    Balance(const Place& at_place, const VectorXd& sizes, const VectorXd& times) {
+    VectorXd held;         // 1: held
+    Balance(const Place& at_place, const VectorXd& sizes, const VectorXd& times, const VectorXd& hold) {
       const MatrixXd& N = at_place.motions.N;
       const Eigen::Index first = at_place.l.first_state, states = at_place.l.states(), n = N.cols();
       const MatrixXd K = at_place.l.K, C = at_place.l.C, M = at_place.l.M;
@@ -773,8 +831,13 @@ class Equilibrium {
       inertia = MatrixXd::Identity(n + states, n + states);
       inertia.topLeftCorner(n, n) = N.transpose() * M.topLeftCorner(first, first) * N;
       pull = times.tail(states);
+      held = hold.tail(states);
       for (Eigen::Index i = 0; i < states; ++i) {
-        if (pull[i] == 0) continue;
+        if (held[i] > 0) {
+          J.col(n + i).setZero();  // least squares would share what is left with it
+          J.row(n + i).setUnit(n + i);
+        }
+        if (pull[i] == 0 || held[i] > 0) continue;
         J.row(n + i) *= pull[i];
         J.row(n + i).head(n) += C.row(first + i).head(first) * N;
         J(n + i, n + i) += 1;
@@ -793,16 +856,16 @@ class Equilibrium {
       VectorXd out(N.cols() + states);
       out << N.transpose() * force.head(first), force.tail(states);
       for (Eigen::Index i = 0; i < states; ++i)
-        if (pull[i] > 0) out[N.cols() + i] *= pull[i];
+        out[N.cols() + i] *= held[i] > 0 ? 0 : pull[i] > 0 ? pull[i] : 1;
       return row.asDiagonal() * out;
     }
-    // The increment of q (bodies) and v (states).
-    VectorXd step(const Place& from, const VectorXd& solution) const {
+    // Displacements, rotations and changes of states; Q y is the increment of q (bodies) and v (states).
+    VectorXd motion(const Place& from, const VectorXd& solution) const {
       const VectorXd p = column.asDiagonal() * solution;
       const MatrixXd& N = from.motions.N;
       VectorXd y(from.l.M.rows());
       y << N * p.head(N.cols()), p.tail(p.size() - N.cols());
-      return from.l.Q * y;
+      return y;
     }
   };
 
@@ -821,11 +884,12 @@ class Equilibrium {
     for (int i = 0; i < kIterations && std::isfinite(now.excess); ++i) {
       if (runs_away(now.state)) return false;
       ++iterations;
-      const Balance b(now, state_sizes(now), pull_);
+      const Balance b(now, state_sizes(now), pull_, held_);
       Eigen::CompleteOrthogonalDecomposition<MatrixXd> inverse;
       inverse.setThreshold(kDependent);
       inverse.compute(b.J);
-      const VectorXd solution = -inverse.solve(b.right(now, now.force)), d = b.step(now, solution);
+      const VectorXd solution = -inverse.solve(b.right(now, now.force)), y = b.motion(now, solution),
+                     d = now.l.Q * y;
       const bool close = now.excess <= 1;
       if (close && solution.cwiseAbs().maxCoeff() <= kSettled) break;
       double length = rotation_limit(system_->model(), d.data());
@@ -856,28 +920,36 @@ class Equilibrium {
   bool settle(State& state) {
     constexpr int kIterations = 400;
     Place now = place(state);
+    Drive drive(now);
     double mu = first_shift(state);
     const double most = 1e12 * mu;
     for (int i = 0; i < kIterations && std::isfinite(now.excess) && now.excess > 1 && mu <= most; ++i) {
       if (runs_away(now.state)) return false;
       ++iterations;
-      const Balance b(now, state_sizes(now), pull_);
+      const Balance b(now, state_sizes(now), pull_, held_);
       const MatrixXd damped = b.J + mu * (b.row.asDiagonal() * b.inertia * b.column.asDiagonal());
-      const VectorXd d = b.step(now, -damped.partialPivLu().solve(b.right(now, now.force)));
-      State trial = moved(now.state, rotation_limit(system_->model(), d.data()) * d);
+      const VectorXd y = b.motion(now, -damped.partialPivLu().solve(b.right(now, now.force))),
+                     d = now.l.Q * y;
+      const double length = rotation_limit(system_->model(), d.data());
+      State trial = moved(now.state, length * d);
       if (!d.allFinite() || !project_positions(*system_, trial, nullptr, *work_)) {
         mu *= 4;
         continue;
       }
       Place then = place(std::move(trial));
-      if (!std::isfinite(then.excess)) {
+      if (!std::isfinite(then.excess) || (pressing_ && drive.is_shock(then))) {
         mu *= 4;
         continue;
       }
       mu *= std::clamp(then.excess / now.excess, 0.1, 1.5) * 0.7;
       go_to(std::move(then), now);
+      drive.went(y.head(now.motions.N.rows()), length, scales_, now);
+      motion = y;
     }
-    if (!(evaluate(now.state) <= 1)) return fail(now);
+    if (!(evaluate(now.state) <= 1)) {
+      if (drive.undiminished(now)) drives_on(now.state);
+      return fail(now);
+    }
     state = std::move(now.state);
     State found = state;
     if (balance(found)) state = std::move(found);  // the last digits
@@ -1117,91 +1189,45 @@ class Equilibrium {
   std::vector<double> foretold_;  // forces with the section forces foretold, at the last increment
   std::vector<double> rate_scales_, round_off_, row_round_off_;
   double first_extent_ = 1;
-  VectorXd pull_, presliding_;  // of bristles, otherwise 0
+  VectorXd pull_, limit_;  // of bristles, clutches and brakes, otherwise 0
+  bool has_bristles_ = false;
+  VectorXd held_;          // 1: states that stay what they are
+  bool pressing_ = false;  // with bristles that hold whatever acts
 };
 
-// The body that moved farthest between two states, and where to.
-std::string farthest_way(const System& system, const State& from, const State& to, Work& work) {
-  const Model& model = system.model();
-  const auto& bodies = model.description().entries(Section::Bodies);
-  std::vector<Vec3> first;
-  system.residual(from, work, {});
-  for (std::size_t b = 0; b < bodies.size(); ++b) first.push_back(work.motions[b].p);
-  system.residual(to, work, {});
-  std::size_t most = 0;
-  Vec3 way = Vec3::Zero();
-  for (std::size_t b = 0; b < bodies.size(); ++b)
-    if (const Vec3 own = work.motions[b].p - first[b]; own.norm() > way.norm()) {
-      way = own;
-      most = b;
-    }
-  way /= way.norm();
-  for (double& x : way) x = std::abs(x) < 5e-4 ? 0 : x;
-  return fmt::format("body '{}' along ({:.3g}, {:.3g}, {:.3g})", bodies[most].name, way.x(), way.y(),
-                     way.z());
+MatrixXd independent_columns(const MatrixXd& M) {
+  constexpr double kDependent = 1e-8;
+  if (M.cols() == 0) return M;
+  Eigen::ColPivHouseholderQR<MatrixXd> qr(M.rows(), M.cols());
+  qr.setThreshold(kDependent);
+  qr.compute(M);
+  return MatrixXd(M * qr.colsPermutation()).leftCols(qr.rank());
 }
 
 // With states: eigenvalues of the coupled equations. A pair of them is two directions.
 void examine_with_states(const System& system, const State& state, StaticResult& out) {
-  constexpr double kGrowing = 1e-8;
+  // Zeros that belong together come out as eigenvalues of the size of round-off, with any sign.
+  constexpr double kGrowing = 1e-8, kZero = 1e-10;
   const Modes found = modes(system, state, {.axes_given = true});
   int growing = 0;
   MatrixXd rigid(system.model().nv, 0);
+  double fastest = 0;
+  for (const Mode& mode : found.modes) fastest = std::max(fastest, std::abs(mode.eigenvalue));
   for (const Mode& mode : found.modes) {
-    if (!mode.rigid && mode.eigenvalue.real() > kGrowing * std::abs(mode.eigenvalue))
+    const bool is_zero = mode.rigid || std::abs(mode.eigenvalue) <= kZero * fastest;
+    if (!is_zero && mode.eigenvalue.real() > kGrowing * std::abs(mode.eigenvalue))
       growing += mode.eigenvalue.imag() > 0 ? 2 : 1;
-    if (!mode.rigid) continue;
+    if (!is_zero) continue;
     rigid.conservativeResize(rigid.rows(), rigid.cols() + 1);
     for (int i = 0; i < system.model().nv; ++i) rigid(i, rigid.cols() - 1) = mode.shape[at(i)].real();
   }
-  rigid = separated(rigid);
+  Work work(system, "klu");
+  rigid = separated(motions_with_bristles(system, linearize(system, state, Vec3::Zero(), work),
+                                          independent_columns(rigid)));
   for (Eigen::Index i = 0; i < rigid.cols(); ++i)
     out.indifferent.push_back(describe_motion(system.model(), rigid.col(i)));
   // Sparse: only the slowest were looked at.
   if (found.solver == "dense" || growing > 0) out.unstable_directions = growing;
-}
-
-// States whose rates stay what they are, whatever moves: equations of them that no unknown reaches.
-std::vector<std::string> stubborn_states(const System& system, const State& state, Work& work) {
-  const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  system.residual(state, work, {});
-  std::vector<std::string> out;
-  VectorXd reached = VectorXd::Zero(l.M.rows());
-  const auto add = [&](const SparseMatrix& X, int first, int end) {
-    for (int j = first; j < end; ++j)
-      for (SparseMatrix::InnerIterator it(X, j); it; ++it) reached[it.row()] += std::abs(it.value());
-  };
-  add(l.K, 0, l.first_state);
-  add(l.C, l.first_state, static_cast<int>(l.M.cols()));
-  for (int i = l.first_state; i < l.M.rows(); ++i)
-    if (reached[i] == 0 && work.r[at(i)] != 0)
-      out.push_back(
-          fmt::format("states.{} ({:.4g} per second)", system.model().body_of(i).name, -work.r[at(i)]));
-  return out;
-}
-
-// States that no equation contains, their own included.
-std::vector<std::string> states_without_effect(const System& system, const State& state, Work& work) {
-  const Linearization l = linearize(system, state, Vec3::Zero(), work);
-  std::vector<std::string> out;
-  for (int j = l.first_state; j < l.C.cols(); ++j) {
-    double effect = 0;
-    for (SparseMatrix::InnerIterator it(l.C, j); it; ++it) effect += std::abs(it.value());
-    if (effect == 0) out.push_back("states." + system.model().body_of(j).name);
-  }
-  return out;
-}
-
-// Contacts whose bristles are at the limit of friction; empty if there are none.
-std::string slipping_bristles(const System& system, const State& state) {
-  constexpr double kLimit = 1 - 1e-6;
-  std::vector<std::string> out;
-  if (state.v.empty()) return {};
-  for (const Bristle& bristle : bristles_of(system))
-    if (std::string name = fmt::format("'forces.{}'", bristle.force->name);
-        bristle.stretch(state) > kLimit && (out.empty() || out.back() != name))
-      out.push_back(std::move(name));
-  return fmt::format("{}", fmt::join(out, ", "));
 }
 
 // A state a little away from `state` along the motion y, on the constraints; empty if there is none.
@@ -1327,15 +1353,24 @@ StaticResult find_equilibrium(const System& system, const StaticOptions& options
     }
     if (!found) {
       step /= 2;
+      if (!equilibrium.overloaded.empty()) {
+        out.failure = fmt::format(
+            "no equilibrium found with {:.4g} of the loads: {} would slip; a clutch or brake carries its "
+            "`capacity` at most: raise it, or lower the load",
+            next, equilibrium.overloaded);
+        out.state = state;
+        return out;
+      }
       // What nothing holds runs away, or slips, with smaller loads too.
       const std::string slips = slipping_bristles(raised, equilibrium.reached);
-      if (step >= (equilibrium.ran_away || !slips.empty() ? kLeastFree : kLeastStep)) continue;
+      if (!equilibrium.driven_on &&
+          step >= (equilibrium.ran_away || !slips.empty() ? kLeastFree : kLeastStep))
+        continue;
       if (equilibrium.ran_away && slips.empty()) {
         out.failure = fmt::format(
             "no equilibrium found with {:.4g} of the loads: nothing holds {}; a joint or a spring could, or "
-            "there "
-            "must be no load in this direction",
-            next, farthest_way(raised, state, equilibrium.reached, raised_work));
+            "there must be no load in this direction",
+            next, ways_of_bodies(raised, state, equilibrium.reached, equilibrium.motion, raised_work));
         out.state = state;
         return out;
       }

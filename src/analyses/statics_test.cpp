@@ -1,6 +1,7 @@
 #include "liedyn/analyses/statics.h"
 
 #include <cmath>
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -302,6 +303,233 @@ TEST(Statics, BristlesHoldWhatFrictionCan) {
     expect_between(s[0] / presliding, 0.95 * std::tan(alpha) / mu - 1e-9, 1.3 * std::tan(alpha) / mu + 1e-9,
                    name + ": way/presliding");
   }
+}
+
+// Whatever a body is set down from, it comes to rest where one that starts pressed in does: bristles hold it as soon as it is there.
+struct SetDown {
+  const char* name;
+  std::function<void(ModelBuilder&, double gap)>
+      add;  // a body "block" above the plane z = 0, and its contacts
+};
+StaticResult set_down(const SetDown& body, double slope, double gap) {
+  // The axes are those of the slope, turned by 0.4 about its normal and by 0.3 about y: no direction is special.
+  const Mat3 R = (Eigen::AngleAxisd(0.3, Vec3::UnitY()) * Eigen::AngleAxisd(0.4, Vec3::UnitZ())).matrix();
+  const Vec3 g = kGravity * (R * Vec3(std::sin(slope), 0, -std::cos(slope)));
+  ModelBuilder builder({g.x(), g.y(), g.z()});
+  body.add(builder, gap);
+  builder.sensor("place", "position").set("of", std::string("block"));
+  return find_equilibrium(make_system(builder.finish()));
+}
+constexpr double kFrictionOfBlock = 0.5, kPreslidingOfBlock = 1e-5;
+
+TEST(Statics, BristlesHoldWhatIsSetDown) {
+  const Mat3 R = (Eigen::AngleAxisd(0.3, Vec3::UnitY()) * Eigen::AngleAxisd(0.4, Vec3::UnitZ())).matrix();
+  const auto block = [&](ModelBuilder& b, double height, double gap) {
+    const Vec3 at = R * Vec3(0, 0, height + gap);
+    b.body("block", "rigid").set("mass", {2}).set("inertia", {0.02, 0.03, 0.04}).set("position", at);
+    const Vec3 turn = SO3<double>::from_matrix(R).log();
+    b.set("orientation", {turn.x(), turn.y(), turn.z()});
+    return at;
+  };
+  const auto law = [&](ModelBuilder& b) {
+    b.set("normal", R.col(2)).set("stiffness", {1e8}).set("friction", {kFrictionOfBlock});
+    b.set("presliding", {kPreslidingOfBlock});
+  };
+  const SetDown bodies[] = {
+      {"box",
+       [&](ModelBuilder& b, double gap) {
+         const Vec3 at = block(b, 0.05, gap);
+         b.force("floor", "contact_plane_box").set("between", "ground", "block");
+         b.set("points", {0, 0, 0, at.x(), at.y(), at.z()}).set("size", {0.4, 0.3, 0.1});
+         law(b);
+       }},
+      {"four feet", [&](ModelBuilder& b, double gap) {
+         block(b, 0.06, gap);
+         for (int i = 0; i < 4; ++i) {
+           const Vec3 foot = R * Vec3(i % 2 == 0 ? 0.2 : -0.2, i / 2 == 0 ? 0.15 : -0.15, 0.01 + gap);
+           b.force(fmt::format("foot{}", i), "contact_plane_sphere").set("between", "ground", "block");
+           b.set("points", {0, 0, 0, foot.x(), foot.y(), foot.z()}).set("radius", {0.01});
+           law(b);
+         }
+       }}};
+  for (const SetDown& body : bodies)
+    for (const double slope : {0.1, 0.45, 0.7}) {
+      // The depth at which all points together carry the weight, or a part of it.
+      const double depth = std::pow(2 * kGravity * std::cos(slope) / (4 * 1e8), 1 / 1.5);
+      const StaticResult pressed = set_down(body, slope, -depth);
+      for (const double gap : {0.0, 1e-5, 1e-3}) {
+        const std::string name = fmt::format("{}, slope {}, gap {:.2g} m", body.name, slope, gap);
+        const StaticResult found = set_down(body, slope, gap);
+        if (std::tan(slope) > kFrictionOfBlock) {
+          EXPECT_FALSE(found.converged) << name;
+          EXPECT_THAT(found.failure, HasSubstr("does not hold: it slips")) << name;
+          continue;
+        }
+        ASSERT_TRUE(pressed.converged) << name << ": " << pressed.failure;
+        ASSERT_TRUE(found.converged) << name << ": " << found.failure;
+        const auto place = [&](const StaticResult& r) {
+          return Vec3(R.transpose() * Eigen::Map<const Vec3>(r.steps.back().sensors.data()));
+        };
+        const Vec3 there = place(found), expected = place(pressed);
+        // From farther away it turns a little on the way.
+        expect_at_most((there - expected).norm() / kPreslidingOfBlock, gap > 1e-4 ? 0.1 : 1e-3,
+                       name + ": way beside/presliding");
+        if (&body != &bodies[0]) continue;
+        EXPECT_TRUE(found.indifferent.empty())
+            << name << ": " << fmt::format("{}", fmt::join(found.indifferent, " | "));
+        EXPECT_EQ(found.unstable_directions, 0) << name;
+      }
+    }
+}
+
+// A ball in a groove: no direction along one of its sides leads away from the other, so that it cannot be pressed in without bristles that give way.
+TEST(Statics, BristlesHoldABallInAGroove) {
+  constexpr double radius = 0.05, half = 0.6, m = 0.8;  // the sides rise by this angle
+  ModelBuilder builder({0, 0, -kGravity});
+  builder.body("ball", "rigid").set("mass", {m}).set("inertia", {8e-4, 8e-4, 8e-4});
+  const double z = radius / std::cos(half);
+  builder.set("position", {0, 0, z});
+  for (const double side : {-1.0, 1.0}) {
+    builder.force(side < 0 ? "left" : "right", "contact_plane_sphere").set("between", "ground", "ball");
+    builder.set("points", {0, 0, 0, 0, 0, z}).set("normal", {-side * std::sin(half), 0, std::cos(half)});
+    builder.set("radius", {radius}).set("stiffness", {1e8}).set("friction", {0.3}).set("presliding", {1e-4});
+    builder.sensor(side < 0 ? "on_left" : "on_right", "applied_force")
+        .set("of", std::string(side < 0 ? "left" : "right"));
+  }
+  builder.sensor("place", "position").set("of", std::string("ball"));
+  const StaticResult found = find_equilibrium(make_system(builder.finish()));
+  ASSERT_TRUE(found.converged) << found.failure;
+  const std::vector<double>& s = found.steps.back().sensors;
+  expect_at_most(std::abs(std::abs(s[2] + s[5]) - m * kGravity), 1e-9, "both sides carry the weight");
+  expect_at_most(std::abs(s[0] + s[3]), 1e-9, "and push against each other");
+  expect_between((z - s[8]) / 1e-4, 0, 0.5, "depth/presliding");
+}
+
+// A ball that rolls down is refused soon, with its direction, and so is what a torque turns, alone or with another body.
+TEST(Statics, MotionsThatNothingHoldsAreNamedWithTheirDirections) {
+  constexpr double slope = 0.3, radius = 0.1;
+  ModelBuilder rolling({kGravity * std::sin(slope), 0, -kGravity * std::cos(slope)});
+  rolling.body("ball", "rigid").set("mass", {1}).set("inertia", {4e-3, 4e-3, 4e-3});
+  rolling.set("position", {0, 0, radius});
+  rolling.force("floor", "contact_plane_sphere").set("between", "ground", "ball");
+  rolling.set("points", {0, 0, 0, 0, 0, radius}).set("normal", {0, 0, 1}).set("radius", {radius});
+  rolling.set("stiffness", {1e7}).set("friction", {0.6}).set("presliding", {1e-5});
+  const StaticResult rolls = find_equilibrium(make_system(rolling.finish()));
+  EXPECT_FALSE(rolls.converged);
+  fmt::print("  {}\n", rolls.failure);
+  EXPECT_THAT(rolls.failure, HasSubstr("nothing holds body 'ball' along (1, 0, 0) and about (0, 1, 0)"));
+
+  ModelBuilder driven({0, 0, 0});
+  for (const char* name : {"first", "second"}) {
+    const double x = name[0] == 'f' ? 0 : 0.3;
+    driven.body(name, "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1}).set("position", {x, 0, 0});
+    driven.joint(fmt::format("axle_{}", name), "revolute")
+        .set("between", "ground", name)
+        .set("at", {x, 0, 0})
+        .set("axis", {0, 0, 1});
+  }
+  driven.force("motor", "torque").set("on", std::string("first")).set("torque", {0, 0, 2});
+  const StaticResult turns = find_equilibrium(make_system(driven.finish()));
+  EXPECT_FALSE(turns.converged);
+  fmt::print("  {}\n", turns.failure);
+  EXPECT_THAT(turns.failure, HasSubstr("nothing holds body 'first' about (0, 0, 1);"));
+}
+
+// A brake holds up to its capacity; beyond, a spring beside it may take the rest.
+TEST(Statics, BrakesHoldUpToTheirCapacity) {
+  constexpr double kDeflection = 1e-4;
+  const auto braked = [](double torque, double stiffness) {
+    ModelBuilder builder({0, 0, 0});
+    builder.body("rotor", "rigid").set("mass", {1}).set("inertia", {0.1, 0.1, 0.1});
+    builder.joint("axle", "revolute")
+        .set("between", "ground", "rotor")
+        .set("at", {0, 0, 0})
+        .set("axis", {0, 0, 1});
+    builder.force("brake", "joint_clutch")
+        .set("joint", std::string("axle"))
+        .set("law", std::string("stick"))
+        .set("capacity", {5})
+        .set("deflection", {kDeflection});
+    if (stiffness > 0)
+      builder.force("spring", "joint_spring").set("joint", std::string("axle")).set("stiffness", {stiffness});
+    builder.force("load", "torque").set("on", std::string("rotor")).set("torque", {0, 0, torque});
+    builder.sensor("brake", "effort").set("of", std::string("brake"));
+    builder.sensor("angle", "joint_angle").set("of", std::string("axle"));
+    return find_equilibrium(make_system(builder.finish()));
+  };
+  const StaticResult holds = braked(4, 0);
+  ASSERT_TRUE(holds.converged) << holds.failure;
+  EXPECT_NEAR(holds.steps.back().sensors[0], -4, 1e-9);
+  EXPECT_EQ(holds.unstable_directions, 0);
+  EXPECT_TRUE(holds.indifferent.empty());
+  const StaticResult slips = braked(7, 0);
+  EXPECT_FALSE(slips.converged);
+  EXPECT_THAT(slips.failure, HasSubstr("'forces.brake' (1.4 of its capacity) would slip"));
+  for (const double stiffness : {1.0, 10.0}) {
+    const StaticResult shared = braked(12, stiffness);
+    ASSERT_TRUE(shared.converged) << shared.failure;
+    const double brake = -shared.steps.back().sensors[0], angle = shared.steps.back().sensors[1];
+    expect_at_most(std::abs(brake - 5), 1e-9, "capacity of 5 - torque of the brake beside a spring");
+    EXPECT_NEAR(brake + stiffness * angle, 12, 1e-9);
+  }
+  // Below its capacity it is a spring of the stiffness C/delta beside the other one.
+  const StaticResult stuck = braked(4, 10);
+  ASSERT_TRUE(stuck.converged) << stuck.failure;
+  expect_at_most(std::abs(stuck.steps.back().sensors[1] * (10 + 5 / kDeflection) / 4 - 1), 1e-9,
+                 "angle of a brake that sticks beside a spring, relative");
+}
+
+// Two flywheels with a clutch between them: they turn together, and nothing grows.
+// A shaft that hangs on another one by a clutch that sticks: it turns by T/k of the spring at the other one, and by T delta/C in the clutch.
+TEST(Statics, AClutchThatSticksCarriesATorqueToTheOtherShaft) {
+  constexpr double torque = 3, stiffness = 60, capacity = 6, deflection = 1e-3;
+  ModelBuilder builder({0, 0, 0});
+  for (const char* name : {"engine", "load"}) {
+    const double z = name[0] == 'e' ? 0 : 0.5;
+    builder.body(name, "rigid").set("mass", {1}).set("inertia", {0.2, 0.2, 0.2}).set("position", {0, 0, z});
+    builder.joint(fmt::format("of_{}", name), "revolute")
+        .set("between", "ground", name)
+        .set("at", {0, 0, z})
+        .set("axis", {0, 0, 1});
+    builder.sensor(fmt::format("angle_of_{}", name), "joint_angle").set("of", fmt::format("of_{}", name));
+  }
+  builder.force("clutch", "clutch")
+      .set("joints", "of_engine", "of_load")
+      .set("law", std::string("stick"))
+      .set("capacity", {capacity})
+      .set("deflection", {deflection});
+  builder.force("spring", "joint_spring")
+      .set("joint", std::string("of_engine"))
+      .set("stiffness", {stiffness});
+  builder.force("pull", "torque").set("on", std::string("load")).set("torque", {0, 0, torque});
+  const StaticResult found = find_equilibrium(make_system(builder.finish()));
+  ASSERT_TRUE(found.converged) << found.failure;
+  const double engine = found.steps.back().sensors[0], load = found.steps.back().sensors[1];
+  expect_at_most(std::abs(engine - torque / stiffness), 1e-12, "angle of the engine");
+  expect_at_most(std::abs(load - engine - torque * deflection / capacity), 1e-12, "angle within the clutch");
+  EXPECT_EQ(found.unstable_directions, 0);
+}
+
+TEST(Statics, AClutchBetweenFreeShaftsIsNotUnstable) {
+  ModelBuilder builder({0, 0, 0});
+  for (const char* name : {"engine", "load"}) {
+    const double z = name[0] == 'e' ? 0 : 0.5, J = name[0] == 'e' ? 0.2 : 0.3;
+    builder.body(name, "rigid").set("mass", {1}).set("inertia", {J, J, J}).set("position", {0, 0, z});
+    builder.joint(fmt::format("of_{}", name), "revolute")
+        .set("between", "ground", name)
+        .set("at", {0, 0, z})
+        .set("axis", {0, 0, 1});
+  }
+  builder.force("clutch", "clutch")
+      .set("joints", "of_engine", "of_load")
+      .set("law", std::string("stick"))
+      .set("capacity", {6})
+      .set("damping_time", {3e-3})
+      .set("initial_bristle", {-1});
+  const StaticResult found = find_equilibrium(make_system(builder.finish()));
+  ASSERT_TRUE(found.converged) << found.failure;
+  EXPECT_EQ(found.unstable_directions, 0);
+  EXPECT_EQ(found.indifferent.size(), 1u) << fmt::format("{}", fmt::join(found.indifferent, " | "));
 }
 
 // A chain of links from one support to another, drawn straight: the catenary's discrete sister has the least potential energy, and every

@@ -11,6 +11,9 @@
 // stopped by it. Without contact, and along the normal, z decays: z' = -z/tau. So does what z is longer than mu/s_0,
 // so that nothing rests on more friction than there is.
 //
+// Statics presses bodies together that only just touch (analyses/statics_friction.h): meanwhile bristles act as if N were larger by N_0, also
+// at points that are apart by less than a reach. Both are 0 otherwise.
+//
 // The states NAME.bristle1, ... are those of the description (DescriptionBuilder::finish), three for each point where the shapes may touch.
 // They have the rate 0 there; this batch adds theirs.
 #pragma once
@@ -108,13 +111,14 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
 
     bool skips(const S& depth) {
       ++point;
-      return !(depth > S(0));
+      return !(depth > -bristles[kBristleReach]);
     }
     void operator()(const S& depth, const Vec3T<S>& n, const Vec3T<S>& at) {
       using std::exp, std::sqrt;
       const Vec3T<S> u = Base::template relative_velocity<S>(f, at);
       const S away = n.dot(u), normal = normal_force<S>(depth, -away, law);
-      if (!(normal > S(0))) return;
+      const S pressing = normal + bristles[kBristlePressure];
+      if (!(pressing > S(0))) return;
       const S* friction = law + kNormalNumbers;
       const Vec3T<S> v = u - away * n, own = vector_at(z + kBristleStates * point);
       Vec3T<S> e = f[0].R * own;
@@ -139,7 +143,8 @@ class BristleContacts : public SignalBatch, public WatchedContacts {
         const S ratio = bristles[1] / friction[1];
         damping = bristles[1] / sqrt(1 + ratio * ratio * v.squaredNorm());
       }
-      push_at<S>(f, at, Vec3T<S>(normal * (n - friction[1] / bristles[0] * e - damping * rate)), out.W);
+      push_at<S>(f, at, Vec3T<S>(normal * n - pressing * (friction[1] / bristles[0] * e + damping * rate)),
+                 out.W);
     }
   };
   template <class S>

@@ -5,9 +5,11 @@
 
 namespace liedyn {
 
-inline constexpr int kBristleStates = 3;   // of one point
-inline constexpr int kBristleNumbers = 3;  // presliding, s_1, tau
-inline constexpr int kBristleFields = 3;   // presliding, presliding_damping, relaxation_time
+inline constexpr int kBristleStates = 3;  // of one point
+// presliding, s_1, tau, N_0, reach: the last numbers of an element
+inline constexpr int kBristleNumbers = 5;
+inline constexpr int kBristlePressure = 3, kBristleReach = 4;
+inline constexpr int kBristleFields = 3;  // presliding, presliding_damping, relaxation_time
 
 std::vector<Field> bristle_fields();
 
@@ -22,6 +24,7 @@ void derive_bristles(const Inputs<S>& in, int first, S* p) {
   p[0] = in.number(first);
   p[1] = in.number(first + 1);
   p[2] = in.number(first + 2);
+  p[kBristlePressure] = p[kBristleReach] = S(0);
 }
 // `friction`: the first of the fields of the friction.
 void check_bristles(const Inputs<double>& in, int friction, std::string& message, std::string& hint);
