@@ -52,7 +52,11 @@ int convert(const ConvertArguments& arguments) {
   std::string written = arguments.to;
   if (extension == ".csv" || extension == ".h5") {
     check_output(arguments.to);
-    write_results(read_result(arguments.from), arguments.to);
+    const bool has_events = fs::path(arguments.from).extension() == ".h5";
+    const Result result = read_result(arguments.from);
+    write_results(
+        result, arguments.to,
+        has_events ? ResultFile(arguments.from).events() : std::vector<std::pair<double, std::string>>());
   } else if (extension == ".html") {
     check_page_output(arguments.to);
     write_whole(arguments.to, scene_page({scene_in(arguments)}));

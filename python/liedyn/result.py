@@ -203,7 +203,7 @@ class Result(Shown, Mapping[str, np.ndarray]):
             return self._save_npz(Path(name))
         if not name.endswith((".csv", ".h5")):
             raise InputError([Diagnostic("", 0, "file", f"expected a file that ends with .csv, .h5 or .npz, got '{name[:200]}'")])
-        return _liedyn.write_results(self._in_memory(), name)
+        return _liedyn.write_results(self._in_memory(), name, self.events)
 
     def _save_npz(self, file: Path) -> None:
         """"time", one array "sensors/NAME" per channel, their "units" in this order, the "summary" as JSON, and if there are events
@@ -296,7 +296,10 @@ def load_result(file: str | os.PathLike) -> Result:
         return _load_npz(name)
     if name.endswith(".h5"):
         return Result(_liedyn.StoredResult(name))
-    return Result(_liedyn.read_result(name), has_summary=not name.endswith(".csv"))
+    if not name.endswith(".csv"):
+        message, hint = "expected a result file that ends with .csv, .h5 or .npz", "Result.save(FILE) and liedyn run MODEL --out FILE write them"
+        raise InputError([Diagnostic(name, 0, "", message, hint)])
+    return Result(_liedyn.read_result(name), has_summary=False)
 
 
 def _load_npz(name: str) -> Result:

@@ -241,7 +241,8 @@ void bind_io(py::module_& m) {
     Description description = read_model_text(text, file, assignments);
     return with_rest(std::move(description), assignments);
   });
-  m.def("write_results", &write_results, py::call_guard<py::gil_scoped_release>());
+  m.def("write_results", &write_results, py::arg(), py::arg(),
+        py::arg() = std::vector<std::pair<double, std::string>>(), py::call_guard<py::gil_scoped_release>());
   m.def("summary_json", &summary_json);
   m.def("read_results", &read_results, py::call_guard<py::gil_scoped_release>());
   m.def(

@@ -124,6 +124,8 @@ def test_rows_at_events_show_both_sides(tmp_path):
     assert only.events == result.events and len(only.events) > 0
     only.save(tmp_path / "ball.npz")
     assert pickle.loads(pickle.dumps(only)).events == only.events == ld.load_result(tmp_path / "ball.npz").events
+    only.save(tmp_path / "saved.h5")
+    assert ld.load_result(tmp_path / "saved.h5").events == only.events
     assert len(only.time) == 2 + 2 * len(result.events)
     only.save(tmp_path / "ball.csv")  # two rows of one time
     assert np.array_equal(ld.load_result(tmp_path / "ball.csv").table, only.table)

@@ -154,7 +154,8 @@ std::vector<std::string> ContactWatch::warnings() const {
                       "within {} step{} of "
                       "{:.3g} s. Take steps of at most {:.2g} s, or adaptive=true, or a smaller stiffness",
                       c.name, c.coarse_time, c.coarse_depth, c.coarse_steps, c.coarse_steps == 1 ? "" : "s",
-                      c.coarse_step, c.coarse_step * static_cast<double>(c.coarse_steps) / kGoodSteps));
+                      c.coarse_step,
+                      c.coarse_step * std::max(static_cast<double>(c.coarse_steps) - 1, 0.5) / kGoodSteps));
     if (c.slipped > kMostSlip)
       out.push_back(fmt::format(
           "'{}' is not resolved: at t = {:.6g} it slides by {:.3g} times its presliding distance in a step "

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "liedyn/base/error.h"
@@ -172,7 +173,21 @@ void write_units(Hdf5File& out, const Trajectory& t) {
 
 }  // namespace
 
-void write_result_file(const Result& result, const std::string& file) {
+namespace {
+
+constexpr std::size_t kEventsTogether = 64;
+
+int event_tables(Hdf5File& out, const Json& names) {
+  out.group("/events");
+  const int rows = out.rows({{"/events/time", {}}, {"/events/sensor", {}}}, kEventsTogether);
+  out.attribute("/events", "names", names.dump());
+  return rows;
+}
+
+}  // namespace
+
+void write_result_file(const Result& result, const std::string& file,
+                       const std::vector<std::pair<double, std::string>>& events) {
   const Trajectory& t = result.trajectory;
   Hdf5File out(file);
   write_head(out, result, status_of(result.summary));
@@ -180,6 +195,14 @@ void write_result_file(const Result& result, const std::string& file) {
   const int rows = out.rows(sensor_tables(t), chunk_rows(width));
   write_units(out, t);
   for (std::size_t row = 0; row < t.rows(); ++row) out.append(rows, {t.data.data() + row * width, width});
+  if (!events.empty()) {
+    std::map<std::string, double> index;  // of the name among all of them
+    Json names = Json::array();
+    for (const auto& [time, name] : events)
+      if (index.try_emplace(name, static_cast<double>(names.size())).second) names.push_back(name);
+    const int of_events = event_tables(out, names);
+    for (const auto& [time, name] : events) out.append(of_events, std::array<double, 2>{time, index[name]});
+  }
   out.close();
 }
 
@@ -221,12 +244,9 @@ void ResultWriter::begin(const System& system, const Result& result) {
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!names[i].empty())
       file_->attribute(fmt::format("/states/{}", kStateParts[i].name), "names", Json(names[i]).dump());
-  file_->group("/events");
-  constexpr std::size_t kEventsTogether = 64;
-  events_ = file_->rows({{"/events/time", {}}, {"/events/sensor", {}}}, kEventsTogether);
   Json sensors = Json::array();
   for (const Sensor& sensor : model.sensors) sensors.push_back(sensor.name);
-  file_->attribute("/events", "names", sensors.dump());
+  events_ = event_tables(*file_, sensors);
   file_->share();
 }
 

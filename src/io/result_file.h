@@ -44,7 +44,8 @@ class ResultWriter : public RunSink {
 };
 
 // A result that is complete: sensors and summary.
-void write_result_file(const Result& result, const std::string& file);
+void write_result_file(const Result& result, const std::string& file,
+                       const std::vector<std::pair<double, std::string>>& events);
 
 // A result in its file. Opening it reads the summary; tables are read when they are asked for. A file that is being written shows what was there when it was opened.
 // Throws InputError if the file is no result, or damaged.

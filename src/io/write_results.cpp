@@ -59,16 +59,9 @@ void write_csv(const Result& result, const std::string& file) {
   if (std::fflush(out.get()) != 0) cannot_write(file, std::strerror(errno));
 }
 
-struct Format {
-  std::string extension;
-  void (*write)(const Result&, const std::string& file);
-};
-const Format kFormats[] = {{".csv", &write_csv}, {".h5", &write_result_file}};
-
-const Format& format_of(const std::string& file) {
+bool is_csv(const std::string& file) {
   const std::string extension = std::filesystem::path(file).extension().string();
-  for (const Format& format : kFormats)
-    if (format.extension == extension) return format;
+  if (extension == ".csv" || extension == ".h5") return extension == ".csv";
   throw InputError("--out",
                    fmt::format("expected a file that ends with .csv or .h5, got '{}'", excerpt(file, 200)));
 }
@@ -79,7 +72,7 @@ std::string unfinished(const std::string& file) { return file + ".part"; }
 }  // namespace
 
 void check_output(const std::string& file) {
-  format_of(file);
+  is_csv(file);
   std::error_code ignored;  // what cannot be looked at shows when it is opened
   if (std::filesystem::is_directory(file, ignored)) cannot_write(file, "it is a directory");
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
@@ -93,14 +86,14 @@ void check_output(const std::string& file) {
   std::filesystem::remove(unfinished(file), ignored);
 }
 
-void write_results(const Result& result, const std::string& file) {
+void write_results(const Result& result, const std::string& file,
+                   const std::vector<std::pair<double, std::string>>& events) {
   check_output(file);
-  const Format& format = format_of(file);
-  if (format.write == &write_result_file) return write_result_file(result, file);
+  if (!is_csv(file)) return write_result_file(result, file, events);
   const std::string part = unfinished(file);
   std::error_code error;
   try {
-    format.write(result, part);
+    write_csv(result, part);
   } catch (...) {
     std::filesystem::remove(part, error);
     throw;

@@ -16,8 +16,9 @@ namespace liedyn {
 // Throws InputError if results cannot be written there: asked before a run, so that none is lost.
 void check_output(const std::string& file);
 
-// Throws InputError if the file cannot be written. The extension decides on the format.
-void write_results(const Result& result, const std::string& file);
+// Throws InputError if the file cannot be written. The extension decides on the format. Events, with their times, are kept in .h5 files only.
+void write_results(const Result& result, const std::string& file,
+                   const std::vector<std::pair<double, std::string>>& events = {});
 
 // The summary with the final values of the sensors, as a JSON object. Numbers have all their digits.
 std::string summary_json(const Result& result);
