@@ -19,6 +19,7 @@
 #include "liedyn/io/live_server.h"
 #include "liedyn/io/scene_page.h"
 #include "liedyn/io/write_results.h"
+#include "liedyn/io/scene_stream.h"
 #include "liedyn/io/write_scene.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/states/signal_batch.h"

@@ -59,31 +59,41 @@ std::vector<OutlinePoint> points_around(const SectionOutline& s) {
   return out;
 }
 
-void add_beam(const LinearBeam& beam, int index, FlexibleSurface& to) {
-  const std::size_t nodes = beam.nodes.size();
+// `jumps`: boundaries of elements where section forces jump.
+void add_beam(const LinearBeam& beam, int index, std::vector<int> jumps, FlexibleSurface& to) {
+  const BeamMesh mesh = beam_mesh(beam.in.description(), beam.in.entry());
   const bool is_round = section_outline(beam.in, 0).is_round;
-  const auto ring = [&](std::size_t i) {
-    const double x = static_cast<double>(i) / static_cast<double>(nodes - 1);
-    const Mat3& R = beam.rest[i].R;
+  const int size = static_cast<int>(points_around(section_outline(beam.in, 0)).size());
+  const auto ring = [&](int node, int from, int end) {
+    const auto i = static_cast<std::size_t>(node);
     const int first = static_cast<int>(to.vertices.size());
-    for (const OutlinePoint& point : points_around(section_outline(beam.in, x)))
-      to.vertices.push_back({beam.nodes[i], R * point.place, index, static_cast<int>(i), point.normal});
+    for (const OutlinePoint& point : points_around(section_outline(beam.in, mesh.fraction(node))))
+      to.vertices.push_back(
+          {beam.nodes[i], beam.rest[i].R * point.place, index, node, point.normal, from, end});
     return first;
   };
-  std::vector<int> first;
-  for (std::size_t i = 0; i < nodes; ++i) first.push_back(ring(i));
-  const int size = static_cast<int>(points_around(section_outline(beam.in, 0)).size());
-  for (std::size_t i = 0; i + 1 < nodes; ++i)
-    for (int k = 0; k < size; ++k) {
-      if (!is_round && k % 3 == 2) continue;  // the end of one side and the start of the next are one corner
-      const int next = (k + 1) % size, a = first[i], b = first[i + 1];
-      add_triangle(to, a + k, a + next, b + next);
-      add_triangle(to, a + k, b + next, b + k);
-    }
-  for (const bool at_end : {false, true}) {
-    const int cap = ring(at_end ? nodes - 1 : 0);
+  const auto add_cap = [&](int cap, bool at_end) {
     for (int k = 1; k + 1 < size; ++k)
       at_end ? add_triangle(to, cap, cap + k, cap + k + 1) : add_triangle(to, cap, cap + k + 1, cap + k);
+  };
+  jumps.push_back(mesh.elements);
+  int from = 0;
+  for (const int end : jumps) {
+    int a = ring(from * mesh.order, from, end);
+    for (int node = from * mesh.order + 1; node <= end * mesh.order; ++node) {
+      const int b = ring(node, from, end);
+      for (int k = 0; k < size; ++k) {
+        if (!is_round && k % 3 == 2)
+          continue;  // the end of one side and the start of the next are one corner
+        const int next = (k + 1) % size;
+        add_triangle(to, a + k, a + next, b + next);
+        add_triangle(to, a + k, b + next, b + k);
+      }
+      a = b;
+    }
+    if (from == 0) add_cap(ring(0, from, end), false);
+    if (end == mesh.elements) add_cap(ring(end * mesh.order, from, end), true);
+    from = end;
   }
 }
 
@@ -311,22 +321,24 @@ std::vector<float> FlexibleSurface::beam_stresses(const std::vector<LinearBeam>&
     elements += beam_mesh(beam.in.description(), beam.in.entry()).elements;
   }
   const auto points = sections.rows() / 12 / elements;  // in each element, equally far from its middle
-  // Forces at a node: those of the points before and behind it, linear between them and beyond the outer ones.
-  const auto force_at = [&](int beam, int ring, Eigen::Index column) {
-    const BeamMesh mesh = beam_mesh(beams[static_cast<std::size_t>(beam)].in.description(),
-                                    beams[static_cast<std::size_t>(beam)].in.entry());
+  // Forces at a node: those of the points before and behind it within its part of the beam, linear between them and beyond the outer ones.
+  const auto force_at = [&](const Vertex& v, Eigen::Index column) {
+    const LinearBeam& beam = beams[static_cast<std::size_t>(v.beam)];
+    const BeamMesh mesh = beam_mesh(beam.in.description(), beam.in.entry());
     const auto place = [&](Eigen::Index i) {
       const double gauss = 0.5 / std::sqrt(3.0);
       return static_cast<double>(i / points) + 0.5 + (points == 1 ? 0 : i % 2 == 0 ? -gauss : gauss);
     };
-    const Eigen::Index count = points * mesh.elements, row = first[static_cast<std::size_t>(beam)] * points;
-    const double wanted = mesh.fraction(ring) * mesh.elements;
-    Eigen::Index i = 0;
-    while (i + 2 < count && place(i + 1) < wanted) ++i;
-    const Vec6 a = sections.block<6, 1>(12 * (row + i) + 6, column);
-    if (count == 1) return a;
-    const Vec6 b = sections.block<6, 1>(12 * (row + i + 1) + 6, column);
-    return Vec6(a + (wanted - place(i)) / (place(i + 1) - place(i)) * (b - a));
+    const Eigen::Index row = first[static_cast<std::size_t>(v.beam)] * points, end = points * v.to;
+    const auto force = [&](Eigen::Index i) -> Vec6 {
+      return sections.block<6, 1>(12 * (row + i) + 6, column);
+    };
+    const double wanted = mesh.fraction(v.ring) * mesh.elements;
+    Eigen::Index i = points * v.from;
+    while (i + 2 < end && place(i + 1) < wanted) ++i;
+    if (i + 1 == end) return force(i);
+    const double share = (wanted - place(i)) / (place(i + 1) - place(i));
+    return Vec6((1 - share) * force(i) + share * force(i + 1));
   };
   struct OfVertex {
     SectionConstants section;
@@ -348,7 +360,7 @@ std::vector<float> FlexibleSurface::beam_stresses(const std::vector<LinearBeam>&
       const Vertex& v = vertices[i];
       const auto& [c, arm, shear] = of_vertices[i];
       const Mat3& R = beams[static_cast<std::size_t>(v.beam)].rest[static_cast<std::size_t>(v.ring)].R;
-      const Vec6 f = force_at(v.beam, v.ring, column);  // N, Q_y, Q_z, T, M_y, M_z
+      const Vec6 f = force_at(v, column);  // N, Q_y, Q_z, T, M_y, M_z
       // sigma_xx = N/A + M_y z/I_y - M_z y/I_z
       Mat3 S = Mat3::Zero();
       S(0, 0) = f[0] / c.area + f[4] * arm.z() / c.about_y - f[5] * arm.y() / c.about_z;
@@ -362,14 +374,17 @@ std::vector<float> FlexibleSurface::beam_stresses(const std::vector<LinearBeam>&
   return out;
 }
 
-FlexibleSurface flexible_surface(const Description& description, const Entry& body, const double* params,
-                                 const Meshed& mesh) {
+FlexibleSurface flexible_surface(const FlexibleOutput& body, const Description& description,
+                                 const double* params) {
+  const auto made = body.source().made(description, params);
+  const Meshed& mesh = made->mesh;
+  const Entry& entry = description.entries(Section::Flexible)[static_cast<std::size_t>(body.source().body())];
   FlexibleSurface out;
   if (!mesh.solid.elements.empty()) add_solid(mesh.solid, out);
   if (!mesh.lines.empty()) {
     int index = 0;
-    for (const LinearBeam& beam : linear_beams(Inputs<double>(description, body, params, nullptr)))
-      add_beam(beam, index++, out);
+    for (const LinearBeam& beam : linear_beams(Inputs<double>(description, entry, params, nullptr)))
+      add_beam(beam, index++, body.jumps(description, beam.in.entry()), out);
   }
   if (out.vertices.empty()) add_nodes(mesh.elements, out);
   return out;

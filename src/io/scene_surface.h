@@ -39,6 +39,8 @@ struct FlexibleSurface {
     Vec3 arm;                  // from the node, body axes; zero on solid elements
     int beam = -1, ring = 0;   // which of the beams, and which of its nodes
     Vec3 wall = Vec3::Zero();  // normal of the wall of a beam, section axes
+    int from = 0,
+        to = 0;  // the elements of the beam between jumps of the section forces, of which the node is one end
   };
   std::vector<Vertex> vertices;
   std::vector<std::uint32_t> triangles;
@@ -52,7 +54,8 @@ struct FlexibleSurface {
   std::vector<float> beam_stresses(const std::vector<LinearBeam>& beams, const Eigen::MatrixXd& U) const;
 };
 // The outer faces of solid elements, the walls of beams; of bodies known by their matrices alone a small octahedron at each node.
-FlexibleSurface flexible_surface(const Description& description, const Entry& body, const double* params,
-                                 const Meshed& mesh);
+// Of beams: rings of vertices at nodes where section forces jump are there twice.
+FlexibleSurface flexible_surface(const FlexibleOutput& body, const Description& description,
+                                 const double* params);
 
 }  // namespace liedyn

@@ -1,5 +1,6 @@
 // Scenes read back: poses beside sensors, surfaces beside the deformed shapes of Shapes, derived shapes beside known bodies.
 #include "liedyn/io/write_scene.h"
+#include "liedyn/io/scene_stream.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -529,6 +530,79 @@ TEST(Scene, StressesOfTwistedRectanglesAndBoxesAreThoseOfHandbooks) {
     EXPECT_NEAR(long_side, is_box ? thin : kLargest, 0.01 * kLargest);
     EXPECT_NEAR(short_side, is_box ? thin : 0.753 * kLargest, 0.01 * kLargest);
     EXPECT_NEAR(corner, is_box ? thin : 0, 0.01 * kLargest);
+  }
+}
+
+// A couple of 1000 N m in the middle of a beam between two walls: the moment there is 500 N m on both sides, with opposite signs, and stresses are 500 h/(2 I).
+TEST(Scene, SectionForcesJumpWhereLoadsAct) {
+  constexpr double I = 0.02 * 0.06 * 0.06 * 0.06 / 12, kStress = 500 * 0.03 / I;
+  const std::string beam =
+      R"("type": "rectangle", "width": 0.02, "height": 0.06, "from": [0, 0, 0], "to": [1, 0, 0], "elements": 8, "young": 2.1e11, "poisson": 0.3, "density": 7800)";
+  const std::string walls =
+      R"("joints": { "root": { "type": "fixed", "between": ["ground", "FROM"], "at": [0, 0, 0] }, "other": { "type": "fixed", "between": ["ground", "TO"], "at": [1, 0, 0] } },
+      "forces": { "couple": { "type": "torque", "on": "MIDDLE", "torque": [0, 1000, 0] } })";
+  const auto scene_of = [](const std::string& parts) {
+    const System system = load_text("{ \"liedyn\": 1, \"gravity\": [0, 0, 0], " + parts + " }");
+    SceneWriter writer;
+    StaticOptions options;
+    options.reached = [&](const System& loaded, double factor, const State& state) {
+      writer.add_loaded(system, loaded, factor, state);
+    };
+    const StaticResult found = find_equilibrium(system, options);
+    EXPECT_TRUE(found.converged) << found.failure;
+    return Read(writer.finish(found, system));
+  };
+  const auto named = [&](std::string text, const char* from, const char* to, const char* middle) {
+    for (const auto& [word, name] : {std::pair{"FROM", from}, {"TO", to}, {"MIDDLE", middle}})
+      text.replace(text.find(word), std::string(word).size(), name);
+    return text;
+  };
+  const Read exact =
+      scene_of("\"beams\": { \"b\": { " + beam + " } }, " + named(walls, "b.start", "b.end", "b[0.5]"));
+  const Json& own = exact.named("bodies", "b");
+  EXPECT_EQ(own["stations"], Json::parse("[0, 1, 2, 3, 4, 4, 5, 6, 7, 8]"));
+  const std::vector<double> moment = unpack_array(own["section_forces"][4], "M");
+  const std::size_t last = 10 * (exact.times.size() - 1);
+  EXPECT_NEAR(std::abs(moment[last + 4]), 500, 1);
+  EXPECT_NEAR(moment[last + 4] + moment[last + 5], 0, 1e-2);
+
+  const Read linear = scene_of(
+      "\"flexible\": { \"b\": { " + beam +
+      R"(, "modes": 3 }, "foot": { "type": "interface", "of": "b", "at": [0, 0, 0], "group": "start" }, "head": { "type": "interface", "of": "b", "at": [1, 0, 0], "group": "end" },
+      "hub": { "type": "interface", "of": "b", "at": [0.5, 0, 0] } }, )" +
+      named(walls, "foot", "head", "hub"));
+  const Json& bar = linear.named("bodies", "b");
+  const std::vector<double> stress = unpack_array(bar["stress"], "s"),
+                            vertices = unpack_array(bar["vertices"], "v"),
+                            q = unpack_array(bar["coordinates"], "q");
+  const std::size_t N = vertices.size() / 3, K = bar["mode_count"], end = linear.times.size() - 1;
+  std::vector<double> in_the_middle;  // of the upper corners on one side
+  for (std::size_t i = 0; i < N; ++i) {
+    double xx = 0;
+    for (std::size_t k = 0; k < K; ++k) xx += q[end * K + k] * stress[6 * (k * N + i)];
+    if (std::abs(vertices[3 * i] - 0.5) < 1e-6 && vertices[3 * i + 2] > 0.029) in_the_middle.push_back(xx);
+  }
+  ASSERT_FALSE(in_the_middle.empty());
+  const auto [least, most] = std::minmax_element(in_the_middle.begin(), in_the_middle.end());
+  std::cout << "stress on both sides of the couple: " << *least << ", " << *most << " Pa of " << kStress
+            << "\n";
+  EXPECT_NEAR(*most, kStress, 0.02 * kStress);
+  EXPECT_NEAR(*least, -kStress, 0.02 * kStress);
+}
+
+// Constants of a cone at each node: A = pi r^2, I = pi r^4/4 with r linear along the beam.
+TEST(Scene, ConstantsOfTaperedBeamsAreThoseOfEachNode) {
+  const System system = load_text(R"({ "liedyn": 1, "gravity": [0, 0, 0],
+    "beams": { "cone": { "type": "circle", "from": [0, 0, 0], "to": [1, 0, 0], "elements": 4, "radius": 0.02, "radius_end": 0.01, "young": 2e11, "poisson": 0.3, "density": 7800 } },
+    "joints": { "clamp": { "type": "fixed", "between": ["ground", "cone.start"], "at": [0, 0, 0] } } })");
+  std::vector<Diagnostic> findings;
+  const Read scene(model_scene(system, default_options(system), findings));
+  const Json& constants = scene.named("bodies", "cone")["constants"];
+  ASSERT_EQ(constants.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const double r = 0.02 - 0.0025 * static_cast<double>(i), A = std::numbers::pi * r * r;
+    EXPECT_NEAR(constants[i][0], A, 1e-5 * A);
+    EXPECT_NEAR(constants[i][1], A * r * r / 4, 1e-5 * A * r * r);
   }
 }
 

@@ -6,7 +6,7 @@ import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage } from 'three'
 import { colormap } from './colors';
 import { slerp, type Poses } from './motion';
 import type { BeamBody, Section, SectionConstants } from './scene';
-import { between, shearAt, type SectionPoint } from './sections';
+import { between, stressAt, type SectionPoint } from './sections';
 
 const RINGS = 240;
 const SIDE_POINTS = 4; // intervals of a side of a rectangle: torsion has its largest stress in the middle
@@ -16,7 +16,7 @@ const ROUND_POINTS = 28;
 function outline(section: Section, constants: SectionConstants | undefined, fallback: number, scale = [1, 1]): SectionPoint[] {
   const point = (y: number, z: number, ny: number, nz: number): SectionPoint => {
     const [ys, zs] = [scale[0] * y, scale[1] * z];
-    return { y: ys, z: zs, ny, nz, shear: constants ? shearAt(section, constants, ys, zs, ny, nz) : [0, 0, 0, 0, 0, 0] };
+    return { y: ys, z: zs, ny, nz, stress: constants ? stressAt(section, constants, ys, zs, ny, nz) : [] };
   };
   if (section.width > 0 && section.height > 0) {
     const [w, h] = [section.width / 2, section.height / 2];
@@ -34,6 +34,11 @@ function outline(section: Section, constants: SectionConstants | undefined, fall
   });
 }
 
+function sectionBetween(a: Section, b: Section, s: number): Section {
+  const at = (key: 'radius' | 'inner' | 'width' | 'height' | 'thickness') => (1 - s) * a[key] + s * b[key];
+  return { ...a, radius: at('radius'), inner: at('inner'), width: at('width'), height: at('height'), thickness: at('thickness') };
+}
+
 // Share of the outline that is hollow, in y and z.
 function hollow(section: Section): [number, number] {
   if (section.width > 0 && section.height > 0) {
@@ -47,7 +52,7 @@ function hollow(section: Section): [number, number] {
 export class BeamGeometry extends BufferGeometry {
   private readonly steps: number; // rings per interval of nodes
   private readonly rings: number;
-  private readonly profiles: { start: SectionPoint[]; end: SectionPoint[]; side: number }[] = [];
+  private readonly profiles: { at: SectionPoint[][]; side: number }[] = []; // at each node
   private readonly caps: { ring: number; sign: number }[];
   private readonly ringPosition: Float64Array;
   private readonly ringRotation: Float64Array;
@@ -62,15 +67,17 @@ export class BeamGeometry extends BufferGeometry {
     this.steps = Math.min(Math.max(Math.round(RINGS / intervals), 1), 12);
     this.rings = intervals * this.steps + 1;
     this.caps = body.closed ? [] : [{ ring: 0, sign: -1 }, { ring: this.rings - 1, sign: 1 }];
-    const surfaces = (scale: (section: Section) => number[]) => {
-      const [start, end] = [body.section, body.end].map((section, i) => outline(section, body.constants[i], 0.004 * size, scale(section)));
-      return [start, body.end === body.section ? start : end];
-    };
+    const last = body.nodes.length - 1;
+    const sections = body.nodes.map((_, i) => sectionBetween(body.section, body.end, i / last));
+    const surfaces = (scale: (section: Section) => number[]) =>
+      body.section === body.end
+        ? Array<SectionPoint[]>(last + 1).fill(outline(body.section, body.constants[0], 0.004 * size, scale(body.section)))
+        : sections.map((section, i) => outline(section, body.constants[i], 0.004 * size, scale(section)));
     const outer = surfaces(() => [1, 1]);
-    this.profiles.push({ start: outer[0], end: outer[1], side: 1 });
+    this.profiles.push({ at: outer, side: 1 });
     const inner = surfaces(hollow);
     const [shareY, shareZ] = hollow(body.section);
-    if (shareY > 0 && shareZ > 0) this.profiles.push({ start: inner[0], end: inner[1], side: -1 });
+    if (shareY > 0 && shareZ > 0) this.profiles.push({ at: inner, side: -1 });
 
     const P = outer[0].length;
     const index: number[] = [];
@@ -101,7 +108,7 @@ export class BeamGeometry extends BufferGeometry {
     this.setAttribute('color', this.colors);
     this.capProfile = [
       { outer: outer[0], inner: inner[0] },
-      { outer: outer[1], inner: inner[1] },
+      { outer: outer[last], inner: inner[last] },
     ];
     this.ringPosition = new Float64Array(3 * this.rings);
     this.ringRotation = new Float64Array(4 * this.rings);
@@ -122,12 +129,11 @@ export class BeamGeometry extends BufferGeometry {
       }
       v += 3;
     };
-    for (const { start, end, side } of this.profiles)
+    for (const { at, side } of this.profiles)
       for (let r = 0; r < this.rings; r++) {
         this.axes(r, m);
-        const s = r / (this.rings - 1);
-        for (let i = 0; i < start.length; i++)
-          put(r, (1 - s) * start[i].y + s * end[i].y, (1 - s) * start[i].z + s * end[i].z, 0, side * start[i].ny, side * start[i].nz);
+        const { i, next, s } = this.nodesAround(r);
+        at[i].forEach((a, k) => put(r, (1 - s) * a.y + s * at[next][k].y, (1 - s) * a.z + s * at[next][k].z, 0, side * a.ny, side * a.nz));
       }
     this.caps.forEach(({ ring, sign }, c) => {
       this.axes(ring, m);
@@ -150,14 +156,16 @@ export class BeamGeometry extends BufferGeometry {
     });
   }
 
-  // Colours from the forces and strains in the sections, W numbers for each node: `value` of these, of the fraction of the length and of a point of the section.
-  paintSections(values: Float32Array, value: (values: number[], fraction: number, point: SectionPoint) => number): void {
+  // Colours from the forces and strains in the sections, W numbers for each station: `value` of these and of a point of the section.
+  paintSections(values: Float32Array, value: (values: number[], point: SectionPoint) => number): void {
     const color = new Color();
-    const W = values.length / this.body.nodes.length;
+    const { stations } = this.body;
+    const W = values.length / stations.length;
     this.fill((r) => {
       const { i, next, s } = this.nodesAround(r);
-      const own = Array.from({ length: W }, (_, c) => (1 - s) * values[W * i + c] + s * values[W * next + c]);
-      return (point) => colormap(value(own, r / (this.rings - 1), point), color).toArray();
+      const [from, to] = [stations.lastIndexOf(i), stations.indexOf(next)];
+      const own = Array.from({ length: W }, (_, c) => (1 - s) * values[W * from + c] + s * values[W * to + c]);
+      return (point) => colormap(value(own, point), color).toArray();
     });
   }
 
@@ -168,19 +176,19 @@ export class BeamGeometry extends BufferGeometry {
     return { i, next: (i + 1) % nodes.length, s: r / this.steps - i };
   }
 
-  // The points of the outline at the fraction x of the length.
-  outline(x: number): SectionPoint[] {
-    const { start, end } = this.profiles[0];
-    return start.map((point, i) => between(point, end[i], x));
+  // The points of the outline at a node.
+  outline(node: number): SectionPoint[] {
+    return this.profiles[0].at[node];
   }
 
   private fill(ringColor: (r: number) => (point: SectionPoint) => number[]): void {
     const out = this.colors.array as Float32Array;
     let v = 0;
-    for (const { start, end } of this.profiles)
+    for (const { at } of this.profiles)
       for (let r = 0; r < this.rings; r++) {
-        const [color, s] = [ringColor(r), r / (this.rings - 1)];
-        for (let i = 0; i < start.length; i++, v += 3) out.set(color(between(start[i], end[i], s)), v);
+        const color = ringColor(r);
+        const { i, next, s } = this.nodesAround(r);
+        at[i].forEach((a, k) => (out.set(color(between(a, at[next][k], s)), v), (v += 3)));
       }
     this.caps.forEach(({ ring }, c) => {
       const color = ringColor(ring);

@@ -127,7 +127,7 @@ export class Live {
     grow(scene.positions, 3 * F, (view) => (scene.positions = view));
     grow(scene.rotations, 4 * F, (view) => (scene.rotations = view));
     for (const body of scene.bodies) if (body.kind === 'flexible') grow(body.coordinates, body.modeCount, (view) => (body.coordinates = view));
-    for (const body of scene.bodies) if (body.kind === 'beam') body.sectionValues?.forEach((values, c, all) => grow(values, body.nodes.length, (view) => (all[c] = view)));
+    for (const body of scene.bodies) if (body.kind === 'beam') body.sectionValues?.forEach((values, c, all) => grow(values, body.stations.length, (view) => (all[c] = view)));
     const channels = [...scene.channels, ...scene.loads];
     this.channelTimes = channels[0] && new Growing(channels[0].times, 1, (view) => channels.forEach((channel) => (channel.times = view)));
     for (const channel of channels) grow(channel.values, channel.components.length, (view) => (channel.values = view));

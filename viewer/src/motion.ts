@@ -6,7 +6,7 @@ export class Poses {
   readonly rotations: Float64Array; // [F, 4], w, x, y, z
   readonly velocities: Float64Array; // [F, 3], by differences of frames
   readonly coordinates = new Map<FlexibleBody, Float32Array>();
-  readonly sectionValues = new Map<BeamBody, Float32Array>(); // [nodes, as many as the beam has]
+  readonly sectionValues = new Map<BeamBody, Float32Array>(); // [stations, as many as the beam has]
 
   constructor(readonly scene: Scene) {
     const F = scene.frames.length;
@@ -15,7 +15,7 @@ export class Poses {
     this.velocities = new Float64Array(3 * F);
     for (const body of scene.bodies) {
       if (body.kind === 'flexible') this.coordinates.set(body, new Float32Array(body.modeCount));
-      if (body.kind === 'beam' && body.sectionValues) this.sectionValues.set(body, new Float32Array(body.sectionValues.length * body.nodes.length));
+      if (body.kind === 'beam' && body.sectionValues) this.sectionValues.set(body, new Float32Array(body.sectionValues.length * body.stations.length));
     }
   }
 
@@ -136,7 +136,7 @@ export function sampleMotion(scene: Scene, time: number, poses: Poses): void {
     for (let k = 0; k < K; k++) q[k] = (1 - s) * body.coordinates[K * i + k] + s * body.coordinates[K * j + k];
   }
   for (const [body, own] of poses.sectionValues) {
-    const N = body.nodes.length;
+    const N = body.stations.length;
     body.sectionValues!.forEach((values, c, { length: W }) => {
       for (let n = 0; n < N; n++) own[W * n + c] = (1 - s) * values[N * i + n] + s * values[N * j + n];
     });

@@ -45,8 +45,9 @@ export interface BeamBody extends Named {
   end: Section;
   closed: boolean;
   young: number; // 0: not known
-  constants: SectionConstants[]; // at the start and the end
-  // N, Q_y, Q_z, T, M_y, M_z in section axes, each [T, nodes]. Of sections without outline then the strain of the axis and the curvature.
+  constants: SectionConstants[]; // at each node; empty: not known
+  stations: number[]; // nodes that values are given at: those where forces jump are there twice, from before and from behind
+  // N, Q_y, Q_z, T, M_y, M_z in section axes, each [T, stations]. Of sections without outline then the strain of the axis and the curvature.
   sectionValues?: Float32Array[];
 }
 export interface FlexibleBody extends Named {
@@ -242,17 +243,18 @@ async function body(json: Json, path: string, { T, F }: { T: number; F: number }
     const given = object(json.section, `${path}.section`);
     const start = section(given, `${path}.section`);
     const end = isObject(given.end) ? section({ ...given, ...given.end }, `${path}.section.end`) : start;
-    const constants = [json.constants, json.end_constants ?? json.constants]
-      .filter((list) => list !== undefined && list !== null)
-      .map((list) => numbers<SectionConstants>(list, `${path}.constants`, 4));
+    // One list of four numbers, or one for each node of a beam whose section varies.
+    const known = list(json.constants, `${path}.constants`);
+    const constants = known.length === 0 ? [] : nodes.map((_, i) => numbers<SectionConstants>(Array.isArray(known[0]) ? known[i] : known, `${path}.constants`, 4));
+    const stations = json.stations === undefined ? nodes.map((_, i) => i) : list(json.stations, `${path}.stations`).map((node) => frameIndex(node, `${path}.stations`, nodes.length));
     const forces = list(json.section_forces, `${path}.section_forces`);
     if (forces.length !== 0 && forces.length !== 6) throw new SceneError(`${path}.section_forces has ${forces.length} entries`, 'Expected 6.');
     const strains = forces.length > 0 ? list(json.section_strains, `${path}.section_strains`) : [];
     if (strains.length !== 0 && strains.length !== 2) throw new SceneError(`${path}.section_strains has ${strains.length} entries`, 'Expected 2.');
     const sectionValues: Float32Array[] = [];
-    for (const [i, array] of forces.entries()) sectionValues.push(await unpackFloats(array, `${path}.section_forces[${i}]`, [T, nodes.length]));
-    for (const [i, array] of strains.entries()) sectionValues.push(await unpackFloats(array, `${path}.section_strains[${i}]`, [T, nodes.length]));
-    return { name, kind: 'beam', nodes, section: start, end, closed: json.closed === true, young: number(json.young, `${path}.young`, 0), constants, sectionValues: forces.length > 0 ? sectionValues : undefined };
+    for (const [i, array] of forces.entries()) sectionValues.push(await unpackFloats(array, `${path}.section_forces[${i}]`, [T, stations.length]));
+    for (const [i, array] of strains.entries()) sectionValues.push(await unpackFloats(array, `${path}.section_strains[${i}]`, [T, stations.length]));
+    return { name, kind: 'beam', nodes, section: start, end, closed: json.closed === true, young: number(json.young, `${path}.young`, 0), constants, stations, sectionValues: forces.length > 0 ? sectionValues : undefined };
   }
   if (json.kind === 'flexible') {
     const vertices = await unpackFloats(json.vertices, `${path}.vertices`, [-1, 3]);

@@ -14,27 +14,28 @@ export const COLORINGS: Record<Exclude<Coloring, 'body'>, { label: string; unit:
   stress: { label: 'von Mises stress', unit: 'MPa', factor: 1e6 },
 };
 
-// A point on the surface of a section, with the normal of its wall and the shear stresses by the forces: tau_xy and tau_xz, each by Q_y, Q_z and T.
-export type SectionPoint = { y: number; z: number; ny: number; nz: number; shear: number[] };
-export const between = (a: SectionPoint, b: SectionPoint, x: number): SectionPoint =>
-  a === b ? a : { ...a, y: (1 - x) * a.y + x * b.y, z: (1 - x) * a.z + x * b.z, shear: a.shear.map((value, k) => (1 - x) * value + x * b.shear[k]) };
+// A point on the surface of a section, with the normal of its wall and the stresses there: sigma by N, M_y and M_z, then tau_xy and tau_xz, each by Q_y, Q_z and T.
+export type SectionPoint = { y: number; z: number; ny: number; nz: number; stress: number[] };
+export const between = (a: SectionPoint, b: SectionPoint, s: number): SectionPoint =>
+  a === b ? a : { ...a, y: (1 - s) * a.y + s * b.y, z: (1 - s) * a.z + s * b.z, stress: a.stress.map((value, k) => (1 - s) * value + s * b.stress[k]) };
 
-// Values are N, Q_y, Q_z, T, M_y, M_z at the fraction x of the length, in sections without outline then the strain of the axis and the curvature.
-type SectionValue = (values: ArrayLike<number>, x: number, point: SectionPoint) => number;
+// Values are N, Q_y, Q_z, T, M_y, M_z, in sections without outline then the strain of the axis and the curvature.
+type SectionValue = (values: ArrayLike<number>, point: SectionPoint) => number;
 
-// sigma = N/A + M_y z/I_y - M_z y/I_z;  sqrt(sigma^2 + 3 (tau_xy^2 + tau_xz^2))
-function vonMises(beam: BeamBody): SectionValue {
-  const [start, end] = beam.constants;
-  return (f, x, { y, z, shear }) => {
-    const [A, Iy, Iz] = start.map((value, k) => (1 - x) * value + x * end[k]);
-    const sigma = f[0] / A + (f[4] * z) / Iy - (f[5] * y) / Iz;
-    const tau = [0, 3].map((k) => shear[k] * f[1] + shear[k + 1] * f[2] + shear[k + 2] * f[3]);
-    return Math.sqrt(sigma * sigma + 3 * (tau[0] * tau[0] + tau[1] * tau[1]));
-  };
+const vonMises: SectionValue = (f, { stress: c }) => {
+  const sigma = c[0] * f[0] + c[1] * f[4] + c[2] * f[5];
+  const [tauY, tauZ] = [3, 6].map((k) => c[k] * f[1] + c[k + 1] * f[2] + c[k + 2] * f[3]);
+  return Math.sqrt(sigma * sigma + 3 * (tauY * tauY + tauZ * tauZ));
+};
+
+// sigma = N/A + M_y z/I_y - M_z y/I_z, and shear stresses
+export function stressAt(section: Section, constants: SectionConstants, y: number, z: number, ny: number, nz: number): number[] {
+  const [A, Iy, Iz] = constants;
+  return [1 / A, z / Iy, -y / Iz, ...shearAt(section, constants, y, z, ny, nz)];
 }
 
 // Shear stresses by Q_y, Q_z and T at a point (SectionPoint). Those of Q are Jourawski's, those of T Saint-Venant's or, in thin walls, Bredt's: docs/scenes.md.
-export function shearAt(section: Section, [A, Iy, Iz, J]: SectionConstants, y: number, z: number, ny: number, nz: number): number[] {
+function shearAt(section: Section, [A, Iy, Iz, J]: SectionConstants, y: number, z: number, ny: number, nz: number): number[] {
   const { width: w, height: h, thickness: t } = section;
   if (!(w > 0 && h > 0)) {
     const [R, r] = [section.radius, section.inner];
@@ -70,7 +71,7 @@ function rectangleTorsion(a: number, c: number, y: number, z: number): [number, 
 }
 
 // Whether the stress is known: the section has an outline and a material. Of a section that is given by its stiffness alone, forces and strains are known.
-export const hasStress = (beam: BeamBody) => beam.constants.length === 2 && beam.young > 0;
+export const hasStress = (beam: BeamBody) => beam.constants.length > 0 && beam.young > 0;
 
 // The value that a beam is coloured by; undefined if the scene does not have it.
 export function sectionValue(beam: BeamBody, coloring: Coloring): SectionValue | undefined {
@@ -81,26 +82,25 @@ export function sectionValue(beam: BeamBody, coloring: Coloring): SectionValue |
   if (coloring === 'axis_strain') return hasStrains ? (f) => f[6] : undefined;
   if (coloring === 'curvature') return hasStrains ? (f) => f[7] : undefined;
   if (!hasStress(beam)) return undefined;
-  const stress = vonMises(beam);
-  if (coloring === 'stress') return stress;
-  if (coloring === 'strain') return (f, x, point) => stress(f, x, point) / beam.young;
+  if (coloring === 'stress') return vonMises;
+  if (coloring === 'strain') return (f, point) => vonMises(f, point) / beam.young;
   return undefined;
 }
 
 // The largest value from a frame of the motion on. Only stresses and strains depend on the point of the section.
-export function largestSectionValue(beam: BeamBody, coloring: Coloring, outline: (x: number) => SectionPoint[], from = 0): number {
+export function largestSectionValue(beam: BeamBody, coloring: Coloring, outline: (node: number) => SectionPoint[], from = 0): number {
   const value = sectionValue(beam, coloring);
   if (!value) return 0;
-  const N = beam.nodes.length;
+  const N = beam.stations.length;
   const frames = beam.sectionValues![0].length / N;
   const depends = coloring === 'stress' || coloring === 'strain';
-  const points = beam.nodes.map((_, n) => (depends ? outline(n / (N - 1)) : outline(0).slice(0, 1)));
+  const points = beam.stations.map((node) => (depends ? outline(node) : outline(node).slice(0, 1)));
   const own = beam.sectionValues!.map(() => 0);
   let largest = 0;
   for (let t = from; t < frames; t++)
     for (let n = 0; n < N; n++) {
       beam.sectionValues!.forEach((values, c) => (own[c] = values[N * t + n]));
-      for (const point of points[n]) largest = Math.max(largest, value(own, n / (N - 1), point));
+      for (const point of points[n]) largest = Math.max(largest, value(own, point));
     }
   return largest;
 }

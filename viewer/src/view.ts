@@ -107,7 +107,7 @@ export class SceneView {
   range(): number {
     const { coloring } = this;
     if (coloring === 'body' || coloring === 'speed') return this.largestSpeed();
-    if (this.scene.kind === 'modes') return coloring === 'displacement' ? this.amplitude : this.rangeOfMode(coloring);
+    if (this.scene.kind === 'modes') return this.rangeOfMode(coloring);
     if (!this.ranges.has(coloring)) this.ranges.set(coloring, coloring === 'displacement' ? this.largestDisplacement() : this.largestFrom(coloring, 0));
     return this.ranges.get(coloring)!;
   }
@@ -122,6 +122,10 @@ export class SceneView {
     const steps = 16;
     for (let i = 0; i < steps; i++) {
       sampleMode(this.scene, this.mode, (2 * Math.PI * i) / steps, this.amplitude, poses);
+      if (coloring === 'displacement') {
+        for (let frame = 0; frame < this.scene.frames.length; frame++) this.modeRange.value = Math.max(this.modeRange.value, poses.displacement(frame));
+        continue;
+      }
       for (const { mesh } of this.flexible) {
         const stress = mesh.stressAt(poses.coordinates.get(mesh.body)!);
         const value = coloring === 'stress' ? stress : mesh.body.young > 0 ? stress / mesh.body.young : 0;
@@ -133,7 +137,7 @@ export class SceneView {
 
   private largestFrom(coloring: Coloring, row: number): number {
     let largest = 0;
-    for (const { mesh } of this.beams) largest = Math.max(largest, largestSectionValue(mesh.geometry.body, coloring, (x) => mesh.geometry.outline(x), row));
+    for (const { mesh } of this.beams) largest = Math.max(largest, largestSectionValue(mesh.geometry.body, coloring, (node) => mesh.geometry.outline(node), row));
     for (const { mesh } of this.flexible) {
       if (coloring === 'stress') largest = Math.max(largest, mesh.largestStress(row));
       if (coloring === 'strain' && mesh.body.young > 0) largest = Math.max(largest, mesh.largestStress(row) / mesh.body.young);
@@ -207,7 +211,7 @@ export class SceneView {
     for (const { index, mesh } of this.beams) {
       const value = sectionValue(mesh.geometry.body, this.coloring);
       const plain = this.coloring === 'body' ? this.colors[index] : WITHOUT_VALUE;
-      if (value && !paints[index]) mesh.geometry.paintSections(this.poses.sectionValues.get(mesh.geometry.body)!, (f, x, point) => value(f, x, point) / largest);
+      if (value && !paints[index]) mesh.geometry.paintSections(this.poses.sectionValues.get(mesh.geometry.body)!, (f, point) => value(f, point) / largest);
       else mesh.geometry.paint((node) => (paints[index] ?? (ofFrames ? byFrame(node) : plain)).toArray() as [number, number, number]);
     }
     for (const { index, mesh } of this.flexible) {

@@ -37,8 +37,9 @@ void look_between(const std::vector<int>& jumps, Sensor& sensor) {
   sensor.elements = last - first;
 }
 
-// Those of an exact beam: at nodes with forces or joints.
-void look_between_loads(const Description& d, const Entry& beam, Sensor& sensor) {
+}  // namespace
+
+std::vector<int> section_force_jumps(const Description& d, const Entry& beam) {
   std::unordered_set<std::string_view> loaded;
   for (const Section section : {Section::Joints, Section::Forces})
     for (const Entry& entry : d.entries(section))
@@ -52,8 +53,10 @@ void look_between_loads(const Description& d, const Entry& beam, Sensor& sensor)
   std::vector<int> jumps;
   for (int i = 1; i < mesh.elements; ++i)
     if (loaded.count(beam_node_name(beam.name, i * mesh.order, mesh)) > 0) jumps.push_back(i);
-  look_between(jumps, sensor);
+  return jumps;
 }
+
+namespace {
 
 // The batch of a force, its first element there, and how many there are.
 void look_at_force(const Model& m, int entry, Sensor& sensor) {
@@ -158,7 +161,7 @@ void connect_to_exact_beam(SensorConnection& c, int index, Sensor& sensor) {
   const Entry& beam = c.d.entries(Section::Beams)[at(index)];
   sensor.elements = beam_mesh(c.d, beam).elements;
   look_at_beam(c.model, Section::Beams, index, sensor);
-  look_between_loads(c.d, beam, sensor);
+  look_between(section_force_jumps(c.d, beam), sensor);
 }
 
 // A member stands among the others of its frame, whose elements follow each other.

@@ -34,6 +34,9 @@ class SensorConnection {
 // Whether forces of this kind have an effort: they act in a joint, or along the line between two points. Contacts and tyres have two points as well, but act elsewhere.
 bool has_effort(const Kind& force);
 
+// Boundaries of elements where the section forces of an exact beam jump: nodes with forces or joints, in order.
+std::vector<int> section_force_jumps(const Description& d, const Entry& beam);
+
 // As its kind says, or by the types of its fields.
 void connect_sensor(SensorConnection& c, Sensor& sensor);
 
