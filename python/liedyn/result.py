@@ -193,6 +193,12 @@ class Result(Shown, Mapping[str, np.ndarray]):
         """The object that `liedyn run --json` prints: steps, iterations, wall time, drift of the energy, ... Of a .csv file only the
         times and the final values are known."""
         known = json.loads(self._summary_text())
+        if self._stored and known["energy"]["max_drift"] is None and "energy" in self.statistics and len(self.time):
+            # The run has not ended, or not in order: largest values are those of the rows.
+            rows = self.statistics
+            known["energy"]["max_drift"] = float(np.max(np.abs(rows["energy"] - rows["energy"][0])))
+            for level in ("position", "velocity"):
+                known["constraint_residual"][level] = float(np.max(rows[f"{level}_residual"]))
         return known if self._has_summary else {key: known[key] for key in ("start", "end", "sensors")}
 
     def save(self, file: str | os.PathLike) -> None:
@@ -265,8 +271,8 @@ class Result(Shown, Mapping[str, np.ndarray]):
         ]
         residuals = f"position {numbers(residual['position'], '.3g')}, velocity {numbers(residual['velocity'], '.3g')}"
         return [
-            f"{s['model']}: t = {s['start']:.6g} ... {s['end']:.6g} s in {plural(s['steps'], 'step')} of {sizes}, "
-            f"{s['wall_seconds']:.3g} s of wall time",
+            f"{s['model']}: t = {s['start']:.6g} ... {s['end']:.6g} s in {plural(s['steps'], 'step')} of {sizes}"
+            + (f", {s['wall_seconds']:.3g} s of wall time" if s["wall_seconds"] is not None else ""),
             facts(*(figures if s["integrator"] != "kinematics" else []), ("constraint residual", residuals)),  # driven motion has no integrator
             sensors,
             "" if self.completed else f"stopped early: {self.failure}",

@@ -174,6 +174,39 @@ def test_a_killed_run_leaves_a_prefix_of_the_complete_one(tmp_path):
     assert "killed" in liedyn("info", file) or left.status == "completed"
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_result_is_read_while_it_is_written_and_says_what_its_rows_say(tmp_path, how):
+    """Rows come fast, so that a table may be longer than its chunks; a run that is stopped has its own summary, one that is killed that of its rows."""
+    file = tmp_path / "fast.h5"
+    run = subprocess.Popen([PROGRAM, "run", "heavy_top", "--end", "20000", "--output-every", "20", "--out", str(file), "--states"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not file.exists() or file.stat().st_size < 1 << 20:
+            assert run.poll() is None
+            time.sleep(0.01)
+        seen = []
+        while len(seen) < 5:
+            now = ld.load_result(file)
+            assert now.status == "running"
+            rows = len(now.time)
+            assert all(len(now[name]) == rows for name in now) and len(now.states["q"]) == len(now.statistics["energy"]) == rows
+            assert now.summary["end"] == now.time[-1] > 0 and now.summary["steps"] == 20 * (rows - 1)
+            seen.append(rows)
+        assert seen == sorted(seen)
+    finally:
+        run.send_signal(how)
+        run.wait()
+    left = ld.load_result(file)
+    energy, summary = left.statistics["energy"], left.summary
+    assert left.status == ("stopped" if how == signal.SIGINT else "killed") and not left.completed
+    assert summary["end"] == left.time[-1] and 20 * (len(left.time) - 2) < summary["steps"] <= 20 * (len(left.time) - 1)
+    assert summary["energy"]["initial"] == energy[0] and summary["energy"]["final"] == energy[-1]
+    assert summary["energy"]["max_drift"] == pytest.approx(np.max(np.abs(energy - energy[0])), rel=1e-6)
+    assert summary["constraint_residual"]["position"] == pytest.approx(np.max(left.statistics["position_residual"]), rel=1e-6)
+    assert f"0 ... {left.time[-1]:.6g} s" in liedyn("info", file)
+    assert f"changed by at most {run_report.scientific(summary['energy']['max_drift'], 2)} J" in run_report.drift_section(left)
+    assert "Simulated from 0 s" in run_report.lead(left) and "steps" in repr(left.summary) and "step" in str(left)
+
+
 def test_info_says_what_a_file_is(chain, tmp_path, template):
     file, stored, _ = chain
     told = liedyn("info", file)

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -488,10 +489,16 @@ Hdf5Input::Hdf5Input(std::string file) : name_(std::move(file)) {
   // be writing it: after pauses that double from a nanosecond on, so that the number of attempts is the logarithm of what a damaged file costs.
   constexpr unsigned kAttempts = 24;
   file_ = H5Fopen(name_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (file_ >= 0) return;
+  if (file_ >= 0) {
+    // If this program has it open already, what is known of it is as old as that.
+    unsigned how = 0;
+    grows_ = H5Fget_intent(file_, &how) >= 0 && (how & H5F_ACC_SWMR_READ) != 0;
+    return;
+  }
   const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), &H5Pclose);
   H5Pset_metadata_read_attempts(access, kAttempts);
   file_ = check(H5Fopen(name_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access), "cannot be read as HDF5");
+  grows_ = true;
 }
 
 Hdf5Input::~Hdf5Input() {
@@ -523,7 +530,9 @@ std::string Hdf5Input::attribute(const std::string& path, const std::string& nam
 namespace {
 
 // What was never written takes no space in a file, and would be read as zeros, as many as it claims.
-bool is_stored(hid_t dataset, hid_t space, std::size_t element) {
+// Of a table in chunks: as far as the first `rows`.
+bool is_stored(hid_t dataset, hid_t space, std::size_t element,
+               hsize_t rows = std::numeric_limits<hsize_t>::max()) {
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   if (count < 0) return false;
   const Hdf5Handle creation(H5Dget_create_plist(dataset), &H5Pclose);
@@ -535,6 +544,7 @@ bool is_stored(hid_t dataset, hid_t space, std::size_t element) {
   if (rank < 1 || H5Pget_chunk(creation, rank, chunk.data()) != rank ||
       H5Sget_simple_extent_dims(space, size.data(), nullptr) != rank)
     return false;
+  size[0] = std::min(size[0], rows);
   hsize_t chunks = 0, expected = 1;
   if (H5Dget_num_chunks(dataset, space, &chunks) < 0) return false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(rank); ++i) {
@@ -601,6 +611,7 @@ std::vector<std::size_t> Hdf5Input::shape(const std::string& path) const {
   const auto lock = library();
   const std::string missing = fmt::format("has no table of numbers '{}'", path);
   const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
+  if (grows_) check(H5Drefresh(dataset), missing);
   const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 1) check(-1, missing);
@@ -612,14 +623,31 @@ std::vector<std::size_t> Hdf5Input::shape(const std::string& path) const {
 Hdf5Input::Table Hdf5Input::table(const std::string& path, std::size_t first, std::size_t rows) const {
   const auto lock = library();
   const std::string missing = fmt::format("has no table of numbers '{}'", path);
-  const std::vector<std::size_t> shape = this->shape(path);
   const Hdf5Handle dataset(check(H5Dopen2(file_, path.c_str(), H5P_DEFAULT), missing), &H5Dclose);
-  const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
   const Hdf5Handle type(check(H5Dget_type(dataset), missing), &H5Tclose);
-  if (H5Tget_class(type) != H5T_FLOAT || !is_stored(dataset, space, sizeof(double))) check(-1, missing);
+  // While a file grows, the size of a table may be known before its last chunks are.
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  const auto is_complete = [&] {
+    const Hdf5Handle now(check(H5Dget_space(dataset), missing), &H5Sclose);
+    return is_stored(dataset, now, sizeof(double), first > kAll - rows ? kAll : first + rows);
+  };
+  constexpr int kAttempts = 12;
+  if (grows_) check(H5Drefresh(dataset), missing);
+  bool complete = is_complete();
+  for (int attempt = 0; grows_ && !complete && attempt < kAttempts; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100 << std::min(attempt, 8)));
+    check(H5Drefresh(dataset), missing);
+    complete = is_complete();
+  }
+  if (H5Tget_class(type) != H5T_FLOAT || !complete) check(-1, missing);
+  const Hdf5Handle space(check(H5Dget_space(dataset), missing), &H5Sclose);
+  const int rank = H5Sget_simple_extent_ndims(space);
+  if (rank < 1) check(-1, missing);
+  std::vector<hsize_t> shape(static_cast<std::size_t>(rank));
+  check(H5Sget_simple_extent_dims(space, shape.data(), nullptr), missing);
   Table out;
-  out.rows = first < shape[0] ? std::min(rows, shape[0] - first) : 0;
-  out.columns = product({shape.begin() + 1, shape.end()});
+  out.rows = first < shape[0] ? std::min<std::size_t>(rows, shape[0] - first) : 0;
+  out.columns = product(std::vector<std::size_t>(shape.begin() + 1, shape.end()));
   out.data.resize(out.rows * out.columns);
   if (out.data.empty()) return out;
   std::vector<hsize_t> start(shape.size(), 0), size(shape.begin(), shape.end());

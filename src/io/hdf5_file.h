@@ -91,6 +91,7 @@ class Hdf5Input {
 
   std::string name_;
   std::int64_t file_ = -1;
+  bool grows_ = false;  // another program may be writing it
 };
 
 // Whether a program has this file open with Hdf5File at the moment. False also where the system cannot say.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -308,10 +310,9 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
   const bool old = in_.has_attribute("/", "summary");
   // The status before the summary: as soon as it tells of the end, the summary of the end is complete.
   if (!old) status_ = in_.word("/status");
-  const bool ended = status_ != "running" && status_ != "stopped";
-  const std::string text = old                                ? in_.attribute("/", "summary")
-                           : ended || !in_.has(kStartSummary) ? in_.text("/summary")
-                                                              : in_.text(kStartSummary);
+  std::string text = old ? in_.attribute("/", "summary") : status_ == "running" ? "" : in_.text("/summary");
+  const bool is_of_start = text.empty() && in_.has(kStartSummary);
+  if (is_of_start) text = in_.text(kStartSummary);
   summary_ = read_summary(text, file);
   if (old) status_ = status_of(summary_);
   if (status_ == "running") {
@@ -321,8 +322,11 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
     if (!alive) status_ = "killed";
     summary_.failure =
         alive ? "the run goes on" : "the program that wrote the result was killed, or the machine stopped";
-    if (rows_ > 0) summary_.end = in_.table("/time", rows_ - 1, 1).data.at(0);
+  } else if (is_of_start) {
+    summary_.completed = false;
+    summary_.failure = "an error ended the run";
   }
+  if (is_of_start && rows_ > 0) summarize_rows();
   const auto add = [&](const std::string& name, const std::string& unit, int components) {
     constexpr int kMostComponents = 1 << 16;
     if (components < 1 || components > kMostComponents)
@@ -362,6 +366,24 @@ ResultFile::ResultFile(const std::string& file) : in_(file) {
   for (const Statistic& one : kResultStatistics)
     if (in_.has(fmt::format("/statistics/{}", one.name))) statistics_.emplace_back(one.name);
   has_states_ = in_.has("/states/q");
+}
+
+// What the rows so far say; largest values are not known without reading them all.
+void ResultFile::summarize_rows() {
+  const auto number = [&](const std::string& path, std::size_t row) {
+    return in_.has(path) ? in_.table(path, row, 1).data.at(0) : 0.0;
+  };
+  const std::size_t last = rows_ - 1;
+  Summary& s = summary_;
+  s.end = number("/time", last);
+  s.steps = std::lround(number("/statistics/steps", last));
+  s.newton_iterations = std::lround(number("/statistics/newton_iterations", last));
+  s.jacobian_updates = std::lround(number("/statistics/jacobian_updates", last));
+  s.rejected = std::lround(number("/statistics/rejected_steps", last));
+  s.energy_initial = number("/statistics/energy", 0);
+  s.energy_final = number("/statistics/energy", last);
+  s.energy_max_drift = s.residual_position = s.residual_velocity = s.wall_seconds =
+      std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<double> ResultFile::column(const std::string& path) const {

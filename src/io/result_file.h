@@ -82,6 +82,7 @@ class ResultFile {
                       const std::function<void(const State&)>& visit) const;
 
  private:
+  void summarize_rows();
   std::vector<double> column(const std::string& path) const;
   std::size_t stride_for(std::size_t most) const;
   std::size_t kept_rows(std::size_t stride) const;

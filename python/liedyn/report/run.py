@@ -121,7 +121,9 @@ def lead(result: ld.Result) -> str:
     s = result.summary
     out += f"Simulated from {s['start']:g} s to {s['end']:g} s"
     if s["steps"]:
-        out += f" in {s['steps']} steps and {seconds(s['wall_seconds'])} of wall time"
+        out += f" in {counted(s['steps'], 'steps')}"
+        if s["wall_seconds"] is not None:
+            out += f" and {seconds(s['wall_seconds'])} of wall time"
     states = {
         "failed": " The numerics failed before the end.",
         "stopped": " The run was stopped before the end.",
@@ -164,7 +166,7 @@ def headline(result: ld.Result) -> str:
         return ""
     s = result.summary
     facts = [(f"{s['end'] - s['start']:.4g} s", "simulated")]
-    if s["steps"]:
+    if s["steps"] and s["wall_seconds"] is not None:
         facts += [(seconds(s["wall_seconds"]), f"wall time, {seconds(s['wall_seconds'] / s['steps'])} per step")]
     facts += [(str(s["degrees_of_freedom"]), "degrees of freedom")]
     if s["steps"] and s["energy"]["max_drift"] is not None:
@@ -181,7 +183,7 @@ def warning_section(result: ld.Result) -> str:
     items = []
     if result.completed is False:
         hint = {
-            "failed": "Try half the step, or an adaptive integrator (adaptive=true). The curves up to there are complete.",
+            "failed": "Try a much shorter step, or an adaptive integrator (adaptive=true). The curves up to there are complete.",
             "killed": "All rows that had been written are here. Start the run again, or go on from a checkpoint (--save-state, --resume).",
             "running": "Write the report again when the run has ended.",
         }.get(result.status, "The curves up to there are complete.")
@@ -314,7 +316,8 @@ def effort_section(result: ld.Result) -> str:
         ]
     else:
         rows += [["linear solves", f"{s['newton_iterations']} ({per:.2f} per step)"]]
-    rows += [["wall time of the steps", f"{seconds(s['wall_seconds'])} ({seconds(s['wall_seconds'] / s['steps'])} per step)"]]
+    if s["wall_seconds"] is not None:
+        rows += [["wall time of the steps", f"{seconds(s['wall_seconds'])} ({seconds(s['wall_seconds'] / s['steps'])} per step)"]]
     if s["redundant_constraints"]:
         rows += [["redundant constraints", str(len(s["redundant_constraints"]))]]
     if "steps" not in result.statistics or len(result.time) < 3:
