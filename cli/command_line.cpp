@@ -199,7 +199,9 @@ Diagnostic explain(const CLI::ParseError& error, const CLI::App& program, int ar
     message = fmt::format("{} does not take '{}'", command, excerpt(word));
     for (int i = 1; i + 2 < argc; ++i)
       if (std::string_view(argv[i]) == "--set" && word == argv[i + 2])
-        hint = fmt::format("write --set {}={}", excerpt(argv[i + 1]), excerpt(word));
+        hint = std::string_view(argv[i + 1]).find('=') == std::string_view::npos
+                   ? fmt::format("write --set {}={}", excerpt(argv[i + 1]), excerpt(word))
+                   : fmt::format("write --set {} --set {}", excerpt(argv[i + 1]), excerpt(word));
   }
   // "Could not convert: --end = 1s" and "--record: angle not in {all}"
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr ||

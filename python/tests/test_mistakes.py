@@ -209,6 +209,7 @@ COMMANDS = [
     ("simulate heavy_top", ["got 'simulate'", "did you mean 'run'"]),
     ("run", ["MODEL is required"]),
     ("run heavy_top --set bodies.top.mass 3", ["'3'", "write --set bodies.top.mass=3"]),
+    ("run heavy_top --set bodies.top.mass=3 gravity[2]=1", ["'gravity[2]=1'", "write --set bodies.top.mass=3 --set gravity[2]=1"]),
     ("run heavy_top --set mass=3", ["mass: the model has no parameter of this name", "did you mean 'bodies.top.mass'"]),
     ("run heavy_top --set bodies.top.mass=three", ["bodies.top.mass: expected a finite number, got 'three'"]),
     ("run heavy_top --set bodies.top.masss=3", ["bodies.top.masss: 'top' has no field 'masss'", "did you mean 'mass'"]),

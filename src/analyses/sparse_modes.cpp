@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 // GCC 12 mistakes a reallocation in this library for a use after free.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wuse-after-free"
+#endif
 #include <Spectra/GenEigsRealShiftSolver.h>
 #include <Spectra/SymGEigsShiftSolver.h>
 

@@ -110,8 +110,8 @@ export class App {
     this.stage = new Stage(this.host);
     this.setTheme((store.get('theme') as 'light' | 'dark' | null) ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
     // Inside of another page there is little room: the model comes first. Controls of a running simulation stay.
-    const small = matchMedia(PHONE).matches;
     const embedded = window.parent !== window;
+    const small = matchMedia(PHONE).matches || (!embedded && matchMedia('(max-height: 480px)').matches); // also a phone that lies
     this.setPanel('left', !small && (!embedded || livePath() !== undefined));
     this.setPanel('right', !small && !embedded);
     this.openTab('plots');

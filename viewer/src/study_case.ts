@@ -43,6 +43,7 @@ export class CasePanel {
       ...(status === MISSING ? [h('p', { class: 'muted' }, 'This case has not been run. The command of the study runs what is missing.')] : this.repeat(i, scene !== undefined)),
     );
     this.element.scrollTop = 0;
+    if (matchMedia('(max-width: 760px)').matches) this.element.scrollIntoView({ block: 'start' }); // it stands below the table there
   }
 
   // The theme of the page is that of the frame.
@@ -72,7 +73,7 @@ export class CasePanel {
     const command = commandOf(this.state.study, i) + (inPage ? '' : ` --html case_${i}.html`);
     return [
       h('h3', {}, inPage ? 'Run it again' : 'See it in 3D'),
-      ...(inPage ? [] : [h('p', { class: 'muted' }, 'The motion of this case is not in this page. This command runs it again and writes a page of it:')]),
+      ...(inPage ? [] : [h('p', { class: 'muted' }, 'The motion of this case is not in this page. This command runs it and writes a page of it:')]),
       h('pre', { class: 'command', id: 'case-command' }, command),
       h('div', { class: 'tools' }, h('button', { type: 'button', id: 'case-copy', click: (event: Event) => copy(command, event.currentTarget as HTMLButtonElement) }, 'Copy the command')),
     ];

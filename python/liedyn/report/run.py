@@ -401,8 +401,7 @@ def draw_violation(result: ld.Result) -> Figure:
         time, shown = thinned(result.time, result.statistics[name])
         # Zero has no point on a logarithmic axis: what is below round-off is not drawn.
         ax.semilogy(time, np.where(shown > 1e-18, shown, np.nan), linewidth=1.1, label=label)
-    ax.set(xlabel="time / s", title="Violation of the constraints")
-    ax.margins(x=0)
+    ax.set(xlabel="time / s", title="Violation of the constraints", xlim=(result.time[0], result.time[-1]))
     ax.legend(loc="best")
     return fig
 

@@ -25,17 +25,17 @@ template <class G>
 struct Reference;
 template <>
 struct Reference<SO3<double>> {
-  static constexpr int first = 3, count = 4;
+  static constexpr int first = 3;
   static QuaternionRows rows(const double* q) { return increment_of_quaternion(q + 3, false); }
 };
 template <>
 struct Reference<SpatialRotation> {
-  static constexpr int first = 3, count = 4;
+  static constexpr int first = 3;
   static QuaternionRows rows(const double* q) { return increment_of_quaternion(q + 3, true); }
 };
 template <>
 struct Reference<SE3<double>> {
-  static constexpr int first = 0, count = 7;
+  static constexpr int first = 0;
   static Eigen::Matrix<double, 6, 7> rows(const double* q) {
     Eigen::Matrix<double, 6, 7> out = Eigen::Matrix<double, 6, 7>::Zero();
     out.topLeftCorner<3, 3>() = rotation_of(q).R().transpose();
@@ -45,7 +45,7 @@ struct Reference<SE3<double>> {
 };
 template <>
 struct Reference<SE2<double>> {
-  static constexpr int first = 0, count = 3;
+  static constexpr int first = 0;
   static Mat3 rows(const double* q) { return turn_in_plane(q[2]).transpose(); }
 };
 
