@@ -9,7 +9,7 @@ import type { BeamBody, Section, SectionConstants } from './scene';
 import { between, stressAt, type SectionPoint } from './sections';
 
 const RINGS = 240;
-const SIDE_POINTS = 4; // intervals of a side of a rectangle: torsion has its largest stress in the middle
+const SIDE_POINTS = 8; // intervals of a side of a rectangle: torsion has its largest stress in the middle, and none in the corners, where they are short
 const ROUND_POINTS = 28;
 
 // The surface of a section, or of its hollow: `scale` in y and z.
@@ -22,7 +22,7 @@ function outline(section: Section, constants: SectionConstants | undefined, fall
     const [w, h] = [section.width / 2, section.height / 2];
     const side = (ny: number, nz: number) =>
       Array.from({ length: SIDE_POINTS + 1 }, (_, i) => {
-        const s = (2 * i) / SIDE_POINTS - 1;
+        const s = Math.sin(Math.PI * (i / SIDE_POINTS - 0.5));
         return point(w * (ny - nz * s), h * (nz + ny * s), ny, nz);
       });
     return [...side(1, 0), ...side(0, 1), ...side(-1, 0), ...side(0, -1)];

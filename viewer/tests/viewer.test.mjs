@@ -159,7 +159,7 @@ test('beams bend to arcs and twist', async () => {
     assert.ok(Math.abs(radius - 0.06) < 5e-5, `wall at ${radius}`);
   }
   const flat = points(await vertices(tab, 'twisting'));
-  const last = flat.slice(96 * 20, 97 * 20); // the last ring: width 0.1, height 0.04
+  const last = flat.slice(96 * 36, 97 * 36); // the last ring: width 0.1, height 0.04
   const pose = beams.twisted(beams.length, t);
   near(last[0], scenes.transform(pose, [0, 0.05, -0.02]), SIZE_TOLERANCE, 'corner at the end');
   near(flat[0], scenes.transform(beams.twisted(0, t), [0, 0.11, -0.02]), SIZE_TOLERANCE, 'corner at the start');
@@ -229,7 +229,7 @@ test('beams of given stiffness have strains and no stress', async () => {
   await seek(tab, Math.PI / 2);
   const [root, tip, other] = await tab.evaluate(() => {
     const [bending, twisting] = window.liedyn.app.view.beams.map(({ mesh }) => Array.from(mesh.geometry.colors.array));
-    return [twisting.slice(0, 3), twisting.slice(96 * 20 * 3, 96 * 20 * 3 + 3), bending.slice(0, 3)];
+    return [twisting.slice(0, 3), twisting.slice(96 * 36 * 3, 96 * 36 * 3 + 3), bending.slice(0, 3)];
   });
   assert.ok(root[0] > 4 * root[2] && tip[2] > tip[0], `red at the root, blue at the tip: ${root}, ${tip}`);
   assert.ok(Math.max(...other) - Math.min(...other) < 0.1, `the other beam has no such value and is grey: ${other}`);
