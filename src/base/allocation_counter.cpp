@@ -2,14 +2,7 @@
 
 #include <cstdlib>
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define LIEDYN_SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LIEDYN_SANITIZED
-#endif
+#include "liedyn/base/sanitized.h"
 
 #if defined(__GLIBC__) && !defined(LIEDYN_SANITIZED)
 

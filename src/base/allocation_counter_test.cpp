@@ -9,10 +9,12 @@
 #include <thread>
 #include <vector>
 
+#include "liedyn/base/sanitized.h"
+
 namespace liedyn {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if defined(LIEDYN_SANITIZED) || !defined(__GLIBC__)
 
 TEST(AllocationCounter, SaysThatItDoesNotCount) { EXPECT_EQ(allocation_count(), -1); }
 

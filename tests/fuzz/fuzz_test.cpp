@@ -26,6 +26,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "liedyn/base/sanitized.h"
 #include "targets.h"
 
 namespace liedyn::fuzz {
@@ -204,7 +205,7 @@ int main(int argc, char** argv) {
   }
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL, SIGPROF})
     std::signal(signal, &leave_input);
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef LIEDYN_SANITIZED
   const rlimit limit = {kMemory, kMemory};
   setrlimit(RLIMIT_AS, &limit);
 #endif

@@ -320,8 +320,10 @@ Eigenpairs craig_bampton(const SparseMatrix& K, const SparseMatrix& M, const Inv
   const Eigen::HouseholderQR<MatrixXd> rigid(units.cwiseInverse().asDiagonal() * L.bottomRows(boundary));
   const int elastic = boundary - 6;
   MatrixXd Z = MatrixXd::Zero(boundary, elastic);
-  Z.bottomRows(elastic).setIdentity();
-  Z = units.asDiagonal() * (rigid.householderQ() * Z);
+  if (elastic > 0) {
+    Z.bottomRows(elastic).setIdentity();
+    Z = units.asDiagonal() * (rigid.householderQ() * Z);
+  }
 
   // Modes with held interfaces do no work against those: K is S and their eigenvalues. Rigid motions do not change it, but take all momentum out.
   MatrixXd V = MatrixXd::Zero(size, elastic + modes),
