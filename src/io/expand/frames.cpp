@@ -191,10 +191,11 @@ class FrameWriter {
     }
     std::vector<std::string> bodies;
     for (const Item* name : names) bodies.push_back(name->text);
+    const int origin = value->origin;  // fill() adds fields: `value` does not stay where it is
     for (const Field& f : kind.fields) {
       if (f.body_axes == BodyAxes::None) continue;
       std::vector<const NamedFrame*> own = frames;
-      if (read_names(f, entry, bodies, own) || any) fill(f, entry, bodies, own, value->origin);
+      if (read_names(f, entry, bodies, own) || any) fill(f, entry, bodies, own, origin);
     }
   }
 
