@@ -173,10 +173,6 @@ void write_units(Hdf5File& out, const Trajectory& t) {
   out.attribute("/sensors", "channels", list.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace
-
-namespace {
-
 constexpr std::size_t kEventsTogether = 64;
 
 int event_tables(Hdf5File& out, const Json& names) {

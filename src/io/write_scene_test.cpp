@@ -434,6 +434,18 @@ TEST(Scene, SurfacesOfFlexibleBodiesAreTheShapesOfVtkFiles) {
   EXPECT_NEAR(volume, 1 * 0.05 * 0.02, 1e-9);
 }
 
+// The scene of the way to an equilibrium.
+Read scene_of_equilibrium(const System& system) {
+  SceneWriter writer;
+  StaticOptions options;
+  options.reached = [&](const System& loaded, double factor, const State& state) {
+    writer.add_loaded(system, loaded, factor, state);
+  };
+  const StaticResult found = find_equilibrium(system, options);
+  EXPECT_TRUE(found.converged) << found.failure;
+  return Read(writer.finish(found, system));
+}
+
 // Cantilevers with a force and a torque at the tip, the one exact and the other of modes: M_y = -F (L - x), stresses M z/I and T r/J.
 TEST(Scene, ForcesAndStressesOfBeamsAreThoseOfCantilevers) {
   constexpr double F = 2, T = 0.5, L = 0.8, a = 0.02, b = 0.03, r = 0.012;
@@ -444,14 +456,7 @@ TEST(Scene, ForcesAndStressesOfBeamsAreThoseOfCantilevers) {
     "joints": { "clamp": { "type": "fixed", "between": ["ground", "exact.start"], "at": [0, 0, 0] }, "other": { "type": "fixed", "between": ["ground", "foot"], "at": [0, 1, 0] } },
     "forces": { "pull": { "type": "force", "on": "exact.end", "force": [0, 0, 2] }, "bend": { "type": "force", "on": "tip", "force": [0, 0, 2] },
       "twist": { "type": "torque", "on": "tip", "torque": [0.5, 0, 0] } } })");
-  SceneWriter writer;
-  StaticOptions options;
-  options.reached = [&](const System& loaded, double factor, const State& state) {
-    writer.add_loaded(system, loaded, factor, state);
-  };
-  const StaticResult found = find_equilibrium(system, options);
-  ASSERT_TRUE(found.converged);
-  const Read scene(writer.finish(found, system));
+  const Read scene = scene_of_equilibrium(system);
   const Json& exact = scene.named("bodies", "exact");
   const std::size_t last = scene.times.size() - 1;
   EXPECT_NEAR(exact["constants"][0], a * b, 1e-6 * a * b);
@@ -499,14 +504,7 @@ TEST(Scene, StressesOfTwistedRectanglesAndBoxesAreThoseOfHandbooks) {
       "foot": { "type": "interface", "of": "bar", "at": [0, 0, 0], "group": "start" }, "tip": { "type": "interface", "of": "bar", "at": [0.8, 0, 0], "group": "end" } },
       "joints": { "clamp": { "type": "fixed", "between": ["ground", "foot"], "at": [0, 0, 0] } },
       "forces": { "twist": { "type": "torque", "on": "tip", "torque": [7, 0, 0] } } })");
-    SceneWriter writer;
-    StaticOptions options;
-    options.reached = [&](const System& loaded, double factor, const State& state) {
-      writer.add_loaded(system, loaded, factor, state);
-    };
-    const StaticResult found = find_equilibrium(system, options);
-    ASSERT_TRUE(found.converged);
-    const Read scene(writer.finish(found, system));
+    const Read scene = scene_of_equilibrium(system);
     const Json& bar = scene.named("bodies", "bar");
     const std::vector<double> stress = unpack_array(bar["stress"], "s"),
                               vertices = unpack_array(bar["vertices"], "v"),
@@ -543,14 +541,7 @@ TEST(Scene, SectionForcesJumpWhereLoadsAct) {
       "forces": { "couple": { "type": "torque", "on": "MIDDLE", "torque": [0, 1000, 0] } })";
   const auto scene_of = [](const std::string& parts) {
     const System system = load_text("{ \"liedyn\": 1, \"gravity\": [0, 0, 0], " + parts + " }");
-    SceneWriter writer;
-    StaticOptions options;
-    options.reached = [&](const System& loaded, double factor, const State& state) {
-      writer.add_loaded(system, loaded, factor, state);
-    };
-    const StaticResult found = find_equilibrium(system, options);
-    EXPECT_TRUE(found.converged) << found.failure;
-    return Read(writer.finish(found, system));
+    return scene_of_equilibrium(system);
   };
   const auto named = [&](std::string text, const char* from, const char* to, const char* middle) {
     for (const auto& [word, name] : {std::pair{"FROM", from}, {"TO", to}, {"MIDDLE", middle}})
@@ -614,14 +605,7 @@ TEST(Scene, BeamsOfGivenStiffnessHaveStrainsAndNoStress) {
       "shear_stiffness_z": 4e5, "torsional_stiffness": 200, "bending_stiffness_y": 300, "bending_stiffness_z": 300, "mass_per_length": 1, "inertia_per_length": [2e-4, 1e-4, 1e-4] } },
     "joints": { "clamp": { "type": "fixed", "between": ["ground", "beam.start"], "at": [0, 0, 0] } },
     "forces": { "pull": { "type": "force", "on": "beam.end", "force": [0, 0, 2] } } })");
-  SceneWriter writer;
-  StaticOptions options;
-  options.reached = [&](const System& loaded, double factor, const State& state) {
-    writer.add_loaded(system, loaded, factor, state);
-  };
-  const StaticResult found = find_equilibrium(system, options);
-  ASSERT_TRUE(found.converged);
-  const Read scene(writer.finish(found, system));
+  const Read scene = scene_of_equilibrium(system);
   const Json& beam = scene.named("bodies", "beam");
   EXPECT_FALSE(beam.contains("constants"));
   ASSERT_EQ(beam["section_strains"].size(), 2U);
