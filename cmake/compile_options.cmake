@@ -30,9 +30,9 @@ endif()
 function(liedyn_compile_options target)
   target_compile_options(${target} PRIVATE -fno-math-errno -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
   # Clang counts changes of sign among conversions, GCC does not: an int as the index of a std::vector is no loss. Nor does GCC mind a local variable with the name of a static
-  # member, or `set("stiffness", {50})`, which is a list of one number.
+  # member.
   target_compile_options(${target} PRIVATE
-    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion$<SEMICOLON>-Wno-shadow$<SEMICOLON>-Wno-braced-scalar-init>)
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion$<SEMICOLON>-Wno-shadow>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     # False alarms inside std::string, as for `"text" + string` (GCC bug 105651).
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow)

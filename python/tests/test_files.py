@@ -200,8 +200,11 @@ def test_a_result_is_read_while_it_is_written_and_says_what_its_rows_say(tmp_pat
     assert left.status == ("stopped" if how == signal.SIGINT else "killed") and not left.completed
     assert summary["end"] == left.time[-1] and 20 * (len(left.time) - 2) < summary["steps"] <= 20 * (len(left.time) - 1)
     assert summary["energy"]["initial"] == energy[0] and summary["energy"]["final"] == energy[-1]
-    assert summary["energy"]["max_drift"] == pytest.approx(np.max(np.abs(energy - energy[0])), rel=1e-6)
-    assert summary["constraint_residual"]["position"] == pytest.approx(np.max(left.statistics["position_residual"]), rel=1e-6)
+    for found, rows in [(summary["energy"]["max_drift"], np.max(np.abs(energy - energy[0]))), (summary["constraint_residual"]["position"], np.max(left.statistics["position_residual"]))]:
+        if how == signal.SIGKILL:
+            assert found == pytest.approx(rows, rel=1e-6)
+        else:  # a summary of its own sees steps between the rows too
+            assert rows * (1 - 1e-12) <= found < 1.5 * rows
     assert f"0 ... {left.time[-1]:.6g} s" in liedyn("info", file)
     assert f"changed by at most {run_report.scientific(summary['energy']['max_drift'], 2)} J" in run_report.drift_section(left)
     assert "Simulated from 0 s" in run_report.lead(left) and "steps" in repr(left.summary) and "step" in str(left)

@@ -92,7 +92,11 @@ class ModelBuilder {
   requires std::is_arithmetic_v<T> ModelBuilder& set(std::string_view field, T number) {
     return set(field, {FieldItem(number)});
   }
-  ModelBuilder& set(std::string_view field, const char* text) { return set(field, std::string(text)); }
+  // A template, as {0} would otherwise be a null text and not a list of one number.
+  template <class Char>
+  requires std::is_same_v<Char, char> ModelBuilder& set(std::string_view field, const Char* text) {
+    return set(field, std::string(text));
+  }
   ModelBuilder& set(std::string_view field, const std::string& text);
   ModelBuilder& set(std::string_view field, std::initializer_list<FieldItem> items);
   ModelBuilder& set(std::string_view field, const FieldItems& items);
