@@ -13,6 +13,8 @@
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/integrators/integrator.h"
 #include "liedyn/io/json.h"
+#include "liedyn/io/study_file.h"
+#include "liedyn/io/study_reader.h"
 #include "liedyn/io/sweep_file.h"
 #include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/system/tree_state.h"
@@ -174,7 +176,7 @@ std::string text_of(const SweepVariable& v) {
   return out;
 }
 
-int check_study(const std::string& study, bool json) {
+int check_sweep(const std::string& study, bool json) {
   const SweepFile file = read_sweep(study);
   const SweepPlan& plan = file.plan;
   if (json) {
@@ -198,11 +200,48 @@ int check_study(const std::string& study, bool json) {
   return kDone;
 }
 
+std::string range_text(double lower, double upper) {
+  if (lower == upper) return fmt::format("{:.6g}", lower);
+  std::string out;
+  if (std::isfinite(lower)) out += fmt::format("from {:.6g} ", lower);
+  if (std::isfinite(upper)) out += fmt::format("to {:.6g}", upper);
+  return out;
+}
+
+int check_search(const CheckArguments& arguments) {
+  const StudyFile file = read_study(arguments.model.model);
+  check(file);
+  const Study& study = file.study;
+  if (arguments.json) {
+    fmt::print("{}\n", nlohmann::ordered_json::parse(file.text, nullptr, true, true).dump(2));
+    return kDone;
+  }
+  fmt::print("{} ({})\n", file.name, arguments.model.model);
+  const auto row = [](const std::string& name, const std::string& text) {
+    fmt::print("  {:<22} {}\n", name, text);
+  };
+  const SimulateOptions& s = study.simulation;
+  row(file.system.model().name(),
+      fmt::format("{}, {}, steps of {:.3g} s from {:.3g} to {:.3g} s", file.system.model().formulation(),
+                  s.integrator, s.step, s.start, s.end));
+  for (const Study::Variable& v : study.variables)
+    row(v.name, fmt::format("{:.6g}, {}: {}", v.initial, range_text(v.lower, v.upper),
+                            fmt::join(v.parameters, ", ")));
+  for (const Study::NamedOutput& o : study.outputs) row(o.name, o.output);
+  for (const Study::Data& d : study.data) row(d.output, fmt::format("{} measured values", d.values.size()));
+  for (const Study::Constraint& c : study.constraints)
+    row(c.name, c.expression + " " + range_text(c.lower, c.upper));
+  fmt::print("The study minimises {}.\n", study.minimize.empty() ? "misfit" : study.minimize);
+  return kDone;
+}
+
 int check(const CheckArguments& arguments) {
   std::error_code ignored;
-  if (std::filesystem::is_regular_file(arguments.model.model, ignored) &&
-      is_sweep_text(read_text_file(arguments.model.model)))
-    return check_study(arguments.model.model, arguments.json);
+  const bool is_file = std::filesystem::is_regular_file(arguments.model.model, ignored);
+  const std::string text = is_file ? read_text_file(arguments.model.model) : "";
+  const std::string_view command = study_command(text);
+  if (command == "sweep") return check_sweep(arguments.model.model, arguments.json);
+  if (command == "optimize") return check_search(arguments);
   const System system = arguments.model.load();
   SimulateOptions options = default_options(system.model().description());
   options.initial = arguments.initial.value_or(options.initial);
@@ -227,7 +266,7 @@ int check(const CheckArguments& arguments) {
 
 void add_check(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand("check",
-                                              "Validate a model (or a study of liedyn sweep) and explain it: "
+                                              "Validate a model (or a study) and explain it: "
                                               "degrees of freedom, redundant constraints, initial residuals, "
                                               "implausible units, the step against the fastest motion");
   const auto arguments = std::make_shared<CheckArguments>();

@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "embedded.h"
 #include "liedyn/base/suggest.h"
-#include "liedyn/io/sweep_file.h"
+#include "liedyn/io/study_reader.h"
 #include "liedyn/io/text_output.h"
 
 namespace liedyn::cli {
@@ -78,7 +78,8 @@ void write_template(const std::string& given, const std::string& name) {
       {fmt::format("liedyn check {}", file), "what it varies, and how many runs that makes"},
       {fmt::format("liedyn sweep {} --html cases.html", file), "run them; the page shows all cases"},
       {"liedyn explain howto/studies", "what else a study can do"}};
-  const std::span<const Next> next = is_sweep_text(chosen.text) ? study : std::span<const Next>(model);
+  const std::span<const Next> next =
+      study_command(chosen.text) == "sweep" ? study : std::span<const Next>(model);
   for (const auto& [command, meaning] : next)
     fmt::print("  {:<{}}   {}\n", command, next[1].first.size(), meaning);
 }

@@ -1,7 +1,7 @@
-# liedyn_folder(name [DEPENDS folder...] [PACKAGES target...] [PRIVATE_PACKAGES target...])
+# liedyn_folder(name [DEPENDS folder...] [PACKAGES target...] [PRIVATE_PACKAGES target...] [OPTIMIZE level])
 #
 # Makes src/<name>/ a library `liedyn_<name>` and its *_test.cpp files a test `<name>`. DEPENDS names folders declared
-# before; PACKAGES may appear in headers of the folder, PRIVATE_PACKAGES only in its sources and tests.
+# before; PACKAGES may appear in headers of the folder, PRIVATE_PACKAGES only in its sources and tests. OPTIMIZE: less than -O3.
 
 # Headers are "liedyn/model/model.h" for everybody, here as in an installation: src/ is called liedyn below this directory.
 set(liedyn_include_directory ${PROJECT_BINARY_DIR}/include)
@@ -9,7 +9,7 @@ file(MAKE_DIRECTORY ${liedyn_include_directory})
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src ${liedyn_include_directory}/liedyn SYMBOLIC)
 
 function(liedyn_folder name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;PACKAGES;PRIVATE_PACKAGES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OPTIMIZE" "DEPENDS;PACKAGES;PRIVATE_PACKAGES")
   set(folder ${PROJECT_SOURCE_DIR}/src/${name})
   set(target liedyn_${name})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${folder}/*.h)
@@ -25,7 +25,11 @@ function(liedyn_folder name)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE_PACKAGES})
     liedyn_compile_options(${target})
-    if(name STREQUAL base)
+    # GCC takes the level from the precompiled header, whatever the command says: folders of another level make their own.
+    if(arg_OPTIMIZE)
+      liedyn_optimize(${target} ${arg_OPTIMIZE})
+    endif()
+    if(arg_OPTIMIZE OR name STREQUAL base)
       target_precompile_headers(${target} PRIVATE ${liedyn_common_headers})
     else()
       target_precompile_headers(${target} REUSE_FROM liedyn_base)

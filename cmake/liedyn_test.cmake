@@ -19,5 +19,6 @@ if(LIEDYN_TESTS)
   add_library(liedyn_test_main OBJECT tests/support/main.cpp)
   target_link_libraries(liedyn_test_main PUBLIC GTest::gmock liedyn_options PRIVATE Eigen3::Eigen fmt::fmt)
   liedyn_compile_options(liedyn_test_main)
+  liedyn_optimize(liedyn_test_main 1)  # and with it the precompiled header, which all tests take their level from
   target_precompile_headers(liedyn_test_main PRIVATE ${liedyn_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
 endif()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace liedyn::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -44,6 +46,24 @@ TEST(New, EveryTemplateCanBeCheckedAndSimulated) {
     EXPECT_EQ(run.err, "") << name;
     EXPECT_TRUE(nlohmann::json::parse(run.out)["completed"]);
   }
+}
+
+TEST(Check, ExplainsStudiesOfOptimizeAndNamesTheirMistakes) {
+  const std::string folder = std::string(LIEDYN_SOURCE) + "/examples/identify_pendulum/";
+  const Outcome right = run_program({"check", folder + "study.json"});
+  EXPECT_EQ(right.exit_code, 0) << right.err;
+  EXPECT_THAT(right.out,
+              AllOf(HasSubstr("from 0.001 to 0.1: inertia"), HasSubstr("The study minimises misfit.")));
+  EXPECT_THAT(run_program({"run", folder + "study.json"}).err,
+              HasSubstr("not a model (hint: liedyn optimize"));
+  const TemporaryDirectory directory;
+  const std::string file = directory.file("study.json");
+  std::ofstream(file) << R"({ "model": "heavy_top", "minimize": "w",
+  "variables": { "m": { "parameter": "bodies.top.mass", "initial": 15, "lower": 20, "upper": 30 } } })";
+  const Outcome wrong = run_program({"check", file});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err,
+              HasSubstr("study.json:2: variables.m: expected an initial value from 20 to 30, got 15"));
 }
 
 TEST(New, TheStudyCanBeCheckedAndRun) {

@@ -523,6 +523,7 @@ Eigen::MatrixXd admissible_motions(const SparseMatrix& B, const Eigen::VectorXd&
   if (dependent != nullptr)
     for (Eigen::Index i = qr.rank(); i < transposed.cols(); ++i)
       dependent->push_back(qr.colsPermutation().indices()[i]);
+  if (qr.rank() == n) return Eigen::MatrixXd(n, 0);
   Eigen::MatrixXd last = Eigen::MatrixXd::Zero(n, n - qr.rank());
   last.bottomRows(n - qr.rank()).setIdentity();
   return in_y(qr.householderQ() * last);

@@ -578,6 +578,12 @@ class DesignSearch {
 
 }  // namespace
 
+void check_study(const System& system, const Study& study) {
+  check_times(study.simulation);
+  const std::function<bool(const StudyPoint&, bool)> no_search;
+  const DesignSearch checked(system, study, no_search);
+}
+
 Optimum optimize(const System& system, const Study& study,
                  const std::function<bool(const StudyPoint&, bool best)>& progress) {
   check_times(study.simulation);

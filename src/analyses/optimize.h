@@ -71,6 +71,8 @@ struct Optimum {
   std::vector<StudyPoint> history;  // each evaluation
 };
 
+// Throws InputError if the study is wrong, without a run.
+void check_study(const System& system, const Study& study);
 // `progress` is told of each evaluation and may end the search by returning false. Throws InputError if the study is wrong or the model refuses the values at the
 // start, NumericalError if already the first run fails. Later such points count as bad ones.
 Optimum optimize(const System& system, const Study& study,

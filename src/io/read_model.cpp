@@ -21,6 +21,7 @@
 #include "liedyn/io/read_urdf.h"
 #include "liedyn/io/read_with_warnings.h"
 #include "liedyn/io/robot_file.h"
+#include "liedyn/io/study_reader.h"
 #include "liedyn/io/tables.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/sensors/events.h"
@@ -55,9 +56,9 @@ class ModelReader {
     if (!root_.is(JsonType::Object))
       throw InputError(
           {{file_, root_.line(), "", fmt::format("expected an object, got {}", root_.describe()), ""}});
-    if (root_.find("liedyn_study") && !root_.find("liedyn"))
+    if (const std::string_view command = study_command(root_); !command.empty())
       throw InputError({{file_, root_.line(), "", "this is a study of many runs, not a model",
-                         fmt::format("liedyn sweep {} runs it", file_)}});
+                         fmt::format("liedyn {} {} runs it", command, file_)}});
     check_keys();
     const std::string name = text_of("name", default_name(file_));
     for (const char* only_for_readers : {"description", "$schema"}) text_of(only_for_readers, "");

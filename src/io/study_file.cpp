@@ -192,6 +192,14 @@ class OptimizeReader : public StudyReader {
   }
 };
 
+auto with_lines(const StudyFile& file, const auto& task) {
+  try {
+    return task();
+  } catch (const InputError& error) {
+    throw InputError(located(error.diagnostics(), file.text, file.file));
+  }
+}
+
 std::string bound(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : "-"; }
 
 }  // namespace
@@ -244,12 +252,12 @@ StudyFile read_study_text(std::string_view text, const std::string& file,
           std::string(text)};
 }
 
+void check(const StudyFile& file) {
+  with_lines(file, [&] { check_study(file.system, file.study); });
+}
+
 Optimum search(const StudyFile& file, const std::function<bool(const StudyPoint&, bool best)>& progress) {
-  try {
-    return optimize(file.system, file.study, progress);
-  } catch (const InputError& error) {
-    throw InputError(located(error.diagnostics(), file.text, file.file));
-  }
+  return with_lines(file, [&] { return optimize(file.system, file.study, progress); });
 }
 
 void restart_from(const std::string& file, Study& study) {

@@ -24,7 +24,8 @@ StudyFile read_study(const std::string& file, const std::vector<Assignment>& set
 StudyFile read_study_text(std::string_view text, const std::string& file,
                           const std::vector<Assignment>& set = {});
 
-// optimize(), whose findings about the study get their lines.
+// check_study() and optimize(), whose findings about the study get their lines.
+void check(const StudyFile& file);
 Optimum search(const StudyFile& file, const std::function<bool(const StudyPoint&, bool best)>& progress);
 
 // Variables begin where an earlier search has been (its result.json). Throws InputError.

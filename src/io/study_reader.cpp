@@ -79,6 +79,20 @@ std::vector<std::string> keys_of(const JsonValue& object) {
   return out;
 }
 
+std::string_view study_command(const JsonValue& root) {
+  if (!root.is(JsonType::Object) || root.find("liedyn")) return {};
+  if (root.find("liedyn_study")) return "sweep";
+  return root.find("model") && root.find("variables") ? "optimize" : std::string_view();
+}
+
+std::string_view study_command(std::string_view text) {
+  try {
+    return study_command(JsonDocument::parse(text, "").root());
+  } catch (const InputError&) {
+    return {};  // whoever reads it says what is wrong
+  }
+}
+
 std::string model_of_study(const std::string& model, const std::filesystem::path& directory) {
   const bool is_file = model.find('/') != std::string::npos || model.ends_with(".json") ||
                        model.ends_with(".urdf") || std::filesystem::is_regular_file(directory / model);

@@ -36,6 +36,10 @@ class StudyReader {
 
 std::vector<std::string> keys_of(const JsonValue& object);
 
+// The command that runs a file, if it is a study: "sweep" or "optimize"; empty for models and all else.
+std::string_view study_command(const JsonValue& root);
+std::string_view study_command(std::string_view text);
+
 // The model that a study names: a file beside it, or a shipped model; never a file that happens to be in the current directory.
 std::string model_of_study(const std::string& model, const std::filesystem::path& directory);
 

@@ -426,15 +426,6 @@ std::string fingerprint(const Json& study, const SweepPlan& plan) {
 
 }  // namespace
 
-bool is_sweep_text(std::string_view text) {
-  try {
-    const JsonDocument document = JsonDocument::parse(text, "");
-    return document.root().is(JsonType::Object) && document.root().find(kFormat);
-  } catch (const InputError&) {
-    return false;  // whoever reads it says what is wrong
-  }
-}
-
 SweepFile read_sweep(const std::string& file, const SweepOverrides& overrides) {
   return read_sweep_text(read_text_file(file), file, overrides);
 }

@@ -26,9 +26,6 @@ struct SweepOverrides {
   std::optional<double> step, end;
 };
 
-// Whether a text is a study of this kind: JSON with the key "liedyn_study".
-bool is_sweep_text(std::string_view text);
-
 // Paths in it are relative to its directory. Throws InputError with lines and all mistakes at once.
 SweepFile read_sweep(const std::string& file, const SweepOverrides& overrides = {});
 SweepFile read_sweep_text(std::string_view text, const std::string& file,

@@ -10,6 +10,16 @@ namespace {
 
 using namespace newton;
 
+ElementTimes times_of(const Model& model, std::size_t batch) {
+  const Section section = model.sections[batch];
+  if (section == Section::Beams) return model.tree ? kBeamTimesInTree : kBeamTimes;
+  if (model.tree) return section == Section::Joints ? kJointTimesInTree : kForceTimesInTree;
+  const Batch& elements = *model.batches[batch];
+  const bool between_points =
+      section == Section::Forces && elements.coupling().across && elements.named_joints.empty();
+  return between_points ? kForceTimes : kElementTimes;
+}
+
 // Assembling and factorising a matrix over an iteration without: residual, solution, update. By counts, with times that were measured once, so that runs
 // are the same everywhere.
 double cost_of_matrix(const Model& model, const Work& work) {
@@ -28,11 +38,7 @@ double cost_of_matrix(const Model& model, const Work& work) {
         model.tree && (model.sections[b] == Section::Bodies ||
                        (model.sections[b] == Section::Joints && model.batches[b]->coupling().rows == 0));
     if (in_link) continue;
-    const bool beam = model.sections[b] == Section::Beams, joint = model.sections[b] == Section::Joints;
-    const ElementTimes& times = !model.tree ? (beam ? kBeamTimes : kElementTimes)
-                                : beam      ? kBeamTimesInTree
-                                : joint     ? kJointTimesInTree
-                                            : kForceTimesInTree;
+    const ElementTimes times = times_of(model, b);
     iteration += times.residual * model.batches[b]->size();
     matrix += times.matrix * model.batches[b]->size();
   }
@@ -55,7 +61,7 @@ void MatrixPolicy::prepare(const System& system, const Work& work, bool quadrati
 
 void MatrixPolicy::archive(Archive& a) {
   a(has_matrix_, matrix_stage_, matrix_redundant_, expected_iterations_, matrix_cost_, iterations_of_new_,
-    solves_with_matrix_, additional_iterations_, pause_, next_pause_);
+    solves_with_matrix_, additional_iterations_, recent_additional_, pause_, next_pause_);
 }
 
 bool MatrixPolicy::is_foreign(const Stage& stage, const std::vector<int>& redundant) const {
@@ -105,16 +111,18 @@ void MatrixPolicy::end(const CorrectorOutcome& outcome) {
     iterations_of_new_ = outcome.iterations;
   if (outcome.jacobians > 0) {
     solves_with_matrix_ = 1;
-    additional_iterations_ = 0;
+    additional_iterations_ = recent_additional_ = 0;
   }
 }
 
 void MatrixPolicy::end_with_kept_matrix(const CorrectorOutcome& outcome) {
   const int additional = outcome.iterations - iterations_of_new_;
+  const double weight = std::max(1.0 / solves_with_matrix_, kRecentWeight);
   ++solves_with_matrix_;
   additional_iterations_ += additional;
-  const bool renews =
-      outcome.jacobians > 0 || additional * solves_with_matrix_ > matrix_cost_ + additional_iterations_;
+  recent_additional_ += weight * (additional - recent_additional_);
+  const bool renews = outcome.jacobians > 0 ||
+                      recent_additional_ * solves_with_matrix_ > matrix_cost_ + additional_iterations_;
   if (!renews) return;
   const bool at_once = solves_with_matrix_ == 2;
   if (at_once) pause_ = next_pause_;

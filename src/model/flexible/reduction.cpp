@@ -610,7 +610,8 @@ ReducedBody reduce(const FiniteElements& full, const std::vector<InterfaceNodes>
     out.modes.col(l) /= largest;
     found.vectors.col(l) /= largest;
   }
-  for (std::size_t k = 0; k < interfaces.size(); ++k)
+  if (count == 0) out.interfaces.assign(interfaces.size(), Eigen::Matrix<double, 6, Eigen::Dynamic>(6, 0));
+  for (std::size_t k = 0; k < interfaces.size() && count > 0; ++k)
     out.interfaces.emplace_back(
         found.vectors.middleRows<6>(size - boundary + 6 * static_cast<Eigen::Index>(k)));
   write_integrals(full, out.modes, found.values, out.integrals);
