@@ -160,9 +160,11 @@ class Compiled(Shown):
         return options
 
     # A pickle holds the text of the model and the values that were set, so that the file need not be there when it is read; of a robot
-    # (.urdf), whose meshes are files too, it holds the name of the file.
+    # (.urdf), whose meshes are files too, it holds the name of the file. Tables and meshes are found from any directory.
     def __reduce__(self) -> tuple:
         name, text, folder, files = self._compiled.file, self._compiled.text, "", {}
+        if os.path.exists(name):
+            name = os.path.abspath(name)
         if self._files is not None:
             folder = self._files.name
             files = {file.name: file.read_bytes() for file in Path(folder).iterdir()}

@@ -4,6 +4,7 @@ import ast
 import gc
 import graphlib
 import inspect
+import json
 import pickle
 import re
 import warnings
@@ -120,6 +121,19 @@ def test_a_model_is_the_same_after_a_pickle(source, tmp_path):
     np.testing.assert_array_equal(one.table, other.table)
     assert one.summary["set"] == other.summary["set"]
     assert pickle.loads(pickle.dumps(copy)).run(end=0.02).table.tobytes() == one.table.tobytes()
+
+
+def test_a_pickle_finds_its_tables_from_another_directory(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "table.csv").write_text("0,1\n1,3\n2,2\n")
+    model = {"liedyn": 1, "tables": {"T": {"file": "table.csv"}}, "bodies": {"b": {"type": "point", "mass": 1}}}
+    model |= {"forces": {"f": {"type": "force", "on": "b", "force": ["T(t)", 0, 0]}}, "sensors": {"x": {"type": "position", "of": "b"}}}
+    (tmp_path / "m.json").write_text(json.dumps(model | {"simulation": {"end": 1, "step": 0.01}}))
+    monkeypatch.chdir(tmp_path)
+    read = ld.Model("m.json")
+    stored = pickle.dumps(read)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert (pickle.loads(stored).run()["x"] == read.run()["x"]).all()
 
 
 def test_matrices_of_a_dict_survive_changes_and_pickles():

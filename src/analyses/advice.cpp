@@ -18,6 +18,7 @@
 #include "liedyn/system/configuration.h"
 #include "liedyn/system/initial.h"
 #include "liedyn/system/subsystems.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -494,8 +495,7 @@ std::vector<std::string> work_advice(const System& system, const State& state, b
   const std::vector<std::string> sensors = sensors_of_work(system.model());
   if (sensors.empty() || adaptive) return {};
   if (system.model().tree) {
-    // The same motions, with coordinates of each body.
-    const System absolute(Model::compile(system.model().shared_description(), "r3so3"), system.params());
+    const System absolute = in_absolute_coordinates(system);
     Work work(absolute);
     const Configuration here = configuration_of(system, state);
     return work_advice(

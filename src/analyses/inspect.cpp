@@ -13,16 +13,24 @@
 #include "liedyn/base/largest.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/forces/options_without_effect.h"
+#include "liedyn/model/number_paths.h"
 #include "liedyn/system/redundancy.h"
 
 namespace liedyn {
 namespace {
 
-// There are bodies, but its joints hold all of them, and nothing drives them.
-bool is_locked(const Model& model, const State& state) {
+// There are bodies, but its joints hold all of them, and nothing drives them: neither a joint that does nothing else, nor a number of a joint
+// that follows the time, such as the length of a winch.
+bool is_locked(const System& system, const State& state) {
+  const Model& model = system.model();
   const auto& joints = model.description().entries(Section::Joints);
+  const auto& timed = system.params().timed();
   return !model.body_types.empty() && degrees_of_freedom(model, state) == 0 &&
-         std::none_of(joints.begin(), joints.end(), [](const Entry& joint) { return joint.kind->drives; });
+         std::none_of(joints.begin(), joints.end(), [](const Entry& joint) { return joint.kind->drives; }) &&
+         std::none_of(timed.begin(), timed.end(), [&](const Params::Bound& number) {
+           const NumberPlace place = locate_number(model.description(), number.number);
+           return place.entry != nullptr && place.section == Section::Joints;
+         });
 }
 
 // Which functions of the program the expressions call, if their derivatives are differences.
@@ -67,7 +75,7 @@ std::vector<std::string> model_warnings(const System& system, const State& state
   const Description& d = model.description();
   const double* params = system.params().values().data();
   std::vector<std::string> out = flexible_remarks(model, params);
-  if (is_locked(model, state))
+  if (is_locked(system, state))
     out.emplace_back(
         "the model has 0 degrees of freedom: its joints hold all bodies, and nothing drives them");
   const Vec3 g = Eigen::Map<const Vec3>(params + d.gravity());
@@ -104,7 +112,7 @@ Inspection inspect(const System& system, double start, InitialPolicy policy) {
   }
   for (const int row : state.redundant) out.redundant.push_back(model.row_name(row));
   out.degrees_of_freedom = degrees_of_freedom(model, state);
-  out.is_locked = is_locked(model, state);
+  out.is_locked = is_locked(system, state);
   out.warnings = model_warnings(system, state);
   if (std::string warning = lost_digits(system, state, work); !warning.empty())
     out.warnings.push_back(std::move(warning));

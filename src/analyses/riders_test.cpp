@@ -17,7 +17,7 @@ constexpr double kOffset = 0.1;
 enum class Held { Riding, ByJoints };
 
 // A pendulum of an arm, a turned and displaced head on the arm and a small weight on the head; a spring pulls at the weight.
-std::shared_ptr<const Description> hammer(Held held) {
+std::shared_ptr<const Description> hammer(Held held, bool work = false) {
   ModelBuilder b({0, 0, -9.81});
   const Vec3 start(0.5, 0, 0), head(1.0, kOffset, 0.05), weight(1.1, kOffset, 0.2);
   const auto body = [&](const char* name, double mass, const Vec3& inertia, const Vec3& at) {
@@ -58,6 +58,7 @@ std::shared_ptr<const Description> hammer(Held held) {
   const std::string neck = held == Held::Riding ? "head.on" : "neck";
   b.sensor("neck_force", "reaction_force").set("of", neck);
   b.sensor("energy", "energy");
+  if (work) b.sensor("work", "work").set("of", std::string("spring"));
   return b.finish();
 }
 
@@ -96,6 +97,25 @@ TEST(Riders, MoveAsIfTheyWereWeldedInEveryFormulationAndMethod) {
       EXPECT_EQ(system.model().rows, formulation == "minimal" ? 0 : 3);
       EXPECT_LT(worst, integrator == "rk44" ? 1e-7 : 3e-5) << formulation << " " << integrator;
     }
+}
+
+// Not a function of the state, so not among the sensors above: it keeps sensitivities from being computed.
+TEST(Riders, DoTheWorkThatWeldedBodiesDo) {
+  SimulateOptions options;
+  options.end = 0.5;
+  options.step = 1e-3;
+  options.integrator = "rk44";
+  const auto work = [&](Held held, const std::string& formulation) {
+    const Result run = simulate(make_system(hammer(held, true), formulation), options);
+    EXPECT_TRUE(run.summary.completed) << run.summary.failure;
+    return run.trajectory.at(run.trajectory.rows() - 1, run.trajectory.columns - 1);
+  };
+  const double expected = work(Held::ByJoints, "r3so3");
+  for (const std::string formulation : {"r3so3", "minimal"}) {
+    const double found = work(Held::Riding, formulation);
+    fmt::print("  {:<10} {:.12g} J, welded {:.12g} J\n", formulation, found, expected);
+    EXPECT_NEAR(found, expected, 1e-8 * std::abs(expected));
+  }
 }
 
 // Without a word about its place a body is where the one that carries it is, and moves with it.

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "liedyn/analyses/gaps.h"
 #include "liedyn/analyses/inspect.h"
 #include "liedyn/analyses/instability.h"
 #include "liedyn/analyses/linearization.h"
@@ -349,6 +350,7 @@ class Equilibrium {
         tolerance_(tolerance),
         scales_(system, state, work),
         section_forces_(system),
+        gaps_(system),
         pull_(VectorXd::Zero(system.model().nv)),
         limit_(pull_),
         held_(pull_) {
@@ -665,6 +667,10 @@ class Equilibrium {
     return out;
   }
 
+  bool jumps_a_gap(const State& from, const VectorXd& d) const {
+    return gaps_.are_jumped([&](double part) { return moved(from, part * d); }, *work_);
+  }
+
   // Where a subsystem resists all motions, Newton's step, which is downhill there; otherwise the opposite of it along those where K is negative:
   //   d = -N (N^T K N)^-1 N^T Q^T r   or   d = -N |N^T K_s N|^-1 N^T Q^T r,   K_s = (K + K^T)/2
   // for each subsystem. Motions that nothing resists and nothing drives stay where they are; otherwise no part is longer than
@@ -779,6 +785,7 @@ class Equilibrium {
           return false;
         }
         // Back onto the constraints, so that forces of different places are comparable.
+        if (jumps_a_gap(now.state, length * d)) continue;
         State trial = moved(now.state, length * d);
         if (!project_positions(*system_, trial, nullptr, *work_)) continue;
         section_forces_.foretell(now.state, length * d, *work_);
@@ -898,6 +905,7 @@ class Equilibrium {
           if (close) break;
           return fail(now);
         }
+        if (jumps_a_gap(now.state, length * d)) continue;
         State trial = moved(now.state, length * d);
         if (!project_positions(*system_, trial, nullptr, *work_)) continue;
         Place then = place(std::move(trial));
@@ -1186,6 +1194,7 @@ class Equilibrium {
   double tolerance_;
   StaticScales scales_;
   SectionForces section_forces_;
+  Gaps gaps_;
   std::vector<double> foretold_;  // forces with the section forces foretold, at the last increment
   std::vector<double> rate_scales_, round_off_, row_round_off_;
   double first_extent_ = 1;

@@ -172,6 +172,31 @@ TEST(Statics, LoadStepsFollowTheTrussToItsEquilibrium) {
                    fmt::format("load factor {}: force at that height", step.factor));
 }
 
+// A mass above a bump stop that it would fall past in one step: on the other side nothing holds it, or the soft spring alone.
+//   m g = k (l - z) + c (1 - z)
+TEST(Statics, DoesNotPassThroughABumpStop) {
+  const double m = 2, g = 9.81, k = 2000, l = 0.9;
+  for (const double c : {0.0, 10.0})
+    for (const double start : {1.0, 0.9, 0.5}) {
+      ModelBuilder builder({0, 0, -g});
+      builder.body("mass", "rigid").set("mass", {m}).set("inertia", {1, 1, 1}).set("position", {0, 0, start});
+      builder.joint("guide", "prismatic").set("between", "ground", "mass").set("at", {0, 0, 0});
+      builder.set("axis", {0, 0, 1});
+      builder.force("bump", "spring_damper").set("between", "ground", "mass");
+      builder.set("points", {0, 0, 0, 0, 0, start}).set("stiffness", {k}).set("free_length", {l});
+      builder.set("side", std::string("compression"));
+      builder.force("soft", "joint_spring").set("joint", std::string("guide")).set("stiffness", {c});
+      builder.set("free", {1 - start});
+      builder.sensor("place", "position").set("of", std::string("mass"));
+      const StaticResult found = find_equilibrium(make_system(builder.finish()));
+      ASSERT_TRUE(found.converged) << c << " N/m, from " << start << ": " << found.failure;
+      const double z = (k * l + c - m * g) / (k + c);
+      expect_at_most(
+          std::abs(found.steps.back().sensors[2] - z), 1e-10,
+          fmt::format("soft spring of {} N/m, from {} m: height - that of the closed form", c, start));
+    }
+}
+
 // A motor's feed-forward is a load as a torque is: both are raised together.
 TEST(Statics, LoadStepsRaiseMotorsToo) {
   const double stiffness = 50, torque = 3;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "liedyn/base/index.h"
+#include "liedyn/model/forces/bristles.h"
 #include "liedyn/system/extent.h"
 #include "liedyn/system/newton_constants.h"
 #include "liedyn/system/node_components.h"
@@ -38,6 +39,7 @@ ResidualMeasure::ResidualMeasure(const System& system, const CorrectorOptions& o
       tolerance_(options.relative),
       holds_positions_(options.holds_positions()),
       holds_velocities_(options.holds_velocities()),
+      bristle_vectors_(bristle_vectors(system.model().description())),
       weight_(at(system.model().nv)),
       row_weight_(holds_positions_ ? at(system.model().rows) : 0),
       rate_weight_(holds_velocities_ ? at(system.model().rows) : 0) {}
@@ -209,10 +211,20 @@ void ResidualMeasure::probe_accelerations(const StageEquations& equations, const
 }
 
 // Every state has a scale of its own, its rate: r is the error of x'. Where that is small, x is known to round-off only.
-double ResidualMeasure::state_scale(const Stage& stage, const State& to, int i) const {
+double ResidualMeasure::own_state_scale(const Stage& stage, const State& to, int i) const {
   const double rounding =
       std::max(kSumRounding * kEpsilon * std::abs(to.v[at(i)]) / stage.c_v, rounding_[at(i)]);
   return std::max(std::abs(to.vdot[at(i)]), margin_ * rounding / tolerance_);
+}
+
+// The components of a vector share the largest: in axes that turn, one that vanishes has the round-off of the others.
+double ResidualMeasure::state_scale(const Stage& stage, const State& to, int i) const {
+  const int first_state = system_->model().first_state(), first = bristle_vectors_[at(i - first_state)];
+  if (first < 0) return own_state_scale(stage, to, i);
+  double scale = 0;
+  for (int k = 0; k < kBristleStates; ++k)
+    scale = std::max(scale, own_state_scale(stage, to, first_state + first + k));
+  return scale;
 }
 
 ResidualMeasure::Largest ResidualMeasure::largest(const Stage& stage, const State& to,

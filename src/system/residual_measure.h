@@ -49,6 +49,7 @@ class ResidualMeasure {
   void probe_accelerations(const StageEquations& equations, const Stage& stage, const State& to, Work& work);
   void begin_probe(const State& to);
   double random_change(double size);
+  double own_state_scale(const Stage& stage, const State& to, int i) const;
   double state_scale(const Stage& stage, const State& to, int i) const;
   bool node_is_settled(const StageEquations& equations, std::size_t n, double tolerance,
                        const Work& work) const;
@@ -56,6 +57,7 @@ class ResidualMeasure {
   const System* system_;
   double tolerance_;
   bool holds_positions_, holds_velocities_;
+  std::vector<int> bristle_vectors_;  // of the states, see model/forces/bristles.h
   // Scales of the equations, and 1 / scale of forces, Phi and B v + Phi_t, for the stage `weights_stage_`.
   std::unique_ptr<NaturalScales> scales_;
   int scales_age_ = 0;   // in solves

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "liedyn/model/is_given.h"
 
 namespace liedyn {
@@ -37,6 +39,21 @@ int bristle_states(const Entry& force) {
 
 std::string bristle_name(const std::string& force, int i) {
   return fmt::format("{}.bristle{}", force, i + 1);
+}
+
+std::vector<int> bristle_vectors(const Description& description) {
+  const std::vector<Entry>& states = description.entries(Section::States);
+  std::vector<int> out(states.size(), -1);
+  for (const Entry& force : description.entries(Section::Forces)) {
+    const int count = bristle_states(force);
+    if (count == 0) continue;
+    const std::string name = bristle_name(force.name, 0);
+    const auto found =
+        std::find_if(states.begin(), states.end(), [&](const Entry& state) { return state.name == name; });
+    const int first = static_cast<int>(found - states.begin());
+    for (int i = 0; i < count; ++i) out[static_cast<std::size_t>(first + i)] = first + i - i % kBristleStates;
+  }
+  return out;
 }
 
 void check_bristles(const Inputs<double>& in, int friction, std::string& message, std::string& hint) {
