@@ -9,6 +9,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/model/signal_numbers.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 #include "liedyn/system/projection.h"
@@ -42,7 +43,10 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
       if (parameters[k] == number)
         params_[at(number)] = params_[at(number)] - params_[at(number)].v + seeds_[k];
   };
-  for (const int number : parameters) seed_parameter(number);
+  for (const int number : parameters) {
+    refuse_signal(params.description(), number);
+    seed_parameter(number);
+  }
   for (const Params::Bound& timed : params.timed())
     if (std::find(parameters.begin(), parameters.end(), timed.number) != parameters.end())
       throw InputError(params.path(timed.number),
