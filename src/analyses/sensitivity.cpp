@@ -264,6 +264,7 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
       if (const auto place = static_cast<std::size_t>(place_of(number)); place < numbers.size())
         throw InputError("parameters." + excerpt(path),
                          fmt::format("is named twice: '{}' is the same number", out.parameters[place]));
+      refuse_function(params, number);
       add(number, path);
       continue;
     }
@@ -273,9 +274,7 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
     for (int i = 0; i < params.size(); ++i) {
       if (!fits(path, params.path(i))) continue;
       any = true;
-      if (signal_of(params.description(), i) != nullptr ||
-          std::any_of(params.timed().begin(), params.timed().end(),
-                      [&](const Params::Bound& bound) { return bound.number == i; }))
+      if (is_function(params, i))
         ++left_out;
       else if (place_of(i) == static_cast<std::ptrdiff_t>(numbers.size()))
         add(i, params.path(i));

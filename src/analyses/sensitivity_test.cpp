@@ -405,6 +405,11 @@ TEST(Sensitivity, SaysWhatItDoesNotKnow) {
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(message({"forces.push.force[0]"}, {}, "rk44"), HasSubstr("function of time"));
+  SensitivityOptions differences;
+  differences.simulation.end = 1e-2;
+  differences.parameters = {"forces.push.force[0]"};
+  differences.method = SensitivityMethod::Difference;
+  EXPECT_THROW(sensitivity(system, differences), InputError);
   EXPECT_THAT(message({"bodies.bob.mas"}, {}, "rk44"), HasSubstr("mass"));
   EXPECT_THAT(message({}, {}, "rk44"), HasSubstr("at least one parameter"));
   EXPECT_THAT(message({"bodies.bob.mass"}, {"tap"}, "rk44"), HasSubstr("tip"));

@@ -44,14 +44,9 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
         params_[at(number)] = params_[at(number)] - params_[at(number)].v + seeds_[k];
   };
   for (const int number : parameters) {
-    refuse_signal(params.description(), number);
+    refuse_function(params, number);
     seed_parameter(number);
   }
-  for (const Params::Bound& timed : params.timed())
-    if (std::find(parameters.begin(), parameters.end(), timed.number) != parameters.end())
-      throw InputError(params.path(timed.number),
-                       "this number is a function of time: it has no derivative as one number",
-                       "take the parameters that its expression names");
   // Numbers that follow from parameters. One that is varied itself would be set to a constant, so that in its own direction nothing else moves it.
   const auto count = at(params.parameter_count());
   std::vector<Varied> variables(params_.begin(), params_.begin() + params.parameter_count());
