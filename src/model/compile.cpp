@@ -17,6 +17,7 @@
 #include "liedyn/model/flexible/connect.h"
 #include "liedyn/model/flexible/list.h"
 #include "liedyn/model/forces/list.h"
+#include "liedyn/model/frame_rotation.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/model/joints/list.h"
@@ -376,7 +377,8 @@ int ModelCompiler::add_frame(const Entry& entry, const Attachment& a) {
   // A body that was not named is the ground.
   const bool named = entry.fields[at(a.body_field)].word >= 0;
   frame.node = named ? names_.find(Section::Bodies, word(d_, entry, a.body_field, a.body_index)) : -1;
-  if (frame.node < 0 || !at_reference(entry, a)) {
+  frame.aligned = !is_given(entry, frame_rotation_field(*entry.kind, a.body_index));
+  if (frame.node < 0 || !frame.aligned || !at_reference(entry, a)) {
     frame.numbers = m.numbers;
     m.numbers += kFrameNumbers;
   }
