@@ -980,22 +980,24 @@ class Builder(Document, Owner):
         """
     @overload
     def planar_point_on_line(self, name: str, *, between: Sequence[BodyLike], at: Vector, axis: Vector, zero: Number | None = None) -> Joint: ...
-    def force(self, name: str, on: BodyLike, *, force: Vector, axes: str | None = 'inertial', at: Vector | None = None) -> Force:
+    def force(self, name: str, on: BodyLike, *, force: Vector, axes: str | None = 'inertial', rotation: Rotation | None = None, at: Vector | None = None) -> Force:
         """Force at a point of a body.
 
         on: a body, required. The body it acts on.
         force: 3 numbers [N], required. Its components. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         axes: one of inertial, body, default "inertial". Axes of the components: they stand still, or turn with the body.
+        rotation: a rotation, optional. Axes that turn with the body, to body axes; those of the body if not given.
         at: 3 numbers [m], optional. Point of the body in the initial configuration, inertial axes; the centre of mass if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
 
         `on` is an argument after the name, or given by its keyword.
         """
-    def torque(self, name: str, on: BodyLike, *, torque: Vector, axes: str | None = 'inertial') -> Force:
+    def torque(self, name: str, on: BodyLike, *, torque: Vector, axes: str | None = 'inertial', rotation: Rotation | None = None) -> Force:
         """Torque on a body.
 
         on: a body, required. The body it acts on.
         torque: 3 numbers [N m], required. Its components. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         axes: one of inertial, body, default "inertial". Axes of the components: they stand still, or turn with the body.
+        rotation: a rotation, optional. Axes that turn with the body, to body axes; those of the body if not given.
 
         `on` is an argument after the name, or given by its keyword.
         """
@@ -1603,72 +1605,80 @@ class Builder(Document, Owner):
 
         `of` is an argument after the name, or given by its keyword.
         """
-    def orientation(self, name: str, of: BodyLike) -> Sensor:
+    def orientation(self, name: str, of: BodyLike, *, rotation: Rotation | None = None) -> Sensor:
         """Orientation of a body as a unit quaternion (w, x, y, z), body to inertial axes. Of the two with opposite signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous one from there.
 
         of: a body, required. The body.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
-    def rotation_vector(self, name: str, of: BodyLike) -> Sensor:
+    def rotation_vector(self, name: str, of: BodyLike, *, rotation: Rotation | None = None) -> Sensor:
         """Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if no step turns by more.
 
         of: a body, required. The body.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
-    def cardan_angles(self, name: str, of: BodyLike) -> Sensor:
+    def cardan_angles(self, name: str, of: BodyLike, *, rotation: Rotation | None = None) -> Sensor:
         """Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous in time.
 
         of: a body, required. The body.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
     @overload
-    def relative_position(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first') -> Sensor:
+    def relative_position(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Position of a point of one body relative to a point of another.
 
         between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
         points: 2 points [m], optional. The point of each body in the initial configuration, inertial axes; the reference points if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axes: one of first, inertial, default "first". Axes of the components, which rates are relative to as well: those of the first body, or inertial.
+        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def relative_position(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None, axes: str | None = 'first') -> Sensor: ...
+    def relative_position(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor: ...
     @overload
-    def relative_velocity(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first') -> Sensor:
+    def relative_velocity(self, name: str, *between: BodyLike, points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Rate of the relative position, as seen in the axes of its components.
 
         between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
         points: 2 points [m], optional. The point of each body in the initial configuration, inertial axes; the reference points if not given. Or in the axes of each body, by name: {"BODY": [x, y, z], ...}.
         axes: one of first, inertial, default "first". Axes of the components, which rates are relative to as well: those of the first body, or inertial.
+        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def relative_velocity(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None, axes: str | None = 'first') -> Sensor: ...
+    def relative_velocity(self, name: str, *, between: Sequence[BodyLike], points: Points | None = None, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor: ...
     @overload
-    def relative_rotation(self, name: str, *between: BodyLike) -> Sensor:
+    def relative_rotation(self, name: str, *between: BodyLike, first_rotation: Rotation | None = None, second_rotation: Rotation | None = None) -> Sensor:
         """Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, if no step turns by more.
 
         between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
+        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
+        second_rotation: a rotation, optional. Axes that are fixed to the second body, to body axes; those of the body if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def relative_rotation(self, name: str, *, between: Sequence[BodyLike]) -> Sensor: ...
+    def relative_rotation(self, name: str, *, between: Sequence[BodyLike], first_rotation: Rotation | None = None, second_rotation: Rotation | None = None) -> Sensor: ...
     @overload
-    def relative_angular_velocity(self, name: str, *between: BodyLike, axes: str | None = 'first') -> Sensor:
+    def relative_angular_velocity(self, name: str, *between: BodyLike, axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor:
         """Angular velocity of the second body relative to the first.
 
         between: two bodies, required. The two bodies: what is shown is the second as seen from the first.
         axes: one of first, inertial, default "first". Axes of the components, which rates are relative to as well: those of the first body, or inertial.
+        first_rotation: a rotation, optional. Axes that are fixed to the first body, to body axes; those of the body if not given.
 
         `between` is two arguments after the name, or given as a list with its keyword, between=[...].
         """
     @overload
-    def relative_angular_velocity(self, name: str, *, between: Sequence[BodyLike], axes: str | None = 'first') -> Sensor: ...
+    def relative_angular_velocity(self, name: str, *, between: Sequence[BodyLike], axes: str | None = 'first', first_rotation: Rotation | None = None) -> Sensor: ...
     @overload
     def distance_sensor(self, name: str, *between: BodyLike, points: Points | None = None) -> Sensor:
         """Distance of two points.
@@ -1698,19 +1708,21 @@ class Builder(Document, Owner):
 
         `of` is an argument after the name, or given by its keyword.
         """
-    def angular_velocity(self, name: str, of: BodyLike, *, axes: str | None = 'body') -> Sensor:
+    def angular_velocity(self, name: str, of: BodyLike, *, axes: str | None = 'body', rotation: Rotation | None = None) -> Sensor:
         """Angular velocity of a body.
 
         of: a body, required. The body.
         axes: one of body, inertial, default "body". Axes of the components.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """
-    def angular_acceleration(self, name: str, of: BodyLike, *, axes: str | None = 'body') -> Sensor:
+    def angular_acceleration(self, name: str, of: BodyLike, *, axes: str | None = 'body', rotation: Rotation | None = None) -> Sensor:
         """Angular acceleration of a body.
 
         of: a body, required. The body.
         axes: one of body, inertial, default "body". Axes of the components.
+        rotation: a rotation, optional. Axes that are fixed to the body, to body axes; those of the body if not given.
 
         `of` is an argument after the name, or given by its keyword.
         """

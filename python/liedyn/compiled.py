@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import os
 import tempfile
@@ -17,6 +18,7 @@ from liedyn.matrices import has_matrices, in_files
 from liedyn.places import Places
 from liedyn.source import Document, ModelSource, json_text
 from liedyn.tables import Shown, Table, facts, numbers, plural, shortened
+from liedyn.values import did_you_mean
 
 Configuration = Union[str, os.PathLike, Mapping[str, Any]]
 """How bodies stand and move: a .json file that `liedyn static|assemble --out` wrote, a dict of that form
@@ -214,6 +216,12 @@ def _restored(
     return out
 
 
+# What other programs call options of analyses.
+ELSEWHERE = {"dt": "step", "h": "step", "time_step": "step", "timestep": "step", "step_size": "step",
+             "t_end": "end", "tf": "end", "duration": "end", "end_time": "end", "t0": "start", "start_time": "start",
+             "solver": "integrator", "scheme": "integrator", "parameters": "set", "params": "set"}  # fmt: skip
+
+
 def located(model: Any, error: InputError) -> InputError:
     """An error about a model that was built in Python, with the lines that built it; another error as it is."""
     places = model._places() if isinstance(model, Document) else getattr(model, "_places", None)
@@ -223,8 +231,17 @@ def located(model: Any, error: InputError) -> InputError:
 def locating(analysis: Analysis) -> Analysis:
     """A decorator of analyses of a model: their errors are located."""
 
+    known = inspect.signature(analysis).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+
     @functools.wraps(analysis)
     def call(model: Any, *args: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in known and not takes_all:
+                meant = ELSEWHERE.get(name, "")
+                hint = did_you_mean(meant if meant in known else name, known)
+                message = f"{analysis.__name__}() got an unexpected keyword argument '{name}'"
+                raise TypeError(message + (f" (hint: {hint})" if hint else ""))
         try:
             return analysis(model, *args, **options)
         except InputError as error:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from liedyn.arguments import STRING, check, names
+from liedyn.arguments import STRING, check, names, shown
 from liedyn.compiled import Compiled, Configuration, compiled, locating
 from liedyn.derivatives import Sensitivity
+from liedyn.errors import Diagnostic, InputError
 from liedyn.simulation import sensitivity
 from liedyn.source import ModelSource
 
@@ -35,11 +36,15 @@ class Gradient:
         return float(found.values[0]), found.jacobian[0].copy()
 
     def _array(self, values: Sequence[float]) -> np.ndarray:
-        out = np.asarray(values, dtype=float)
+        expected = f"expected {len(self.parameters)} values ({', '.join(self.parameters)})"
+        try:
+            out = np.asarray(values, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError([Diagnostic("", 0, "values", f"{expected}, got {shown(values)}")]) from None
         if out.size == 0:
             return self.start
         if out.shape != (len(self.parameters),):
-            raise ValueError(f"expected {len(self.parameters)} values ({', '.join(self.parameters)}), got an array of shape {out.shape}")
+            raise InputError([Diagnostic("", 0, "values", f"{expected}, got an array of shape {out.shape}")])
         return out
 
     def __repr__(self) -> str:

@@ -56,9 +56,13 @@ def test_gradient_takes_names_dicts_and_set():
     assert ld.gradient(ld.load("heavy_top"), "position[2]", parameters, method="adjoint", **OPTIONS)([150, 15])[1] == pytest.approx(
         ld.gradient("heavy_top", "position[2]", parameters, **OPTIONS)([150, 15])[1], rel=1e-9
     )
-    for wrong in ([150], [150, 15, 3], 150):
-        with pytest.raises(ValueError, match="expected 2 values"):
+    for wrong in ([150], [150, 15, 3], 150, "a", ["a", "b"], [[1], [2, 3]], [None, {}]):
+        with pytest.raises(ld.InputError, match=r"values: expected 2 values \(spin, bodies.top.mass\), got"):
             f(wrong)
+    with pytest.raises(TypeError, match=r"run\(\) got an unexpected keyword argument 'dt' \(hint: did you mean 'step'\?\)"):
+        ld.run("heavy_top", dt=1e-3)
+    with pytest.raises(TypeError, match=r"sensitivity\(\) got .* 'integratr' \(hint: did you mean 'integrator'\?\)"):
+        ld.sensitivity("heavy_top", ["spin"], integratr="rk44")
     with pytest.raises(ValueError, match="one component"):
         ld.gradient("heavy_top", "position", ["spin"], **OPTIONS)([150])
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 #include "liedyn/analyses/sensitivity.h"
@@ -201,6 +202,83 @@ TEST(ExpressionForces, StaticsAndDerivatives) {
       expect_at_most(checked.disagreement[i], 1e-6,
                      fmt::format("{}: derivatives by {}", formulation, checked.parameters[i]));
   }
+}
+
+// Whether "-k" is the parameter or the sensor of this name must not depend on the field, nor on what else the expression names.
+TEST(ExpressionForces, NamesWithTwoMeaningsAreRefused) {
+  struct Has {
+    bool parameter = false, state = false, sensor = false;
+  };
+  const auto finding = [](const Has& has, const std::function<void(ModelBuilder&)>& use) {
+    ModelBuilder b({0, 0, 0});
+    if (has.parameter) b.parameter("k", 5);
+    b.body("arm", "rigid").set("mass", 1).set("inertia", {1, 1, 1});
+    b.joint("h", "revolute").set("between", "ground", "arm").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+    if (has.state) b.state("k", "expression").set("rate", "0").set("initial", 1);
+    b.sensor("q", "joint_angle").set("of", "h");
+    if (has.sensor) b.sensor("k", "joint_angle").set("of", "h");
+    use(b);
+    try {
+      Model::compile(b.finish());
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto effort = [](ModelBuilder& b) {
+    b.force("f", "joint_effort").set("joint", "h").set("effort", "-k");
+  };
+  const auto torque = [](const char* text) {
+    return [text](ModelBuilder& b) { b.force("f", "torque").set("on", "arm").set("torque", {0, text, 0}); };
+  };
+  const auto rate = [](ModelBuilder& b) { b.state("f", "expression").set("rate", "2*k").set("initial", 0); };
+  const std::string hint = " (hint: give one of them another name)";
+  for (const auto& [has, are] : {std::pair<Has, std::string>{{true, true, false}, "a parameter and a state"},
+                                 {{true, false, true}, "a parameter and a sensor"},
+                                 {{false, true, true}, "a state and a sensor"},
+                                 {{true, true, true}, "a parameter and a state and a sensor"}}) {
+    const std::string meaning = ": 'k' has more than one meaning: it is " + are + hint;
+    EXPECT_EQ(finding(has, effort), "forces.f.effort" + meaning);
+    EXPECT_EQ(finding(has, rate), "states.f.rate" + meaning);
+    for (const char* text : {"-k", "-k+0*q", "-k*t", "1e3*sin( k )"})
+      EXPECT_EQ(finding(has, torque(text)), "forces.f.torque[1]" + meaning) << text;
+    // The names alone are no mistake.
+    EXPECT_EQ(finding(has, torque("-q")), "");
+  }
+  for (const Has& one : {Has{true, false, false}, Has{false, true, false}, Has{false, false, true}})
+    for (const std::function<void(ModelBuilder&)>& use :
+         {std::function<void(ModelBuilder&)>(effort), std::function<void(ModelBuilder&)>(rate),
+          std::function<void(ModelBuilder&)>(torque("-k"))})
+      EXPECT_EQ(finding(one, use), "");
+
+  // Numbers that cannot follow sensors see parameters only, and so does what is set by an event.
+  const Has both = {true, false, true};
+  EXPECT_EQ(finding(both,
+                    [](ModelBuilder& b) {
+                      b.body("b", "rigid").set("mass", "k").set("inertia", {1, 1, 1});
+                    }),
+            "");
+  EXPECT_EQ(
+      finding(both, [](ModelBuilder& b) { b.sensor("e", "event").set("when", "q-1").set("set", "k = 2"); }),
+      "");
+  EXPECT_EQ(
+      finding(both, [](ModelBuilder& b) { b.sensor("e", "event").set("when", "q-1").set("set", "k = 2*k"); }),
+      "sensors.e.set: 'k' has more than one meaning: it is a parameter and a sensor" + hint);
+  // Expressions of sensors see those before them, and no states.
+  const auto value = [](ModelBuilder& b) { b.sensor("e", "expression").set("value", "q; k+1"); };
+  EXPECT_EQ(finding(both, value),
+            "sensors.e.value: 'k' has more than one meaning: it is a parameter and a sensor" + hint);
+  EXPECT_EQ(finding({true, true, false}, value), "");
+  EXPECT_EQ(
+      finding({true, false, false}, [](ModelBuilder& b) { b.sensor("k", "expression").set("value", "2*k"); }),
+      "");
+  // Components of a vector have names of their own.
+  EXPECT_EQ(finding({true, false, false},
+                    [&](ModelBuilder& b) {
+                      b.sensor("k", "position").set("of", "arm");
+                      torque("-k+0*k[1]")(b);
+                    }),
+            "");
 }
 
 TEST(RecordAll, AddsSensorsOfAllThatMoves) {

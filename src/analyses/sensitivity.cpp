@@ -17,6 +17,7 @@
 #include "liedyn/model/edit_description.h"
 #include "liedyn/model/number_paths.h"
 #include "liedyn/model/sensors/work.h"
+#include "liedyn/model/signal_numbers.h"
 
 namespace liedyn {
 
@@ -245,7 +246,7 @@ bool fits(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-// Indices of Params, and the paths as they were asked for. Patterns leave out numbers that are functions of time, which have no derivatives, and what is there already.
+// Indices of Params, and the paths as they were asked for. Patterns leave out numbers that are functions of time, states or sensors, which have no derivatives, and what is there already.
 void find_parameters(const Params& params, const std::vector<std::string>& wanted, std::vector<int>& numbers,
                      Sensitivity& out) {
   const auto place_of = [&](int number) {
@@ -263,28 +264,31 @@ void find_parameters(const Params& params, const std::vector<std::string>& wante
       if (const auto place = static_cast<std::size_t>(place_of(number)); place < numbers.size())
         throw InputError("parameters." + excerpt(path),
                          fmt::format("is named twice: '{}' is the same number", out.parameters[place]));
+      refuse_function(params, number);
       add(number, path);
       continue;
     }
     const std::size_t before = numbers.size();
-    std::size_t timed = 0;
+    std::size_t left_out = 0;
     bool any = false;
     for (int i = 0; i < params.size(); ++i) {
       if (!fits(path, params.path(i))) continue;
       any = true;
-      if (std::any_of(params.timed().begin(), params.timed().end(),
-                      [&](const Params::Bound& bound) { return bound.number == i; }))
-        ++timed;
+      if (is_function(params, i))
+        ++left_out;
       else if (place_of(i) == static_cast<std::ptrdiff_t>(numbers.size()))
         add(i, params.path(i));
     }
     if (!any)
       throw InputError("parameters." + excerpt(path), "no number of the model fits this pattern",
                        "liedyn list parameters MODEL shows them all");
-    if (timed > 0)
-      out.notes.push_back(fmt::format("'{}': {} numbers are functions of time and left out", path, timed));
-    if (numbers.size() == before && timed > 0 && numbers.empty())
-      throw InputError("parameters." + excerpt(path), "all numbers that fit are functions of time");
+    if (left_out > 0)
+      out.notes.push_back(fmt::format(
+          "'{}': {} numbers are functions of time, states or sensors and left out", path, left_out));
+    if (numbers.size() == before && left_out > 0 && numbers.empty())
+      throw InputError("parameters." + excerpt(path),
+                       "all numbers that fit are functions of time, states or sensors",
+                       "take the parameters that their expressions name");
   }
 }
 

@@ -405,6 +405,11 @@ TEST(Sensitivity, SaysWhatItDoesNotKnow) {
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(message({"forces.push.force[0]"}, {}, "rk44"), HasSubstr("function of time"));
+  SensitivityOptions differences;
+  differences.simulation.end = 1e-2;
+  differences.parameters = {"forces.push.force[0]"};
+  differences.method = SensitivityMethod::Difference;
+  EXPECT_THROW(sensitivity(system, differences), InputError);
   EXPECT_THAT(message({"bodies.bob.mas"}, {}, "rk44"), HasSubstr("mass"));
   EXPECT_THAT(message({}, {}, "rk44"), HasSubstr("at least one parameter"));
   EXPECT_THAT(message({"bodies.bob.mass"}, {"tap"}, "rk44"), HasSubstr("tip"));
@@ -412,6 +417,49 @@ TEST(Sensitivity, SaysWhatItDoesNotKnow) {
   EXPECT_THAT(message({"bodies.bob.mass"}, {"tip@later"}, "rk44"), HasSubstr("integral"));
   EXPECT_THAT(message({"bodies.bob.mass"}, {}, "generalized-alpha,variant=paper"),
               HasSubstr("variant=exact"));
+}
+
+// A number that follows a sensor or the time while the motion is evaluated has no value to vary, whichever force and method it is.
+TEST(Sensitivity, RefusesNumbersThatFollowSensorsOrTime) {
+  const auto model = [](const std::string& stiffness) {
+    ModelBuilder builder({0, 0, 0});
+    builder.parameter("k", 5);
+    builder.body("b", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("velocity", {1, 0, 0});
+    builder.joint("g", "prismatic").set("between", "ground", "b").set("at", {0, 0, 0}).set("axis", {1, 0, 0});
+    builder.force("s", "joint_spring").set("joint", "g").set("stiffness", stiffness).set("damping", 0.1);
+    builder.force("u", "bushing").set("between", "ground", "b").set("stiffness", {stiffness, 0, 0});
+    builder.set("at", {0, 0, 0});
+    builder.sensor("x", "joint_displacement").set("of", "g");
+    return make_system(builder.finish());
+  };
+  for (const auto& [text, follows] :
+       {std::pair<std::string, std::string>{"k+x", "follows states or sensors, 'k+x', and cannot be set"},
+        {"k*(1+t)", "follows the time, 'k*(1+t)', and cannot be set"}}) {
+    const System system = model(text);
+    for (const std::string path : {"forces.s.stiffness", "forces.u.stiffness[0]"})
+      for (const SensitivityMethod method :
+           {SensitivityMethod::Direct, SensitivityMethod::Adjoint, SensitivityMethod::Difference}) {
+        SensitivityOptions options;
+        options.simulation.end = 1e-2;
+        options.parameters = {"k", path};
+        options.outputs = {"x"};
+        options.method = method;
+        try {
+          sensitivity(system, options);
+          ADD_FAILURE() << path << " of " << text;
+        } catch (const InputError& error) {
+          EXPECT_THAT(error.what(), ::testing::HasSubstr(path + ": " + follows));
+        }
+      }
+    // A pattern leaves these out and says so; what remains is checked.
+    const Sensitivity s =
+        differentiate(system, "generalized-alpha,newton_tol=1e-12", 1e-3, 1e-1, {"forces.s.*", "k"}, {"x"});
+    EXPECT_THAT(s.parameters, ::testing::Not(::testing::Contains("forces.s.stiffness")));
+    EXPECT_THAT(s.parameters, ::testing::IsSupersetOf({"forces.s.damping", "k"}));
+    EXPECT_THAT(s.notes, ::testing::Contains(
+                             ::testing::HasSubstr("1 numbers are functions of time, states or sensors")));
+    EXPECT_THAT(s.disagrees, ::testing::Each(false));
+  }
 }
 
 // At the tolerance that is usual, stages are differentiated with their configuration held; far below it, with their increments held and everything recorded. Both are the same.

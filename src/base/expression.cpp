@@ -93,8 +93,12 @@ class ExpressionParser {
     while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
     const std::string word(text_.substr(position_, end - position_));
     const bool digit_before = position_ > 0 && is_digit(text_[position_ - 1]);
+    constexpr const char* kConditions =
+        "conditions are 0 or 1: both is min(a < b, c < d), one of them is max(a < b, c < d)";
     std::string hint;
-    if (is_letter(c) && (word == "deg" || variables_.find(word) >= 0 || is_function(word)))
+    if (word == "and" || word == "or")
+      hint = kConditions;
+    else if (is_letter(c) && (word == "deg" || variables_.find(word) >= 0 || is_function(word)))
       hint = fmt::format("a product is written with *: ...*{}", excerpt(word, 20));
     else if (is_letter(c))
       hint =
@@ -103,6 +107,8 @@ class ExpressionParser {
       hint = "decimals are written with a point: 1.5";
     else if (c == '(')
       hint = "a product is written with *: ...*(...)";
+    else if (c == '&' || c == '|')
+      hint = kConditions;
     fail_at(position_, fmt::format("expected {}, found {}", expected, found()), hint);
   }
 

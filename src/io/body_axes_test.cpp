@@ -401,5 +401,160 @@ TEST(BodyAxes, WrongNamesAreReportedWithWhatWasExpected) {
       AllOf(HasSubstr("joints.C.axis"), HasSubstr("expected the components in the axes of 'coupler'")));
 }
 
+// A body with a frame whose axes are turned by `tilt` about z, another body and the ground with turned frames; `forces` and `sensors` are the rest.
+System with_turned_frames(const std::string& forces, const std::string& sensors,
+                          const std::string& formulation = "r3so3") {
+  const std::string text = R"json({ "liedyn": 1, "parameters": { "tilt": 0.5 }, "gravity": [0, 0, 0],
+    "bodies": {
+      "a": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.2, 0.25], "angular_velocity": [1, 2, 3],
+             "frames": { "t": { "at": [0.1, 0.2, 0], "rotation": { "axis": [0, 0, 1], "angle": "tilt" } } } },
+      "b": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.2, 0.25], "position": [1, 1, 0],
+             "velocity": [0, 0.3, 0], "angular_velocity": [0, -2, 1],
+             "frames": { "s": { "at": [0, 0.2, 0.1], "rotation": { "axis": [1, 0, 0], "angle": -0.8 } } } },
+      "ground": { "frames": { "g": { "at": [1, 2, 3], "rotation": { "axis": [0, 1, 0], "angle": 0.4 } } } } },
+    "forces": {)json" + forces +
+                           R"json(}, "sensors": {)json" + sensors + "} }";
+  return make_system(std::make_shared<const Description>(read_model_text(text, "model.json")), formulation);
+}
+
+// With R_t = R_a Q_t and R_s = R_b Q_s, sensors of frames show R_t, R_t^T w, R_t^T (p_s - p_t), log(R_t^T R_s), R_t^T (w_b - w_a).
+TEST(NamedFrames, SensorsShowTheAxesOfFramesNotThoseOfTheirBodies) {
+  const std::string sensors = R"json(
+      "qa": { "type": "orientation", "of": "a" }, "qb": { "type": "orientation", "of": "b" },
+      "wa": { "type": "angular_velocity", "of": "a", "axes": "inertial" },
+      "wb": { "type": "angular_velocity", "of": "b", "axes": "inertial" },
+      "pt": { "type": "position", "of": "a.t" }, "ps": { "type": "position", "of": "b.s" },
+      "vt": { "type": "velocity", "of": "a.t" }, "vs": { "type": "velocity", "of": "b.s" },
+      "qt": { "type": "orientation", "of": "a.t" }, "ct": { "type": "cardan_angles", "of": "a.t" },
+      "rt": { "type": "rotation_vector", "of": "a.t" }, "qg": { "type": "orientation", "of": "ground.g" },
+      "wt": { "type": "angular_velocity", "of": "a.t" },
+      "wi": { "type": "angular_velocity", "of": "a.t", "axes": "inertial" },
+      "rp": { "type": "relative_position", "between": ["a.t", "b.s"] },
+      "ri": { "type": "relative_position", "between": ["a.t", "b.s"], "axes": "inertial" },
+      "rv": { "type": "relative_velocity", "between": ["a.t", "b.s"] },
+      "rr": { "type": "relative_rotation", "between": ["a.t", "b.s"] },
+      "rw": { "type": "relative_angular_velocity", "between": ["a.t", "b.s"] },
+      "rg": { "type": "relative_position", "between": ["ground.g", "b.s"] })json";
+  SimulateOptions options;
+  options.end = 0.3;
+  options.step = 1e-2;
+  options.integrator = "rk44";
+  const Mat3 Q_t = SO3<double>::exp(Vec3(0, 0, 0.5)).R(), Q_s = SO3<double>::exp(Vec3(-0.8, 0, 0)).R(),
+             Q_g = SO3<double>::exp(Vec3(0, 0.4, 0)).R();
+  for (const std::string& formulation : formulations()) {
+    const Trajectory t = simulate(with_turned_frames("", sensors, formulation), options).trajectory;
+    const auto vector = [&](const std::string& name) {
+      for (const Channel& channel : t.channels)
+        if (channel.name == name)
+          return Vec3(t.at(t.rows() - 1, channel.first), t.at(t.rows() - 1, channel.first + 1),
+                      t.at(t.rows() - 1, channel.first + 2));
+      ADD_FAILURE() << "no channel " << name;
+      return Vec3(Vec3::Zero());
+    };
+    const auto rotation = [&](const std::string& name) -> Mat3 {
+      for (const Channel& channel : t.channels)
+        if (channel.name == name) {
+          Eigen::Vector4d q;
+          for (int k = 0; k < 4; ++k) q[k] = t.at(t.rows() - 1, channel.first + k);
+          return SO3<double>::from_quaternion(q[0], Vec3(q.tail<3>())).R();
+        }
+      ADD_FAILURE() << "no channel " << name;
+      return Mat3::Zero();
+    };
+    const Mat3 R_t = rotation("qa") * Q_t, R_s = rotation("qb") * Q_s;
+    const Vec3 r = vector("ps") - vector("pt"), angles = vector("ct");
+    const auto turn = [](int k, double angle) { return SO3<double>::exp(Vec3(angle * Vec3::Unit(k))).R(); };
+    const auto expect_small = [&](double off, const char* what) {
+      expect_at_most(off, 1e-12, formulation + ": " + what);
+    };
+    expect_small((rotation("qt") - R_t).norm(), "orientation");
+    expect_small((turn(0, angles[0]) * turn(1, angles[1]) * turn(2, angles[2]) - R_t).norm(),
+                 "Cardan angles");
+    expect_small((SO3<double>::exp(vector("rt")).R() - R_t).norm(), "rotation vector");
+    expect_small((rotation("qg") - Q_g).norm(), "orientation of a frame of the ground");
+    expect_small((vector("wt") - R_t.transpose() * vector("wa")).norm(), "angular velocity");
+    expect_small((vector("wi") - vector("wa")).norm(), "angular velocity, inertial axes");
+    expect_small((vector("rp") - R_t.transpose() * r).norm(), "relative position");
+    expect_small((vector("ri") - r).norm(), "relative position, inertial axes");
+    expect_small(
+        (vector("rv") - R_t.transpose() * (vector("vs") - vector("vt") - vector("wa").cross(r))).norm(),
+        "relative velocity");
+    expect_small((SO3<double>::exp(vector("rr")).R() - R_t.transpose() * R_s).norm(), "relative rotation");
+    expect_small((vector("rw") - R_t.transpose() * (vector("wb") - vector("wa"))).norm(),
+                 "relative angular velocity");
+    expect_small((vector("rg") - Q_g.transpose() * (vector("ps") - Vec3(1, 2, 3))).norm(),
+                 "relative position from the ground");
+  }
+}
+
+// Loads along the axes of a frame, which follow sensors along such axes, against the same written in the axes of the bodies; and derivatives, also with respect to the angle of
+// the axes. Newton's method needs its exact matrix for that.
+TEST(NamedFrames, LoadsActAlongTheAxesOfFrames) {
+  const std::string shown =
+      R"json("pa": { "type": "position", "of": "a" }, "wa": { "type": "angular_velocity", "of": "a" },
+      "F": { "type": "applied_force", "of": "f" }, "B": { "type": "applied_force", "of": "f", "axes": "body" })json";
+  const System turned = with_turned_frames(
+      R"json(
+      "f": { "type": "force", "on": "a.t", "force": ["-r[0]", 2, "t"], "axes": "body" },
+      "m": { "type": "torque", "on": "a.t", "torque": ["0.3*r[1]", 0, 1], "axes": "body" },
+      "i": { "type": "force", "on": "a.t", "force": [0, 0.7, 0] })json",
+      R"json("r": { "type": "relative_position", "between": ["a.t", "b.s"] },)json" + shown);
+  const System plain = with_turned_frames(
+      R"json(
+      "f": { "type": "force", "on": "a", "at": "a.t", "axes": "body",
+             "force": ["-cos(tilt)*r0 - 2*sin(tilt)", "-sin(tilt)*r0 + 2*cos(tilt)", "t"] },
+      "m": { "type": "torque", "on": "a", "torque": ["0.3*r1*cos(tilt)", "0.3*r1*sin(tilt)", 1], "axes": "body" },
+      "i": { "type": "force", "on": "a", "at": "a.t", "force": [0, 0.7, 0] })json",
+      R"json("r": { "type": "relative_position", "between": ["a", "b"], "points": ["a.t", "b.s"] },
+      "r0": { "type": "expression", "value": "cos(tilt)*r[0] + sin(tilt)*r[1]" },
+      "r1": { "type": "expression", "value": "cos(tilt)*r[1] - sin(tilt)*r[0]" },)json" +
+          shown);
+  for (const std::string& formulation : formulations())
+    for (const std::string integrator : {"rk44", "generalized-alpha,newton_tol=1e-12"}) {
+      SensitivityOptions options;
+      options.simulation.integrator = integrator;
+      options.simulation.step = 1e-2;
+      options.simulation.end = 0.3;
+      options.parameters = {"tilt", "bodies.a.mass"};
+      options.outputs = {"pa", "wa", "F", "B"};
+      options.check = true;
+      const auto of = [&](const System& system) {
+        return sensitivity(make_system(system.model().shared_description(), formulation), options);
+      };
+      const Sensitivity one = of(turned), other = of(plain);
+      ASSERT_EQ(one.values.size(), 12U);
+      double off = 0, slopes = 0;
+      for (std::size_t i = 0; i < one.values.size(); ++i)
+        off = std::max(off, std::abs(one.values[i] - other.values[i]));
+      for (std::size_t i = 0; i < one.derivatives.size(); ++i)
+        slopes = std::max(slopes, std::abs(one.derivatives[i] - other.derivatives[i]));
+      expect_at_most(off, 1e-11, formulation + ", " + integrator + ": values");
+      expect_at_most(slopes, 1e-9, formulation + ", " + integrator + ": derivatives");
+      EXPECT_THAT(one.disagrees, ::testing::Each(false));
+    }
+}
+
+TEST(NamedFrames, AnAngleOfABodyIsNotThatOfATurnedFrame) {
+  const auto message = [](const std::string& sensor, const std::string& angle) {
+    try {
+      read_model_text(R"json({ "liedyn": 1, "bodies": { "p": { "type": "planar", "mass": 1, "inertia": 1,
+          "frames": { "t": { "at": [0, 0], "rotation": { "axis": [0, 0, 1], "angle": )json" +
+                          angle + R"json( } } } } }, "sensors": { "x": )json" + sensor + "} }",
+                      "model.json");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string on_frame = R"json({ "type": "angle", "of": "p.t" })json";
+  EXPECT_THAT(message(on_frame, "0.5"),
+              AllOf(HasSubstr("sensors.x: this angle is one of a body"), HasSubstr("name the body")));
+  EXPECT_EQ(message(on_frame, "0"), "");
+  EXPECT_THAT(
+      message(R"json({ "type": "orientation", "of": "p.t", "rotation": { "cardan": [0, 0, 1] } })json",
+              "0.5"),
+      HasSubstr("sensors.x.rotation: is given twice, here and by the frame"));
+}
+
 }  // namespace
 }  // namespace liedyn

@@ -261,6 +261,18 @@ class ModelReader {
 
   // ---- simulation
 
+  // What other programs call it, or the nearest name.
+  static std::string meant_setting(std::string_view key) {
+    constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+        {"dt", "step"},          {"h", "step"},    {"time_step", "step"},   {"timestep", "step"},
+        {"step_size", "step"},   {"t_end", "end"}, {"tf", "end"},           {"duration", "end"},
+        {"end_time", "end"},     {"t0", "start"},  {"start_time", "start"}, {"solver", "integrator"},
+        {"method", "integrator"}};
+    for (const auto& [other, ours] : kElsewhere)
+      if (key == other) return std::string(ours);
+    return nearest(key, simulation_fields() | std::views::transform(field_name));
+  }
+
   void read_simulation() {
     const JsonValue object = object_of("simulation");
     if (!object) return;
@@ -269,8 +281,7 @@ class ModelReader {
       const auto field = std::ranges::find(fields, value.key(), field_name);
       const std::string path = "simulation." + excerpt(value.key());
       if (field == fields.end())
-        finding(path, "unknown key", did_you_mean(value.key(), fields | std::views::transform(field_name)),
-                value.line());
+        finding(path, "unknown key", did_you_mean(meant_setting(value.key())), value.line());
       else if (number_count(field->type) == 1)
         read_simulation_number(*field, value, path);
       else

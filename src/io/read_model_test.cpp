@@ -218,6 +218,33 @@ m.json:11: simulation.end: expected a time after the start (0), got -1)text";
   }
 }
 
+// Words of other programs, and types that belong in another section.
+TEST(ReadModel, WordsOfOtherProgramsAreExplained) {
+  const auto message = [](const std::string& text) {
+    try {
+      read_model_text(text, "m.json");
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(
+      message(R"json({ "liedyn": 1, "simulation": { "dt": 1e-3, "duration": 2, "solver": "rk44" } })json"),
+      "m.json:1: simulation.dt: unknown key (hint: did you mean 'step'?)\n"
+      "m.json:1: simulation.duration: unknown key (hint: did you mean 'end'?)\n"
+      "m.json:1: simulation.solver: unknown key (hint: did you mean 'integrator'?)");
+  const std::string body = R"json({ "liedyn": 1, "bodies": { "a": { "type": "point", "mass": 1 } }, )json";
+  for (const auto& [entry, hint] :
+       {std::pair<std::string, std::string>{
+            R"json("joints": { "s": { "type": "spring_damper" } } })json",
+            "got 'spring_damper' (hint: 'spring_damper' belongs in the section forces)"},
+        {R"json("forces": { "s": { "type": "revolute" } } })json",
+         "got 'revolute' (hint: 'revolute' belongs in the section joints)"},
+        {R"json("sensors": { "s": { "type": "rigid" } } })json",
+         "got 'rigid' (hint: 'rigid' belongs in the section bodies)"}})
+    EXPECT_THAT(message(body + entry), ::testing::HasSubstr(hint));
+}
+
 // The shipped models that are made by repetition. The paths of the program find them by name.
 Description shipped(const std::string& name, std::vector<Assignment> set = {}) {
   Description out = read_model(name, set);

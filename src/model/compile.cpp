@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <tuple>
 #include <unordered_set>
@@ -16,10 +17,12 @@
 #include "liedyn/model/flexible/connect.h"
 #include "liedyn/model/flexible/list.h"
 #include "liedyn/model/forces/list.h"
+#include "liedyn/model/frame_rotation.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/joints/gear_mesh.h"
 #include "liedyn/model/joints/list.h"
 #include "liedyn/model/joints/types.h"
+#include "liedyn/model/number_paths.h"
 #include "liedyn/model/sensors/connect.h"
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/model/sensors/list.h"
@@ -51,6 +54,109 @@ const Entry* beam_along(const ListedKind& listed, const Description& d, const En
   return listed.along == nullptr ? nullptr : &listed.along(d, entry);
 }
 const Entry* beam_along(const BodyKind&, const Description&, const Entry&) { return nullptr; }
+
+// The names in an expression, as "name" or "name[i]", without those of functions.
+std::vector<std::string_view> names_in(std::string_view text) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const auto is_inside = [&](char c) {
+    return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
+  };
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = begin + 1;
+    if (!is_inside(text[begin])) continue;
+    while (end < text.size() && is_inside(text[end])) ++end;
+    if (!is_letter(text[begin])) continue;  // 1e-3
+    if (end < text.size() && text[end] == '[') end = std::min(text.find(']', end), text.size() - 1) + 1;
+    const std::size_t next = std::min(text.find_first_not_of(' ', end), text.size());
+    if (next == text.size() || text[next] != '(') out.push_back(text.substr(begin, end - begin));
+  }
+  return out;
+}
+
+// Names that expressions use although they stand for two things, a parameter and a sensor, say. Without this the meaning would depend on the field and on what else the
+// expression names: a field that may follow sensors takes parameters as long as an expression names nothing else.
+class AmbiguousNames {
+ public:
+  AmbiguousNames(const Model& model, std::vector<Diagnostic>& findings)
+      : d_(model.description()), findings_(&findings) {
+    for (const SignalName& name : signal_names(model)) meanings_[name.name].push_back(name);
+    std::erase_if(meanings_, [](const auto& one) { return one.second.size() < 2; });
+  }
+
+  void check() {
+    if (meanings_.empty()) return;
+    for (const auto* list : {&d_.expressions, &d_.signals})
+      for (const NumberExpression& written : *list) {
+        const Field* field = locate_number(d_, written.number).kind_field();
+        if (field != nullptr && field->may_depend_on_signals)
+          check(written.text, number_path(d_, written.number), written.line, kAll);
+      }
+    for (const Section section : {Section::Forces, Section::States, Section::Sensors}) {
+      const auto& entries = d_.entries(section);
+      for (std::size_t e = 0; e < entries.size(); ++e)
+        check(entries[e], section, section == Section::Sensors ? static_cast<int>(e) : kAll);
+    }
+  }
+
+ private:
+  static constexpr int kAll = -1;
+
+  // Expressions of the dynamics see all names. Those of sensors see the time, parameters and the sensors before them, the first `sensors`.
+  static bool is_seen(const SignalName& name, int sensors) {
+    if (sensors == kAll) return true;
+    return name.kind != SignalName::Kind::FirstOrderState &&
+           (name.kind != SignalName::Kind::Sensor || name.index < sensors);
+  }
+  static std::string_view what_it_is(SignalName::Kind kind) {
+    switch (kind) {
+      case SignalName::Kind::Time: return "the time";
+      case SignalName::Kind::Parameter: return "a parameter";
+      case SignalName::Kind::FirstOrderState: return "a state";
+      case SignalName::Kind::Sensor: return "a sensor";
+    }
+    return {};
+  }
+
+  void check(const Entry& entry, Section section, int sensors) {
+    for (std::size_t f = 0; f < entry.fields.size(); ++f) {
+      const Field& field = entry.kind->fields[f];
+      const bool assigns = section == Section::Sensors && is_event(*entry.kind) && f == event_field::kSet;
+      if (entry.fields[f].word < 0 || !(field.holds_expression || assigns)) continue;
+      const std::string path = fmt::format("{}.{}.{}", section_name(section), entry.name, field.name);
+      std::string_view rest = word(d_, entry, static_cast<int>(f));
+      if (!assigns) check(rest, path, entry.line, sensors);
+      // "u = k; states.x = 0": what is set is a parameter, unless its section stands before it.
+      while (assigns && !rest.empty()) {
+        const std::string_view one = rest.substr(0, rest.find(';'));
+        check(one.substr(std::min(one.find('='), one.size())), path, entry.line, sensors);
+        rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+      }
+    }
+  }
+
+  void check(std::string_view text, const std::string& path, int line, int sensors) {
+    std::vector<std::string_view> named = names_in(text);
+    std::sort(named.begin(), named.end());
+    named.erase(std::unique(named.begin(), named.end()), named.end());
+    for (const std::string_view name : named) {
+      const auto found = meanings_.find(name);
+      if (found == meanings_.end()) continue;
+      std::vector<std::string_view> seen;
+      for (const SignalName& meaning : found->second)
+        if (is_seen(meaning, sensors)) seen.push_back(what_it_is(meaning.kind));
+      if (seen.size() > 1)
+        findings_->push_back(
+            {d_.file, line, path,
+             fmt::format("'{}' has more than one meaning: it is {}", excerpt(name), fmt::join(seen, " and ")),
+             "give one of them another name"});
+    }
+  }
+
+  const Description& d_;
+  std::vector<Diagnostic>* findings_;
+  std::map<std::string, std::vector<SignalName>, std::less<>> meanings_;  // of names that have several
+};
 
 // What is wrong with the joint that an entry names: it must have the coordinate that the entry uses.
 std::string coordinate_mistake(const Description& d, const Entry& entry, const Kind& joint) {
@@ -130,6 +236,7 @@ std::shared_ptr<const Model> ModelCompiler::compile(Model::Riders riders) {
   add_sensors();
   number_flexible_bodies();
   connect_signals();
+  AmbiguousNames(m, findings_).check();
   if (!findings_.empty()) throw InputError(findings_);
   return model_;
 }
@@ -270,7 +377,8 @@ int ModelCompiler::add_frame(const Entry& entry, const Attachment& a) {
   // A body that was not named is the ground.
   const bool named = entry.fields[at(a.body_field)].word >= 0;
   frame.node = named ? names_.find(Section::Bodies, word(d_, entry, a.body_field, a.body_index)) : -1;
-  if (frame.node < 0 || !at_reference(entry, a)) {
+  frame.aligned = !is_given(entry, frame_rotation_field(*entry.kind, a.body_index));
+  if (frame.node < 0 || !frame.aligned || !at_reference(entry, a)) {
     frame.numbers = m.numbers;
     m.numbers += kFrameNumbers;
   }
@@ -409,7 +517,7 @@ void ModelCompiler::use_multipliers(std::size_t b, int e) {
   batch.joint_rows.push_back(joint.first_row + joint_element * joint.coupling().rows);
 }
 
-// An expression may use t, parameters and, hiding these, the values before it, as "name" or "name[i]".
+// An expression may use t, parameters and the values before it, as "name" or "name[i]".
 void ModelCompiler::add_sensors() {
   Model& m = *model_;
   VariableNames variables;

@@ -209,10 +209,15 @@ bool DescriptionBuilder::begin(Section section, std::string name, std::string_vi
     std::string meant = nearest(type, types);
     for (const auto& [other, ours] : kElsewhere)
       if (type == other && find_kind(section, ours) != nullptr) meant = ours;
+    std::string hint = did_you_mean(meant);
+    for (const Section other : kSections)
+      if (find_kind(other, type) != nullptr)
+        hint = fmt::format("'{}' belongs in the section {}", type,
+                           type == "event" || type == "sample" ? "events" : section_name(other));
     finding(entry_path(section, name) + ".type",
             type.empty() ? fmt::format("missing, expected one of {}", expected)
                          : fmt::format("expected one of {}, got '{}'", expected, excerpt(type)),
-            did_you_mean(meant), line);
+            std::move(hint), line);
     if (failed_names_.size() < kMaxFindings) failed_names_.push_back(std::move(name));
     return false;
   }

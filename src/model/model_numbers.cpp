@@ -5,6 +5,7 @@
 
 #include "liedyn/lie/so3.h"
 #include "liedyn/model/bodies/rigid.h"
+#include "liedyn/model/frame_rotation.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/model.h"
 #include "liedyn/model/number_paths.h"
@@ -99,10 +100,16 @@ Pose<S> place_frame(const Model& m, const Frame& frame, const Entry& entry, cons
   } else {
     pose.p += pose.R * offset;
   }
+  // Axes of its own turn with the body: R_frame = R Q.
+  SO3<S> Q;
+  if (!frame.aligned) {
+    Q = typed_rotation(in, frame_rotation_field(*entry.kind, a.body_index));
+    pose.R = (pose.R * Q.R()).eval();
+  }
   if (frame.numbers >= 0) {
     S* out = numbers + frame.numbers;
     Eigen::Map<Vec3T<S>>{out} = offset;
-    Eigen::Map<Eigen::Matrix<S, 4, 1>>{out + 3} << S(1), S(0), S(0), S(0);
+    Eigen::Map<Eigen::Matrix<S, 4, 1>>{out + 3} = Q.coordinates();
   }
   return pose;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/signal_numbers.h"
 
 namespace liedyn {
 
@@ -38,11 +39,7 @@ void Params::set(int index, double value) {
   const std::string mistake = value_mistake(locate_number(*description_, index).kind_field(), value);
   if (!mistake.empty()) throw InputError(path(index), mistake);
 
-  for (const NumberExpression& signal : description_->signals)
-    if (signal.number == index)
-      throw InputError(path(index),
-                       fmt::format("follows states or sensors, '{}', and cannot be set", signal.text),
-                       "set a parameter that the expression uses");
+  refuse_signal(*description_, index);
   const auto is_this = [index](const Bound& b) { return b.number == index; };
   const bool was_expression = std::any_of(bound_.begin(), bound_.end(), is_this) ||
                               std::any_of(timed_.begin(), timed_.end(), is_this);

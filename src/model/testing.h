@@ -85,6 +85,11 @@ inline void set_random_fields(ModelBuilder& builder, const Kind& kind, Random& r
     return out;
   };
   for (const Field& field : kind.fields) {
+    // Axes that are turned against those of the body, without a random number: those of other fields stay as they are.
+    if (field.type == FieldType::Rotation && field.name.ends_with("rotation")) {
+      builder.set(field.name, {0.3, -0.5, 0.8});
+      continue;
+    }
     // Without these, others would have no meaning.
     const bool needed =
         field.required || field.name == "impact_speed" || field.name == "smoothing" || field.name == "lower";

@@ -9,6 +9,7 @@
 #include "liedyn/base/index.h"
 #include "liedyn/model/nodes/increments.h"
 #include "liedyn/model/nodes/varied_stage.h"
+#include "liedyn/model/signal_numbers.h"
 #include "liedyn/system/evaluation.h"
 #include "liedyn/system/layout.h"
 #include "liedyn/system/projection.h"
@@ -42,12 +43,10 @@ VariedSystem::VariedSystem(const System& system, const std::vector<int>& paramet
       if (parameters[k] == number)
         params_[at(number)] = params_[at(number)] - params_[at(number)].v + seeds_[k];
   };
-  for (const int number : parameters) seed_parameter(number);
-  for (const Params::Bound& timed : params.timed())
-    if (std::find(parameters.begin(), parameters.end(), timed.number) != parameters.end())
-      throw InputError(params.path(timed.number),
-                       "this number is a function of time: it has no derivative as one number",
-                       "take the parameters that its expression names");
+  for (const int number : parameters) {
+    refuse_function(params, number);
+    seed_parameter(number);
+  }
   // Numbers that follow from parameters. One that is varied itself would be set to a constant, so that in its own direction nothing else moves it.
   const auto count = at(params.parameter_count());
   std::vector<Varied> variables(params_.begin(), params_.begin() + params.parameter_count());

@@ -8,6 +8,7 @@
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/description.h"
 #include "liedyn/model/description_names.h"
+#include "liedyn/model/frame_rotation.h"
 
 namespace liedyn {
 namespace {
@@ -192,11 +193,37 @@ class FrameWriter {
     std::vector<std::string> bodies;
     for (const Item* name : names) bodies.push_back(name->text);
     const int origin = value->origin;  // fill() adds fields: `value` does not stay where it is
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      if (frames[i] != nullptr && !is_identity(frames[i]->R))
+        turn_axes(kind, static_cast<int>(i), *frames[i], entry, origin);
     for (const Field& f : kind.fields) {
       if (f.body_axes == BodyAxes::None) continue;
       std::vector<const NamedFrame*> own = frames;
       if (read_names(f, entry, bodies, own) || any) fill(f, entry, bodies, own, origin);
     }
+  }
+
+  // The axes of a frame in the place of those of its i-th body, where the entry uses these.
+  void turn_axes(const Kind& kind, int i, const NamedFrame& frame, Item& entry, int origin) {
+    const int axes = kind.field("axes");
+    if (axes >= 0) {
+      const Item* given = entry.find("axes");
+      const std::string& chosen = given != nullptr && given->is(JsonType::String)
+                                      ? given->text
+                                      : kind.fields[static_cast<std::size_t>(axes)].choices.front();
+      if (chosen == "inertial") return;
+    }
+    // The angle counts turns: a coordinate of the body itself.
+    if (kind.type == "angle")
+      return findings_.add(path_, "this angle is one of a body, and the frame that is named has a rotation",
+                           "name the body, and add the angle of the frame in an expression", origin);
+    const int field = frame_rotation_field(kind, i);
+    if (field < 0) return;  // it shows or needs the location only
+    const std::string& name = kind.fields[static_cast<std::size_t>(field)].name;
+    if (const Item* given = entry.find(name))
+      return findings_.add(fmt::format("{}.{}", path_, name), "is given twice, here and by the frame",
+                           "leave one of them out", given->origin);
+    entry.set(name, rotation_item(frame.R, origin));
   }
 
   // "at": "arm.tool" or "points": ["arm.tool", "ground.hook"]: frames that stand for the field, which is taken out.

@@ -1,11 +1,12 @@
 #include "liedyn/model/forces/applied.h"
 
 #include "liedyn/model/forces/signal_force.h"
+#include "liedyn/model/frame_rotation.h"
 
 namespace liedyn {
 namespace {
 
-enum Fields { kOn, kLoad, kAxes, kAt };
+enum Fields { kOn, kLoad, kAxes, kRotation, kAt };
 
 std::vector<Field> fields(const std::string& name, const std::string& unit, LoadKind load) {
   return {{.name = "on",
@@ -29,7 +30,10 @@ std::vector<Field> fields(const std::string& name, const std::string& unit, Load
            .unit = "",
            .summary = "Axes of the components: they stand still, or turn with the body.",
            .choices = {"inertial", "body"},
-           .index = kAxes}};
+           .index = kAxes},
+          frame_rotation("rotation",
+                         "Axes that turn with the body, to body axes; those of the body if not given.")
+              .as(kRotation)};
 }
 
 }  // namespace

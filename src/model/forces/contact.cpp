@@ -114,7 +114,8 @@ std::vector<Field> SampledBoxShape::shape_fields(int body) {
 template <class S>
 void SampledBoxShape::derive(const Inputs<S>& in, int first, int body, S* p) {
   BoxShape::derive(in, first, body, p);
-  p[BoxShape::numbers] = S(samples(in, first + BoxShape::fields));
+  // More are refused below; until then what evaluates the model does not look at a million of them.
+  p[BoxShape::numbers] = S(std::min(samples(in, first + BoxShape::fields), kMostSamples));
 }
 void SampledBoxShape::check(const Inputs<double>& in, int first, std::string& message, std::string& hint) {
   BoxShape::check(in, first, message, hint);

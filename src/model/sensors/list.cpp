@@ -13,6 +13,7 @@
 #include "liedyn/model/beams/beam.h"
 #include "liedyn/model/flexible/body.h"
 #include "liedyn/model/forces/machine_output.h"
+#include "liedyn/model/frame_rotation.h"
 #include "liedyn/model/registration.h"
 #include "liedyn/model/sensors/connect.h"
 #include "liedyn/model/sensors/events.h"
@@ -36,6 +37,16 @@ Field at_point() {
       .summary =
           "Point of the body in the initial configuration, inertial axes; its reference point if not given.",
       .body_axes = BodyAxes::Each};
+}
+Field own_axes() {
+  return frame_rotation("rotation",
+                        "Axes that are fixed to the body, to body axes; those of the body if not given.");
+}
+Field own_axes_of(const std::string& which) {
+  return frame_rotation(
+      which + "_rotation",
+      fmt::format("Axes that are fixed to the {} body, to body axes; those of the body if not given.",
+                  which));
 }
 Field of_joint() {
   return {.name = "of", .type = FieldType::Joint, .unit = "", .summary = "The joint.", .required = true};
@@ -119,9 +130,11 @@ template <class S>
 Vec3T<S> applied(const SensorContextOf<S>& c, int part) {
   const int frames = c.joint->acting_frames(), last = frames - 1;
   const Vec3T<S> local = -c.joint->wrench_on(c.at, c.sensor.element, last).template segment<3>(part);
-  if (c.sensor.choice == 1) return local;
-  const int first = c.sensor.element * c.joint->coupling().frames;
-  return c.motion_of(c.joint->frames[static_cast<std::size_t>(first + last)]).R * local;
+  const int frame =
+      c.joint->frames[static_cast<std::size_t>(c.sensor.element * c.joint->coupling().frames + last)];
+  // Along the axes of the frame, which may be turned against those of the body: Q.
+  if (c.sensor.choice == 1) return offset_of(c.at.frames[frame], c.at.numbers).Q * local;
+  return c.motion_of(frame).R * local;
 }
 // -sum_i W_i.V_i over the elements of a force: a wrench stands in the residual with a minus sign. Of a joint this is -lambda.B v = lambda.Phi_t:
 // 0 unless it depends on time. Joints of a tree do not, and what they transmit need not be known for this. What a rotor inside of a machine stores is
@@ -399,7 +412,7 @@ std::vector<ListedSensor> built_in() {
         "signs it is the one with w >= 0 at the start and, if no step turns by half a turn, the continuous "
         "one "
         "from there.",
-        {of_body()}},
+        {of_body(), own_axes()}},
        "",
        4,
        [](const auto& c, auto* out) {
@@ -415,7 +428,7 @@ std::vector<ListedSensor> built_in() {
         "Orientation of a body as a rotation vector, body to inertial axes. It goes on past half a turn, if "
         "no step turns "
         "by more.",
-        {of_body()}},
+        {of_body(), own_axes()}},
        "rad",
        3,
        [](const auto& c, auto* out) { put(wound_rotation_vector(c, c.motion().R), out); },
@@ -423,14 +436,14 @@ std::vector<ListedSensor> built_in() {
       {{"cardan_angles",
         "Orientation of a body by Cardan angles, R = R_x(a) R_y(b) R_z(c), body to inertial axes; continuous "
         "in time.",
-        {of_body()}},
+        {of_body(), own_axes()}},
        "rad",
        3,
        [](const auto& c, auto* out) { put(wound_cardan_angles(c, c.motion().R), out); },
        {.remembers = true, .is_angle = true}},
       {{"relative_position",
         "Position of a point of one body relative to a point of another.",
-        {between(), two_points(), relative_axes()}},
+        {between(), two_points(), relative_axes(), own_axes_of("first")}},
        "m",
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
@@ -444,7 +457,7 @@ std::vector<ListedSensor> built_in() {
             }}},
       {{"relative_velocity",
         "Rate of the relative position, as seen in the axes of its components.",
-        {between(), two_points(), relative_axes()}},
+        {between(), two_points(), relative_axes(), own_axes_of("first")}},
        "m/s",
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
@@ -460,7 +473,7 @@ std::vector<ListedSensor> built_in() {
         "Rotation vector of the second body relative to the first, in its axes. It goes on past half a turn, "
         "if no step "
         "turns by more.",
-        {between()}},
+        {between(), own_axes_of("first"), own_axes_of("second")}},
        "rad",
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
@@ -469,7 +482,7 @@ std::vector<ListedSensor> built_in() {
        {.remembers = true, .is_angle = true}},
       {{"relative_angular_velocity",
         "Angular velocity of the second body relative to the first.",
-        {between(), relative_axes()}},
+        {between(), relative_axes(), own_axes_of("first")}},
        "rad/s",
        3,
        []<class S>(const SensorContextOf<S>& c, S* out) {
@@ -506,7 +519,7 @@ std::vector<ListedSensor> built_in() {
               c.sensor.listed->evaluate(c, &out.value);
               out.X[0][5] = 1;
             }}},
-      {{"angular_velocity", "Angular velocity of a body.", {of_body(), axes("body", "inertial")}},
+      {{"angular_velocity", "Angular velocity of a body.", {of_body(), axes("body", "inertial"), own_axes()}},
        "rad/s",
        3,
        [](const auto& c, auto* out) {
@@ -524,7 +537,9 @@ std::vector<ListedSensor> built_in() {
               out.value = m.V[3 + k];
               out.V[0][3 + k] = 1;
             }}},
-      {{"angular_acceleration", "Angular acceleration of a body.", {of_body(), axes("body", "inertial")}},
+      {{"angular_acceleration",
+        "Angular acceleration of a body.",
+        {of_body(), axes("body", "inertial"), own_axes()}},
        "rad/s^2",
        3,
        [](const auto& c, auto* out) {
