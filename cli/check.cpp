@@ -221,7 +221,7 @@ int check_search(const CheckArguments& arguments) {
     fmt::print("  {:<22} {}\n", name, text);
   };
   const SimulateOptions& s = study.simulation;
-  row(file.system.model().name(),
+  row(file.system.model().description().name,
       fmt::format("{}, {}, steps of {:.3g} s from {:.3g} to {:.3g} s", file.system.model().formulation(),
                   s.integrator, s.step, s.start, s.end));
   for (const Study::Variable& v : study.variables)

@@ -41,7 +41,7 @@ struct SceneShape {
 // Where something is attached to a body.
 struct SceneAttachment {
   enum class Kind { Turns, Slides, Other };
-  Vec3 at;                   // body axes
+  Vec3 at = Vec3::Zero();    // body axes
   Vec3 axis = Vec3::Zero();  // of the joint, body axes; zero: it has none
   Kind kind = Kind::Other;
   double disc = 0;  // radius of a disc about `axis` there: of a wheel that rolls, of a gear; 0: none
