@@ -128,6 +128,24 @@ def test_sub_models(tmp_path, monkeypatch):
         bad.compile()
 
 
+def test_drag_of_a_turned_sub_model():
+    """Expressions of a turned sub-model see its own axes: drag stays drag, also with derivatives by the angle."""
+    part = ld.Builder()
+    ball = part.rigid("ball", mass=1, inertia=[1, 1, 1], velocity=[1, 0, 0])
+    part.velocity("v", ball)
+    part.force("drag", ball, force=["-0.5*v[0]", "-0.5*v[1]", "-0.5*v[2]"])
+    part.power("P", "drag")
+    m = ld.Builder()
+    angle = m.parameter("angle", np.pi)
+    m.add(part, name="s", rotation={"axis": [0, 0, 1], "angle": angle})
+    m.simulation(end=1, step=1e-3)
+    run = ld.run(m)
+    assert run["s.v"][-1] == pytest.approx([-np.exp(-0.5), 0, 0], abs=1e-7)
+    assert run["s.P"].ravel()[-1] == pytest.approx(-0.5 * np.exp(-1), rel=1e-6)
+    slope = ld.sensitivity(m, ["angle"], ["s.v[1]"]).jacobian.ravel()[-1]
+    assert slope == pytest.approx(-np.exp(-0.5), rel=1e-6)
+
+
 def test_errors_point_at_the_call():
     m = ld.Builder()
     m.rigid("b", shape=ld.box([1, 2, "-3"], density=1))

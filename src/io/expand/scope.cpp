@@ -20,7 +20,11 @@ TermMatrix about(const Term3& n, const Term& angle) {
   const Term s = sin(angle), c = cos(angle), d = Term(1) - c;
   TermMatrix R;
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) R[i][j] = d * (n[i] * n[j]) + (i == j ? c : Term(0));
+    for (std::size_t j = 0; j < 3; ++j) {
+      const Term both = n[i] * n[j];
+      // The axis itself stays exactly what it is.
+      R[i][j] = i == j && both.is(1) ? Term(1) : d * both + (i == j ? c : Term(0));
+    }
   R[0][1] += -(s * n[2]), R[0][2] += s * n[1], R[1][2] += -(s * n[0]);
   R[1][0] += s * n[2], R[2][0] += -(s * n[1]), R[2][1] += s * n[0];
   return R;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "liedyn/base/expression.h"
@@ -42,7 +43,8 @@ Item item_of(const Term& term, int origin);
 Item item_of(const Term3& terms, int origin);
 Item rotation_item(const TermMatrix& R, int origin);  // {"matrix": ...}
 
-// Each name in an expression as what rename(name, called) makes of it. `called`: a parenthesis follows.
+// Each name in an expression as what rename(name, called) makes of it, or rename(name, called, index) with the index that follows, "[2]", or nothing. `called`: a
+// parenthesis follows.
 template <class Rename>
 std::string renamed(std::string_view text, const Rename& rename) {
   std::string out;
@@ -62,8 +64,18 @@ std::string renamed(std::string_view text, const Rename& rename) {
       out += text.substr(begin, i - begin);
     } else if (letter(i)) {
       while (letter(i) || digit(i) || (i < text.size() && text[i] == '.' && letter(i + 1))) ++i;
+      const std::string_view name = text.substr(begin, i - begin);
       const std::size_t next = text.find_first_not_of(" \t\n\r", i);
-      out += rename(text.substr(begin, i - begin), next != std::string_view::npos && text[next] == '(');
+      const bool called = next != std::string_view::npos && text[next] == '(';
+      if constexpr (std::is_invocable_v<Rename, std::string_view, bool, std::string_view>) {
+        std::size_t end = i < text.size() && text[i] == '[' ? i + 1 : i;
+        while (end > i && digit(end)) ++end;
+        end = end > i + 1 && end < text.size() && text[end] == ']' ? end + 1 : i;
+        out += rename(name, called, text.substr(i, end - i));
+        i = end;
+      } else {
+        out += rename(name, called);
+      }
     } else {
       out += text[i++];
     }

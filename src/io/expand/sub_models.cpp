@@ -4,12 +4,15 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "liedyn/base/paths.h"
 #include "liedyn/base/suggest.h"
+#include "liedyn/io/expand/pose.h"
 #include "liedyn/io/expand/repeat.h"
 #include "liedyn/io/model_format.h"
 #include "liedyn/model/sensors/events.h"
@@ -24,20 +27,20 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> li
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-const Kind* kind_of(Section section, const Item& entry) {
-  const Item* type = entry.find("type");
-  return type != nullptr && type->is(JsonType::String) ? find_kind(section, type->text) : nullptr;
-}
-
 // ---- names
 
-// Puts the name of a sub-model before all names in it.
+// Puts the name of a sub-model before all names in it. Sensors that its expressions name become what they are in its own axes.
 class Prefixer {
  public:
-  Prefixer(std::string prefix, std::filesystem::path directory)
-      : prefix_(std::move(prefix)), directory_(std::move(directory)) {}
+  Prefixer(std::string prefix, std::filesystem::path directory, const PartPose& pose, Findings& findings)
+      : prefix_(std::move(prefix)), directory_(std::move(directory)), pose_(pose), findings_(findings) {}
 
   void apply(Item& root) {
+    if (pose_.moves()) {
+      alone_ = root;
+      model_.emplace(alone_);
+      collect_sensors();
+    }
     if (const Item* tables = root.find("tables"))
       for (const Item& table : tables->items) tables_.emplace(table.key);
     if (Item* parameters = root.find("parameters"))
@@ -56,6 +59,7 @@ class Prefixer {
           if (!ground) entry.key = prefixed(entry.key);
           const Kind* kind = kind_of(section, entry);
           for (Item& value : entry.items) {
+            group_ = section_name(section), entry_ = &entry, value_ = &value;
             const int field = kind != nullptr ? kind->field(value.key) : -1;
             if (value.key == "type") continue;
             if (section == Section::Sensors && kind != nullptr && acts(*kind))
@@ -69,11 +73,71 @@ class Prefixer {
     if (Item* events = root.find("events"); events != nullptr && events->is(JsonType::Object))
       for (Item& event : events->items) {
         event.key = prefixed(event.key);
-        for (Item& value : event.items) rename_event(value);
+        for (Item& value : event.items) {
+          group_ = "events", entry_ = &event, value_ = &value;
+          rename_event(value);
+        }
       }
   }
 
  private:
+  std::string path() const {
+    return fmt::format("{}.{}.{}", group_, excerpt(entry_->key, 80), excerpt(value_->key));
+  }
+
+  struct ShownSensor {
+    ShownRole role;
+    std::string type;
+  };
+  // Those that show something else than they would if the model stood alone.
+  void collect_sensors() {
+    const Item* sensors = alone_.find(section_name(Section::Sensors));
+    if (sensors == nullptr) return;
+    for (const Item& sensor : sensors->items)
+      if (const Kind* kind = kind_of(Section::Sensors, sensor))
+        if (const ShownRole role = model_->shown(*kind, sensor); changes(pose_, role))
+          sensors_.emplace(sensor.key, ShownSensor{role, kind->type});
+  }
+
+  // A name of an expression with its index.
+  std::string seen(std::string_view name, std::string_view index, const Item& item) const {
+    const std::string whole = body(std::string(name));
+    const auto found = sensors_.find(name);
+    const std::optional<int> own = component(index);
+    const bool is_vector = found != sensors_.end() && (found->second.role == ShownRole::Point ||
+                                                       found->second.role == ShownRole::Direction);
+    // What is no component of it the reader reports.
+    if (found == sensors_.end() || (is_vector && !own)) return whole + std::string(index);
+    if (const auto term = in_own_axes(pose_, found->second.role, whole, own.value_or(0)))
+      return fmt::format("({})", term->text());
+    refuse_sensor(whole, found->second, item.origin);
+    return whole + std::string(index);
+  }
+  // "[2]"
+  static std::optional<int> component(std::string_view index) {
+    if (index.size() != 3 || index[1] < '0' || index[1] > '2') return {};
+    return index[1] - '0';
+  }
+
+  void refuse_sensor(const std::string& name, const ShownSensor& sensor, int origin) const {
+    if (sensor.role == ShownRole::Unknown)
+      return findings_.add(path(),
+                           fmt::format("the sub-model '{}' is moved, but it is unknown in which axes the "
+                                       "sensor '{}' of type {} is, which this expression names",
+                                       prefix_, excerpt(name, 80), sensor.type),
+                           "name sensors of other types", origin);
+    findings_.add(
+        path(),
+        fmt::format("the sub-model '{}' is turned, but '{}' of type {}, which this expression names, cannot "
+                    "be shown in its axes",
+                    prefix_, excerpt(name, 80), sensor.type),
+        sensor.role == ShownRole::Multipliers
+            ? "name a reaction_force or reaction_torque"
+            : "name a joint_angle, the relative_rotation of two bodies of the sub-model, or the difference "
+              "of the positions of two points, which is a direction of their body",
+        origin);
+  }
+
   std::string prefixed(std::string_view name) const { return fmt::format("{}.{}", prefix_, name); }
   // The ground is the same for all; its frames belong to the sub-model.
   std::string body(const std::string& name) const {
@@ -87,11 +151,12 @@ class Prefixer {
       return;
     }
     if (item.is(JsonType::String))
-      item.text = renamed(item.text, [&](std::string_view name, bool called) {
-        if (is_one_of(name, {"t", "pi", "deg"}) || is_built_in_function(name)) return std::string(name);
+      item.text = renamed(item.text, [&](std::string_view name, bool called, std::string_view index) {
+        if (is_one_of(name, {"t", "pi", "deg"}) || is_built_in_function(name))
+          return std::string(name) + std::string(index);
         // Functions of the program have their names everywhere; a table of the sub-model goes before.
         if (called && !tables_.contains(name) && is_expression_function(name)) return std::string(name);
-        return body(std::string(name));
+        return seen(name, index, item);
       });
     for (Item& child : item.items) rename_expressions(child);
   }
@@ -109,22 +174,67 @@ class Prefixer {
       Item expression = value;
       expression.text = one.substr(equals);
       rename_expressions(expression);
-      out += (begin > 0 ? ";" : "") + target(one.substr(0, equals)) + expression.text;
+      out += (begin > 0 ? ";" : "") + target(one.substr(0, equals), value) + expression.text;
       begin = end + 1;
     }
     value.text = out;
   }
   // "forces.motor.torque", "sensors.speed[2]" or "u", with the blanks around it.
-  std::string target(const std::string& text) const {
+  std::string target(const std::string& text, const Item& event) const {
     const std::size_t begin = text.find_first_not_of(" \t\n\r");
-    if (begin == std::string::npos || text.compare(begin, 7, "gravity") == 0) return text;
+    if (begin == std::string::npos) return text;
+    if (text.compare(begin, 7, "gravity") == 0) return turned_target(text, pose_.turns, event);
     const std::size_t dot = std::min(text.find('.', begin), text.size());
     const std::string group = text.substr(begin, dot - begin);
     const bool is_group =
         group == "parameters" || std::any_of(std::begin(kSections), std::end(kSections),
                                              [&](Section s) { return group == section_name(s); });
     const std::size_t name = is_group && dot < text.size() ? dot + 1 : begin;
-    return text.substr(0, name) + body(text.substr(name));
+    const std::string out = text.substr(0, name) + body(text.substr(name));
+    return turned_target(out, is_group && moves(group, text.substr(name)), event);
+  }
+  // Whether what an event sets, "speed[2]" of the sensors, is another number in the whole.
+  bool moves(const std::string& group, std::string_view name) const {
+    const Item* entries = alone_.find(group);
+    if (!model_ || entries == nullptr) return false;
+    if (group == section_name(Section::Sensors))
+      return sensors_.contains(name.substr(0, name.find_first_of("[ \t\n\r")));
+    for (const Section section : kSections)
+      for (const Item& entry : entries->items) {
+        if (group != section_name(section) || !name.starts_with(entry.key + ".")) continue;
+        const Kind* kind = kind_of(section, entry);
+        if (kind == nullptr) continue;
+        std::string_view rest = name.substr(entry.key.size() + 1);
+        const int field = kind->field(rest.substr(0, rest.find_first_of(".[ \t\n\r")));
+        if (field < 0) continue;
+        const PoseRole role =
+            model_->role(section, *kind, kind->fields[static_cast<std::size_t>(field)], entry);
+        rest.remove_prefix(kind->fields[static_cast<std::size_t>(field)].name.size());
+        // In the axes of a body: "points.arm[0]".
+        const bool in_body = role != PoseRole::Orientation && rest.starts_with(".") &&
+                             !model_->axes_stand_still(rest.substr(1, rest.find('[') - 1));
+        if (role == PoseRole::Fixed || in_body) return false;
+        return role == PoseRole::Point ? pose_.moves() : pose_.turns;
+      }
+    return false;
+  }
+  // A component that is one of the axes of the whole as well can be set there; places cannot.
+  std::string turned_target(const std::string& text, bool moves, const Item& event) const {
+    if (!moves) return text;
+    const std::size_t index = text.find('[');
+    const std::optional<int> own =
+        index == std::string::npos ? std::nullopt : component(std::string_view(text).substr(index, 3));
+    const bool still = pose_.p[0].is(0) && pose_.p[1].is(0) && pose_.p[2].is(0);
+    const bool free = still || text.find("sensors.") != std::string::npos;
+    if (const auto same = own && free ? pose_.same_component(*own) : std::nullopt)
+      return text.substr(0, index + 1) + std::to_string(*same) + text.substr(index + 2);
+    findings_.add(path(),
+                  fmt::format("the sub-model '{}' is moved, and '{}' is not in its axes: it cannot be set",
+                              prefix_, excerpt(text, 80)),
+                  "set a parameter that the sub-model's expressions use, the rate of a joint, or write the "
+                  "event in the model around",
+                  event.origin);
+    return text;
   }
 
   void rename_word(Item& item, bool is_body) const {
@@ -197,20 +307,17 @@ class Prefixer {
 
   std::string prefix_;
   std::filesystem::path directory_;  // of the sub-model, from that of the model around it
+  const PartPose& pose_;
+  Findings& findings_;
+  Item alone_;  // the sub-model as it was, if it moves
+  std::optional<MovedModel> model_;
+  std::map<std::string, ShownSensor, std::less<>> sensors_;
   std::set<std::string, std::less<>> tables_;
+  std::string_view group_;  // what is being renamed
+  const Item *entry_ = nullptr, *value_ = nullptr;
 };
 
 // ---- places
-
-struct PartPose {
-  Term3 p;
-  TermMatrix R = identity_matrix();
-  bool turns = false;
-  std::optional<Term> angle;  // of a rotation about the z axis
-
-  bool moves() const { return turns || !(p[0].is(0) && p[1].is(0) && p[2].is(0)); }
-  bool in_plane() const { return p[2].is(0) && (!turns || angle.has_value()); }
-};
 
 // Moves what a model gives in inertial axes.
 class Mover {
@@ -219,6 +326,7 @@ class Mover {
       : pose_(pose), findings_(findings), name_(std::move(name)) {}
 
   void apply(Item& root) {
+    model_.emplace(root);
     for (const Section section : kSections)
       if (Item* entries = root.find(section_name(section));
           entries != nullptr && entries->is(JsonType::Object))
@@ -240,20 +348,12 @@ class Mover {
   }
 
   void move_field(Section section, const Kind& kind, const Field& field, Item& entry) {
-    PoseRole role = pose_role(section, field);
+    const PoseRole role = model_->role(section, kind, field, entry);
     if (role == PoseRole::Fixed) return;
     Item* value = entry.find(field.name);
-    if (role == PoseRole::Load) {
-      const Item* axes = entry.find("axes");
-      const int choice = kind.field("axes");
-      const std::string_view given =
-          axes != nullptr ? std::string_view(axes->text)
-          : choice >= 0   ? std::string_view(kind.fields[static_cast<std::size_t>(choice)].choices[0])
-                          : "inertial";
-      if (given != "inertial") return;
-      role = PoseRole::Direction;
-    }
-    const bool rides = section == Section::Bodies && entry.find("on") != nullptr;
+    const Item* host = section == Section::Bodies ? entry.find("on") : nullptr;
+    const bool rides = host != nullptr && host->text != "ground";
+    if (value == nullptr && section == Section::Sensors) return add_reference(kind, field, entry);
     if (value == nullptr) {
       // Defaults are places too, but for bodies that follow another one.
       if (field.defaults.empty() || rides) {
@@ -291,6 +391,28 @@ class Mover {
     }
   }
 
+  // The reference point of the ground is the origin, which moves: where a sensor gives no points, this one must be said.
+  void add_reference(const Kind& kind, const Field& field, Item& entry) {
+    for (const Field& named : kind.fields) {
+      const Item* bodies = entry.find(named.name);
+      if (bodies == nullptr || (named.type != FieldType::Body && named.type != FieldType::Bodies)) continue;
+      std::vector<std::string> names{bodies->text};
+      if (named.type == FieldType::Bodies) {
+        names.clear();
+        for (const Item& name : bodies->items) names.push_back(name.text);
+      }
+      if (std::find(names.begin(), names.end(), "ground") == names.end()) continue;
+      // Beside a frame the reference point of the ground would have to be given.
+      for (const std::string& name : names)
+        if (model_->is_frame(name)) return;
+      Item points = Item::object(entry.origin);
+      for (const std::string& name : names)
+        points.set(name, item_of(name == "ground" ? pose_.p : Term3{}, entry.origin));
+      entry.set(field.name, std::move(points));
+      return;
+    }
+  }
+
   static bool is_plane(const Field& field) {
     return field.type == FieldType::PlaneVector || pose_role(Section::Bodies, field) == PoseRole::Angle;
   }
@@ -311,7 +433,10 @@ class Mover {
     if (role == PoseRole::Orientation) return turn_orientation(field, value);
     if (value.is(JsonType::Object)) {  // in the axes of bodies, of which the ground is moved
       for (Item& components : value.items)
-        if (components.key == "ground") move_vector(role, field, components);
+        if (components.key == "ground")
+          move_vector(role, field, components);
+        else if (model_->axes_stand_still(components.key))
+          move_vector(PoseRole::Direction, field, components);
       return;
     }
     if (field.type == FieldType::Points ||
@@ -393,9 +518,12 @@ class Mover {
     const Field rotation{.name = "rotation", .type = FieldType::Rotation, .unit = "rad", .summary = ""};
     for (Item* item : placed) {
       if (!item->is(JsonType::Object)) continue;
-      if (Item* value = item->find("at"))
+      if (Item* value = item->find("at")) {
+        // In the plane two components suffice.
+        if (value->is(JsonType::Array) && value->items.size() == 2)
+          value->items.push_back(Item::of_number(0, value->origin));
         move_vector(PoseRole::Point, at, *value);
-      else
+      } else
         item->set("at", item_of(pose_.p, item->origin));
       if (Item* value = item->find("rotation"))
         turn_orientation(rotation, *value);
@@ -407,6 +535,7 @@ class Mover {
   const PartPose& pose_;
   Findings& findings_;
   std::string name_, path_;
+  std::optional<MovedModel> model_;
 };
 
 // ---- files
@@ -559,9 +688,9 @@ class Expander {
     values_ += sub.count();
     if (values_ > kMostPartValues)
       return findings_.add(path, "the sub-models have too many values together", {}, entry.origin);
-    Prefixer(entry.key, directory).apply(sub);
     PartPose pose;
     if (!read_pose(entry, path, scope, pose)) return;
+    Prefixer(entry.key, directory, pose, findings_).apply(sub);
     if (pose.moves()) Mover(pose, findings_, entry.key).apply(sub);
     merge(root, sub);
   }
@@ -720,43 +849,6 @@ class Expander {
 };
 
 }  // namespace
-
-PoseRole pose_role(Section section, const Field& field) {
-  const auto named = [&](std::initializer_list<std::string_view> list) {
-    return is_one_of(field.name, list);
-  };
-  switch (field.type) {
-    case FieldType::Rotation: return field.unit == "rad" ? PoseRole::Orientation : PoseRole::Fixed;
-    case FieldType::Number:
-      return section == Section::Bodies && field.name == "angle" ? PoseRole::Angle : PoseRole::Fixed;
-    case FieldType::Vector:
-    case FieldType::PlaneVector:
-    case FieldType::Points:
-    case FieldType::Path: break;
-    default: return PoseRole::Fixed;
-  }
-  // What has no unit but the axes of bodies is a direction.
-  if (field.body_axes != BodyAxes::None) return field.unit.empty() ? PoseRole::Direction : PoseRole::Point;
-  if (field.load != LoadKind::None) return PoseRole::Load;
-  switch (section) {
-    case Section::Bodies:
-    case Section::Beams:
-    case Section::Flexible:
-      if (named({"position", "from", "to", "through", "at"})) return PoseRole::Point;
-      if (named({"velocity", "angular_velocity_inertial", "y_axis"})) return PoseRole::Direction;
-      if (named({"reference", "angular_velocity", "center", "center_end", "inertia_per_length",
-                 "inertia_per_length_end", "size", "divisions"}))
-        return PoseRole::Fixed;
-      break;
-    default:
-      if (named({"at", "pulleys"})) return PoseRole::Point;
-      if (named({"normal"})) return PoseRole::Direction;
-      if (named({"size", "first_size", "second_size", "stiffness", "damping", "rotational_stiffness",
-                 "rotational_damping"}))
-        return PoseRole::Fixed;
-  }
-  return PoseRole::Unknown;
-}
 
 void expand_models(Item& root, const std::string& file, std::vector<Assignment>& assignments,
                    Origins& origins, Findings& findings) {

@@ -4,13 +4,11 @@
 //              "right": {"model": {"liedyn": 1, "bodies": ...}}}
 //
 // The entries and parameters of a sub-model become those of the outer model, with its name before theirs: left.knee. What it gives in inertial axes is moved
-// and turned by "at" and "rotation". Its gravity and its simulation settings are those of the outer model.
+// and turned by "at" and "rotation"; its expressions see sensors in its own axes and from its own origin (io/expand/pose.h), which expressions of the outer model
+// and results do not. Its gravity and its simulation settings are those of the outer model.
 #pragma once
 
-#include <optional>
-
 #include "liedyn/io/expand/scope.h"
-#include "liedyn/model/description.h"
 
 namespace liedyn {
 
@@ -18,17 +16,5 @@ namespace liedyn {
 // outermost document; arguments are taken out of them. Throws InputError if a file cannot be read.
 void expand_models(Item& root, const std::string& file, std::vector<Assignment>& assignments,
                    Origins& origins, Findings& findings);
-
-// What happens to a vector or rotation of an entry when its model is moved.
-enum class PoseRole : std::uint8_t {
-  Fixed,        // in body axes, or relative
-  Point,        // moved and turned
-  Direction,    // turned
-  Orientation,  // turned
-  Load,         // turned if the entry's axes are inertial
-  Angle,        // about the inertial z axis
-  Unknown,      // of a field that nobody has classified: a moved model with it is refused
-};
-PoseRole pose_role(Section section, const Field& field);
 
 }  // namespace liedyn

@@ -15,6 +15,7 @@
 
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/analyses/simulation.h"
+#include "liedyn/io/expand/pose.h"
 #include "liedyn/io/load.h"
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/params.h"

@@ -9,8 +9,10 @@
 namespace liedyn {
 
 Term Term::expression(const std::string& text) {
-  const bool name = std::all_of(text.begin(), text.end(),
-                                [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  // A number, or a name, perhaps with an index.
+  const bool name = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '[' || c == ']';
+  });
   return {text, name ? Level::Atom : Level::Sum};
 }
 
