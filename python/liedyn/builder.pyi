@@ -98,7 +98,8 @@ class Builder(Document, Owner):
         """
     def add(self, model: Builder | str | os.PathLike | Mapping[str, Any], name: str, *, at: Any = None, rotation: Any = None, set: Mapping[str, Any] | None = None) -> SubModel:
         """Another model as a part of this one: a `Builder`, the name of a file, or a dict. Its parts have `name` before theirs, left.knee; what it
-        gives in inertial axes is moved by `at` and turned by `rotation`. `set` gives its parameters values or expressions of this model.
+        gives in inertial axes is moved by `at` and turned by `rotation`, and its expressions see its sensors in its own axes. `set` gives its parameters
+        values or expressions of this model.
 
         >>> left = m.add("leg.json", name="left", at=[0, 0.2, 0], set={"length": 0.5 * size})
         >>> m.revolute("hip", torso, left["thigh"], at=[0, 0.2, 0], axis=[0, 1, 0])
