@@ -78,7 +78,8 @@ TEST(Sensitivity, AgreesWithDifferencesThroughStopsAndShapes) {
   b.sensor("velocity", "velocity").set("of", std::string("stick"));
   b.sensor("turn", "joint_angle").set("of", std::string("hinge"));
   const System system = make_system(b.finish());
-  const std::string integrator = "generalized-alpha,newton_tol=1e-13";
+  // Differences need solutions far below their tolerance: kept matrices, which converge linearly, end just below it.
+  const std::string integrator = "generalized-alpha,newton_tol=1e-13,newton=full";
   const std::vector<std::string> outputs = {"velocity", "turn"};
   expect_agreement(system, integrator, 2e-4, 0.2,
                    {"forces.stop.damping", "forces.hit.stiffness", "forces.hit.damping",

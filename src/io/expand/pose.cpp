@@ -44,8 +44,9 @@ PoseRole pose_role(Section section, const Field& field) {
     case FieldType::Rotation:
       if (field.unit == "rad") return PoseRole::Orientation;
       // Relative to a body. Boxes stand second in the names of their contacts.
-      if (named({"first_orientation"})) return PoseRole::OnFirst;
-      return named({"orientation", "second_orientation"}) ? PoseRole::OnSecond : PoseRole::Unknown;
+      if (named({"first_orientation", "first_rotation", "rotation"})) return PoseRole::OnFirst;
+      return named({"orientation", "second_orientation", "second_rotation"}) ? PoseRole::OnSecond
+                                                                             : PoseRole::Unknown;
     case FieldType::Number:
       return section == Section::Bodies && field.name == "angle" ? PoseRole::Angle : PoseRole::Fixed;
     case FieldType::Vector:
@@ -139,6 +140,7 @@ PoseRole MovedModel::role(Section section, const Kind& kind, const Field& field,
     case PoseRole::Load: {
       const std::string_view axes = chosen(kind, entry, "axes");
       if (axes.empty() || axes == "inertial") return PoseRole::Direction;
+      if (entry.find("rotation") != nullptr) return PoseRole::Fixed;  // these axes turn instead
       return if_still(0, PoseRole::Direction);
     }
     case PoseRole::OnFirst: return if_still(0, PoseRole::Orientation);
@@ -162,13 +164,18 @@ ShownRole MovedModel::shown(const Kind& kind, const Item& sensor) const {
     return axes_stand_still(named_body(kind, sensor, 0)) || axes_stand_still(named_body(kind, sensor, 1))
                ? ShownRole::Orientation
                : ShownRole::Fixed;
+  const bool inertial = chosen(kind, sensor, "axes") == "inertial";
   const auto with_axes = [&](std::string_view body) {
-    return chosen(kind, sensor, "axes") == "inertial" || axes_stand_still(body) ? ShownRole::Direction
-                                                                                : ShownRole::Fixed;
+    return inertial || axes_stand_still(body) ? ShownRole::Direction : ShownRole::Fixed;
   };
   if (named({"relative_position", "relative_velocity", "relative_angular_velocity", "angular_velocity",
-             "angular_acceleration"}))
-    return with_axes(named_body(kind, sensor, 0));
+             "angular_acceleration"})) {
+    const std::string_view body = named_body(kind, sensor, 0);
+    // Axes that are given relative to such a body, and frames of the ground, turn with the sub-model.
+    const bool own_axes = sensor.find("rotation") != nullptr || sensor.find("first_rotation") != nullptr ||
+                          body.starts_with("ground.");
+    return !inertial && own_axes ? ShownRole::Fixed : with_axes(body);
+  }
   if (named({"reaction_force", "reaction_torque", "applied_force", "applied_torque"}))
     return with_axes(loaded_body(sensor));
   if (named({"elastic_displacement"})) return with_axes({});

@@ -353,7 +353,10 @@ class Mover {
     Item* value = entry.find(field.name);
     const Item* host = section == Section::Bodies ? entry.find("on") : nullptr;
     const bool rides = host != nullptr && host->text != "ground";
-    if (value == nullptr && section == Section::Sensors) return add_reference(kind, field, entry);
+    if (value == nullptr && section == Section::Sensors) {
+      if (role == PoseRole::Point) add_reference(kind, field, entry);
+      return;
+    }
     if (value == nullptr) {
       // Defaults are places too, but for bodies that follow another one.
       if (field.defaults.empty() || rides) {
