@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/model/forces/watched_spring.h"
 #include "liedyn/system/newton_constants.h"
 
 namespace liedyn {
@@ -14,10 +15,10 @@ ElementTimes times_of(const Model& model, std::size_t batch) {
   const Section section = model.sections[batch];
   if (section == Section::Beams) return model.tree ? kBeamTimesInTree : kBeamTimes;
   if (model.tree) return section == Section::Joints ? kJointTimesInTree : kForceTimesInTree;
-  const Batch& elements = *model.batches[batch];
-  const bool between_points =
-      section == Section::Forces && elements.coupling().across && elements.named_joints.empty();
-  return between_points ? kForceTimes : kElementTimes;
+  const Batch* elements = model.batches[batch].get();
+  const bool contacts = dynamic_cast<const WatchedContacts*>(elements) != nullptr &&
+                        dynamic_cast<const MayBePreloaded*>(elements) == nullptr;
+  return contacts ? kContactTimes : kElementTimes;
 }
 
 // Assembling and factorising a matrix over an iteration without: residual, solution, update. By counts, with times that were measured once, so that runs
@@ -61,7 +62,7 @@ void MatrixPolicy::prepare(const System& system, const Work& work, bool quadrati
 
 void MatrixPolicy::archive(Archive& a) {
   a(has_matrix_, matrix_stage_, matrix_redundant_, expected_iterations_, matrix_cost_, iterations_of_new_,
-    solves_with_matrix_, additional_iterations_, recent_additional_, pause_, next_pause_);
+    solves_with_matrix_, additional_iterations_, pause_, next_pause_);
 }
 
 bool MatrixPolicy::is_foreign(const Stage& stage, const std::vector<int>& redundant) const {
@@ -111,18 +112,16 @@ void MatrixPolicy::end(const CorrectorOutcome& outcome) {
     iterations_of_new_ = outcome.iterations;
   if (outcome.jacobians > 0) {
     solves_with_matrix_ = 1;
-    additional_iterations_ = recent_additional_ = 0;
+    additional_iterations_ = 0;
   }
 }
 
 void MatrixPolicy::end_with_kept_matrix(const CorrectorOutcome& outcome) {
-  const int additional = outcome.iterations - iterations_of_new_;
-  const double weight = std::max(1.0 / solves_with_matrix_, kRecentWeight);
+  const int additional = std::max(0, outcome.iterations - iterations_of_new_);
   ++solves_with_matrix_;
   additional_iterations_ += additional;
-  recent_additional_ += weight * (additional - recent_additional_);
-  const bool renews = outcome.jacobians > 0 ||
-                      recent_additional_ * solves_with_matrix_ > matrix_cost_ + additional_iterations_;
+  const bool renews =
+      outcome.jacobians > 0 || additional * solves_with_matrix_ > matrix_cost_ + additional_iterations_;
   if (!renews) return;
   const bool at_once = solves_with_matrix_ == 2;
   if (at_once) pause_ = next_pause_;

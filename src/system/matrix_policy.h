@@ -3,9 +3,9 @@
 // ByCost keeps a matrix as long as a solve with it costs less than the average of the solves that it has served, the matrix included. Costs are
 // in iterations without a new matrix: with c for a matrix and a_k additional iterations in the k-th of n solves, a new matrix is due when
 //
-//   a > (c + a_1 + ... + a_n) / n,     a the average of the last about eight a_k,
+//   a_n > (c + a_1 + ... + a_n) / n,
 //
-// since the average with the matrix would begin to rise. Counts of single solves jump up and down by one.
+// since the average would begin to rise. A solve that needs no iteration needs no matrix either, and counts as one without additional ones.
 #pragma once
 
 #include <vector>
@@ -64,7 +64,6 @@ class MatrixPolicy {
   int iterations_of_new_ = 1;
   int solves_with_matrix_ = 1;
   double additional_iterations_ = 0;
-  double recent_additional_ = 0;  // of the last of these solves, on average
   int pause_ = 0, next_pause_;  // solves with new matrices, after one that a kept matrix made more expensive
 };
 

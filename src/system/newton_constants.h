@@ -55,8 +55,6 @@ inline constexpr double kIterationsWithNew = 1;
 // saves; in a tree this is little beside the matrix.
 inline constexpr double kWorthKeeping = 1;
 inline constexpr double kWorthKeepingIfPredicted = 2.5;
-// Weight of the last solve among those with the same matrix, when additional iterations are smoothed.
-inline constexpr double kRecentWeight = 0.125;
 // Solves that begin with a new matrix after a kept one failed at once: doubled from failure to failure.
 inline constexpr int kShortestPause = 2;
 inline constexpr int kLongestPause = 64;
@@ -68,8 +66,8 @@ struct ElementTimes {
   double residual, matrix;
 };
 inline constexpr ElementTimes kBeamTimes{500, 2500}, kElementTimes{100, 200};
-// Of a force between points of two bodies, not in a joint: springs take less, contacts, with derivatives by dual numbers, about twice as much.
-inline constexpr ElementTimes kForceTimes{300, 3000};
+// Of a contact or stop: derivatives by dual numbers.
+inline constexpr ElementTimes kContactTimes{300, 3000};
 inline constexpr double kNodeTime = 150;
 // In a tree elements have full blocks, which each link passes on to all before it.
 inline constexpr ElementTimes kLinkTimes{300, 1400}, kBeamTimesInTree{300, 8500},
