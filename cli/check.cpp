@@ -202,10 +202,10 @@ int check_sweep(const std::string& study, bool json) {
 
 std::string range_text(double lower, double upper) {
   if (lower == upper) return fmt::format("{:.6g}", lower);
-  std::string out;
-  if (std::isfinite(lower)) out += fmt::format("from {:.6g} ", lower);
-  if (std::isfinite(upper)) out += fmt::format("to {:.6g}", upper);
-  return out;
+  if (!std::isfinite(lower) && !std::isfinite(upper)) return "without bounds";
+  if (!std::isfinite(upper)) return fmt::format("at least {:.6g}", lower);
+  if (!std::isfinite(lower)) return fmt::format("at most {:.6g}", upper);
+  return fmt::format("from {:.6g} to {:.6g}", lower, upper);
 }
 
 int check_search(const CheckArguments& arguments) {

@@ -57,6 +57,10 @@ TEST(Check, ExplainsStudiesOfOptimizeAndNamesTheirMistakes) {
   EXPECT_THAT(run_program({"run", folder + "study.json"}).err,
               HasSubstr("not a model (hint: liedyn optimize"));
   const TemporaryDirectory directory;
+  const std::string open = directory.file("open.json");
+  std::ofstream(open) << R"({ "model": "heavy_top", "minimize": "m",
+  "variables": { "m": { "parameter": "bodies.top.mass", "initial": 15 } } })";
+  EXPECT_THAT(run_program({"check", open}).out, HasSubstr("15, without bounds: bodies.top.mass"));
   const std::string file = directory.file("study.json");
   std::ofstream(file) << R"({ "model": "heavy_top", "minimize": "w",
   "variables": { "m": { "parameter": "bodies.top.mass", "initial": 15, "lower": 20, "upper": 30 } } })";
