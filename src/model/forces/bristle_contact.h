@@ -11,7 +11,7 @@
 // stopped by it. Without contact, and along the normal, z decays: z' = -z/tau. So does what z is longer than mu/s_0,
 // so that nothing rests on more friction than there is.
 //
-// Statics presses bodies together that only just touch (analyses/statics_friction.h): meanwhile bristles act as if N were larger by N_0, also
+// Statics presses bodies together that only just touch (analyses/statics/friction.h): meanwhile bristles act as if N were larger by N_0, also
 // at points that are apart by less than a reach. Both are 0 otherwise.
 //
 // The states NAME.bristle1, ... are those of the description (DescriptionBuilder::finish), three for each point where the shapes may touch.

@@ -1,4 +1,4 @@
-#include "liedyn/analyses/statics_friction.h"
+#include "liedyn/analyses/statics/friction.h"
 
 #include <fmt/format.h>
 
@@ -58,6 +58,21 @@ std::vector<Bristle> bristles_of(const System& system) {
       out.push_back(bristle);
     }
   }
+  return out;
+}
+
+FrictionStates friction_states(const System& system) {
+  constexpr double kPull = 1e3;  // relaxation times
+  FrictionStates out;
+  out.pull = out.limit = Eigen::VectorXd::Zero(system.model().nv);
+  for (const Bristle& bristle : bristles_of(system))
+    for (const int i : bristle.velocities) {
+      out.pull[i] = kPull * bristle.relaxation_time;
+      out.limit[i] = bristle.presliding;
+      out.bristles = true;
+    }
+  for (const int i : clutch_states(system))
+    out.pull[i] = out.limit[i] = 1;  // their rates contain nothing but the slip
   return out;
 }
 

@@ -1,10 +1,11 @@
-#include "liedyn/analyses/statics_messages.h"
+#include "liedyn/analyses/statics/messages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "liedyn/analyses/statics/stability.h"
 #include "liedyn/base/index.h"
 #include "liedyn/system/node_components.h"
 #include "liedyn/system/subsystems.h"
@@ -19,8 +20,8 @@ std::string direction_of_way(Vec3 way) {
   return fmt::format("({:.3g}, {:.3g}, {:.3g})", way.x(), way.y(), way.z());
 }
 
-}  // namespace
-
+// The bodies that went away between two states, and where to: "body 'ball' along (0.94, 0, -0.342) and about (0, 1, 0)".
+// `motion`: the last step of them, displacements and rotations; may be empty.
 std::string ways_of_bodies(const System& system, const State& from, const State& to,
                            const Eigen::VectorXd& motion, Work& work) {
   constexpr double kShare = 1e-3;  // of the largest: less is not worth a word
@@ -69,6 +70,7 @@ std::string ways_of_bodies(const System& system, const State& from, const State&
   return texts.empty() ? "what moves" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// States whose rates stay what they are, whatever moves: equations of them that no unknown reaches.
 std::vector<std::string> stubborn_states(const System& system, const State& state, Work& work) {
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   system.residual(state, work, {});
@@ -87,6 +89,7 @@ std::vector<std::string> stubborn_states(const System& system, const State& stat
   return out;
 }
 
+// States that no equation contains, their own included.
 std::vector<std::string> states_without_effect(const System& system, const State& state, Work& work) {
   const Linearization l = linearize(system, state, Vec3::Zero(), work);
   std::vector<std::string> out;
@@ -96,6 +99,65 @@ std::vector<std::string> states_without_effect(const System& system, const State
     if (effect == 0) out.push_back("states." + system.model().body_of(j).name);
   }
   return out;
+}
+
+// With states: which of them prevent an equilibrium.
+std::string why_not_with_states(const System& system, const State& start) {
+  Work work(system, "klu");
+  if (const std::vector<std::string> names = stubborn_states(system, start, work); !names.empty())
+    return fmt::format(
+        "; where it starts nothing changes the rates of these states, which do not vanish (a limiter may be "
+        "at its end: try other initial values): {}",
+        fmt::join(names, ", "));
+  if (const std::vector<std::string> loose = states_without_effect(system, start, work); !loose.empty())
+    return fmt::format(
+        "; nothing depends on these states, whose rates must vanish too: without them the rest may have "
+        "an equilibrium: {}",
+        fmt::join(loose, ", "));
+  return "; with states it is found from a start close to it: --from, or initial values of the states";
+}
+
+// Without states: motions that nothing resists where it starts.
+std::string why_not_of_bodies(const System& system, const State& start) {
+  const Model& model = system.model();
+  if (model.nv > kLargestDense)
+    return fmt::format("; with more than {} velocities it is only found from a start close to it",
+                       kLargestDense);
+  Work work(system, "klu");
+  const std::vector<std::string> names =
+      describe_motions(model, stability_by_stiffness(system, start, work).indifferent);
+  if (names.empty()) return "";
+  return fmt::format("; nothing resists these motions: {}", fmt::join(names, " | "));
+}
+
+}  // namespace
+
+std::string no_equilibrium(const System& system, double factor, const State& start,
+                           const SearchReport& report, Work& work) {
+  if (!report.overloaded.empty())
+    return fmt::format(
+        "no equilibrium found with {:.4g} of the loads: {} would slip; a clutch or brake carries its "
+        "`capacity` at most: raise it, or lower the load",
+        factor, report.overloaded);
+  const std::string slips = slipping_bristles(system, report.reached);
+  if (report.ran_away && slips.empty())
+    return fmt::format(
+        "no equilibrium found with {:.4g} of the loads: nothing holds {}; a joint or a spring could, or "
+        "there must be no load in this direction",
+        factor, ways_of_bodies(system, start, report.reached, report.motion, work));
+  const Model& model = system.model();
+  int worst = 0;
+  for (int i = 0; i < model.nv; ++i)
+    if (std::abs(work.r[at(i)]) > std::abs(work.r[at(worst)])) worst = i;
+  std::string failure =
+      fmt::format("no equilibrium found with {:.4g} of the loads; worst equation '{}', {:.3g} is left of it",
+                  factor, system.unknown_name(worst), work.r[at(worst)]);
+  if (!slips.empty())
+    failure += fmt::format("; the friction of {} does not hold: it slips", slips);
+  else
+    failure += model.first_state() < model.nv ? why_not_with_states(system, start)
+                                              : why_not_of_bodies(system, start);
+  return failure;
 }
 
 }  // namespace liedyn

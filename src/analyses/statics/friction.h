@@ -22,6 +22,14 @@ struct Bristle {
 };
 std::vector<Bristle> bristles_of(const System& system);
 
+// How states of bristles and clutches follow the motions, per velocity; 0 of all others.
+struct FrictionStates {
+  Eigen::VectorXd pull;   // pseudo-time of a step, in which z' = -r_z lets them follow
+  Eigen::VectorXd limit;  // the largest that friction allows
+  bool bristles = false;  // whether there are any
+};
+FrictionStates friction_states(const System& system);
+
 // Contacts whose bristles are at the limit of friction: "'forces.floor', 'forces.wall'"; empty if there are none.
 std::string slipping_bristles(const System& system, const State& state);
 

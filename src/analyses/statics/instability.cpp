@@ -1,4 +1,4 @@
-#include "liedyn/analyses/instability.h"
+#include "liedyn/analyses/statics/instability.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "liedyn/analyses/gaps.h"
+#include "liedyn/analyses/statics/gaps.h"
 
 namespace liedyn {
 
