@@ -8,6 +8,7 @@
 
 #include "liedyn/base/index.h"
 #include "liedyn/model/compile.h"
+#include "liedyn/model/is_given.h"
 #include "liedyn/model/nodes/stage.h"
 #include "liedyn/model/sensors/events.h"
 #include "liedyn/system/initial.h"
@@ -119,7 +120,9 @@ Events::Events(const System& system, double start, double step)
     std::vector<int> targets;
     for (const std::string& path : event_targets(d, entry)) targets.push_back(add_target(path));
     if (is_event(*entry.kind)) {
-      const int direction = choice(d, entry, event_field::kDirection);
+      // A condition counts where it begins to hold, unless another direction is asked for.
+      const bool begins = model.sensors[s].is_condition && !is_given(entry, event_field::kDirection);
+      const int direction = begins ? 1 : choice(d, entry, event_field::kDirection);
       crossings_.push_back({index, direction != 2, direction != 1,
                             choice(d, entry, event_field::kAction) == 1, std::move(targets)});
     } else {

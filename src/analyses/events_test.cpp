@@ -1,6 +1,7 @@
 // Events against closed forms: when they happen, what they do, and that a run in pieces is the same run.
 #include "liedyn/analyses/events.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -270,7 +271,58 @@ TEST(Events, ThatAreWrongAreRefusedWhenTheModelIsCompiled) {
   EXPECT_THAT(refused("f = 3"), ::testing::HasSubstr("f"));
   EXPECT_THAT(refused("states.x = 3"), ::testing::HasSubstr("there is no state 'x'"));
   EXPECT_THAT(refused("e = 1", "place[2"), ::testing::HasSubstr("place[2"));
+  EXPECT_THAT(refused("sensors.speed = 1"),
+              ::testing::HasSubstr("write one of sensors.speed[0] to sensors.speed[2]"));
+  EXPECT_THAT(refused("sensors.speed[3] = 1"), ::testing::HasSubstr("'speed' has 3 components"));
+  EXPECT_THAT(refused(""), ::testing::HasSubstr("got nothing"));
+  EXPECT_THAT(refused("e = 1", "t == 0.1"), ::testing::HasSubstr("equality holds at single moments only"));
   EXPECT_EQ(refused("e = 1"), "nothing");
+}
+
+// A condition happens where it begins to hold, at the moment when its two sides are equal: not where it ends, and not at the start if it holds there.
+TEST(Events, OfConditionsHappenWhereTheyBeginToHold) {
+  const auto times = [](const std::string& when, const std::string& direction = "") {
+    ModelBuilder builder({0, 0, -kGravity});
+    builder.parameter("e", 0);
+    builder.body("ball", "point").set("mass", {2}).set("velocity", {1, 0, 3});  // z = 3 t - g t^2/2
+    builder.sensor("place", "position").set("of", "ball");
+    builder.sensor("speed", "velocity").set("of", "ball");
+    builder.sensor("high", "expression").set("value", "place[2] > 0.25");
+    builder.sensor("long0", "expression").set("value", "t");
+    for (int i = 1; i <= 18; ++i)
+      builder.sensor(i == 18 ? "long" : fmt::format("long{}", i), "expression")
+          .set("value", fmt::format("long{0} + long{0}", i - 1));
+    builder.sensor("gate", "event").set("when", when).set("set", "e = e + 1");
+    if (!direction.empty()) builder.set("direction", direction);
+    Simulation simulation = started(make_system(builder.finish()), "rk44", 0.01);
+    simulation.advance(1);
+    std::vector<double> out;
+    for (const Occurrence& event : simulation.events()) out.push_back(event.t);
+    return out;
+  };
+  const double root = std::sqrt(9 - 2 * kGravity * 0.25), up = (3 - root) / kGravity,
+               down = (3 + root) / kGravity,
+               top = 3 / kGravity;  // z = 0.25, and the highest point
+  using ::testing::DoubleNear;
+  using ::testing::ElementsAre;
+  const auto near = [](double t) { return DoubleNear(t, 1e-10); };
+  EXPECT_THAT(times("t > 0.105"), ElementsAre(near(0.105)));
+  EXPECT_THAT(times("place[2] > 0.25"), ElementsAre(near(up)));
+  EXPECT_THAT(times("0.25 <= place[2]"), ElementsAre(near(up)));
+  EXPECT_THAT(times("place[2] < 0.25"), ElementsAre(near(down)));
+  EXPECT_THAT(times("place[2] > 0.25", "falling"), ElementsAre(near(down)));
+  EXPECT_THAT(times("place[2] > 0.25", "both"), ElementsAre(near(up), near(down)));
+  EXPECT_THAT(times("place[2] - 0.25"), ElementsAre(near(up), near(down)));
+  EXPECT_THAT(times("min(place[2] > 0.25, speed[2] < 0)"), ElementsAre(near(top)));
+  EXPECT_THAT(times("(place[2] > 0.25)*(speed[2] < 0)"), ElementsAre(near(top)));
+  EXPECT_THAT(times("max(t > 0.9, place[2] > 0.25)"), ElementsAre(near(up), near(0.9)));
+  EXPECT_THAT(times("1 - (place[2] > 0.25)"), ElementsAre(near(down)));
+  EXPECT_THAT(times("place[0] < 5"), ElementsAre());
+  EXPECT_THAT(times("high"), ElementsAre(near(up)));
+  EXPECT_THAT(times("high*(speed[2] < 0)"), ElementsAre(near(top)));
+  EXPECT_THAT(times("(t > 0.9) + high"), ElementsAre(near(up), near(0.9)));
+  EXPECT_THAT(times("where(high, 0, 1)"), ElementsAre(near(down)));
+  EXPECT_THAT(times("long - 262144*0.105"), ElementsAre(near(0.105)));  // 2^18 t, too long to be written out
 }
 
 // sqrt(z - 1/2) is a number until the ball has fallen by a half, at t = 1/sqrt(g). The run ends at the last step before that.

@@ -559,17 +559,97 @@ void Expression::substitute(int variable, const Expression& by) {
 
   int depth = 0;
   for (const Instruction& i : instructions_) {
-    switch (i.op) {
-      case Op::Constant:
-      case Op::Variable: ++depth; break;
-      case Op::Curve: break;
-      case Op::Surface: --depth; break;
-      case Op::Call: depth -= tables_.functions[static_cast<std::size_t>(i.variable)]->arguments - 1; break;
-      default: depth -= i.variable - 1;  // the number of operands
-    }
+    depth += 1 - operands(i);
     if (depth > kMaxDepth)
       throw ExpressionError(0, fmt::format("too many intermediate values, at most {}", kMaxDepth));
   }
+}
+
+int Expression::operands(const Instruction& i) const {
+  switch (i.op) {
+    case Op::Constant:
+    case Op::Variable: return 0;
+    case Op::Curve: return 1;
+    case Op::Surface: return 2;
+    case Op::Call: return tables_.functions[static_cast<std::size_t>(i.variable)]->arguments;
+    default: return i.variable;
+  }
+}
+
+std::optional<Expression> Expression::margin() const {
+  struct Part {
+    std::size_t begin;  // of its instructions
+    bool is_condition, is_equality;
+  };
+  std::vector<Part> parts;
+  Expression out;
+  out.tables_ = tables_;
+  std::vector<Instruction>& written = out.instructions_;
+  const auto constant = [&](const Part& part, std::size_t end) -> const double* {
+    const Instruction& only = written[part.begin];
+    return end == part.begin + 1 && only.op == Op::Constant ? &only.constant : nullptr;
+  };
+  for (const Instruction& i : instructions_) {
+    const auto count = static_cast<std::size_t>(operands(i));
+    const std::span<const Part> of = std::span(parts).last(count);
+    Part part{count > 0 ? of[0].begin : written.size(), false, false};
+    for (const Part& p : of) part.is_equality = part.is_equality || p.is_equality;
+    const bool both = count == 2 && of[0].is_condition && of[1].is_condition;
+    written.push_back(i);
+    Instruction& last = written.back();
+    switch (i.op) {
+      case Op::Greater:
+      case Op::GreaterOrEqual:  // a > b: a - b
+        last.op = Op::Subtract;
+        part = {part.begin, true, false};
+        break;
+      case Op::Less:
+      case Op::LessOrEqual:  // a < b: -(a - b)
+        last.op = Op::Subtract;
+        written.push_back({Op::Negate, 1});
+        part = {part.begin, true, false};
+        break;
+      case Op::Equal:
+      case Op::NotEqual: part = {part.begin, true, true}; break;
+      case Op::Min:
+      case Op::Max: part.is_condition = both; break;
+      case Op::Multiply: {  // both hold; or 2 c
+        const double *first = constant(of[0], of[1].begin), *second = constant(of[1], written.size() - 1);
+        part.is_condition = both || (of[1].is_condition && first != nullptr && *first > 0) ||
+                            (of[0].is_condition && second != nullptr && *second > 0);
+        if (both) last.op = Op::Min;
+        break;
+      }
+      case Op::Add:  // one of them holds
+        part.is_condition = both;
+        if (both) last.op = Op::Max;
+        break;
+      case Op::Subtract: {  // 1 - c: -margin
+        const double* first = constant(of[0], of[1].begin);
+        part.is_condition = of[1].is_condition && first != nullptr && *first == 1;
+        if (part.is_condition) written[of[0].begin].constant = 0;
+        break;
+      }
+      case Op::Where: {  // where(c, 1, 0), where(c, 0, 1)
+        const double *yes = constant(of[1], of[2].begin), *no = constant(of[2], written.size() - 1);
+        part.is_condition = of[0].is_condition && yes != nullptr && no != nullptr && *yes + *no == 1 &&
+                            (*yes == 0 || *yes == 1);
+        if (!part.is_condition) break;
+        const bool turned = *yes == 0;
+        written.resize(of[1].begin);
+        if (turned) written.push_back({Op::Negate, 1});
+        break;
+      }
+      default: part.is_equality = false;
+    }
+    parts.resize(parts.size() - count);
+    parts.push_back(part);
+  }
+  if (parts.size() != 1 || !parts.front().is_condition) return {};
+  if (parts.front().is_equality)
+    throw ExpressionError(0, "equality holds at single moments only, which steps do not meet",
+                          "write a - b for the moment when a = b");
+  return out;
 }
 
 void Expression::renumber(const std::vector<int>& new_index) {

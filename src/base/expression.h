@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -105,6 +106,10 @@ class Expression {
   void substitute(int variable, const Expression& by);
   // Variable i is new_index[i] from now on.
   void renumber(const std::vector<int>& new_index);
+
+  // Of a condition (comparisons, joined by min, max, products, sums, 1 - c, where(c, 1, 0)): an expression that is positive where it holds and crosses zero where that changes.
+  // Empty: it is no condition. Throws ExpressionError if it holds at single moments only: a == b.
+  std::optional<Expression> margin() const;
 
   bool uses(int variable) const;
   std::vector<int> variables() const;  // those that it uses, in their order
@@ -194,6 +199,8 @@ class Expression {
   template <class S>
   static S* execute(const Instruction& instruction, std::span<const S> variables, const Tables& tables,
                     S* top);
+
+  int operands(const Instruction& instruction) const;
 
   template <class S>
   static S smooth_step(const S& t, const S& t0, const S& t1);

@@ -303,5 +303,30 @@ TEST(Expression, LongInputIsParsedInLinearTime) {
   EXPECT_LT(many, 10 * some);
 }
 
+// Positive where the condition holds, and zero where that changes.
+TEST(Expression, OfConditionsHaveMargins) {
+  const VariableNames names({"x", "y"});
+  const auto margin = [&](std::string_view text, double x, double y) {
+    const std::optional<Expression> m = Expression::parse(text, names).margin();
+    return m ? m->evaluate<double>(std::array{x, y}) : std::numeric_limits<double>::quiet_NaN();
+  };
+  EXPECT_EQ(margin("x > 2*y", 3, 1), 1);
+  EXPECT_EQ(margin("x <= 2*y + 1", 5, 1), -2);
+  EXPECT_EQ(margin("min(x > 1, y < 4)", 3, 1), 2);
+  EXPECT_EQ(margin("(x > 1)*(y < 4)", 3, 3), 1);
+  EXPECT_EQ(margin("max(1 - (x > 1), y >= 4)", 3, 3), -1);
+  EXPECT_EQ(margin("(x > 1) + (y > 4)", 3, 3), 2);
+  EXPECT_EQ(margin("2*(x > 1)", 3, 3), 4);
+  EXPECT_EQ(margin("(x > 1)*0.5", 3, 3), 1);
+  EXPECT_EQ(margin("where(x > 1, 1, 0)", 3, 3), 2);
+  EXPECT_EQ(margin("where(x > 1, 0, 1)", 3, 3), -2);
+  for (const char* text : {"x", "x - (y > 1)", "-2*(x > 1)", "where(x > 1, 2, 0)", "where(x, 1, 0)",
+                           "x + (y > 1)", "where(x > 1, x, y)", "1 - x", "2 - (x > 1)", "abs(x > y)"})
+    EXPECT_TRUE(std::isnan(margin(text, 1, 2))) << text;
+  EXPECT_THROW(margin("x == 1", 1, 2), ExpressionError);
+  EXPECT_THROW(margin("min(x > 1, y != 1)", 1, 2), ExpressionError);
+  EXPECT_TRUE(std::isnan(margin("x + (y == 1)", 1, 2)));
+}
+
 }  // namespace
 }  // namespace liedyn

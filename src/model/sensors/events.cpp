@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "liedyn/base/index.h"
 #include "liedyn/base/suggest.h"
 #include "liedyn/model/is_given.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/sensors/list.h"
 
 namespace liedyn {
 namespace {
@@ -57,6 +59,30 @@ void parse_into(SensorConnection& c, std::string_view text, Sensor& sensor) {
   }
 }
 
+// 0: it depends on the entry.
+int listed_components(const Kind& kind) {
+  const std::vector<ListedSensor>& all = sensor_kinds();
+  return std::find_if(all.begin(), all.end(), [&](const ListedSensor& s) { return s.kind.type == kind.type; })
+      ->components;
+}
+
+// The expressions of sensors in their places, which may be conditions. As it was if that becomes too long.
+Expression with_sensors_written_out(const SensorConnection& c, const Expression& given) try {
+  Expression out = given;
+  for (auto sensor = c.model.sensors.rbegin(); sensor != c.model.sensors.rend(); ++sensor) {
+    const auto count = static_cast<int>(sensor->expressions.size());
+    if (sensor->listed == nullptr || acts(sensor->listed->kind) || count != sensor->components) continue;
+    for (int k = 0; k < count; ++k) {
+      const int variable =
+          c.variables.find(count == 1 ? sensor->name : fmt::format("{}[{}]", sensor->name, k));
+      if (variable >= 0 && out.uses(variable)) out.substitute(variable, sensor->expressions[at(k)]);
+    }
+  }
+  return out;
+} catch (const ExpressionError&) {
+  return given;
+}
+
 void check_target(SensorConnection& c, const std::string& target) {
   try {
     find_target(c.d, target);
@@ -93,6 +119,7 @@ EventTarget find_target(const Description& d, const std::string& target) {
   if (target.starts_with(kSensors)) {
     std::string_view name = std::string_view(target).substr(kSensors.size());
     int component = 0;
+    bool named = false;
     if (const std::size_t bracket = name.find('['); bracket != std::string_view::npos) {
       const std::string_view number = name.substr(bracket + 1);
       const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), component);
@@ -100,9 +127,15 @@ EventTarget find_target(const Description& d, const std::string& target) {
           std::string_view(end, number.data() + number.size()) != "]")
         refuse(fmt::format("expected a component such as sensors.speed[2], got '{}'", excerpt(target)), "");
       name = name.substr(0, bracket);
+      named = true;
     }
-    if (const int index = entry_index(d, Section::Sensors, name); index >= 0)
+    if (const int index = entry_index(d, Section::Sensors, name); index >= 0) {
+      const int components = listed_components(*d.entries(Section::Sensors)[at(index)].kind);
+      if (components > 1 && (!named || component >= components))
+        refuse(fmt::format("'{}' has {} components, got '{}'", excerpt(name), components, excerpt(target)),
+               fmt::format("write one of sensors.{0}[0] to sensors.{0}[{1}]", excerpt(name), components - 1));
       return {EventTarget::Of::Velocity, index, component};
+    }
     std::vector<std::string> names;
     for (const Entry& entry : d.entries(Section::Sensors)) names.push_back(entry.name);
     refuse(fmt::format("there is no sensor '{}'", excerpt(name)), did_you_mean(name, names));
@@ -136,8 +169,17 @@ std::vector<std::string> switched_joints(const Description& d) {
 void connect_event(SensorConnection& c, Sensor& sensor) {
   c.field = event_field::kWhen;
   parse_into(c, c.word(), sensor);
+  try {
+    if (std::optional<Expression> margin = with_sensors_written_out(c, sensor.expressions.back()).margin()) {
+      sensor.expressions.back() = std::move(*margin);
+      sensor.is_condition = true;
+    }
+  } catch (const ExpressionError& error) {
+    c.refuse(fmt::format("'{}': {}", excerpt(c.word()), error.what()), error.hint());
+  }
   if (!is_given(c.entry, event_field::kSet)) return;
   c.field = event_field::kSet;
+  if (trimmed(c.word()).empty()) c.refuse("expected 'target = expression', got nothing", "leave `set` out");
   for (const Assignment& a : assignments(c.word())) {
     if (!a.complete) {
       c.refuse(fmt::format("expected 'target = expression', several between semicolons, got '{}'",

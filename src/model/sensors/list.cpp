@@ -777,13 +777,16 @@ std::vector<ListedSensor> built_in() {
         {{.name = "when",
           .type = FieldType::Text,
           .unit = "",
-          .summary = "The expression whose zero crossings are located.",
+          .summary =
+              "The expression whose zero crossings are located, or a condition, \"x > 3\", which happens "
+              "where it begins to hold.",
           .required = true,
           .holds_expression = true},
          {.name = "direction",
           .type = FieldType::Choice,
           .unit = "",
-          .summary = "Which zero crossings count.",
+          .summary =
+              "Which zero crossings count; of a condition, those where it begins to hold if not given.",
           .choices = {"both", "rising", "falling"}},
          {.name = "set",
           .type = FieldType::Text,
