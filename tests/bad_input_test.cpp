@@ -538,6 +538,13 @@ INSTANTIATE_TEST_SUITE_P(
             {{R"("position": [1.5, 0, 0])", R"("position": [1.5, 0, 0], "velocity": [0, 1, 0])"},
              {R"("2*phi" } } })", R"("2*" } } })"}},
             {"sensors.twice.value", "joints.elbow: place y: the initial velocities violate this constraint"}},
+        BadTogether{
+            "with a force that is not finite, each once",
+            {{R"("position": [1.5, 0, 0])", R"("position": [1.5, 0, 0], "velocity": [0, 1, 0])"},
+             {"-2*phi", "log(phi - 1)"},
+             {R"("2*phi" } } })", R"("2*" } } })"}},
+            {"sensors.twice.value", "joints.elbow: place y: the initial velocities violate this constraint",
+             "forces.motor: what it adds to the equations of motion at the start"}},
         BadTogether{"but not beside one in a joint, which may be the reason",
                     {{R"("position": [1.5, 0, 0])", R"("position": [1.5, 0, 0], "velocity": [0, 1, 0])"},
                      {R"("at": [0, 0, 0], "axis")", R"("at": [0, 0], "axis")"}},

@@ -175,6 +175,39 @@ TEST(Inspect, MeasuresInconsistentVelocities) {
       << i.findings[0].message;
 }
 
+// Positions, velocities and forces at once. Velocities of a joint that does not hold say nothing, nor do elements that share a body with a wrong one.
+TEST(Inspect, FindsMistakesOfAllPhases) {
+  const auto with = [](bool wrong_position, bool wrong_velocity, bool wrong_force) {
+    ModelBuilder b;
+    b.body("a", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {0.5, 0, 0});
+    b.set("velocity", {0, 0, wrong_velocity ? 3 : 0});
+    b.body("b", "rigid").set("mass", {1}).set("inertia", {1, 1, 1});
+    b.set("position", {wrong_position ? 3 : 1, 0, 0}).set("velocity", {0, 0, wrong_position ? 1 : 0});
+    b.joint("h", "revolute").set("between", "ground", "a").set("at", {0, 0, 0}).set("axis", {0, 1, 0});
+    b.joint("g", "spherical")
+        .set("between", "ground", "b")
+        .in_bodies("at", {{"ground", {0, 0, 0}}, {"b", {-1, 0, 0}}});
+    b.sensor("q", "joint_angle").set("of", "h");
+    b.force("good", "force").set("on", "a").set("force", {"q", 1, 0});
+    b.force("bad", "force").set("on", "a").set("force", {wrong_force ? "log(q - 1)" : "q", 0, 0});
+    b.force("worse", "torque").set("on", "b").set("torque", {wrong_force ? "1/q" : "q", 0, 0});
+    const auto d = b.finish();
+    const System system(Model::compile(d), Params(d));
+    std::vector<std::string> out;
+    for (const Diagnostic& finding : inspect(system, 0, InitialPolicy::Check).findings)
+      out.push_back(finding.path);
+    return out;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(with(false, false, false), ElementsAre());
+  EXPECT_THAT(with(true, true, true),
+              ElementsAre("joints.g: place x", "joints.h: place z", "forces.bad", "forces.worse"));
+  EXPECT_THAT(with(true, false, true), ElementsAre("joints.g: place x", "forces.bad", "forces.worse"));
+  EXPECT_THAT(with(true, true, false), ElementsAre("joints.g: place x", "joints.h: place z"));
+  EXPECT_THAT(with(false, true, true), ElementsAre("joints.h: place z", "forces.bad", "forces.worse"));
+  EXPECT_THAT(with(false, false, true), ElementsAre("forces.bad", "forces.worse"));
+}
+
 TEST(Inspect, ShowsAResidualThatIsNotANumber) {
   ModelBuilder builder;
   builder.body("arm", "rigid").set("mass", {1}).set("inertia", {1, 1, 1}).set("position", {1, 0, 0});

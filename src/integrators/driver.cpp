@@ -47,8 +47,9 @@ std::string entry_not_finite(const System& system, const State& state, double h,
     }
     for (const Node& node : system.model().nodes)
       increment_position(node.type, theta.data() + node.v, probe.q.data() + node.q);
-    if (const std::string culprit = system.not_finite(probe, work); !culprit.empty())
-      return fmt::format("; what '{}' adds is infinite or not a number at t = {:.6g}", culprit, probe.t);
+    if (const auto culprits = system.not_finite(probe, work); !culprits.empty())
+      return fmt::format("; what '{}' adds is infinite or not a number at t = {:.6g}", culprits.front().path,
+                         probe.t);
   }
   return {};
 }

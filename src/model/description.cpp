@@ -120,9 +120,14 @@ double DescriptionBuilder::evaluate(std::string_view text, bool with_time, std::
   try {
     expression = Expression::parse(text, variables_);
   } catch (const ExpressionError& error) {
+    const bool other =
+        dynamic_cast<const UnknownName*>(&error) != nullptr;  // of a sensor or a state, perhaps
     finding(path,
-            fmt::format("in the expression '{}', at character {}: {}", excerpt(text), error.position() + 1,
-                        error.what()),
+            fmt::format("in the expression '{}', at character {}: {}{}", excerpt(text), error.position() + 1,
+                        error.what(),
+                        !other      ? ""
+                        : with_time ? ": this number may follow parameters and the time t"
+                                    : ": this number may follow parameters only"),
             error.hint(), line);
     return kUnknown;
   }

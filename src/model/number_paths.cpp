@@ -60,6 +60,9 @@ int find_component(const Description& description, const Entry& entry, std::size
                    std::string_view suffix, std::string_view path) {
   const Field& kind_field = entry.kind->fields[field];
   const FieldValue& value = entry.fields[field];
+  if (kind_field.holds_expression)
+    no_such(path, fmt::format("'{}' is an expression, not a number", kind_field.name),
+            "let it name a parameter, and set that");
   if (number_count(kind_field.type) == 0) no_such(path, fmt::format("'{}' is not a number", kind_field.name));
   if (kind_field.type == FieldType::Integer)
     no_such(path,

@@ -298,7 +298,12 @@ std::vector<Diagnostic> with_further_findings(Description description, std::vect
   SoundPart part(std::move(description));
   part.leave_out(known);
   for (;;) {
-    const std::vector<Diagnostic> found = next_findings(part);
+    std::vector<Diagnostic> found = next_findings(part);
+    // Rows that are violated stay so.
+    std::erase_if(found, [&](const Diagnostic& f) {
+      return std::any_of(known.begin(), known.end(),
+                         [&](const Diagnostic& k) { return k.path == f.path && k.message == f.message; });
+    });
     known.insert(known.end(), found.begin(), found.end());
     if (found.empty() || known.size() >= kMost || !part.leave_out(found)) break;
   }

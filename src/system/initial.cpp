@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "liedyn/base/index.h"
 #include "liedyn/base/largest.h"
@@ -95,6 +96,8 @@ std::vector<int> rows_to_leave_out(const System& system, const State& state, dou
 constexpr double kPositionTolerance = 1e-8;  // of the length of the subsystem
 constexpr double kVelocityTolerance = 1e-8;  // of the speed of the subsystem
 constexpr double kAccelerationTolerance = 1e-6;
+constexpr const char* kVelocityHint =
+    "correct them, mark a velocity or angular_velocity as \"consistent\", or run with --initial project";
 
 // What is small, per row, in units of the row. Angles count as displacements at the distance of the length of their subsystem.
 class Scales {
@@ -162,6 +165,10 @@ class Scales {
   std::vector<double> accelerations_;                       // per subsystem
 };
 
+bool any(const std::vector<bool>& flags) {
+  return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
 // The largest residual relative to the scale of its row.
 double largest_relative(const std::vector<double>& residual, const std::vector<double>& scales) {
   double out = 0;
@@ -199,10 +206,10 @@ void require_accelerations(const System& system, State& state, Work& work) {
   if (solve_accelerations(system, state, work)) return;
   const Model& model = system.model();
   const std::string& file = model.description().file;
-  if (const std::string culprit = system.not_finite(state, work); !culprit.empty())
-    throw InputError({{file, 0, culprit,
-                       "what it adds to the equations of motion at the start is infinite or not a number",
-                       "look for divisions by zero, and roots and logarithms of negative numbers"}});
+  std::fill(state.vdot.begin(), state.vdot.end(), 0.0);  // they may be what is not finite
+  std::fill(state.lambda.begin(), state.lambda.end(), 0.0);
+  if (const std::vector<Diagnostic> findings = findings_not_finite(system, state, work); !findings.empty())
+    throw InputError(findings);
   const int suspect = work.solver->singular_unknown();
   if (suspect < 0)
     throw InputError(
@@ -217,6 +224,29 @@ void require_accelerations(const System& system, State& state, Work& work) {
   throw InputError({{file, model.joint_of(suspect - model.nv).line, name,
                      "this constraint is redundant or contradicts others: the multipliers are not unique",
                      "remove the joint or free the direction that is held twice"}});
+}
+
+// Positions are wrong: what else can be said about the values as typed, for all mistakes to be seen at once. Velocities are judged by joints whose positions
+// hold, and neither they nor forces where they are still to be found.
+void add_later_findings(const System& system, const State& state, const Initial& initial,
+                        std::vector<Diagnostic>& findings, Work& work) {
+  if (any(initial.free_position)) return;
+  const Model& model = system.model();
+  if (!any(initial.free_velocity)) {
+    const Scales scales(system, state, work);
+    system.residual(state, work, {true, true, false});
+    std::set<const Entry*> violated;
+    for (int i = 0; i < model.rows; ++i)
+      if (!(std::abs(work.phi[at(i)]) <= kPositionTolerance * scales.position()[at(i)]))
+        violated.insert(&model.joint_of(i));
+    std::vector<double> rate = work.rate;
+    for (int i = 0; i < model.rows; ++i)
+      if (violated.contains(&model.joint_of(i))) rate[at(i)] = 0;
+    for (Diagnostic& finding :
+         violations(system, state, rate, scales.velocity(), kVelocityTolerance, "velocities", kVelocityHint))
+      findings.push_back(std::move(finding));
+  }
+  for (Diagnostic& finding : findings_not_finite(system, state, work)) findings.push_back(std::move(finding));
 }
 
 // Rows that are not imposed must be met all the same: driven joints may contradict each other in their accelerations only.
@@ -297,10 +327,6 @@ Initial typed_values(const System& system, const Configuration* given) {
     }
   }
   return out;
-}
-
-bool any(const std::vector<bool>& flags) {
-  return std::find(flags.begin(), flags.end(), true) != flags.end();
 }
 
 // Flags that are set in both; the second may be null: all of them.
@@ -491,6 +517,16 @@ bool forbidden_velocity(const System& system, const State& state, Work& work) {
   });
 }
 
+std::vector<Diagnostic> findings_not_finite(const System& system, const State& state, Work& work) {
+  std::vector<Diagnostic> out;
+  for (System::EntryPlace& culprit : system.not_finite(state, work))
+    out.push_back(
+        {system.model().description().file, culprit.line, std::move(culprit.path),
+         "what it adds to the equations of motion at the start is infinite or not a number",
+         out.empty() ? "look for divisions by zero, and roots and logarithms of negative numbers" : ""});
+  return out;
+}
+
 State consistent_state(const System& system, double t, InitialPolicy policy, Work& work) {
   return consistent_state(system, t, InitialOptions{.policy = policy}, work);
 }
@@ -510,17 +546,11 @@ State found_in_absolute_coordinates(const System& system, Work& work, const Find
 // Positions that hold, and velocities that go with them.
 State consistent_motion(const System& system, double t, const InitialOptions& options, Work& work);
 
-}  // namespace
-
-State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work) {
+// In absolute coordinates: what is violated goes to the findings.
+State found_positions(const System& system, double t, const InitialOptions& options, Work& work,
+                      std::vector<Diagnostic>& findings) {
   const Model& model = system.model();
-  if (!options.movable.empty()) require_absolute_coordinates(system, "holding bodies");
-  if (model.tree)
-    return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
-      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given},
-                                  absolute_work);
-    });
-  std::vector<Diagnostic> findings = check_numbers(model, system.params().values().data());
+  findings = check_numbers(model, system.params().values().data());
   if (!findings.empty()) throw InputError(findings);
 
   const Initial initial = typed_values(system, options.given);
@@ -559,8 +589,22 @@ State consistent_positions(const System& system, double t, const InitialOptions&
             "move, or run with --initial project"
           : "correct them, run with --initial project, or let assembly move a body from where it is, "
             "\"position\": {\"consistent\": [...]}, and likewise its orientation");
+  if (findings.empty()) require_directions(system, work);
+  return state;
+}
+
+}  // namespace
+
+State consistent_positions(const System& system, double t, const InitialOptions& options, Work& work) {
+  if (!options.movable.empty()) require_absolute_coordinates(system, "holding bodies");
+  if (system.model().tree)
+    return found_in_absolute_coordinates(system, work, [&](const System& absolute, Work& absolute_work) {
+      return consistent_positions(absolute, t, {.policy = options.policy, .given = options.given},
+                                  absolute_work);
+    });
+  std::vector<Diagnostic> findings;
+  State state = found_positions(system, t, options, work, findings);
   if (!findings.empty()) throw InputError(findings);
-  require_directions(system, work);
   return state;
 }
 
@@ -576,8 +620,13 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
     choose_redundant_rows(system, state, work);
     return state;
   }
-  State state = consistent_positions(system, t, options, work);
+  std::vector<Diagnostic> findings;
+  State state = found_positions(system, t, options, work, findings);
   const Initial initial = typed_values(system, options.given);
+  if (!findings.empty()) {
+    add_later_findings(system, state, initial, findings, work);
+    throw InputError(findings);
+  }
   const bool project = options.policy == InitialPolicy::Project;
   const std::vector<bool>* const movable = options.movable.empty() ? nullptr : &options.movable;
 
@@ -594,12 +643,14 @@ State consistent_motion(const System& system, double t, const InitialOptions& op
   if (project && rate() > 0) project_velocities(system, state, movable, work);
   const std::vector<double> scales = Scales(system, state, work).velocity();
   system.residual(state, work, {true, true, false});
-  const std::vector<Diagnostic> findings =
-      violations(system, state, work.rate, scales, kVelocityTolerance, "velocities",
-                 project ? "let more bodies move"
-                         : "correct them, mark a velocity or angular_velocity as \"consistent\", or run with "
-                           "--initial project");
-  if (!findings.empty()) throw InputError(findings);
+  findings = violations(system, state, work.rate, scales, kVelocityTolerance, "velocities",
+                        project ? "let more bodies move" : kVelocityHint);
+  if (!findings.empty()) {
+    if (!project)
+      for (Diagnostic& finding : findings_not_finite(system, state, work))
+        findings.push_back(std::move(finding));
+    throw InputError(findings);
+  }
   return state;
 }
 

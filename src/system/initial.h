@@ -32,6 +32,9 @@ State consistent_positions(const System& system, double t, const InitialOptions&
 // Only the last step: vdot and lambda of a state whose q, v, t are given. False: the matrix is singular.
 bool solve_accelerations(const System& system, State& state, Work& work);
 
+// The entries that add what is not a number, or infinite, to the equations of motion at the state.
+std::vector<Diagnostic> findings_not_finite(const System& system, const State& state, Work& work);
+
 // Of all multipliers with the same forces the shortest ones, where rows are redundant.
 void shorten_multipliers(const System& system, State& state, Work& work);
 

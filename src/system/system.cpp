@@ -445,9 +445,8 @@ void System::sense(const State& state, Work& work, std::vector<double>& variable
   evaluate_sensors(*model_, e, state.t, params_.values().data(), params_.parameter_count(), variables, out);
 }
 
-std::string System::not_finite(const State& state, Work& work) const {
+std::vector<System::EntryPlace> System::not_finite(const State& state, Work& work) const {
   const Evaluation e = prepare(state, work, {true, true, false});
-  std::fill(work.r.begin(), work.r.end(), 0.0);
   const auto finite = [&](int node) {
     if (!work.wrench[at(node)].allFinite()) return false;
     if (work.tree) return true;  // r belongs to joints: bodies, whose frames these are, have wrenches only
@@ -456,26 +455,37 @@ std::string System::not_finite(const State& state, Work& work) const {
       if (!std::isfinite(work.r[at(n.v + i)])) return false;
     return true;
   };
+  std::vector<EntryPlace> out;
   for (std::size_t b = 0; b < model_->batches.size(); ++b) {
     const Batch& batch = *model_->batches[b];
+    for (Vec6& wrench : work.wrench) wrench.setZero();
+    std::fill(work.r.begin(), work.r.end(), 0.0);
     batch.residual(e);
     const Coupling coupling = batch.coupling();
+    std::vector<int> suspects,
+        culprits;  // elements at a node that is not finite; those whose own part is not
     for (int k = 0; k < batch.size(); ++k) {
-      bool good = true;
-      for (int i = 0; i < coupling.frames && good; ++i) {
+      bool good = true, own = true;
+      for (int i = 0; i < coupling.frames; ++i) {
         const int node = model_->frames[at(batch.frames[at(k * coupling.frames + i)])].node;
-        good = node < 0 || finite(node);
+        good = good && (node < 0 || finite(node));
+        own = own && (good || batch.wrench_on(e, k, i).allFinite());
       }
-      for (int i = 0; i < coupling.rows && good; ++i)
-        good = std::isfinite(work.phi[at(batch.first_row + k * coupling.rows + i)]) &&
-               std::isfinite(work.rate[at(batch.first_row + k * coupling.rows + i)]);
-      if (good) continue;
-      const Section section = model_->sections[b];
-      return fmt::format("{}.{}", section_name(section),
-                         model_->description().entries(section)[at(batch.entries[at(k)])].name);
+      for (int i = 0; i < coupling.rows; ++i)
+        if (!std::isfinite(work.phi[at(batch.first_row + k * coupling.rows + i)]) ||
+            !std::isfinite(work.rate[at(batch.first_row + k * coupling.rows + i)]))
+          good = own = false;
+      if (!good) suspects.push_back(k);
+      if (!own) culprits.push_back(k);
+    }
+    const Section section = model_->sections[b];
+    for (const int k : culprits.empty() ? suspects : culprits) {
+      const Entry& entry = model_->description().entries(section)[at(batch.entries[at(k)])];
+      const std::string path = fmt::format("{}.{}", section_name(section), entry.name);
+      if (out.empty() || out.back().path != path) out.push_back({path, entry.line});
     }
   }
-  return {};
+  return out;
 }
 
 std::string System::unknown_name(int unknown) const {

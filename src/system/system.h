@@ -154,8 +154,12 @@ class System {
 
   // "bodies.top: force x" or "joints.pivot: place x": name of an unknown of the linear system and of its equation.
   std::string unknown_name(int unknown) const;
-  // "forces.motor": the first entry of the model that adds what is not a number, or infinite, to the equations at the state; nothing if there is none.
-  std::string not_finite(const State& at, Work& work) const;
+  // The entries of the model that add what is not a number, or infinite, to the equations at the state: "forces.motor", and their lines.
+  struct EntryPlace {
+    std::string path;
+    int line = 0;
+  };
+  std::vector<EntryPlace> not_finite(const State& at, Work& work) const;
 
  private:
   friend struct Work;
