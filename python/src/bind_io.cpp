@@ -36,7 +36,7 @@ std::tuple<Description, PathValues, PathValues> with_rest(Description descriptio
                                                           std::vector<Assignment> rest) {
   PathValues numbers, joints;
   for (const JointStart& start : take_initial(rest, description))
-    joints.emplace_back(start.joint, start.value);
+    joints.emplace_back(start.joint, start.value.value());
   for (const Assignment& a : rest) numbers.emplace_back(a.path, a.value);
   return {std::move(description), std::move(numbers), std::move(joints)};
 }

@@ -37,7 +37,6 @@ def test_initial_joint_is_from():
         model.run(set={"initial.hinge": 0.5}),
         ld.Model(arm(), set={"initial.hinge": 0.5}).run(),
         pickle.loads(pickle.dumps(model.changed({"initial.hinge": 0.5}))).run(),
-        ld.run(arm(), from_={"joints": {"hinge": "70*deg"}}, set={"initial.hinge": 0.5}),
     ):
         np.testing.assert_array_equal(result["angle"], given["angle"])
     assert ld.run(arm(), set={"initial.hinge": 0.5}).summary["set"] == {"initial.hinge": 0.5}
@@ -49,6 +48,13 @@ def test_initial_joint_is_from():
 def test_initial_joint_says_what_is_wrong():
     with pytest.raises(ld.InputError, match=r"initial.hing: the model has no such joint \(hint: did you mean 'hinge'\?\)"):
         ld.run(arm(), set={"initial.hing": 0.5})
+    both = "initial.hinge: the angle of this joint is given twice, by joints.hinge too"
+    with pytest.raises(ld.InputError, match=both):
+        ld.run(arm(), from_={"joints": {"hinge": "70*deg"}}, set={"initial.hinge": 0.5})
+    with pytest.raises(ld.InputError, match=both):
+        ld.Model(arm(), set={"initial.hinge": 0.5}).run(from_={"joints": {"hinge": {"value": 0.1, "rate": 3}}})
+    with pytest.raises(ld.InputError, match=r"joint: unknown key, .*did you mean 'joints'"):
+        ld.run(arm(), from_={"joint": {"hinge": 0.5}})
     with pytest.raises(ld.InputError, match="initial.hinge: expected an angle from -pi to pi, got 4"):
         ld.run(arm(), set={"initial.hinge": 4})
     driven = arm(motor={"type": "prescribed_motion", "joint": "hinge", "motion": "sin(t)"})

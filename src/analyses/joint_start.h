@@ -1,6 +1,7 @@
 // The configuration in which joints have given coordinates: where a run starts, without calculating the positions of the bodies by hand.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,17 +10,17 @@
 namespace liedyn {
 
 struct JointStart {
-  std::string joint;
-  double value = 0;  // of the coordinate, counted from its zero
-  double rate = 0;
-  double acceleration = 0;  // of a drive that prescribes the rate
-  int line = 0;             // where it was typed, for messages,
-  std::string path = {};    // and as what: "joints.hinge" if not given
+  std::string
+      joint;  // "hinge", its angle if it has one; or which of two: "sleeve.angle", "sleeve.displacement"
+  std::optional<double> value = {};  // of the coordinate, counted from its zero; as in `from` if not given
+  std::optional<double> rate = {};   // as in `from` if not given
+  int line = 0;                      // where it was typed, for messages,
+  std::string path = {};             // and as what: "joints.hinge" if not given
 };
 
-// Joints that are not named keep their coordinates as far as loops allow. Bodies that move start with the velocities that the rates ask for;
-// where the joints do not determine them, as near as the masses say to those of `from`. Throws InputError if a joint does not exist, has no
-// coordinate, if a drive prescribes it, or if the loops cannot be closed.
+// Coordinates and rates of joints that are not named are those of `from`, as far as loops allow. Beams and flexible bodies move as rigid bodies with the joint
+// that carries them. Throws InputError if a joint does not exist, has no coordinate, if a drive prescribes it, if the loops cannot be closed, or if a loop
+// leads through a beam or a flexible body.
 Configuration with_joint_coordinates(const System& system, const std::vector<JointStart>& joints,
                                      const Configuration& from, double time, const std::string& file = {});
 

@@ -7,6 +7,7 @@
 #include "liedyn/analyses/sensitivity.h"
 #include "liedyn/analyses/simulate.h"
 #include "liedyn/analyses/statics.h"
+#include "liedyn/system/initial.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
@@ -95,7 +96,7 @@ TEST(Riders, MoveAsIfTheyWereWeldedInEveryFormulationAndMethod) {
                  system.model().nv, system.model().rows, worst);
       EXPECT_EQ(system.model().nv, formulation == "minimal" ? 3 : 6);
       EXPECT_EQ(system.model().rows, formulation == "minimal" ? 0 : 3);
-      EXPECT_LT(worst, integrator == "rk44" ? 1e-7 : 3e-5) << formulation << " " << integrator;
+      EXPECT_LT(worst, integrator == "rk44" ? 1e-7 : 5e-5) << formulation << " " << integrator;
     }
 }
 
@@ -115,6 +116,52 @@ TEST(Riders, DoTheWorkThatWeldedBodiesDo) {
     const double found = work(Held::Riding, formulation);
     fmt::print("  {:<10} {:.12g} J, welded {:.12g} J\n", formulation, found, expected);
     EXPECT_NEAR(found, expected, 1e-8 * std::abs(expected));
+  }
+}
+
+// Bodies start as they are typed, also those that have nothing to do with the one that carries another: the roots of a tree have coordinates of the formulation.
+TEST(Riders, LeaveTheStartOfAllBodiesAsItIs) {
+  Random random(4);
+  ModelBuilder b({0, 0, 0});
+  std::vector<double> typed;
+  const auto expect = [&](const Vec3& x) { typed.insert(typed.end(), x.data(), x.data() + 3); };
+  for (const char* name : {"host", "other"}) {
+    const Vec3 velocity = random.vector<3>(), omega = random.vector<3>();
+    b.body(name, "rigid")
+        .set("mass", {2})
+        .set("inertia", {0.1, 0.2, 0.25})
+        .set("position", random.vector<3>());
+    b.set("orientation", random.vector<3>()).set("velocity", velocity).set("angular_velocity", omega);
+    expect(velocity);
+    expect(omega);
+  }
+  b.body("flat", "planar").set("mass", {1}).set("inertia", {0.2}).set("position", {3, 1}).set("angle", {0.7});
+  b.set("velocity", {1, 2}).set("angular_velocity", {0.4});
+  expect({1, 2, 0});
+  b.body("rider", "rigid").set("mass", {0.5}).set("inertia", {0.01, 0.01, 0.01}).set("on", "other");
+  b.beam("rod", "circle")
+      .set("from", {0, 0, 5})
+      .set("to", {0, 1, 5})
+      .set("elements", {2})
+      .set("radius", {0.05});
+  b.set("young", {1e6}).set("density", {100}).set("velocity", {1, -2, 0.5});
+  expect({1, -2, 0.5});
+  for (const char* name : {"host", "other"}) {
+    b.sensor(std::string("v_") + name, "velocity").set("of", name);
+    b.sensor(std::string("w_") + name, "angular_velocity").set("of", name);
+  }
+  b.sensor("v_flat", "velocity").set("of", "flat");
+  b.sensor("v_rod", "velocity").set("of", "rod.end");
+  const auto description = b.finish();
+  for (const std::string& formulation : formulations()) {
+    const System system = make_system(description, formulation);
+    Work work(system);
+    const std::vector<double> seen =
+        sensed(system, consistent_state(system, 0, InitialPolicy::Check, work), work);
+    ASSERT_EQ(seen.size(), typed.size());
+    double off = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) off = std::max(off, std::abs(seen[i] - typed[i]));
+    expect_at_most(off, 1e-13, formulation + ": velocities at the start");
   }
 }
 

@@ -160,6 +160,20 @@ class Reader {
         finding(item.line(), place, "unknown key", did_you_mean(key, kRead));
     }
   }
+  // What people write has known keys only; what the program writes has others for the reader.
+  void keys(const JsonValue& root) {
+    constexpr std::string_view kKeys[] = {"bodies", "joints", "states"};
+    constexpr std::string_view kForReaders[] = {"model", "time", "sensors"};
+    if (root.find("liedyn")) return;
+    for (const JsonValue value : root) {
+      const auto is_key = [&](const auto& keys) {
+        return std::find(std::begin(keys), std::end(keys), value.key()) != std::end(keys);
+      };
+      if (!is_key(kKeys) && !is_key(kForReaders))
+        finding(value.line(), excerpt(value.key()), "unknown key, expected bodies, joints or states",
+                did_you_mean(value.key(), kKeys));
+    }
+  }
   // The flexible bodies that have another number of modes in the file, each with a finding: modal coordinates mean nothing
   // for other modes. What people write may leave some out, what the program writes has them all.
   std::vector<std::string> modes(const JsonValue& root, const JsonValue& bodies, const Model& model) {
@@ -185,7 +199,7 @@ class Reader {
     }
     return out;
   }
-  // {"hinge": 0.5, "slider": {"value": 0.1, "rate": 2}}
+  // {"hinge": 0.5, "slider": {"value": 0.1, "rate": 2}, "wheel": {"rate": 3}}
   std::vector<JointStart> joints(const JsonValue& values) {
     std::vector<JointStart> out;
     if (!values.is(JsonType::Object)) {
@@ -198,15 +212,15 @@ class Reader {
       if (value.is(JsonType::Object)) {
         for (const JsonValue part : value) {
           if (part.key() == "value")
-            number(part, path + ".value", start.value);
+            number(part, path + ".value", start.value.emplace());
           else if (part.key() == "rate")
-            number(part, path + ".rate", start.rate);
+            number(part, path + ".rate", start.rate.emplace());
           else
             finding(part.line(), path + "." + excerpt(part.key()), "unknown key, expected value or rate");
         }
-        if (!value.find("value")) finding(value.line(), path, "expected \"value\"");
+        if (value.size() == 0) finding(value.line(), path, "expected \"value\" or \"rate\"");
       } else {
-        number(value, path, start.value);
+        number(value, path, start.value.emplace());
       }
       out.push_back(std::move(start));
     }
@@ -255,6 +269,36 @@ void follow_hosts(const Description& description, const Configuration& described
   for (std::size_t i = 0; i < bodies.size(); ++i) follow(follow, i);
 }
 
+// The forces that act on angles beyond half a turn, where a start from this configuration, which counts angles from -pi to pi, has other forces.
+Json wound_forces(const System& system, const State& state) {
+  State start = state;
+  std::fill(start.angles.begin(), start.angles.end(), 0.0);
+  Work work(system);
+  system.follow_angles(start, work);
+  system.residual(state, work, {});
+  const std::vector<double> here = work.r;
+  system.residual(start, work, {});
+  double largest = 0, difference = 0;
+  for (std::size_t i = 0; i < here.size(); ++i) {
+    largest = std::max({largest, std::abs(here[i]), std::abs(work.r[i])});
+    difference = std::max(difference, std::abs(here[i] - work.r[i]));
+  }
+  Json out = Json::array();
+  if (!(difference > 1e-9 * largest)) return out;
+  const Model& model = system.model();
+  for (std::size_t b = 0; b < model.batches.size(); ++b) {
+    const Batch& batch = *model.batches[b];
+    const int count = batch.angles_per_element();
+    if (model.sections[b] != Section::Forces) continue;
+    for (int i = 0; i < count * batch.size(); ++i) {
+      const auto angle = static_cast<std::size_t>(batch.first_angle + i);
+      if (std::abs(state.angles[angle] - start.angles[angle]) > 1)
+        out.push_back("forces." + model.entry_of(static_cast<int>(b), i / count).name);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string configuration_json(const System& system, const State& state) {
@@ -292,6 +336,7 @@ std::string configuration_json(const System& system, const State& state) {
   Json json = {
       {"liedyn", version()}, {"model", model.description().name}, {"time", state.t}, {"bodies", bodies}};
   if (!states.empty()) json["states"] = states;
+  if (const Json wound = wound_forces(system, state); !wound.empty()) json["wound"] = wound;
   json["sensors"] = sensors;
   return json.dump(2);
 }
@@ -342,6 +387,17 @@ Configuration read_configuration_text(const std::string& text, const std::string
   const JsonValue bodies = object ? document.root().find("bodies") : JsonValue();
   const JsonValue states = object ? document.root().find("states") : JsonValue();
   const JsonValue joints = object ? document.root().find("joints") : JsonValue();
+  if (object) reader.keys(document.root());
+  if (const JsonValue wound = object ? document.root().find("wound") : JsonValue();
+      wound && wound.is(JsonType::Array))
+    for (const JsonValue force : wound)
+      reader.finding(
+          wound.line(), "wound",
+          fmt::format("'{}' acts on an angle beyond half a turn, and a start counts angles from -pi "
+                      "to pi: its force would differ",
+                      force.is(JsonType::String) ? excerpt(force.text()) : ""),
+          "give its joint a \"zero\" near this angle, or go on from a checkpoint (--resume)");
+  if (!reader.findings.empty() && !bodies && !states && !joints) throw InputError(reader.findings);
   if (bodies ? !bodies.is(JsonType::Object) : !states && !joints) {
     reader.finding(document.root().line(), "bodies", "expected an object with the bodies' names as keys");
   } else if (bodies) {
@@ -381,11 +437,7 @@ Configuration read_configuration_text(const std::string& text, const std::string
   if (states) reader.states(states, model, out.states);
   std::vector<JointStart> starts = joints ? reader.joints(joints) : std::vector<JointStart>();
   if (!reader.findings.empty()) throw InputError(reader.findings);
-  // What was set from outside holds.
-  for (const JointStart& set : options.joints) {
-    std::erase_if(starts, [&](const JointStart& start) { return start.joint == set.joint; });
-    starts.push_back(set);
-  }
+  starts.insert(starts.end(), options.joints.begin(), options.joints.end());
   if (starts.empty()) return out;
   return with_joint_coordinates(system, starts, out,
                                 options.time.value_or(model.description().simulation.start), file);

@@ -6,6 +6,7 @@
 #include "liedyn/io/read_model.h"
 #include "liedyn/model/model.h"
 #include "liedyn/system/testing.h"
+#include "liedyn/system/tree_state.h"
 
 namespace liedyn {
 namespace {
@@ -115,6 +116,111 @@ TEST(ConfigurationFiles, TakeCoordinatesOfJoints) {
   }
 }
 
+// Rates of all joints, one after the other, from the motion of the bodies.
+std::vector<double> rates_of(const System& system, const Configuration& c) {
+  const System absolute = in_absolute_coordinates(system);
+  State state = absolute.empty_state();
+  set_configuration(absolute.model(), c, state);
+  Work work(absolute);
+  std::vector<double> variables(static_cast<std::size_t>(absolute.model().sensor_variables)),
+      out(static_cast<std::size_t>(absolute.model().sensor_values));
+  absolute.sense(state, work, variables, out.data());
+  return out;
+}
+
+// Joints that are not named keep their rates, and so do named ones without "rate".
+TEST(ConfigurationFiles, KeepRatesThatAreNotNamed) {
+  const auto expect_rates = [](const System& system, const std::string& joints, double s, double e) {
+    const std::vector<double> found =
+        rates_of(system, read_configuration_text(R"({"joints": {)" + joints + "}}", "", system));
+    expect_at_most(std::abs(found[0] - s) + std::abs(found[1] - e), 1e-11,
+                   system.model().formulation() + ": rates with " + joints);
+  };
+  const std::string sensors = R"("sensors": {"s_rate": {"type": "joint_angle_rate", "of": "s"},
+                                             "e_rate": {"type": "joint_angle_rate", "of": "e"}}})";
+  // Both links turn with the first: rates (2, 0).
+  const auto spatial = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1,
+          "bodies": {"a": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0.5, 0, 0],
+                           "velocity": [0, 0, -1], "angular_velocity": [0, 2, 0]},
+                     "b": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [1.5, 0, 0],
+                           "velocity": [0, 0, -3], "angular_velocity": [0, 2, 0]}},
+          "joints": {"s": {"type": "revolute", "between": ["ground", "a"], "at": [0, 0, 0], "axis": [0, 1, 0]},
+                     "e": {"type": "revolute", "between": ["b", "a"], "at": [1, 0, 0], "axis": [0, -1, 0]}},)" +
+          sensors,
+      ""));
+  const auto planar = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1,
+          "bodies": {"a": {"type": "planar", "mass": 1, "inertia": 1, "position": [0.5, 0],
+                           "velocity": "consistent", "angular_velocity": 2},
+                     "b": {"type": "planar", "mass": 1, "inertia": 1, "position": [1.5, 0],
+                           "velocity": "consistent", "angular_velocity": 2}},
+          "joints": {"s": {"type": "planar_revolute", "between": ["ground", "a"], "at": [0, 0]},
+                     "e": {"type": "planar_revolute", "between": ["a", "b"], "at": [1, 0]}},)" +
+          sensors,
+      ""));
+  for (const auto& arm : {spatial, planar})
+    for (const char* formulation : {"r3so3", "se3", "minimal"}) {
+      const System system(Model::compile(arm, formulation), Params(arm));
+      expect_rates(system, R"("s": 0.5)", 2, 0);
+      expect_rates(system, R"("e": -0.7)", 2, 0);
+      expect_rates(system, R"("s": {"value": 0.5, "rate": 3})", 3, 0);
+      expect_rates(system, R"("s": {"rate": 3}, "e": 0.4)", 3, 0);
+      expect_rates(system, R"("s": 1, "e": {"value": 0.4, "rate": -5})", 2, -5);
+      const Configuration c = read_configuration_text(R"({"joints": {"e": {"rate": 1}}})", "", system);
+      expect_at_most((c.bodies[1].position - Vec3(1.5, 0, 0)).norm(), 1e-12, "a rate keeps the value");
+    }
+  const System system(Model::compile(spatial), Params(spatial));
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"s": {}}})", system),
+            "rest.json:1: joints.s: expected \"value\" or \"rate\"");
+}
+
+// What hangs on a joint through a beam or a flexible body moves with it as a rigid body: nothing is bent.
+TEST(ConfigurationFiles, JointsCarryBeamsAndFlexibleBodies) {
+  const std::string
+      beam = R"("beams": {"w": {"type": "rectangle", "from": [0, 0, 0], "to": [1, 0, 0], "elements": 4,
+      "young": 1e6, "density": 1000, "width": 0.02, "height": 0.02, "damping": 0.01}},)",
+      hinge = R"("h": {"type": "revolute", "at": [0, 0, 0], "axis": [0, 1, 0], "between": ["ground", )",
+      tip = R"("bodies": {"hub": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]},
+                           "load": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [1.5, 0, 0]}},)",
+      clamp = R"("c": {"type": "fixed", "between": ["hub", )",
+      end = R"("e": {"type": "revolute", "axis": [0, 1, 0], "at": [1, 0, 0], "between": ["load", )";
+  const std::string elastic =
+      R"("flexible": {"w": {"type": "brick", "size": [1, 0.2, 0.1], "position": [0.5, 0, 0],
+      "divisions": [4, 1, 1], "young": 1e9, "density": 1000, "modes": 3},
+      "start": {"type": "interface", "of": "w", "at": [0, 0, 0], "group": "x-"},
+      "end": {"type": "interface", "of": "w", "at": [1, 0, 0], "group": "x+"}},)";
+  const auto system_with = [](const std::string& parts) {
+    const auto d = std::make_shared<const Description>(read_model_text(
+        R"({"liedyn": 1, "gravity": [0, 0, 0], )" + parts +
+            R"(}, "sensors": {"U": {"type": "energy", "part": "potential"}, "v": {"type": "velocity", "of": "load"},
+                              "x": {"type": "position", "of": "load"}}})",
+        ""));
+    return System(Model::compile(d), Params(d));
+  };
+  const std::string hub = "\"hub\"]},";
+  for (const std::string& parts : {tip + beam + R"("joints": {)" + hinge + hub + clamp +
+                                       R"("w.start"], "at": [0, 0, 0]},)" + end + R"("w.end"]})",
+                                   tip + elastic + R"("joints": {)" + hinge + hub + clamp +
+                                       R"("start"], "at": [0, 0, 0]},)" + end + R"("end"]})"}) {
+    const System system = system_with(parts);
+    // Potential energy, velocity and position of the load: the end joint keeps its angle and its rate.
+    const std::vector<double> found = rates_of(
+        system, read_configuration_text(R"({"joints": {"h": {"value": 0.5, "rate": 2}}})", "", system));
+    const Vec3 x(1.5 * std::cos(0.5), 0, -1.5 * std::sin(0.5)), v = Vec3(0, 2, 0).cross(x);
+    expect_at_most(std::abs(found[0]), 1e-12, "potential energy");
+    expect_at_most((Vec3(found[1], found[2], found[3]) - v).norm(), 1e-9, "velocity of the load");
+    expect_at_most((Vec3(found[4], found[5], found[6]) - x).norm(), 1e-12, "position of the load");
+  }
+  const System held =
+      system_with(tip + beam + R"("joints": {)" + hinge + R"("w.start"]}, "g": {"type": "revolute",
+      "at": [1, 0, 0], "axis": [0, 1, 0], "between": ["ground", "w.end"]})");
+  EXPECT_EQ(
+      configuration_complaint(R"({"joints": {"h": 0.5}})", held),
+      "rest.json:1: joints.h: this joint is part of a loop through 'beams.w', which it would bend (hint: "
+      "give the positions of the bodies under \"bodies\", or find them by `static` or `assemble`)");
+}
+
 // Expressions of parameters, as in models; and coordinates that were set from outside instead.
 TEST(ConfigurationFiles, TakeExpressions) {
   const auto arm = std::make_shared<const Description>(read_model_text(
@@ -150,8 +256,23 @@ TEST(ConfigurationFiles, TakeExpressions) {
   EXPECT_EQ(assignments.size(), 1u);
   EXPECT_EQ(d.assigned.back(), (std::pair<std::string, double>{"initial.hinge", -0.4}));
   EXPECT_NEAR(angle_of(read_configuration_text(kNoChanges, "", system, {starts, {}})), -0.4, 1e-12);
-  EXPECT_NEAR(angle_of(read_configuration_text(R"({"joints": {"hinge": 1}})", "", system, {starts, {}})),
-              -0.4, 1e-12);
+  // On top of bodies, and an error for a coordinate that is given already.
+  EXPECT_NEAR(angle_of(read_configuration_text(R"({"bodies": {"arm": {}}})", "", system, {starts, {}})), -0.4,
+              1e-12);
+  try {
+    read_configuration_text(R"({"joints": {"hinge": {"rate": 1}}})", "rest.json", system, {starts, {}});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "initial.hinge: the angle of this joint is given twice, by joints.hinge of rest.json too "
+                 "(hint: leave one of them out)");
+  }
+  EXPECT_EQ(configuration_complaint(R"({"joint": {"hinge": 1}})", system),
+            "rest.json:1: joint: unknown key, expected bodies, joints or states (hint: did you mean "
+            "'joints'?)");
+  EXPECT_EQ(configuration_complaint(R"({"bodies": {}, "state": {"x": 1}})", system),
+            "rest.json:1: state: unknown key, expected bodies, joints or states (hint: did you mean "
+            "'states'?)");
   try {
     read_configuration_text(kNoChanges, "", system,
                             {{{.joint = "hing", .value = 1, .path = "initial.hing"}}, {}});
@@ -159,6 +280,54 @@ TEST(ConfigurationFiles, TakeExpressions) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "initial.hing: the model has no such joint (hint: did you mean 'hinge'?)");
   }
+}
+
+// Both coordinates of a joint, by name; without one, the angle. Their zeros count.
+TEST(ConfigurationFiles, SetBothCoordinatesOfAJoint) {
+  const auto sleeve = [](const std::string& type, const std::string& more) {
+    const auto d = std::make_shared<const Description>(read_model_text(
+        R"({"liedyn": 1, "bodies": {"sleeve": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1], "position": [0.3, 0, 0]}},
+            "joints": {"c": {"type": ")" +
+            type + R"(", "between": ["ground", "sleeve"], "at": [0, 0, 0], "axis": [0, 0, 1])" + more + "}}}",
+        ""));
+    return System(Model::compile(d), Params(d));
+  };
+  const auto expect = [](const Configuration& c, double angle, double displacement, double turn,
+                         double speed) {
+    EXPECT_LT(
+        (c.bodies[0].position - Vec3(0.3 * std::cos(angle), 0.3 * std::sin(angle), displacement)).norm(),
+        1e-12);
+    EXPECT_NEAR(c.bodies[0].angular_velocity.z(), turn, 1e-12);
+    EXPECT_NEAR(c.bodies[0].velocity.z(), speed, 1e-12);
+  };
+  const System cylindrical = sleeve("cylindrical", R"(, "zero": 0.1, "zero_displacement": 0.05)");
+  const auto read = [](const System& system, const std::string& joints) {
+    return read_configuration_text(R"({"joints": {)" + joints + "}}", "rest.json", system);
+  };
+  expect(read(cylindrical, R"("c": 0.5, "c.displacement": {"value": 0.2, "rate": 3})"), 0.6, 0.25, 0, 3);
+  expect(read(cylindrical, R"("c.angle": {"value": 0.5, "rate": -2})"), 0.6, 0, -2, 0);
+  expect(read(cylindrical, R"("c.displacement": -7)"), 0, -6.95, 0, 0);
+  expect(read_configuration_text(R"({"joints": {"c.displacement": 1}})", "", cylindrical,
+                                 {{{.joint = "c.angle", .value = 0.7, .path = "initial.c.angle"}}, {}}),
+         0.8, 1.05, 0, 0);
+  EXPECT_EQ(
+      configuration_complaint(R"({"joints": {"c": 0.5, "c.angle": 0.5}})", cylindrical),
+      "rest.json:1: joints.c.angle: the angle of this joint is given twice (hint: it is that of 'c' too)");
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"d.angle": 0.5}})", cylindrical),
+            "rest.json:1: joints.d.angle: the model has no such joint");
+  EXPECT_EQ(configuration_complaint(R"({"joints": {"c.displacement": 0.5}})", sleeve("revolute", "")),
+            "rest.json:1: joints.c.displacement: a joint of type revolute has no displacement (hint: its "
+            "coordinate is its angle)");
+  // A screw turns as it moves; turns are not counted before the start.
+  const System screw = sleeve("screw", R"(, "pitch": 0.01)");
+  const double turn = 2 * std::numbers::pi * -0.0034 / 0.01;
+  expect(read(screw, R"("c.displacement": {"value": -0.0034, "rate": 0.02})"), turn, -0.0034,
+         4 * std::numbers::pi, 0.02);
+  EXPECT_EQ(
+      configuration_complaint(R"({"joints": {"c.displacement": 0.0234}})", screw),
+      "rest.json:1: joints.c.displacement: expected a displacement from -0.005 to 0.005, half a turn of "
+      "the screw, got 0.0234 (hint: turns are counted from the start of a run)");
+  expect(read(screw, R"("c": 0.4)"), 0.4, 0.01 * 0.4 / (2 * std::numbers::pi), 0, 0);
 }
 
 // A joint that is driven has no other start; one whose speed is prescribed may stand anywhere. Values that were set count.
@@ -194,6 +363,30 @@ TEST(ConfigurationFiles, KnowDrives) {
                   .bodies[0]
                   .angular_velocity.z(),
               0.25, 1e-12);
+}
+
+// Turns are not kept: a configuration that needs them is an error, and no other force without a word.
+TEST(ConfigurationFiles, SayThatTurnsAreLost) {
+  const auto d = std::make_shared<const Description>(read_model_text(
+      R"({"liedyn": 1, "bodies": {"disc": {"type": "rigid", "mass": 1, "inertia": [1, 1, 1]}},
+          "joints": {"h": {"type": "revolute", "between": ["ground", "disc"], "at": [0, 0, 0], "axis": [0, 0, 1]}},
+          "forces": {"s": {"type": "joint_spring", "joint": "h", "stiffness": 8, "free": 5}}})",
+      ""));
+  const System system(Model::compile(d), Params(d));
+  const auto written = [&](double angle) {
+    Configuration c = read_configuration_text(kNoChanges, "", system);
+    State state = system.empty_state();
+    Work work(system);
+    for (double a = 0; a <= angle; a += 0.5) {
+      c.bodies[0].orientation = SO3<double>::exp(Vec3(0, 0, a));
+      set_configuration(system.model(), c, state);
+      system.follow_angles(state, work);
+    }
+    return configuration_json(system, state);
+  };
+  EXPECT_EQ(configuration_complaint(written(3), system), "");
+  const std::string found = configuration_complaint(written(5), system);
+  EXPECT_NE(found.find("wound: 'forces.s' acts on an angle beyond half a turn"), std::string::npos) << found;
 }
 
 TEST(ConfigurationFiles, ModalCoordinatesBelongToTheirModes) {

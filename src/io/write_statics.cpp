@@ -40,7 +40,8 @@ std::string static_json(const StaticResult& r, const System& system) {
   const Json configuration = Json::parse(configuration_json(system, r.state));
   json["time"] = configuration["time"];
   json["bodies"] = configuration["bodies"];
-  if (configuration.contains("states")) json["states"] = configuration["states"];
+  for (const char* key : {"states", "wound"})
+    if (configuration.contains(key)) json[key] = configuration[key];
   return json.dump(2);
 }
 

@@ -10,11 +10,15 @@ Entry& add_entry(Description& d, Section section, std::string name, std::string_
   const Kind* kind = find_kind(section, type);
   Entry entry{std::move(name), kind, 0, static_cast<std::int32_t>(d.numbers.size()),
               std::vector<FieldValue>(kind->fields.size())};
-  FieldValue& value = entry.fields[static_cast<std::size_t>(kind->field(field))];
+  set_word(d, entry, field, word);
+  return d.entries(section).emplace_back(std::move(entry));
+}
+
+void set_word(Description& d, Entry& entry, std::string_view field, std::string word) {
+  FieldValue& value = entry.fields[static_cast<std::size_t>(entry.kind->field(field))];
   value.word = static_cast<std::int32_t>(d.words.size());
   value.given = true;
-  d.words.push_back(word);
-  return d.entries(section).emplace_back(std::move(entry));
+  d.words.push_back(std::move(word));
 }
 
 Description description_as_set(const Params& params) {

@@ -12,6 +12,7 @@ namespace liedyn {
 // were typed.
 Entry& add_entry(Description& description, Section section, std::string name, std::string_view type,
                  std::string_view field, const std::string& word);
+void set_word(Description& description, Entry& entry, std::string_view field, std::string word);
 
 // The description with the values as they are in the params: what was set is a constant, even if it was typed as an expression.
 Description description_as_set(const Params& params);

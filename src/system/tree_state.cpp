@@ -8,9 +8,11 @@ namespace liedyn {
 
 System in_absolute_coordinates(const System& system) {
   if (!system.model().tree) return system;
-  return {
-      Model::compile(system.model().shared_description(), formulations().front(), Model::Riders::HeldByRows),
-      system.params()};
+  // Roots of the tree and their bodies then have the same coordinates.
+  const std::string& own = system.model().formulation();
+  return {Model::compile(system.model().shared_description(), own == "minimal" ? formulations().front() : own,
+                         Model::Riders::HeldByRows),
+          system.params()};
 }
 
 void require_absolute_coordinates(const System& system, const std::string& what) {
