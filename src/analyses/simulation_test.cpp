@@ -522,13 +522,13 @@ TEST(Sensitivity, OfRedundantConstraintsFollowsThePlainRun) {
 TEST(Simulation, RefusesCheckpointsOfAnotherLayout) {
   Simulation simulation = started_run(make_system(pushed_top_with_work()), "rk44");
   std::string checkpoint = simulation.save();
-  ASSERT_TRUE(checkpoint.starts_with("liedyn checkpoint 5\n"));
+  ASSERT_TRUE(checkpoint.starts_with("liedyn checkpoint 6\n"));
   checkpoint[18] = '1';
   try {
     simulation.restore(checkpoint);
     ADD_FAILURE();
   } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("expected the layout 5, got the layout 1"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("expected the layout 6, got the layout 1"));
   }
 }
 

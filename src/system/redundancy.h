@@ -112,10 +112,11 @@ class ConstraintWatch {
   std::unique_ptr<Work> work_;  // made when first needed
   std::unique_ptr<Dependences> dependences_;
   ConstraintScales scales_;
-  bool watches_ = false;          // there are loops: constraints may become dependent along the motion
-  Eigen::VectorXd weakest_;       // estimate of the weakest direction, in scaled multipliers
-  double usual_ = 0;              // largest sigma^2 of it so far
-  double warned_at_ = -INFINITY;  // time of the last singular configuration
+  bool watches_ = false;           // there are loops: constraints may become dependent along the motion
+  Eigen::VectorXd weakest_;        // estimate of the weakest direction, in scaled multipliers
+  double usual_ = 0;               // largest sigma^2 of it so far
+  double look_again_ = -INFINITY;  // time before which nothing is expected
+  double warned_at_ = -INFINITY;   // time of the last singular configuration
   std::vector<double> blocks_;
   std::string failure_;
   std::vector<std::string> warnings_;
