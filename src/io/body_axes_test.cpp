@@ -534,6 +534,65 @@ TEST(NamedFrames, LoadsActAlongTheAxesOfFrames) {
     }
 }
 
+// Elements with an orientation of their own: the same as with that orientation typed.
+TEST(NamedFrames, GiveElementsTheirOrientation) {
+  const auto model = [](const std::string& joints, const std::string& forces) {
+    const std::string text =
+        R"json({ "liedyn": 1, "gravity": [0, 0, -9.81], "parameters": { "tilt": 0.4 }, "bodies": {
+        "a": { "type": "rigid", "mass": 1, "inertia": [0.1, 0.2, 0.3], "position": [0.3, 0, 1], "angular_velocity": [1, 2, 3],
+               "orientation": { "axis": [1, 0, 0], "angle": 0.5 }, "frames": {
+                 "t": { "at": [0.1, 0.2, 0], "rotation": { "axis": [0, 0, 1], "angle": "tilt" } } } },
+        "b": { "type": "rigid", "mass": 2, "inertia": [0.3, 0.2, 0.4], "position": [0.3, 0.1, 1.6], "frames": {
+                 "s": { "at": [0, 0, -0.2], "rotation": { "axis": [0, 1, 1], "angle": "2*tilt" } } } } },
+      "joints": {)json" +
+        joints + R"json(}, "forces": {)json" + forces + R"json(},
+      "sensors": { "p": { "type": "position", "of": "a" }, "q": { "type": "position", "of": "b" } },
+      "simulation": { "end": 0.3, "step": 1e-3, "initial": "project", "integrator": "rk44" } })json";
+    return make_system(std::make_shared<const Description>(read_model_text(text, "model.json")));
+  };
+  const std::string on_a = R"json("orientation": { "matrix": [["cos(tilt)", "-sin(tilt)", 0],
+      ["cos(0.5)*sin(tilt)", "cos(0.5)*cos(tilt)", "-sin(0.5)"], ["sin(0.5)*sin(tilt)", "sin(0.5)*cos(tilt)", "cos(0.5)"]] },)json";
+  const std::string on_b = R"json("orientation": { "axis": [0, 1, 1], "angle": "2*tilt" },)json";
+  struct Element {
+    const char *section, *start, *end;
+    std::string frames, bodies, orientation;
+  };
+  const std::vector<Element> elements = {
+      {"forces", R"json("x": { "type": "bushing", "between": )json",
+       R"json( "stiffness": [100, 500, 50], "rotational_stiffness": [3, 1, 7], "damping": [1, 2, 3] })json",
+       R"json(["a.t", "ground"], "at": "a.t",)json", R"json(["a", "ground"], "at": "a.t",)json", on_a},
+      {"forces", R"json("x": { "type": "bushing", "between": )json",
+       R"json( "stiffness": [100, 500, 50], "rotational_stiffness": [3, 1, 7] })json",
+       R"json(["ground", "b.s"], "at": "b.s",)json", R"json(["ground", "b"], "at": "b.s",)json", on_b},
+      {"joints", R"json("x": { "type": "generic", "between": )json",
+       R"json( "fixed": ["x", "rotation_y"] })json", R"json(["a.t", "ground"], "at": "a.t",)json",
+       R"json(["a", "ground"], "at": "a.t",)json", on_a},
+      {"forces", R"json("x": { "type": "contact_sphere_box", "between": )json",
+       R"json( "radius": 0.3, "size": [0.4, 0.2, 0.1], "stiffness": 1e4 })json",
+       R"json(["a.t", "b.s"], "points": ["a.t", "b.s"],)json",
+       R"json(["a", "b"], "points": ["a.t", "b.s"],)json", on_b}};
+  for (const Element& e : elements) {
+    const auto run = [&](const std::string& between) {
+      const std::string text = e.start + between + e.end;
+      const bool joint = std::string_view(e.section) == "joints";
+      return simulate(model(joint ? text : "", joint ? "" : text)).trajectory;
+    };
+    const Trajectory framed = run(e.frames), typed = run(e.bodies + e.orientation), plain = run(e.bodies),
+                     kept = run(e.frames + e.orientation);
+    const auto apart = [&](const Trajectory& one, const Trajectory& other) {
+      double out = 0;
+      for (const char* name : {"p", "q"})
+        for (std::size_t c = 0; c < 3; ++c)
+          out =
+              std::max(out, std::abs(one.at(one.rows() - 1, name)[c] - other.at(other.rows() - 1, name)[c]));
+      return out;
+    };
+    expect_at_most(apart(framed, typed), 1e-10, std::string(e.start) + ": frame against orientation");
+    expect_at_most(apart(kept, typed), 1e-10, std::string(e.start) + ": what is typed counts");
+    EXPECT_GT(apart(framed, plain), 1e-4) << e.start;
+  }
+}
+
 TEST(NamedFrames, AnAngleOfABodyIsNotThatOfATurnedFrame) {
   const auto message = [](const std::string& sensor, const std::string& angle) {
     try {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "liedyn/base/suggest.h"
+#include "liedyn/io/expand/pose.h"
 #include "liedyn/model/description.h"
 #include "liedyn/model/description_names.h"
 #include "liedyn/model/frame_rotation.h"
@@ -218,12 +219,34 @@ class FrameWriter {
       return findings_.add(path_, "this angle is one of a body, and the frame that is named has a rotation",
                            "name the body, and add the angle of the frame in an expression", origin);
     const int field = frame_rotation_field(kind, i);
-    if (field < 0) return;  // it shows or needs the location only
+    if (field < 0) return turn_orientation(kind, i, frame, entry, origin);
     const std::string& name = kind.fields[static_cast<std::size_t>(field)].name;
     if (const Item* given = entry.find(name))
       return findings_.add(fmt::format("{}.{}", path_, name), "is given twice, here and by the frame",
                            "leave one of them out", given->origin);
     entry.set(name, rotation_item(frame.R, origin));
+  }
+
+  // Bushings, bearings, generic joints and boxes have an orientation, which the frame gives unless it is typed. Others need the location only.
+  void turn_orientation(const Kind& kind, int i, const NamedFrame& frame, Item& entry, int origin) {
+    for (const Field& field : kind.fields) {
+      if (field.type != FieldType::Rotation || entry.find(field.name) != nullptr) continue;
+      const PoseRole role = pose_role(Section::Forces, field);
+      if (role == (i == 0 ? PoseRole::OnFirst : PoseRole::OnSecond))
+        entry.set(field.name, rotation_item(frame.R, origin));
+      if (role != PoseRole::Orientation) continue;
+      const auto pose = pose_of(frame.body);
+      if (!pose) {
+        findings_.add(
+            path_,
+            fmt::format("the orientation of '{}' is not given, so that this frame has no axes in the "
+                        "initial configuration",
+                        frame.body),
+            fmt::format("give \"{}\"", field.name), origin);
+        continue;
+      }
+      entry.set(field.name, rotation_item(is_identity(pose->R) ? frame.R : pose->R * frame.R, origin));
+    }
   }
 
   // "at": "arm.tool" or "points": ["arm.tool", "ground.hook"]: frames that stand for the field, which is taken out.
