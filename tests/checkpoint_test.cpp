@@ -191,7 +191,7 @@ TEST(Checkpoint, IsKeptWhereARunIsTerminated) {
   const std::string run = program + " run heavy_top --end 2000 --step 1e-4 --output-every 100 ";
   const std::string quiet = " >/dev/null 2>" + directory.file("err");
   const int status = std::system(
-      ("timeout -s TERM 0.5 " + run + "--checkpoint " + checkpoint + " --every 1000s" + quiet).c_str());
+      ("timeout -s TERM 3 " + run + "--checkpoint " + checkpoint + " --every 1000s" + quiet).c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_THAT(content_of(directory.file("err")), HasSubstr("--resume " + checkpoint + " goes on from there"));
   ASSERT_TRUE(std::filesystem::exists(checkpoint));

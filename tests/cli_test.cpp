@@ -121,6 +121,20 @@ TEST(Run, FailedNumericsLeaveTheResultsUpToThere) {
   EXPECT_EQ(csv.back(), '\n') << "the last row is complete";
 }
 
+// Small tolerances are out of reach of index 3; another form of the constraints reaches them.
+TEST(Run, AdvisesAnotherFormOfTheConstraintsForSmallTolerances) {
+  const TemporaryDirectory directory;
+  const std::string model = directory.write("pendulum.json", R"json({ "liedyn": 1, "gravity": [0, 0, -9.81],
+    "bodies": { "bob": { "type": "rigid", "mass": 1, "inertia": [0.01, 0.01, 0.01], "position": [-1, 0, 0] } },
+    "joints": { "hinge": { "type": "revolute", "between": ["ground", "bob"], "at": [0, 0, 0], "axis": [0, -1, 0] } },
+    "sensors": { "place": { "type": "position", "of": "bob" } }, "simulation": { "end": 1, "step": 1e-3 } })json");
+  const std::string method = "generalized-alpha,adaptive=true,rtol=1e-9";
+  const Outcome outcome = run_program({"run", model, "--integrator", method});
+  ASSERT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("hint: --integrator " + method + ",index=stabilized passes this time"));
+  EXPECT_EQ(run_program({"run", model, "--integrator", method + ",index=stabilized"}).exit_code, 0);
+}
+
 // A step that is too long for Newton's method: the smaller one that is advised works, and the state before the failure is a start.
 TEST(Run, AdvisesWhatWasTriedWithSuccess) {
   const TemporaryDirectory directory;

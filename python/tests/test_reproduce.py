@@ -250,8 +250,7 @@ def test_rk44_on_the_heavy_top_needs_30_times_the_steps_in_cardan_angles():
     assert 30 < rates / group < 35, f"{group:.0f} and {rates:.0f} steps"
 
 
-@pytest.mark.filterwarnings("ignore:something turns by")
-@pytest.mark.filterwarnings("ignore:.*did not converge")
+@pytest.mark.filterwarnings("ignore::liedyn.errors.NumericalWarning")  # how it gets lost is a matter of round-off
 def test_a_lost_solution_is_no_number():
     large, small_enough = (evaluation.outcome(evaluation.TOP, evaluation.EP, step) for step in (2.5e-3, 6.25e-4))
     assert large.lost and not large.comparable

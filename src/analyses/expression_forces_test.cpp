@@ -319,6 +319,8 @@ TEST(RecordAll, AddsSensorsOfAllThatMoves) {
                                              "spring.power",
                                              "spring.effort",
                                              "floor.power",
+                                             "floor.applied_force",
+                                             "floor.applied_torque",
                                              "clock.value"};
   EXPECT_EQ(names, expected);
   EXPECT_NEAR(last(t, "clock.value"), 0.1, 1e-12);

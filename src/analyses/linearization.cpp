@@ -381,7 +381,14 @@ double unbalanced_part(const System& system, const State& state, const Lineariza
   for (int c = 0; c < l.K.outerSize(); ++c)
     for (SparseMatrix::InnerIterator it(l.K, c); it; ++it)
       stiffest = std::max(stiffest, std::abs(it.value()) * l.unit[it.row()] * l.unit[c]);
-  return left / std::max({left, largest_force(system, state, l), kPreload * stiffest * l.size});
+  // What states exert, by their values: the pressures on both sides of a piston.
+  double of_states = 0;
+  for (int c = l.first_state; c < l.C.outerSize(); ++c)
+    for (SparseMatrix::InnerIterator it(l.C, c); it; ++it)
+      if (it.row() < bodies)
+        of_states = std::max(of_states,
+                             std::abs(it.value() * state.v[static_cast<std::size_t>(c)]) * l.unit[it.row()]);
+  return left / std::max({left, largest_force(system, state, l), of_states, kPreload * stiffest * l.size});
 }
 
 }  // namespace

@@ -431,6 +431,34 @@ TEST(Modes, APreloadThatIsBalancedIsNotReported) {
   EXPECT_TRUE(modes(system, rest.state).warnings.empty());
 }
 
+// Pressures on both sides of a piston that balance up to rounding: their forces are seen by no stiffness.
+TEST(Modes, PressuresThatBalanceAreNotReported) {
+  for (const double excess : {1.0, 1.01}) {
+    ModelBuilder b({0, 0, 0});
+    b.body("load", "rigid").set("mass", {100}).set("inertia", {5, 5, 5});
+    b.joint("guide", "prismatic")
+        .set("between", "ground", "load")
+        .set("at", {0, 0, 0})
+        .set("axis", {1, 0, 0});
+    b.force("cylinder", "joint_hydraulics")
+        .set("joint", "guide")
+        .set("retracted", {-0.2})
+        .set("stroke", {0.6});
+    b.set("area_a", {2e-3}).set("area_b", {1.2e-3}).set("dead_volume_a", {2e-4}).set("dead_volume_b", {3e-4});
+    b.set("bulk_modulus", {1.4e9})
+        .set("rated_flow", {8e-4})
+        .set("supply_pressure", {1.6e7})
+        .set("valve", {0});
+    b.set("initial_pressure_a", {1e6}).set("initial_pressure_b", {excess * 1e6 * 2 / 1.2});
+    const System system = make_system(b.finish());
+    const Modes found = modes(system, start_of(system));
+    if (excess == 1)
+      EXPECT_THAT(found.warnings, testing::ElementsAre());
+    else
+      EXPECT_THAT(found.warnings, testing::ElementsAre(testing::HasSubstr("not balanced")));
+  }
+}
+
 // Equal pendulums beside each other have every eigenvalue several times: Krylov's method finds one of each by itself.
 TEST(Modes, MultipleEigenvaluesAreFoundByBothSolvers) {
   for (const double damping : {0.0, 0.1}) {

@@ -47,6 +47,9 @@ std::vector<Change> changes_of(const SimulateOptions& options, bool adaptive) {
   if (has_option(options.integrator, "newton") && has_option(options.integrator, "line_search") &&
       !gives(options.integrator, "newton") && !gives(options.integrator, "line_search"))
     add_method(",newton=full,line_search=true");
+  // With index 3 the round-off of velocities grows with 1/h: small tolerances are out of reach.
+  if (adaptive && has_option(options.integrator, "index") && !gives(options.integrator, "index"))
+    add_method(",index=stabilized");
   return out;
 }
 

@@ -1,11 +1,22 @@
 #include "liedyn/model/record_all.h"
 
+#include <algorithm>
 #include <string>
 
 #include "liedyn/model/edit_description.h"
 #include "liedyn/model/sensors/connect.h"
 
 namespace liedyn {
+namespace {
+
+// At points of bodies, not spread over a beam.
+bool acts_on_bodies(const Kind& force) {
+  return std::any_of(force.fields.begin(), force.fields.end(), [](const Field& field) {
+    return field.type == FieldType::Body || field.type == FieldType::Bodies;
+  });
+}
+
+}  // namespace
 
 void record_all(Description& d) {
   const auto add = [&](const Entry& entry, std::initializer_list<std::string_view> types) {
@@ -29,7 +40,10 @@ void record_all(Description& d) {
   }
   for (const Entry& force : d.entries(Section::Forces)) {
     add(force, {"power"});
-    if (has_effort(*force.kind)) add(force, {"effort"});
+    if (has_effort(*force.kind))
+      add(force, {"effort"});
+    else if (acts_on_bodies(*force.kind))
+      add(force, {"applied_force", "applied_torque"});
   }
   for (const Entry& state : d.entries(Section::States))
     add_entry(d, Section::Sensors, state.name + ".value", "state", "of", state.name);

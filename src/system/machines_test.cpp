@@ -82,7 +82,7 @@ TEST(Machines, HaveTheirMatrices) {
     const System system = make_system(machines(random), formulation);
     Work work(system);
     const State state = random_state(system, random);
-    ASSERT_EQ(system.not_finite(state, work), "") << formulation;
+    ASSERT_TRUE(system.not_finite(state, work).empty()) << formulation;
     const int nv = system.model().nv;
     const auto residual = [&](const State& at) -> Eigen::VectorXd {
       system.residual(at, work, {true, true, true});

@@ -4,6 +4,7 @@
 
 #include "liedyn/model/forces/list.h"
 #include "liedyn/model/number_paths.h"
+#include "liedyn/model/record_all.h"
 #include "liedyn/system/testing.h"
 
 namespace liedyn {
@@ -107,7 +108,7 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
       const System system = make_system(model_with(listed.kind, random, true), formulation);
       Work work(system);
       const State state = random_state(system, random);
-      ASSERT_EQ(system.not_finite(state, work), "") << listed.kind.type << " in " << formulation;
+      ASSERT_TRUE(system.not_finite(state, work).empty()) << listed.kind.type << " in " << formulation;
       const auto residual = [&](const State& at) -> Eigen::VectorXd {
         system.residual(at, work, {true, true, true});
         return as_vector(work.r);
@@ -135,6 +136,29 @@ TEST(SignalForces, OfEveryListedKindHaveTheirMatrices) {
     }
   }
   EXPECT_EQ(kinds_with_signals, 13);
+}
+
+// `--record all` finds sensors that every force can have, and each force is seen by more than its power.
+TEST(RecordAll, SeesWhatEveryListedForceExerts) {
+  for (const ListedKind& listed : force_kinds()) {
+    if (!has_signals(listed.kind)) continue;
+    for (const std::string formulation : {"r3so3", "minimal"}) {
+      Random random(13);
+      Description d = *model_with(listed.kind, random, false);
+      record_all(d);
+      const auto& sensors = d.entries(Section::Sensors);
+      EXPECT_TRUE(listed.along != nullptr || std::any_of(sensors.begin(), sensors.end(),
+                                                         [](const Entry& e) {
+                                                           return e.name == "push.effort" ||
+                                                                  e.name == "push.applied_force";
+                                                         }))
+          << listed.kind.type;
+      const System system = make_system(std::make_shared<const Description>(std::move(d)), formulation);
+      Work work(system);
+      for (const double value : sensed(system, random_state(system, random), work))
+        EXPECT_TRUE(std::isfinite(value)) << listed.kind.type << " in " << formulation;
+    }
+  }
 }
 
 // With the values of the signals typed as numbers the residual is the same.

@@ -150,8 +150,7 @@ ListedKind joint_stop() {
   std::vector<Field> fields = {
       named_joint("The joint whose motion it limits.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
       number("lower", "rad or m",
-             "Least angle or displacement, which is 0 in the initial configuration; no limit if not given.",
-             {})
+             "Least angle or displacement, counted from the zero of the joint; no limit if not given.", {})
           .as(kLower),
       number("upper", "rad or m", "Largest angle or displacement; no limit if not given.", {}).as(kUpper)};
   int index = kNormal;
@@ -210,7 +209,7 @@ ListedKind joint_actuator() {
         with_signals(
             number("target", "rad or m",
                    "Where the coordinate should be. The derivative gain sees the rate of a function of "
-                   "time; the rate of states and sensors is taken as 0.",
+                   "time; of a target that names a state or a sensor it takes the whole rate as 0.",
                    {0}, Range::Any, true))
             .as(kTarget),
         load(with_signals(

@@ -60,10 +60,9 @@ ListedKind prescribed_motion() {
        .summary = "Drives a joint: its angle or displacement is a given function of time.",
        .fields =
            {named_joint("The joint that is driven.").as(kJoint), joint_coordinate_choice().as(kCoordinate),
-            motion(
-                "motion", "rad or m",
-                "The coordinate, which is 0 in the initial configuration: a number or a function of the time "
-                "t.")
+            motion("motion", "rad or m",
+                   "The coordinate, counted from the zero of the joint: a number or a function of the time "
+                   "t.")
                 .as(kMotion)},
        .is_smooth = true,
        .drives = true},
