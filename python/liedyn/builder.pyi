@@ -878,7 +878,7 @@ class Builder(Document, Owner):
 
         joint: a joint, required. The joint that is driven.
         coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
-        motion: a number [rad or m], required. The coordinate, which is 0 in the initial configuration: a number or a function of the time t. An expression may name the time t.
+        motion: a number [rad or m], required. The coordinate, counted from the zero of the joint: a number or a function of the time t. An expression may name the time t.
 
         `joint` is an argument after the name, or given by its keyword.
         """
@@ -1051,7 +1051,7 @@ class Builder(Document, Owner):
 
         joint: a joint, required. The joint whose motion it limits.
         coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
-        lower: a number [rad or m], optional. Least angle or displacement, which is 0 in the initial configuration; no limit if not given.
+        lower: a number [rad or m], optional. Least angle or displacement, counted from the zero of the joint; no limit if not given.
         upper: a number [rad or m], optional. Largest angle or displacement; no limit if not given.
         stiffness: a number [N m/rad^n or N/m^n], required. Stiffness k of the force k d^n of the penetration d.
         exponent: a number, default 1. Exponent n, at least 1: 1 is linear, 1.5 the contact of two spheres (Hertz).
@@ -1068,7 +1068,7 @@ class Builder(Document, Owner):
         coordinate: one of auto, angle, displacement, default "auto". Which coordinate of the joint; of a joint that has only one, `auto` is that one, otherwise the angle.
         proportional: a number [N m/rad or N/m], default 0. Gain on the deviation from the target. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         derivative: a number [N m s/rad or N s/m], default 0. Gain on the deviation from the target's rate. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
-        target: a number [rad or m], default 0. Where the coordinate should be. The derivative gain sees the rate of a function of time; the rate of states and sensors is taken as 0. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
+        target: a number [rad or m], default 0. Where the coordinate should be. The derivative gain sees the rate of a function of time; of a target that names a state or a sensor it takes the whole rate as 0. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         feed_forward: a number [N m or N], default 0. Torque or force besides. An expression may name the time t, parameters, states, and sensors of coordinates and velocities.
         limit: a number [N m or N], default 0. Largest torque or force, in either direction; 0: no limit.
 
@@ -1904,8 +1904,8 @@ class Builder(Document, Owner):
     def event(self, name: str, *, when: Number, direction: str | None = 'both', set: str | None = None, action: str | None = 'continue') -> Sensor:
         """Something that happens where an expression of the time t, of parameters and of sensors crosses zero; it shows the expression.
 
-        when: a number or an expression, required. The expression whose zero crossings are located.
-        direction: one of both, rising, falling, default "both". Which zero crossings count.
+        when: a number or an expression, required. The expression whose zero crossings are located, or a condition, "x > 3", which happens where it begins to hold.
+        direction: one of both, rising, falling, default "both". Which zero crossings count; of a condition, those where it begins to hold if not given.
         set: a string, optional. What it sets, "u = 3; sensors.speed[2] = -0.8*speed[2]": parameters, states, or, by an impulse, velocities that sensors show; "joints.latch = 0" releases a joint, 1 engages it.
         action: one of continue, stop, default "continue". Whether the run goes on after it.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import signal
 import sys
 import textwrap
 import warnings
@@ -54,6 +55,11 @@ def main(arguments: list[str] | None = None) -> int:
         if options.worker:
             return work(names, options)
         return write_page(options, run_all(names, options))
+    except KeyboardInterrupt:
+        print("\nStopped. The same command does what is missing.", file=sys.stderr)
+        if pages.of_directory(options.out):
+            write_page(options, [])
+        return 130
     except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -153,4 +159,5 @@ def wrapped(text: str, first: str, rest: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it without a word
     sys.exit(main())

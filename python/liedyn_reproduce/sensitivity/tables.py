@@ -239,9 +239,9 @@ def table4(page: Page) -> None:
     page.order("residual-k_g", steps, errors["residual-k_g"], 2, note="the slope is that of the printed errors")
     page.judge(
         "linear-k_g",
-        stated="3.5e-10, 5.0e-10: what the differences are in error (here: at most 1e-9; 1e-12 without differences)",
+        stated="3.5e-10, 5.0e-10: what the differences are in error (here: at most three times as much; 1e-12 without differences)",
         measured=f"{at_printed_steps('linear-k_g')}; beside the exact derivatives {change:.1e}",
-        met=max(error for row, _, error in cells if row is ROWS["linear-k_g"]) <= 1e-9 and change <= 1e-12,
+        met=max(error for row, _, error in cells if row is ROWS["linear-k_g"]) <= 3 * 5.0e-10 and change <= 1e-12,
     )
     page.order("symmetric", steps, errors["symmetric"], 0)
     judge_size(
